@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bazel 4.2 asks for rules_cc; Debian's newer one needs a newer Bazel."""
+
+cc_binary = native.cc_binary
+cc_import = native.cc_import
+cc_library = native.cc_library
+cc_proto_library = native.cc_proto_library
+cc_test = native.cc_test
+cc_toolchain = native.cc_toolchain
+cc_toolchain_suite = native.cc_toolchain_suite
+objc_library = native.objc_library
