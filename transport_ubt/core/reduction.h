@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "transport_ubt/core/element_type.h"
+
+namespace ubt {
+
+// The arithmetic the protocol needs, handed to it as plain functions so that
+// the core depends on no SIMD library. Implementations must be stateless and
+// callable from any thread. Pointers need only the alignment of one byte:
+// `source` usually points into a received datagram.
+struct Reduction {
+  // destination[i] += source[i] for i in [0, count), rounded to the type.
+  void (*add)(
+      ElementType type, void* destination, const void* source, size_t count);
+  // data[i] *= factor for i in [0, count), rounded to the type.
+  void (*scale)(ElementType type, void* data, double factor, size_t count);
+};
+
+}  // namespace ubt
