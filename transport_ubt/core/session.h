@@ -24,7 +24,8 @@
 
 namespace ubt {
 
-// A datagram to send. `payload` is valid until the next call into the session.
+// A datagram to send. `payload` stays valid until anything but packetOut() is
+// called.
 struct OutPacket {
   static constexpr size_t kHeadBytesMax = 1200;
 
