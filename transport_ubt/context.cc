@@ -38,7 +38,7 @@ Context::~Context() {
   pairs_.clear();
 }
 
-std::unique_ptr<Pair>& Context::createPair(int rank) {
+std::unique_ptr<::gloo::transport::Pair>& Context::createPair(int rank) {
   tcp_->setTimeout(getTimeout());
   pairs_[rank] = std::make_unique<ubt::Pair>(
       this, rank, tcp_->createPair(rank).get());

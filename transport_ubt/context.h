@@ -33,7 +33,7 @@ class Context : public ::gloo::transport::Context {
   // Lingers until no peer needs anything of this rank, within the timeout.
   ~Context() override;
 
-  std::unique_ptr<Pair>& createPair(int rank) override;
+  std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(
       void* ptr, size_t size) override;
   GLOO_UBT_CONTEXT_CONNECT_ALL

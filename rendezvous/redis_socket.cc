@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rendezvous/redis_socket.h"
+
+#include <fcntl.h>
+#include <gloo/common/error.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace gloo {
+namespace rendezvous {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+struct SocketAddress {
+  sockaddr_storage storage;
+  socklen_t length;
+};
+
+struct Resolution {
+  int error = 0;  // of getaddrinfo
+  std::vector<SocketAddress> addresses;
+};
+
+Resolution resolve(const std::string& host, int port, int flags) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  Resolution result;
+  result.error =
+      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+  for (const auto* it = list; result.error == 0 && it; it = it->ai_next) {
+    SocketAddress address{};
+    std::memcpy(&address.storage, it->ai_addr, it->ai_addrlen);
+    address.length = it->ai_addrlen;
+    result.addresses.push_back(address);
+  }
+  if (list != nullptr) {
+    freeaddrinfo(list);
+  }
+  return result;
+}
+
+// getaddrinfo() takes no deadline, so a name (not a number) is resolved on a
+// thread that may be left behind.
+Resolution resolveBy(const std::string& host, int port, Deadline deadline) {
+  auto numeric = resolve(host, port, AI_NUMERICHOST);
+  if (numeric.error == 0) {
+    return numeric;
+  }
+  auto promise = std::make_shared<std::promise<Resolution>>();
+  auto future = promise->get_future();
+  std::thread([promise, host, port] {
+    promise->set_value(resolve(host, port, 0));
+  }).detach();
+  if (future.wait_until(deadline) != std::future_status::ready) {
+    Resolution late;
+    late.error = EAI_AGAIN;
+    return late;
+  }
+  return future.get();
+}
+
+// poll()'s timeout: rounded up, so that a wait never ends before its time and
+// spins.
+int pollTimeout(Deadline deadline) {
+  const auto left = deadline - Clock::now();
+  if (left <= Clock::duration::zero()) {
+    return 0;
+  }
+  const auto ms = std::chrono::ceil<milliseconds>(left).count();
+  return static_cast<int>(std::min<int64_t>(ms, INT_MAX));
+}
+
+// Returns false when the deadline passed first.
+bool pollUntil(int fd, short events, Deadline deadline) {
+  for (;;) {
+    pollfd entry{fd, events, 0};
+    const int ready = poll(&entry, 1, pollTimeout(deadline));
+    if (ready > 0) {
+      return true;
+    }
+    if (ready < 0 && errno != EINTR) {
+      GLOO_THROW_IO_EXCEPTION("poll: ", std::strerror(errno));
+    }
+    if (Clock::now() >= deadline) {
+      return false;
+    }
+  }
+}
+
+}  // namespace
+
+RedisSocket::RedisSocket(const RedisUrl& url, Deadline deadline)
+    : server_(url.display()) {
+  if (url.unixPath.empty()) {
+    connectTcp(url, deadline);
+  } else {
+    connectUnix(url, deadline);
+  }
+}
+
+RedisSocket::~RedisSocket() {
+  if (fd_ >= 0) {
+    close(fd_);
+  }
+}
+
+int RedisSocket::connectTo(int family,
+                           const void* address,
+                           size_t length,
+                           Deadline deadline) {
+  if (fd_ >= 0) {
+    close(fd_);
+  }
+  fd_ = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd_ < 0) {
+    return errno;
+  }
+  for (;;) {
+    const auto* generic = static_cast<const sockaddr*>(address);
+    if (connect(fd_, generic, static_cast<socklen_t>(length)) == 0) {
+      return 0;
+    }
+    if (errno == EINPROGRESS || errno == EINTR) {
+      break;
+    }
+    if (errno != EAGAIN) {
+      return errno;
+    }
+    // A unix socket whose backlog is full; there is nothing to wait on.
+    if (Clock::now() >= deadline) {
+      return ETIMEDOUT;
+    }
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  if (!pollUntil(fd_, POLLOUT, deadline)) {
+    return ETIMEDOUT;
+  }
+  int error = 0;
+  socklen_t size = sizeof(error);
+  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error;
+}
+
+void RedisSocket::connectUnix(const RedisUrl& url, Deadline deadline) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (url.unixPath.size() >= sizeof(address.sun_path)) {
+    GLOO_THROW_INVALID_OPERATION_EXCEPTION(
+        "The path of the Redis socket ", server_, " is too long");
+  }
+  std::memcpy(address.sun_path, url.unixPath.data(), url.unixPath.size());
+  const int error = connectTo(AF_UNIX, &address, sizeof(address), deadline);
+  if (error != 0) {
+    GLOO_THROW_IO_EXCEPTION(
+        "Cannot connect to Redis at ",
+        server_,
+        ": ",
+        std::strerror(error),
+        ". Is redis-server running there (option --unixsocket), and may this "
+        "user open the socket?");
+  }
+}
+
+void RedisSocket::connectTcp(const RedisUrl& url, Deadline deadline) {
+  const auto resolution = resolveBy(url.host, url.port, deadline);
+  if (resolution.error != 0) {
+    GLOO_THROW_IO_EXCEPTION("Cannot resolve the host of Redis at ",
+                            server_,
+                            ": ",
+                            gai_strerror(resolution.error),
+                            ". Check the name, or give the address itself");
+  }
+  int error = ETIMEDOUT;
+  for (const auto& address : resolution.addresses) {
+    error = connectTo(
+        address.storage.ss_family, &address.storage, address.length, deadline);
+    if (error == 0) {
+      const int on = 1;
+      setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+      return;
+    }
+  }
+  GLOO_THROW_IO_EXCEPTION(
+      "Cannot connect to Redis at ",
+      server_,
+      ": ",
+      std::strerror(error),
+      ". Is redis-server running there, does its 'bind' allow this host, and "
+      "does a firewall let port ",
+      url.port,
+      " through?");
+}
+
+void RedisSocket::waitFor(short events, Deadline deadline) {
+  if (!pollUntil(fd_, events, deadline)) {
+    GLOO_THROW_IO_EXCEPTION(
+        "Redis at ",
+        server_,
+        " took the connection but did not answer in time. Is it stopped or "
+        "overloaded? Try `redis-cli ping` against it, or raise the timeout");
+  }
+}
+
+void RedisSocket::write(const std::string& bytes, Deadline deadline) {
+  size_t written = 0;
+  while (written < bytes.size()) {
+    const auto n =
+        send(fd_, bytes.data() + written, bytes.size() - written, MSG_NOSIGNAL);
+    if (n >= 0) {
+      written += static_cast<size_t>(n);
+    } else if (errno == EAGAIN) {
+      waitFor(POLLOUT, deadline);
+    } else if (errno != EINTR) {
+      GLOO_THROW_IO_EXCEPTION("Lost the connection to Redis at ",
+                              server_,
+                              ": ",
+                              std::strerror(errno),
+                              ". Was redis-server stopped or restarted?");
+    }
+  }
+}
+
+size_t RedisSocket::read(char* buffer, size_t capacity, Deadline deadline) {
+  for (;;) {
+    const auto n = recv(fd_, buffer, capacity, 0);
+    if (n > 0) {
+      return static_cast<size_t>(n);
+    }
+    if (n < 0 && errno == EAGAIN) {
+      waitFor(POLLIN, deadline);
+    } else if (n == 0 || errno != EINTR) {
+      GLOO_THROW_IO_EXCEPTION(
+          "Lost the connection to Redis at ",
+          server_,
+          ": ",
+          n == 0 ? "closed by the server" : std::strerror(errno),
+          ". Was redis-server stopped or restarted?");
+    }
+  }
+}
+
+}  // namespace rendezvous
+}  // namespace gloo

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rendezvous/redis_stream.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+
+namespace gloo {
+namespace rendezvous {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// Entries per read: bounds one reply.
+constexpr int kEntriesPerRead = 256;
+
+// The server is asked to answer this much before the deadline. A deadline that
+// passes all the same means that the server is stuck, not that no entry came.
+constexpr milliseconds kAnswerMarginMax{200};
+
+milliseconds blockTime(Deadline deadline) {
+  const auto left = std::chrono::duration_cast<milliseconds>(
+      deadline - std::chrono::steady_clock::now());
+  const auto margin = std::min(left / 4, kAnswerMarginMax);
+  // 0 would mean: for ever.
+  return std::max(left - margin, milliseconds(1));
+}
+
+[[noreturn]] void throwMalformed(const std::string& key) {
+  GLOO_THROW_IO_EXCEPTION("Redis answered with a malformed stream for key '",
+                          key,
+                          "'. Is it a Redis server, version 5 or later?");
+}
+
+StreamEntry parseEntry(const RedisReply& reply, const std::string& key) {
+  if (reply.elements.size() != 2 || !reply.elements[0].isString() ||
+      reply.elements[1].elements.size() % 2 != 0) {
+    throwMalformed(key);
+  }
+  StreamEntry entry;
+  entry.id = reply.elements[0].text;
+  const auto& flat = reply.elements[1].elements;
+  for (size_t i = 0; i < flat.size(); i += 2) {
+    entry.fields.emplace_back(flat[i].text, flat[i + 1].text);
+  }
+  return entry;
+}
+
+}  // namespace
+
+const std::string& StreamEntry::field(const std::string& name) const {
+  static const std::string kNone;
+  for (const auto& field : fields) {
+    if (field.first == name) {
+      return field.second;
+    }
+  }
+  return kNone;
+}
+
+RedisStream::RedisStream(RedisConnection& connection, Options options)
+    : connection_(connection), options_(std::move(options)) {}
+
+std::string RedisStream::append(
+    const std::vector<std::pair<std::string, std::string>>& fields,
+    Deadline deadline) {
+  RedisCommand add{"XADD", options_.key};
+  if (options_.entriesMax > 0) {
+    add.insert(add.end(), {"MAXLEN", "~", std::to_string(options_.entriesMax)});
+  }
+  add.push_back("*");
+  for (const auto& field : fields) {
+    add.push_back(field.first);
+    add.push_back(field.second);
+  }
+  const auto seconds = std::max<int64_t>(options_.ttl.count(), 1);
+  auto replies = connection_.transaction(
+      {add, {"EXPIRE", options_.key, std::to_string(seconds)}}, deadline);
+  return replies.front().text;
+}
+
+std::vector<StreamEntry> RedisStream::read(Deadline deadline) {
+  const auto reply =
+      connection_.command({"XREAD",
+                           "COUNT",
+                           std::to_string(kEntriesPerRead),
+                           "BLOCK",
+                           std::to_string(blockTime(deadline).count()),
+                           "STREAMS",
+                           options_.key,
+                           cursor_},
+                          deadline);
+  std::vector<StreamEntry> entries;
+  if (reply.isNil()) {
+    return entries;
+  }
+  // One stream was asked for: [[key, [entry, ...]]].
+  if (reply.elements.size() != 1 || reply.elements[0].elements.size() != 2) {
+    throwMalformed(options_.key);
+  }
+  for (const auto& entry : reply.elements[0].elements[1].elements) {
+    entries.push_back(parseEntry(entry, options_.key));
+  }
+  if (!entries.empty()) {
+    cursor_ = entries.back().id;
+  }
+  return entries;
+}
+
+void RedisStream::erase(const std::vector<std::string>& ids,
+                        Deadline deadline) {
+  if (ids.empty()) {
+    return;
+  }
+  RedisCommand command{"XDEL", options_.key};
+  command.insert(command.end(), ids.begin(), ids.end());
+  connection_.command(command, deadline);
+}
+
+}  // namespace rendezvous
+}  // namespace gloo

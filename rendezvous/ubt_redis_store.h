@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/rendezvous/store.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rendezvous/redis_connection.h"
+#include "rendezvous/redis_stream.h"
+#include "rendezvous/roster.h"
+
+namespace gloo {
+namespace rendezvous {
+
+// Gloo's key-value store over Redis, for any Gloo code that takes a Store:
+//
+//   gloo::rendezvous::UbtRedisStore::Options options;
+//   options.url = "redis://:secret@10.0.0.1";
+//   options.prefix = "job-17";
+//   options.rank = rank;
+//   options.size = size;
+//   gloo::rendezvous::UbtRedisStore store(options);
+//   context->connectFullMesh(store, device);
+//
+// Unlike Gloo's RedisStore it can be run again with the same prefix, knows
+// passwords, databases and unix sockets, waits without polling, leaves nothing
+// in Redis for longer than `ttl`, and never waits longer than it was told to,
+// even while Redis is stopped.
+//
+// The keys of all ranks of a run are entries of one stream, which each store
+// reads from start to end and keeps in memory: it is made for the few keys of
+// a rendezvous. One thread at a time.
+class UbtRedisStore : public Store {
+ public:
+  struct Options {
+    std::string url;     // as RedisUrl; password also from the environment
+    std::string prefix;  // names the job
+    int rank = -1;
+    int size = 0;
+    // For joining, for set() and get(), and for wait() without a timeout.
+    std::chrono::milliseconds timeout = kDefaultTimeout;
+    // How long a key outlives the last one set.
+    std::chrono::seconds ttl = std::chrono::hours(1);
+    // For the other ranks, as it is; see roster().
+    std::string payload;
+  };
+
+  // Joins the job; returns when all ranks have. Errors as RedisUrl,
+  // RedisConnection and Roster::join.
+  explicit UbtRedisStore(const Options& options);
+  ~UbtRedisStore() override;
+
+  // Throws gloo::IoException if any rank has set `key` before; the first
+  // value stands.
+  void set(const std::string& key, const std::vector<char>& data) override;
+
+  // Waits for the key. Throws gloo::IoException when it does not come in time
+  // or Redis fails.
+  std::vector<char> get(const std::string& key) override;
+
+  // Waits for all keys. Errors as get(). A timeout of gloo::kNoTimeout waits
+  // for as long as Redis answers.
+  void wait(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys,
+            const std::chrono::milliseconds& timeout) override;
+
+  // The ranks of this run.
+  const Roster& roster() const { return roster_; }
+
+ private:
+  UbtRedisStore(const Options& options, Deadline deadline);
+  Deadline deadline() const;
+  // Reads on; returns false when nothing came in time.
+  bool readOn(Deadline deadline);
+
+  struct Value {
+    std::string id;  // of the stream entry that set it
+    std::vector<char> data;
+  };
+
+  const Options options_;
+  RedisConnection connection_;
+  const Roster roster_;
+  RedisStream stream_;
+  std::map<std::string, Value> values_;
+};
+
+}  // namespace rendezvous
+}  // namespace gloo

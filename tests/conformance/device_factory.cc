@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/device_factory.h"
+
+#include <gloo/transport/tcp/device.h>
+
+namespace gloo {
+namespace testing {
+
+namespace {
+
+std::shared_ptr<transport::Device> createTcpDevice() {
+  transport::tcp::attr attr;
+  attr.hostname = "127.0.0.1";
+  return transport::tcp::CreateDevice(attr);
+}
+
+}  // namespace
+
+const std::vector<Transport>& transports() {
+  static const std::vector<Transport> kTransports = {
+      {"tcp", &createTcpDevice},
+  };
+  return kTransports;
+}
+
+}  // namespace testing
+}  // namespace gloo
