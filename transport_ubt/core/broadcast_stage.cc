@@ -96,9 +96,9 @@ size_t BroadcastStage::dropEarly() {
   return freed;
 }
 
-uint64_t BroadcastStage::fillMissing(
+std::vector<OpReport::Range> BroadcastStage::fillMissing(
     Fill fill, ElementType type, const Reduction& reduction) {
-  uint64_t filled = 0;
+  std::vector<OpReport::Range> filled;
   for (int rank = 0; rank < size_; rank++) {
     const Owner& owner = owners_[rank];
     for (size_t slot = owner.received.firstClear(0);
@@ -112,7 +112,10 @@ uint64_t BroadcastStage::fillMissing(
       } else {
         std::memset(target, 0, layout_.slotSize(rank, slot));
       }
-      filled += elements;
+      filled.push_back(
+          {(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
+               elementSize(type),
+           elements});
     }
   }
   return filled;

@@ -7,6 +7,7 @@
 
 #include "transport_ubt/core/arena.h"
 #include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/op_report.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/reduction.h"
 #include "transport_ubt/core/shard_layout.h"
@@ -40,8 +41,9 @@ class BroadcastStage {
   size_t dropEarly();
 
   // Puts something in place of each missing slot of the bucket; returns the
-  // number of elements filled. REQUIRES between enter() and leave().
-  uint64_t fillMissing(Fill fill, ElementType type, const Reduction& reduction);
+  // ranges of elements filled. REQUIRES between enter() and leave().
+  std::vector<OpReport::Range> fillMissing(
+      Fill fill, ElementType type, const Reduction& reduction);
 
   const BitSet& received(int owner) const { return owners_[owner].received; }
   bool complete(int owner) const { return owners_[owner].received.all(); }

@@ -330,11 +330,20 @@ OpReport Op::leave(TimePoint now) {
     report.boundScatter = bounds_.scatter;
     report.boundBroadcast = bounds_.broadcast;
   }
+  const size_t elementBytes = elementSize(setup_.shape.type);
+  report.ownShard = {
+      layout_.shardOffset(setup_.rank) / elementBytes,
+      layout_.shardSize(setup_.rank) / elementBytes};
+  report.slotElements =
+      scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
   returned_ = true;
   if (bucket_ != nullptr) {
     if (failure_.empty()) {
-      report.driftElements = broadcast_.fillMissing(
+      report.filled = broadcast_.fillMissing(
           setup_.options->fill, setup_.shape.type, *setup_.reduction);
+      for (const OpReport::Range& range : report.filled) {
+        report.driftElements += range.count;
+      }
     }
     report.pairsExpected =
         static_cast<uint64_t>(setup_.size) * layout_.elements();

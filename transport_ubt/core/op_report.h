@@ -46,8 +46,18 @@ struct OpReport {
   // (contributor, element) pairs this rank's result should hold and lacks.
   uint64_t pairsExpected = 0;
   uint64_t pairsMissing = 0;
-  // Elements filled in locally: where this replica drifts from the others.
+  // Ranges of elements filled in locally, and how many those are together:
+  // where this replica drifts from the others.
+  struct Range {
+    uint64_t offset = 0;
+    uint64_t count = 0;
+  };
+  std::vector<Range> filled;
   uint64_t driftElements = 0;
+  // The own shard's place, and how many elements a slot of it has (the last
+  // may have fewer).
+  Range ownShard;
+  uint64_t slotElements = 0;
 
   // The own shard, slot by slot: which ranks' contributions it sums.
   // contributors[rank].test(slot).
