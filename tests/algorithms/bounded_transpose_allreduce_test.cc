@@ -14,7 +14,8 @@ namespace {
 
 using testing::Mesh;
 
-constexpr auto kBound = std::chrono::milliseconds(500);
+// Far off: these tests are not about time, and machines are busy.
+constexpr auto kBound = std::chrono::seconds(20);
 
 transport::ubt::attr attributes() {
   transport::ubt::attr attr("127.0.0.1");
