@@ -2,6 +2,7 @@
 #include "benchmark/algorithm_list.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "benchmark/tcp_algorithms.h"
@@ -21,13 +22,21 @@ const std::vector<AlgorithmSpec>& allAlgorithms() {
   return kAll;
 }
 
+std::string whyNot(const AlgorithmSpec& spec, int ranks) {
+  return spec.whyNot ? spec.whyNot(ranks) : "";
+}
+
 std::vector<AlgorithmSpec> chooseAlgorithms(
-    const std::vector<std::string>& names) {
+    const std::vector<std::string>& names, int ranks) {
   const auto& all = allAlgorithms();
-  if (names.empty()) {
-    return all;
-  }
   std::vector<AlgorithmSpec> chosen;
+  if (names.empty()) {
+    std::copy_if(
+        all.begin(),
+        all.end(),
+        std::back_inserter(chosen),
+        [&](const AlgorithmSpec& spec) { return whyNot(spec, ranks).empty(); });
+  }
   for (const auto& name : names) {
     const auto it =
         std::find_if(all.begin(), all.end(), [&](const AlgorithmSpec& spec) {
@@ -40,6 +49,10 @@ std::vector<AlgorithmSpec> chooseAlgorithms(
       }
       throw std::invalid_argument("unknown algorithm '" + name +
                                   "'; there are " + known);
+    }
+    const auto reason = whyNot(*it, ranks);
+    if (!reason.empty()) {
+      throw std::invalid_argument(name + " " + reason);
     }
     chosen.push_back(*it);
   }

@@ -12,10 +12,14 @@ namespace compare {
 // All algorithms, in the order in which they are compared and shown.
 const std::vector<AlgorithmSpec>& allAlgorithms();
 
-// Those of that name, in the order given; all for an empty list. Throws
-// std::invalid_argument that names an unknown one and lists what there is.
+// Why an algorithm cannot work with so many ranks; empty when it can.
+std::string whyNot(const AlgorithmSpec& spec, int ranks);
+
+// Those of that name, in the order given; all that can work for an empty list.
+// Throws std::invalid_argument that names one which is unknown, and lists what
+// there is, or which cannot work, and says why.
 std::vector<AlgorithmSpec> chooseAlgorithms(
-    const std::vector<std::string>& names);
+    const std::vector<std::string>& names, int ranks);
 
 }  // namespace compare
 }  // namespace gloo

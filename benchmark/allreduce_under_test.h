@@ -57,6 +57,8 @@ struct AlgorithmSpec {
   int warmupRuns;      // not timed
   CreateDevice createDevice;
   Create create;
+  // Why it cannot work with so many ranks; empty when it can. May be unset.
+  std::function<std::string(int ranks)> whyNot = nullptr;
 };
 
 }  // namespace compare

@@ -5,6 +5,7 @@
 // errors go to standard error. Exits with 0 when all rows are sound, 3 when
 // one is not, 2 for arguments that make no sense and 1 for anything else.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -40,8 +41,9 @@ struct Arguments {
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_flag(
-      "--list-algorithms", arguments.listAlgorithms, "print names and end");
+  app.add_flag("--list-algorithms",
+               arguments.listAlgorithms,
+               "print names, for --size, and end");
   app.add_option("--rank", arguments.rank, "this process, from 0")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--size", arguments.size, "number of ranks")
@@ -82,12 +84,14 @@ std::string describe(const std::vector<AlgorithmSpec>& algorithms,
   return "--algorithms " + joined(names) + " --elements " + joined(sizes);
 }
 
-int listAlgorithms() {
-  auto names = nlohmann::json::array();
+// Name: why it cannot work with so many ranks, or null.
+int listAlgorithms(int size) {
+  nlohmann::ordered_json list;
   for (const auto& algorithm : allAlgorithms()) {
-    names.push_back(algorithm.name);
+    const auto reason = whyNot(algorithm, size);
+    list[algorithm.name] = reason.empty() ? nullptr : nlohmann::json(reason);
   }
-  std::cout << names.dump() << std::endl;
+  std::cout << list.dump() << std::endl;
   return 0;
 }
 
@@ -122,7 +126,8 @@ bool compareAt(size_t elements,
 }
 
 int compareAll(const Arguments& arguments) {
-  const auto algorithms = chooseAlgorithms(arguments.algorithms);
+  const auto algorithms =
+      chooseAlgorithms(arguments.algorithms, arguments.size);
   Meeting meeting({arguments.rank,
                    arguments.size,
                    arguments.redisUrl,
@@ -157,7 +162,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (arguments.listAlgorithms) {
-      return listAlgorithms();
+      return listAlgorithms(std::max(arguments.size, 1));
     }
     if (arguments.size < 1 || arguments.rank < 0 ||
         arguments.rank >= arguments.size) {

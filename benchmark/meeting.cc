@@ -23,18 +23,19 @@ Meeting::Meeting(const Options& options) : options_(options) {
 }
 
 void Meeting::expectSame(const std::string& what, const std::string& text) {
-  const std::string key = "same/" + what;
-  if (options_.rank == 0) {
-    store_->set(key, std::vector<char>(text.begin(), text.end()));
-    return;
-  }
-  const auto value = store_->get(key);
-  const std::string rank0(value.begin(), value.end());
-  if (rank0 != text) {
-    throw std::runtime_error("rank " + std::to_string(options_.rank) + " has " +
-                             what + " '" + text + "', but rank 0 has '" +
-                             rank0 +
-                             "'. Start all ranks with the same options");
+  const auto key = [&](int rank) {
+    return "same/" + what + "/" + std::to_string(rank);
+  };
+  store_->set(key(options_.rank), std::vector<char>(text.begin(), text.end()));
+  for (int rank = 0; rank < options_.size; rank++) {
+    const auto value = store_->get(key(rank));
+    const std::string other(value.begin(), value.end());
+    if (other != text) {
+      throw std::runtime_error("rank " + std::to_string(options_.rank) +
+                               " has " + what + " '" + text + "', but rank " +
+                               std::to_string(rank) + " has '" + other +
+                               "'. Start all ranks with the same options");
+    }
   }
 }
 

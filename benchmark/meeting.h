@@ -27,8 +27,8 @@ class Meeting {
   // who is missing, or what is wrong with Redis.
   explicit Meeting(const Options& options);
 
-  // Throws std::runtime_error unless rank 0 passes the same text. The error
-  // shows both.
+  // Throws std::runtime_error, on every rank, unless all pass the same text.
+  // The error shows two that differ.
   void expectSame(const std::string& what, const std::string& text);
 
   // A mesh of its own for every name. Takes Gloo's exceptions.

@@ -14,10 +14,17 @@ from .progress import Progress
 from .table import is_sound, render, verdict
 
 
-def _known_algorithms(worker):
+def _algorithms(arguments, worker):
     output = subprocess.run(
-        [worker, "--list-algorithms"], stdout=subprocess.PIPE, check=True)
-    return json.loads(output.stdout)
+        [worker, "--list-algorithms", "--size", str(arguments.ranks)],
+        stdout=subprocess.PIPE, check=True)
+    known = json.loads(output.stdout)
+    if not arguments.algorithms:
+        for name, why_not in known.items():
+            if why_not is not None:
+                print(f"note: {name} is left out, it {why_not}",
+                      file=sys.stderr)
+    return command_line.choose_algorithms(arguments.algorithms, known)
 
 
 def _worker_options(arguments, algorithms, redis_url):
@@ -49,8 +56,7 @@ def _collect(workers, sizes, algorithms):
 
 def _run(arguments):
     worker = arguments.worker or build_worker()
-    algorithms = command_line.choose_algorithms(
-        arguments.algorithms, _known_algorithms(worker))
+    algorithms = _algorithms(arguments, worker)
     with contextlib.ExitStack() as stack:
         redis_url = arguments.redis_url
         ranks = [arguments.rank]

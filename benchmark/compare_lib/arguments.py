@@ -152,8 +152,14 @@ def parse(argv):
 
 
 def choose_algorithms(text, known):
-    """Returns the names in `text`, or all. Raises for one not in `known`."""
-    names = [name for name in text.split(",") if name] or list(known)
+    """Returns the names in `text`, or all that can work.
+
+    `known` says for each name why it cannot, or None. Raises CompareError for
+    a name that is not in it or cannot work.
+    """
+    names = [name for name in text.split(",") if name]
+    if not names:
+        return [name for name, why_not in known.items() if why_not is None]
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
@@ -161,6 +167,9 @@ def choose_algorithms(text, known):
             raise CompareError(
                 f"--algorithms: there is no '{name}'{hint}. "
                 f"There are: {', '.join(known)}", EXIT_USAGE)
+        if known[name] is not None:
+            raise CompareError(f"--algorithms: {name} {known[name]}",
+                               EXIT_USAGE)
     if len(set(names)) != len(names):
         raise CompareError("--algorithms: name each only once", EXIT_USAGE)
     return names

@@ -27,6 +27,7 @@ def draw(results, path):
             axis.step([v / 1000 for v in values], fractions, where="post",
                       label=f"{row['algorithm']} ({row['transport']})")
         axis.set_xscale("log")
+        axis.xaxis.set_major_formatter("{x:g}")
         axis.set_ylim(0, 1)
         axis.set_title(f"{human_bytes(size)}, {results[0][0]['ranks']} ranks")
         axis.set_xlabel("time of an allreduce, ms")
