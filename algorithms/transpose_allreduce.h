@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "algorithms/reduction_kernels.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
 #include "algorithms/transpose_exchange.h"
 
 namespace gloo {

@@ -3,6 +3,8 @@
 
 #include <gloo/transport/tcp/device.h>
 
+#include "transport_ubt/device.h"
+
 namespace gloo {
 namespace testing {
 
@@ -14,11 +16,16 @@ std::shared_ptr<transport::Device> createTcpDevice() {
   return transport::tcp::CreateDevice(attr);
 }
 
+std::shared_ptr<transport::Device> createUbtDevice() {
+  return transport::ubt::CreateDevice("127.0.0.1");
+}
+
 }  // namespace
 
 const std::vector<Transport>& transports() {
   static const std::vector<Transport> kTransports = {
       {"tcp", &createTcpDevice},
+      {"ubt", &createUbtDevice},
   };
   return kTransports;
 }

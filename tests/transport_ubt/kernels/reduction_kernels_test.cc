@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithms/reduction_kernels.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/algorithms/scalar_reduction.h"
+#include "tests/transport_ubt/kernels/scalar_reduction.h"
 
 namespace ubt {
 namespace testing {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/reduction_kernels.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
 
 namespace {
 

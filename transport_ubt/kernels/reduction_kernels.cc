@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithms/reduction_kernels.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
 
 #include <cstring>
 
 // This file is compiled once for each instruction set: foreach_target.h
 // includes it again and again, with HWY_NAMESPACE naming the set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "algorithms/reduction_kernels.cc"
+#define HWY_TARGET_INCLUDE "transport_ubt/kernels/reduction_kernels.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
