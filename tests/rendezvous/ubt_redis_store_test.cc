@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <functional>
 #include <future>
+#include <mutex>
 
 #include "tests/support/redis_server.h"
 
@@ -203,34 +205,48 @@ TEST_F(UbtRedisStoreTest, TimeoutMustBePositive) {
   EXPECT_THROW(UbtRedisStore store(job), InvalidOperationException);
 }
 
-// What a user of Gloo writes: nothing here knows the store's type.
-float allreduceOverTcp(Store& store, int rank, int size) {
-  transport::tcp::attr attr;
-  attr.hostname = "127.0.0.1";
-  attr.iface = "lo";
-  auto device = transport::tcp::CreateDevice(attr);
-  auto context = std::make_shared<Context>(rank, size);
-  context->connectFullMesh(store, device);
-  std::vector<float> values(1000, static_cast<float>(rank + 1));
-  std::vector<float*> pointers{values.data()};
-  AllreduceRingChunked<float> algorithm(context, pointers, 1000);
-  algorithm.run();
-  return values.back();
-}
+// What a user of Gloo writes: nothing here knows the store's type. A context
+// lives until all ranks are done: Gloo fails a rank whose peer closes early.
+class PlainGloo {
+ public:
+  float allreduce(Store& store, int rank, int size) {
+    transport::tcp::attr attr;
+    attr.hostname = "127.0.0.1";
+    attr.iface = "lo";
+    auto device = transport::tcp::CreateDevice(attr);
+    auto context = std::make_shared<Context>(rank, size);
+    context->connectFullMesh(store, device);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      contexts_.push_back(context);
+    }
+    std::vector<float> values(1000, static_cast<float>(rank + 1));
+    std::vector<float*> pointers{values.data()};
+    AllreduceRingChunked<float> algorithm(context, pointers, 1000);
+    algorithm.run();
+    return values.back();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Context>> contexts_;
+};
 
 TEST_F(UbtRedisStoreTest, PlainGlooTwiceWithTheSamePrefix) {
   for (int i = 0; i < 2; i++) {
-    run(4, [](int rank, UbtRedisStore& store) {
-      EXPECT_EQ(allreduceOverTcp(store, rank, 4), 1 + 2 + 3 + 4);
+    PlainGloo gloo;
+    run(4, [&](int rank, UbtRedisStore& store) {
+      EXPECT_EQ(gloo.allreduce(store, rank, 4), 1 + 2 + 3 + 4);
     });
   }
 }
 
 TEST_F(UbtRedisStoreTest, SeveralContextsThroughPrefixStores) {
-  run(2, [](int rank, UbtRedisStore& store) {
+  PlainGloo gloo;
+  run(2, [&](int rank, UbtRedisStore& store) {
     for (const auto* name : {"first", "second"}) {
       PrefixStore prefixed(name, store);
-      EXPECT_EQ(allreduceOverTcp(prefixed, rank, 2), 1 + 2);
+      EXPECT_EQ(gloo.allreduce(prefixed, rank, 2), 1 + 2);
     }
   });
 }
