@@ -6,6 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <memory>
+#include <utility>
+
+#include "benchmark/nearest.h"
 
 namespace gloo {
 namespace benchmark {
@@ -36,6 +40,22 @@ constexpr char kDescription[] =
     "Rank 0 prints the table: bytes and elements of a buffer, the fastest,\n"
     "median, 99th percentile and slowest iteration, and bytes per second\n"
     "(1 GB/s = 2^30).";
+
+// Help as a list of "flag=WHAT  what it is"; defaults stand in the text.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /* app */,
+                         std::string name) const override {
+    return "Usage: " + name + " [OPTIONS] BENCHMARK\n";
+  }
+  std::string make_positionals(const CLI::App* /* app */) const override {
+    return "";
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const auto type = option->get_type_name();
+    return option->get_expected_max() == 0 ? "" : "=" + type;
+  }
+};
 
 // Gloo's rule: 1, true, yes; anything else is no.
 bool isTrue(const std::string& text) {
@@ -74,96 +94,124 @@ std::vector<std::string> splitList(const std::string& text) {
   return parts;
 }
 
+// Adds options of one group of the help.
+class Group {
+ public:
+  Group(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
+
+  template <typename T>
+  CLI::Option* option(const char* flags,
+                      T& value,
+                      const char* type,
+                      const std::string& help) {
+    return app_.add_option(flags, value, help)->group(name_)->type_name(type);
+  }
+
+  // A number that has a default and a smallest value.
+  CLI::Option* number(const char* flags,
+                      int& value,
+                      int smallest,
+                      const std::string& help) {
+    auto* added =
+        option(flags, value, "N", fmt::format("{} (default: {})", help, value));
+    added->check([smallest](const std::string& text) {
+      return std::atol(text.c_str()) >= smallest
+                 ? std::string()
+                 : fmt::format("'{}' is below {}", text, smallest);
+    });
+    return added;
+  }
+
+  void flag(const char* flags, bool& value, const char* help) {
+    app_.add_flag(flags, value, help)->group(name_);
+  }
+
+ private:
+  CLI::App& app_;
+  const std::string name_;
+};
+
+void addParticipation(CLI::App& app, Options& options) {
+  Group group(app, "Participation");
+  group.option("-s,--size", options.size, "SIZE", "Number of processes");
+  group.option("-r,--rank", options.rank, "RANK", "This process, from 0");
+}
+
 void addRendezvous(CLI::App& app, Options& options, Typed& typed) {
-  app.add_option("-s,--size", options.size, "Number of processes")
-      ->group("Participation")
-      ->required();
-  app.add_option("-r,--rank", options.rank, "Rank of this process, from 0")
-      ->group("Participation");
-  const auto* group = "Rendezvous (one of Redis and a shared path)";
-  auto* host =
-      app.add_option("-h,--redis-host", typed.redisHost, "Host of Redis");
-  auto* url = app.add_option(
-      "--redis-url",
-      options.redisUrl,
-      "redis://[user:password@]host[:port][/db] or unix:///path[?db=N]; a "
-      "password also from GLOO_UBT_REDIS_PASSWORD or the file that "
-      "GLOO_UBT_REDIS_PASSWORD_FILE names");
-  host->group(group)->excludes(url);
-  url->group(group);
-  app.add_option("-p,--redis-port", typed.redisPort, "Port of Redis")
-      ->group(group)
-      ->capture_default_str()
-      ->check(CLI::Range(1, 65535));
-  app.add_option("-x,--prefix",
-                 options.prefix,
-                 "Name of the job; may be used again when the job has ended")
-      ->group(group)
-      ->capture_default_str();
-  app.add_option("--shared-path",
-                 options.sharedPath,
-                 "An existing directory that all processes see")
-      ->group(group);
+  Group group(app, "Rendezvous (through Redis or through files)");
+  group.option("-h,--redis-host", typed.redisHost, "HOST", "Host of Redis");
+  group.option("-p,--redis-port",
+               typed.redisPort,
+               "PORT",
+               "Port of Redis (default: 6379)");
+  group.option("--redis-url",
+               options.redisUrl,
+               "URL",
+               "In place of both: redis://[user:password@]host[:port][/db]\n"
+               "or unix:///path[?db=N]. A password may also stand in\n"
+               "GLOO_UBT_REDIS_PASSWORD, or in the file that\n"
+               "GLOO_UBT_REDIS_PASSWORD_FILE names");
+  group.option("-x,--prefix",
+               options.prefix,
+               "PREFIX",
+               "Name of the job (default: prefix); jobs that run at the\n"
+               "same time need different ones");
+  group.option("--shared-path",
+               options.sharedPath,
+               "PATH",
+               "An existing directory that all processes see");
 }
 
 void addTransport(CLI::App& app, Options& options, Typed& typed) {
-  const auto* group = "Transport";
-  app.add_option("-t,--transport", options.transport, "Transport to use")
-      ->group(group)
-      ->capture_default_str();
-  app.add_option(
-         "--tcp-device",
-         typed.tcpDevices,
-         "Network interface(s) to use, separated by commas (default: the one "
-         "that has the host name's address)")
-      ->group(group);
-  app.add_option("--sync", typed.sync, "true: pairs in sync mode")
-      ->group(group);
-  app.add_option(
-         "--busy-poll", typed.busyPoll, "true: busy-poll; needs --sync true")
-      ->group(group);
+  Group group(app, "Transport");
+  group.option("-t,--transport",
+               options.transport,
+               "TRANSPORT",
+               "Transport to use (default: tcp)");
+  group.option("--tcp-device",
+               typed.tcpDevices,
+               "DEV[,DEV...]",
+               "Network interface(s) to use (default: the one that has\n"
+               "the address of the host's name)");
+  group.option(
+      "--sync", typed.sync, "BOOL", "Pairs in sync mode (default: false)");
+  group.option("--busy-poll",
+               typed.busyPoll,
+               "BOOL",
+               "Busy-poll in sync mode (default: false)");
 }
 
 void addSuite(CLI::App& app, Options& options, Typed& typed) {
-  const auto* group = "Benchmark";
-  const auto number = [&](const char* name, int& value, const char* help) {
-    return app.add_option(name, value, help)
-        ->group(group)
-        ->capture_default_str();
-  };
-  number("--elements", options.elements, "Elements of a buffer; 0: a sweep");
-  number("--inputs", options.inputs, "Input buffers of a process")
-      ->check(CLI::PositiveNumber);
-  number("--warmup-iters", options.warmupIterations, "Iterations not timed")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--iteration-count",
-                 options.iterationCount,
-                 "Iterations (default: as many as fill --iteration-time)")
-      ->group(group);
-  app.add_option("--iteration-time",
-                 typed.iterationTime,
-                 "Time to measure for at least (default: 2s)")
-      ->group(group);
-  number("--threads", options.threads, "Threads, each with its own context")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--nanos", options.showNanos, "Times in ns, not us")
-      ->group(group);
-  app.add_flag("--halfprecision", options.halfPrecision, "16-bit floats")
-      ->group(group);
-  app.add_flag("--no-verify", typed.noVerify, "Do not check the first result")
-      ->group(group);
-  app.add_flag("--show-all-errors",
-               options.showAllErrors,
-               "Print every wrong element, not the first few")
-      ->group(group);
-  number("--destinations", options.destinations, "Peers in pairwise_exchange")
-      ->check(CLI::PositiveNumber);
-  number("--base", options.base, "Base of allreduce_bcube")
-      ->check(CLI::Range(2, 1 << 16));
-  number("--messages",
-         options.messages,
-         "Messages an iteration in sendrecv_stress and isendirecv_stress")
-      ->check(CLI::PositiveNumber);
+  Group group(app, "Benchmark");
+  group.option("--elements",
+               options.elements,
+               "N",
+               "Elements of a buffer (default: a sweep, 100 to 5,000,000)");
+  group.number("--inputs", options.inputs, 1, "Buffers of a process");
+  group.number(
+      "--warmup-iters", options.warmupIterations, 0, "Iterations not timed");
+  group.option("--iteration-count",
+               options.iterationCount,
+               "N",
+               "Iterations (default: what fills --iteration-time)");
+  group.option("--iteration-time",
+               typed.iterationTime,
+               "TIME",
+               "Time to measure for at least, as 2s or 500ms (default: 2s)");
+  group.number("--threads", options.threads, 1, "Threads, each with a context");
+  group.flag("--nanos", options.showNanos, "Times in ns, not us");
+  group.flag("--halfprecision", options.halfPrecision, "16-bit floats");
+  group.flag("--no-verify", typed.noVerify, "Do not check the first result");
+  group.flag("--show-all-errors",
+             options.showAllErrors,
+             "Print every wrong element, not only the first few");
+  group.number(
+      "--destinations", options.destinations, 1, "Peers, pairwise_exchange");
+  group.number("--base", options.base, 2, "Base, allreduce_bcube");
+  group.number("--messages",
+               options.messages,
+               1,
+               "Messages, sendrecv_stress and isendirecv_stress");
 }
 
 // Gloo takes these too. They configure what this build does not have, and do
@@ -181,15 +229,20 @@ void addIgnored(CLI::App& app, Typed& typed) {
   app.add_flag("--gpudirect", typed.gpuDirect)->group("");
 }
 
-// getopt_long() takes "--elem 100" for "--elements 100", and scripts rely on
-// such things.
-void completeNames(const CLI::App& app, std::vector<std::string>* arguments) {
+std::vector<std::string> longNames(const CLI::App& app) {
   std::vector<std::string> names;
   for (const auto* option : app.get_options()) {
     for (const auto& name : option->get_lnames()) {
       names.push_back("--" + name);
     }
   }
+  return names;
+}
+
+// getopt_long() takes "--elem 100" for "--elements 100", and scripts rely on
+// such things.
+void completeNames(const std::vector<std::string>& names,
+                   std::vector<std::string>* arguments) {
   for (auto& argument : *arguments) {
     if (argument == "--") {
       return;
@@ -210,7 +263,11 @@ void completeNames(const CLI::App& app, std::vector<std::string>* arguments) {
     }
     if (matches.size() == 1) {
       argument = matches.front() + argument.substr(name.size());
-    } else if (matches.size() > 1) {
+    } else if (matches.empty()) {
+      throw UsageError(fmt::format("there is no option '{}'; did you mean {}?",
+                                   name,
+                                   nearest(name, names)));
+    } else {
       throw UsageError(fmt::format("'{}' can mean {}; write the whole name",
                                    name,
                                    fmt::join(matches, " or ")));
@@ -225,8 +282,7 @@ void check(const Options& options) {
         "one, such as allreduce_ring_chunked");
   }
   if (options.size < 1) {
-    throw UsageError(fmt::format(
-        "--size {}: write the number of processes, 1 or more", options.size));
+    throw UsageError("--size: write the number of processes, 1 or more");
   }
   if (options.rank < 0 || options.rank >= options.size) {
     throw UsageError(
@@ -254,10 +310,12 @@ Options parseOptions(std::vector<std::string> arguments,
   Options options;
   Typed typed;
   CLI::App app(kDescription, "benchmark");
-  app.get_formatter()->column_width(28);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.get_formatter()->column_width(32);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_help_flag("--help", "Print this and exit");  // -h is the Redis host
   app.footer("BENCHMARK is one of:\n" + benchmarks);
+  addParticipation(app, options);
   addRendezvous(app, options, typed);
   addTransport(app, options, typed);
   addSuite(app, options, typed);
@@ -266,12 +324,14 @@ Options parseOptions(std::vector<std::string> arguments,
   app.add_option("BENCHMARK", names, "What to measure; see below")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
-  completeNames(app, &arguments);
+  completeNames(longNames(app), &arguments);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     throw HelpRequest(app.help());
+  } catch (const CLI::ConversionError& e) {
+    throw UsageError(fmt::format("{}; write a whole number", e.what()));
   } catch (const CLI::ParseError& e) {
     throw UsageError(e.what());
   }
@@ -288,6 +348,12 @@ Options parseOptions(std::vector<std::string> arguments,
     options.iterationTime = parseDuration(typed.iterationTime);
   }
   if (!typed.redisHost.empty()) {
+    if (!options.redisUrl.empty()) {
+      throw UsageError("--redis-host and --redis-url: give one of the two");
+    }
+    if (typed.redisPort < 1 || typed.redisPort > 65535) {
+      throw UsageError("--redis-port: write a number from 1 to 65535");
+    }
     const bool ipv6 = typed.redisHost.find(':') != std::string::npos;
     options.redisUrl = fmt::format(ipv6 ? "redis://[{}]:{}" : "redis://{}:{}",
                                    typed.redisHost,

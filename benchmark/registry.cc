@@ -3,31 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
+#include "benchmark/nearest.h"
 
 namespace gloo {
 namespace benchmark {
-
-namespace {
-
-// Levenshtein's.
-size_t editDistance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); i++) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); j++) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
 
 const Registry& benchmarks() {
   static const Registry registry = [] {
@@ -47,20 +26,17 @@ const Registry& benchmarks() {
 }
 
 const Entry& findBenchmark(const std::string& name) {
-  const Entry* nearest = nullptr;
+  std::vector<std::string> names;
   for (const auto& entry : benchmarks()) {
     if (entry.name == name) {
       return entry;
     }
-    if (nearest == nullptr ||
-        editDistance(name, entry.name) < editDistance(name, nearest->name)) {
-      nearest = &entry;
-    }
+    names.push_back(entry.name);
   }
   throw UsageError(fmt::format(
       "there is no benchmark '{}'; did you mean {}? --help lists all",
       name,
-      nearest->name));
+      nearest(name, names)));
 }
 
 std::string listBenchmarks() {
