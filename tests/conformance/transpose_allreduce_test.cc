@@ -315,6 +315,26 @@ TEST_P(TransposeSegments, runsFollowEachOtherWithoutABarrier) {
   }
 }
 
+// In synchronous mode a send blocks until the kernel has taken all of it, and
+// all ranks send at once: what is under way has to fit in the sockets' buffers.
+TEST_P(TransposeSegments, synchronousPairsDoNotBlockEachOther) {
+  constexpr int kRanks = 4;
+  for (const size_t count : {1, 5000, 4000000}) {
+    Mesh mesh(GetParam(), kRanks);
+    const auto expected = reference<float>(Operation::kSum, kRanks, 1, count);
+    const auto error = mesh.run([&](const auto& context) {
+      for (int peer = 0; peer < kRanks; peer++) {
+        if (peer != context->rank) {
+          context->getPair(peer)->setSync(true, false);
+        }
+      }
+      runClass<float>(
+          {Form::kClass, Operation::kSum, 1, count}, context, expected);
+    });
+    EXPECT_EQ("", error);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All,
                          TransposeSegments,
                          ::testing::ValuesIn(transports()),
