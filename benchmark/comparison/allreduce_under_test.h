@@ -22,15 +22,25 @@ struct MissingRange {
   size_t count;
 };
 
-// What one run came to on this rank. The default is that of an exact allreduce.
+// What one run came to, as this rank knows it. The default is that of an exact
+// allreduce.
 struct Outcome {
-  bool bounded = false;  // took the bounded path
-  bool expired = false;  // a stage ended at its bound
-  double boundUs = 0;    // time that this run was allowed; 0 when not bounded
+  struct Range {
+    size_t offset;
+    size_t count;
+  };
+
+  bool bounded = false;     // took the bounded path
+  bool expired = false;     // a stage ended at its bound
+  double boundUs = 0;       // time that this run was allowed; 0: not bounded
+  double missingPairs = 0;  // (contributor, element), in this rank's result
+  // What this rank, as the owner of a shard, left out of everybody's result.
   // Sorted in no way, disjoint for each rank. The result has to be the sum of
   // the contributors that remain, times ranks / contributors; zero where none
   // does.
   std::vector<MissingRange> missing;
+  // Where this rank's result is its own contribution times ranks.
+  std::vector<Range> filled;
 };
 
 // One allreduce (sum of floats, in place) over a fixed buffer, as often as
@@ -53,6 +63,7 @@ struct AlgorithmSpec {
   std::string name;
   std::string transport;
   std::string repair;  // the policy, for a bounded algorithm; else empty
+  bool byDefault;      // compared when none is named
   bool isBounded;      // then a row without bounded runs is a failure
   int warmupRuns;      // not timed
   CreateDevice createDevice;

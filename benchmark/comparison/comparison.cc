@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace gloo {
 namespace compare {
@@ -23,6 +25,29 @@ double processCpuSeconds() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+// Adds what of `range` lies in none of `filled`.
+void addOutside(const MissingRange& range,
+                std::vector<Outcome::Range> filled,
+                std::vector<MissingRange>& missing) {
+  std::sort(filled.begin(), filled.end(), [](const auto& a, const auto& b) {
+    return a.offset < b.offset;
+  });
+  size_t at = range.offset;
+  const size_t end = range.offset + range.count;
+  for (const auto& hole : filled) {
+    if (hole.offset + hole.count <= at || hole.offset >= end) {
+      continue;
+    }
+    if (hole.offset > at) {
+      missing.push_back({range.rank, at, hole.offset - at});
+    }
+    at = hole.offset + hole.count;
+  }
+  if (at < end) {
+    missing.push_back({range.rank, at, end - at});
+  }
 }
 
 }  // namespace
@@ -95,7 +120,11 @@ void Comparison::warmUp() {
     verification_.fillRandom(control_.rank(), data_.data());
     control_.barrier();
     algorithms_[i]->run();
-    if (!verification_.verifyRandom(data_.data(), algorithms_[i]->outcome())) {
+    auto outcome = algorithms_[i]->outcome();
+    if (contenders_[i].spec.isBounded) {
+      exchangeMissing(outcome);
+    }
+    if (!verification_.verifyRandom(data_.data(), outcome)) {
       measured_[i].verified = false;
     }
     control_.barrier();
@@ -106,11 +135,14 @@ void Comparison::runBatch(size_t rounds, Batch& batch) {
   for (size_t round = 0; round < rounds; round++) {
     for (size_t i = 0; i < algorithms_.size(); i++) {
       std::copy(inputs_.begin(), inputs_.end(), data_.begin());
-      const auto sample = measure(algorithms_[i].get());
+      auto sample = measure(algorithms_[i].get());
+      if (contenders_[i].spec.isBounded) {
+        exchangeMissing(sample.outcome);
+      }
       auto& measured = measured_[i];
       measured.cpuSeconds += sample.cpuSeconds;
       measured.boundUs = sample.outcome.boundUs;
-      measured.missingPairs += missingPairs(sample.outcome);
+      measured.missingPairs += sample.outcome.missingPairs;
       batch.us.push_back(sample.us);
       batch.notBounded.push_back(!sample.outcome.bounded);
       batch.expired.push_back(sample.outcome.expired);
@@ -170,12 +202,40 @@ void Comparison::finish() {
   }
 }
 
-double Comparison::missingPairs(const Outcome& outcome) const {
-  double pairs = 0;
-  for (const auto& range : outcome.missing) {
-    pairs += range.count;
+// An owner alone knows what its shard lacks. Afterwards every rank knows what
+// its own result does.
+void Comparison::exchangeMissing(Outcome& outcome) {
+  constexpr size_t kFields = 3;
+  std::vector<double> counts(control_.size());
+  counts[control_.rank()] = outcome.missing.size();
+  counts = control_.sum(std::move(counts));
+  std::vector<double> before(counts.size() + 1);
+  std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
+  if (before.back() > 0) {
+    std::vector<double> fields(kFields * static_cast<size_t>(before.back()));
+    size_t at = kFields * static_cast<size_t>(before[control_.rank()]);
+    for (const auto& range : outcome.missing) {
+      fields[at++] = range.rank;
+      fields[at++] = range.offset;
+      fields[at++] = range.count;
+    }
+    fields = control_.sum(std::move(fields));
+    outcome.missing.clear();
+    for (at = 0; at < fields.size(); at += kFields) {
+      const MissingRange range = {static_cast<int>(fields[at]),
+                                  static_cast<size_t>(fields[at + 1]),
+                                  static_cast<size_t>(fields[at + 2])};
+      // What was filled in here holds nothing that an owner could lack.
+      addOutside(range, outcome.filled, outcome.missing);
+    }
   }
-  return pairs;
+  for (const auto& filled : outcome.filled) {
+    for (int rank = 0; rank < control_.size(); rank++) {
+      if (rank != control_.rank()) {
+        outcome.missing.push_back({rank, filled.offset, filled.count});
+      }
+    }
+  }
 }
 
 }  // namespace compare
