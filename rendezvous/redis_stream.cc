@@ -4,6 +4,7 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace gloo {
 namespace rendezvous {
@@ -15,16 +16,20 @@ using std::chrono::milliseconds;
 // Entries per read: bounds one reply.
 constexpr int kEntriesPerRead = 256;
 
-// The server is asked to answer this much before the deadline. A deadline that
-// passes all the same means that the server is stuck, not that no entry came.
-constexpr milliseconds kAnswerMarginMax{200};
+// Redis ends a blocked read up to a tick late (100 ms at its default hz of 10).
+// So it is asked to end that much early: a deadline that passes all the same
+// means that the server is stuck, not that no entry came.
+constexpr milliseconds kServerTick{150};
 
-milliseconds blockTime(Deadline deadline) {
-  const auto left = std::chrono::duration_cast<milliseconds>(
+// What is left after that is too short to block for, and is polled.
+constexpr milliseconds kPollInterval{10};
+
+// Kept back for what the caller does when no entry came.
+constexpr milliseconds kReserveMax{50};
+
+milliseconds timeLeft(Deadline deadline) {
+  return std::chrono::duration_cast<milliseconds>(
       deadline - std::chrono::steady_clock::now());
-  const auto margin = std::min(left / 4, kAnswerMarginMax);
-  // 0 would mean: for ever.
-  return std::max(left - margin, milliseconds(1));
 }
 
 [[noreturn]] void throwMalformed(const std::string& key) {
@@ -81,16 +86,28 @@ std::string RedisStream::append(
 }
 
 std::vector<StreamEntry> RedisStream::read(Deadline deadline) {
-  const auto reply =
-      connection_.command({"XREAD",
-                           "COUNT",
-                           std::to_string(kEntriesPerRead),
-                           "BLOCK",
-                           std::to_string(blockTime(deadline).count()),
-                           "STREAMS",
-                           options_.key,
-                           cursor_},
-                          deadline);
+  const auto reserve = std::min(timeLeft(deadline) / 4, kReserveMax);
+  for (;;) {
+    const auto left = timeLeft(deadline);
+    const auto block = left - kServerTick;
+    auto entries = readOnce(block, deadline);
+    if (!entries.empty() || left <= reserve) {
+      return entries;
+    }
+    if (block <= milliseconds::zero()) {
+      std::this_thread::sleep_for(std::min(kPollInterval, left - reserve));
+    }
+  }
+}
+
+std::vector<StreamEntry> RedisStream::readOnce(milliseconds block,
+                                               Deadline deadline) {
+  RedisCommand command{"XREAD", "COUNT", std::to_string(kEntriesPerRead)};
+  if (block > milliseconds::zero()) {
+    command.insert(command.end(), {"BLOCK", std::to_string(block.count())});
+  }
+  command.insert(command.end(), {"STREAMS", options_.key, cursor_});
+  const auto reply = connection_.command(command, deadline);
   std::vector<StreamEntry> entries;
   if (reply.isNil()) {
     return entries;

@@ -23,8 +23,9 @@ struct StreamEntry {
 };
 
 // A Redis stream, read from its start to its end by each of its readers, in
-// the one order that all of them see. Reading blocks in the server; nothing
-// polls, and every waiting reader is woken by an entry.
+// the one order that all of them see. Reading blocks in the server, and every
+// waiting reader is woken by an entry; only the last moment before a deadline
+// is polled.
 //
 // Borrows the connection, which must outlive it. One thread at a time. Errors
 // as RedisConnection.
@@ -57,6 +58,10 @@ class RedisStream {
   const std::string& key() const { return options_.key; }
 
  private:
+  // Blocks in the server for that long, if it is positive.
+  std::vector<StreamEntry> readOnce(std::chrono::milliseconds block,
+                                    Deadline deadline);
+
   RedisConnection& connection_;
   const Options options_;
   std::string cursor_ = "0";

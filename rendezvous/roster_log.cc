@@ -126,8 +126,9 @@ void RosterLog::applyHere(const StreamEntry& entry, int rank) {
   }
   const int size = parseSmall(entry.field(kSize));
   if (size != self_.size) {
-    // Only rank 0 speaks for the job; this rank may be the odd one out.
-    if (self_.rank == 0) {
+    // Only rank 0 speaks for the job (this rank may be the odd one out), and
+    // only about answers to its own call.
+    if (self_.rank == 0 && joined_) {
       mismatch_ = MakeString(
           "rank ",
           rank,

@@ -8,7 +8,7 @@ from .errors import CompareError
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-_TARGET = "//benchmark:compare_worker"
+_TARGET = "//benchmark/comparison:worker"
 
 
 def build_worker():
@@ -27,4 +27,4 @@ def build_worker():
         raise CompareError(
             f"{result.stdout[-4000:]}\nbazel build {_TARGET} failed, see "
             "above")
-    return os.path.join(_ROOT, "bazel-bin", "benchmark", "compare_worker")
+    return os.path.join(_ROOT, "bazel-bin", "benchmark", "comparison", "worker")

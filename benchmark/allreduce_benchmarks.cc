@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gloo/allreduce.h>
+#include <gloo/allreduce_bcube.h>
+#include <gloo/allreduce_halving_doubling.h>
+#include <gloo/allreduce_local.h>
+#include <gloo/allreduce_ring.h>
+#include <gloo/allreduce_ring_chunked.h>
+
+#include "benchmark/registry.h"
+
+namespace gloo {
+namespace benchmark {
+
+namespace {
+
+// Whose buffers are summed.
+enum class Scope { kAllRanks, kThisRank };
+
+// An algorithm class of Gloo's shape, in place.
+template <typename T, template <typename> class A>
+class Allreduce : public TypedBenchmark<T> {
+ public:
+  Allreduce(std::shared_ptr<Context> context,
+            const Options& options,
+            Scope scope)
+      : TypedBenchmark<T>(std::move(context), options), scope_(scope) {}
+
+  void initialize(size_t elements) override {
+    const auto pointers = this->allocate(this->inputs(), elements);
+    algorithm_ = std::make_unique<A<T>>(
+        this->context_, pointers, static_cast<int>(elements));
+  }
+
+  void run() override { algorithm_->run(); }
+
+  void verify(Mismatches& mismatches) override {
+    const auto pattern = this->patternOf(this->inputs());
+    for (const auto& buffer : this->buffers_) {
+      for (size_t i = 0; i < buffer.size(); i++) {
+        const double expected = scope_ == Scope::kAllRanks
+                                    ? pattern.sum(i)
+                                    : sumOfThisRank(pattern, i);
+        this->expect(i, buffer[i], expected, pattern.tolerance(), mismatches);
+      }
+    }
+  }
+
+ private:
+  double sumOfThisRank(const Pattern& pattern, size_t index) const {
+    double sum = 0;
+    for (size_t i = 0; i < this->inputs(); i++) {
+      sum += pattern.value(this->rank() * this->inputs() + i, index);
+    }
+    return sum;
+  }
+
+  const Scope scope_;
+  std::unique_ptr<A<T>> algorithm_;
+};
+
+// The registry's factory for an algorithm class: Gloo's constructor is all
+// that it has to have.
+template <template <typename> class A>
+Factory allreduceWith(Scope scope = Scope::kAllRanks) {
+  return [scope](std::shared_ptr<Context> context,
+                 const Options& options) -> std::unique_ptr<Benchmark> {
+    if (options.halfPrecision) {
+      return std::make_unique<Allreduce<float16, A>>(
+          std::move(context), options, scope);
+    }
+    return std::make_unique<Allreduce<float, A>>(
+        std::move(context), options, scope);
+  };
+}
+
+// Gloo's newer form: an options object, separate outputs, always float.
+class NewAllreduceRing : public TypedBenchmark<float> {
+ public:
+  NewAllreduceRing(std::shared_ptr<Context> context, const Options& options)
+      : TypedBenchmark<float>(context, options), collective_(context) {}
+
+  void initialize(size_t elements) override {
+    const auto pointers = allocate(inputs(), elements);
+    std::vector<float*> outputs;
+    for (size_t i = 0; i < inputs(); i++) {
+      outputs_.emplace_back(elements);
+    }
+    for (auto& output : outputs_) {
+      outputs.push_back(output.data());
+    }
+    collective_.setInputs(pointers, elements);
+    collective_.setOutputs(outputs, elements);
+    collective_.setAlgorithm(AllreduceOptions::Algorithm::RING);
+    void (*add)(void*, const void*, const void*, size_t) = &sum<float>;
+    collective_.setReduceFunction(add);
+  }
+
+  void run() override { allreduce(collective_); }
+
+  void verify(Mismatches& mismatches) override {
+    const auto pattern = patternOf(inputs());
+    for (const auto& output : outputs_) {
+      for (size_t i = 0; i < output.size(); i++) {
+        expect(i, output[i], pattern.sum(i), pattern.tolerance(), mismatches);
+      }
+    }
+  }
+
+ private:
+  AllreduceOptions collective_;
+  std::vector<Buffer> outputs_;
+};
+
+}  // namespace
+
+void addAllreduce(Registry& registry) {
+  registry.push_back(
+      {"allreduce_ring", "sum, in a ring", allreduceWith<AllreduceRing>()});
+  registry.push_back({"allreduce_ring_chunked",
+                      "sum, in a ring, in chunks",
+                      allreduceWith<AllreduceRingChunked>()});
+  registry.push_back({"allreduce_halving_doubling",
+                      "sum, recursive halving and doubling",
+                      allreduceWith<AllreduceHalvingDoubling>()});
+  registry.push_back({"allreduce_bcube",
+                      "sum, over a hypercube of --base",
+                      allreduceWith<AllreduceBcube>()});
+  registry.push_back({"allreduce_local",
+                      "sum of a rank's own buffers, no network",
+                      allreduceWith<AllreduceLocal>(Scope::kThisRank)});
+  registry.push_back(
+      {"new_allreduce_ring",
+       "sum, in a ring, Gloo's options form",
+       [](std::shared_ptr<Context> context, const Options& options) {
+         return std::make_unique<NewAllreduceRing>(std::move(context), options);
+       }});
+}
+
+}  // namespace benchmark
+}  // namespace gloo

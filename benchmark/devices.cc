@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmark/devices.h"
+
+#include <fmt/format.h>
+#include <gloo/transport/tcp/device.h>
+#include <net/if.h>
+
+#include <functional>
+
+namespace gloo {
+namespace benchmark {
+
+namespace {
+
+using Device = std::shared_ptr<transport::Device>;
+
+// Makes a device on an interface; an empty name means the host name's.
+using Maker = std::function<Device(const std::string& interface)>;
+
+Device createTcp(const std::string& interface) {
+  transport::tcp::attr attr;
+  attr.iface = interface;
+  return transport::tcp::CreateDevice(attr);
+}
+
+struct Transport {
+  const char* name;
+  Maker make;
+};
+
+const std::vector<Transport>& transports() {
+  static const std::vector<Transport> all = {
+      {"tcp", createTcp},
+  };
+  return all;
+}
+
+const Transport& findTransport(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& transport : transports()) {
+    if (transport.name == name) {
+      return transport;
+    }
+    names.emplace_back(transport.name);
+  }
+  throw UsageError(
+      fmt::format("--transport {}: this build has no such transport, but {}",
+                  name,
+                  fmt::join(names, ", ")));
+}
+
+void checkInterface(const std::string& name) {
+  if (if_nametoindex(name.c_str()) != 0) {
+    return;
+  }
+  std::vector<std::string> names;
+  auto* list = if_nameindex();
+  for (auto* it = list; it != nullptr && it->if_index != 0; it++) {
+    names.emplace_back(it->if_name);
+  }
+  if (list != nullptr) {
+    if_freenameindex(list);
+  }
+  throw UsageError(
+      fmt::format("--tcp-device {}: there is no such interface, but {}",
+                  name,
+                  fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+Devices createDevices(const Options& options) {
+  const auto& transport = findTransport(options.transport);
+  Devices devices;
+  for (const auto& interface : options.tcpDevices) {
+    checkInterface(interface);
+    devices.push_back(transport.make(interface));
+  }
+  if (devices.empty()) {
+    devices.push_back(transport.make(""));
+  }
+  return devices;
+}
+
+}  // namespace benchmark
+}  // namespace gloo

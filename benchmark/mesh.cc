@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmark/mesh.h"
+
+#include <gloo/common/error.h>
+#include <gloo/rendezvous/file_store.h>
+#include <gloo/rendezvous/hash_store.h>
+#include <gloo/rendezvous/prefix_store.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "rendezvous/ubt_redis_store.h"
+
+namespace gloo {
+namespace benchmark {
+
+namespace {
+
+rendezvous::UbtRedisStore::Options storeOptions(const Options& options) {
+  rendezvous::UbtRedisStore::Options store;
+  store.url = options.redisUrl;
+  store.prefix = options.prefix;
+  store.rank = options.rank;
+  store.size = options.size;
+  return store;
+}
+
+}  // namespace
+
+Mesh::Mesh(const Options& options, std::shared_ptr<transport::Device> device) {
+  auto context =
+      std::make_shared<rendezvous::Context>(options.rank, options.size);
+  if (!options.redisUrl.empty()) {
+    rendezvous::UbtRedisStore store(storeOptions(options));
+    context->connectFullMesh(store, device);
+  } else if (!options.sharedPath.empty()) {
+    connectThroughFiles(options, *context, device);
+  } else {
+    rendezvous::HashStore store;  // a process alone
+    context->connectFullMesh(store, device);
+  }
+  factory_ = std::make_unique<rendezvous::ContextFactory>(context);
+}
+
+void Mesh::connectThroughFiles(const Options& options,
+                               rendezvous::Context& context,
+                               std::shared_ptr<transport::Device>& device) {
+  if (!std::filesystem::is_directory(options.sharedPath)) {
+    GLOO_THROW_IO_EXCEPTION(
+        "--shared-path ",
+        options.sharedPath,
+        ": there is no such directory. Make one that all processes see");
+  }
+  rendezvous::FileStore files(options.sharedPath);
+  rendezvous::PrefixStore store(options.prefix, files);
+  try {
+    context.connectFullMesh(store, device);
+  } catch (const EnforceNotMet& e) {
+    files_ = files.getAllKeyFilePaths();
+    if (e.msg().find("already exists") == std::string::npos) {
+      throw;
+    }
+    // Not ours to remove: a running job's.
+    files_.clear();
+    GLOO_THROW_IO_EXCEPTION(
+        "--shared-path ",
+        options.sharedPath,
+        " holds the files of a job with --prefix ",
+        options.prefix,
+        " that is running or crashed. Choose another prefix, or empty the "
+        "directory");
+  }
+  files_ = files.getAllKeyFilePaths();
+}
+
+Mesh::~Mesh() {
+  for (const auto& file : files_) {
+    if (std::remove(file.c_str()) != 0) {
+      std::cerr << "Cannot remove the rendezvous file " << file
+                << "; remove it before the next run" << std::endl;
+    }
+  }
+}
+
+std::shared_ptr<Context> Mesh::newContext(
+    std::shared_ptr<transport::Device> device) {
+  return factory_->makeContext(device);
+}
+
+}  // namespace benchmark
+}  // namespace gloo

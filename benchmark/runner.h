@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "benchmark/control.h"
+#include "benchmark/devices.h"
+#include "benchmark/mesh.h"
+#include "benchmark/registry.h"
+#include "benchmark/samples.h"
+#include "benchmark/table.h"
+
+namespace gloo {
+namespace benchmark {
+
+// Measures one benchmark together with the other ranks' runners: verifies a
+// first iteration, warms up, then runs until the time or the number of
+// iterations asked for is reached. Rank 0 prints. One thread.
+class Runner {
+ public:
+  // Returns when all ranks are connected. Throws as Mesh and createDevices().
+  explicit Runner(const Options& options);
+
+  // Returns the exit status of the process: 0, or 1 if any rank found a wrong
+  // element. Throws what the benchmark throws.
+  int run(const Entry& entry);
+
+ private:
+  using Set = std::vector<std::unique_ptr<Benchmark>>;  // one per thread
+
+  // Measures one size; returns how many elements were wrong on all ranks.
+  long measure(const Entry& entry, size_t elements);
+  std::unique_ptr<Benchmark> create(const Entry& entry,
+                                    size_t elements,
+                                    size_t thread);
+  Samples iterate(Set& set, long iterations);
+  Samples measureForTime(Set& set, const Samples& warmup);
+  void printErrors(const Mismatches& mismatches, long total);
+  bool isPrinter() const { return options_.rank == 0; }
+
+  const Options options_;
+  const Devices devices_;
+  Mesh mesh_;
+  Control control_;
+  Table table_;
+};
+
+}  // namespace benchmark
+}  // namespace gloo

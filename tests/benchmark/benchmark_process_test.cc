@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "benchmark/registry.h"
+#include "tests/support/child_process.h"
+#include "tests/support/redis_server.h"
+#include "tests/support/temporary_directory.h"
+
+namespace gloo {
+namespace benchmark {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+constexpr std::chrono::seconds kLimit{60};
+
+// The benchmark binary, run as a process per rank.
+class BenchmarkProcessTest : public ::testing::Test {
+ protected:
+  struct Result {
+    int status;
+    std::string output;
+  };
+
+  // Returns the ranks' results in rank order.
+  std::vector<Result> run(int ranks, const Words& arguments) {
+    std::vector<std::unique_ptr<test::ChildProcess>> processes;
+    for (int rank = 0; rank < ranks; rank++) {
+      Words command{std::getenv("BENCHMARK"),
+                    "--size",
+                    std::to_string(ranks),
+                    "--rank",
+                    std::to_string(rank),
+                    "--tcp-device",
+                    "lo"};
+      command.insert(command.end(), arguments.begin(), arguments.end());
+      processes.push_back(std::make_unique<test::ChildProcess>(
+          command, outputPath(runs_, rank)));
+    }
+    std::vector<Result> results;
+    for (int rank = 0; rank < ranks; rank++) {
+      const int status =
+          processes[static_cast<size_t>(rank)]->wait(kLimit).value_or(-1);
+      std::stringstream output;
+      output << std::ifstream(outputPath(runs_, rank)).rdbuf();
+      results.push_back({status, output.str()});
+    }
+    runs_++;
+    return results;
+  }
+
+  // The same, through files.
+  std::vector<Result> runThroughFiles(int ranks, Words arguments) {
+    const auto path = directory_.path() + "/shared";
+    std::filesystem::create_directory(path);
+    arguments.insert(arguments.begin(), {"--shared-path", path});
+    const auto results = run(ranks, arguments);
+    EXPECT_TRUE(std::filesystem::is_empty(path));
+    return results;
+  }
+
+  // All ranks succeeded, and rank 0 alone printed a row.
+  static void expectRow(const std::vector<Result>& results,
+                        const std::string& row) {
+    for (const auto& result : results) {
+      EXPECT_EQ(result.status, 0) << result.output;
+    }
+    EXPECT_THAT(results[0].output,
+                AllOf(HasSubstr("BENCHMARK RESULTS"), HasSubstr(row)));
+    for (size_t i = 1; i < results.size(); i++) {
+      EXPECT_EQ(results[i].output, "");
+    }
+  }
+
+  std::string outputPath(int run, int rank) const {
+    return directory_.path() + "/" + std::to_string(run) + "." +
+           std::to_string(rank);
+  }
+
+  test::TemporaryDirectory directory_;
+  int runs_ = 0;
+};
+
+class EveryBenchmark : public BenchmarkProcessTest,
+                       public ::testing::WithParamInterface<std::string> {
+ protected:
+  // Few of everything, and a count that two ranks cannot share evenly.
+  Words quick(Words more = {}) {
+    Words arguments{"--elements",
+                    "65",
+                    "--iteration-count",
+                    "2",
+                    "--warmup-iters",
+                    "1",
+                    "--messages",
+                    "20"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.push_back(GetParam());
+    return arguments;
+  }
+
+  std::string row(int elementSize) const {
+    const auto bytes = std::to_string(
+        65 * (GetParam() == "pairwise_exchange"    ? 1
+              : GetParam() == "new_allreduce_ring" ? 4
+                                                   : elementSize));
+    return std::string(11 - bytes.size(), ' ') + bytes + "         65";
+  }
+};
+
+TEST_P(EveryBenchmark, TwoRanks) {
+  expectRow(runThroughFiles(2, quick()), row(4));
+}
+
+TEST_P(EveryBenchmark, HalfPrecision) {
+  expectRow(runThroughFiles(2, quick({"--halfprecision"})), row(2));
+}
+
+std::vector<std::string> allNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : benchmarks()) {
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Names,
+                         EveryBenchmark,
+                         ::testing::ValuesIn(allNames()),
+                         [](const auto& i) { return i.param; });
+
+// What needs two processes exactly is left out.
+class FourRanks : public EveryBenchmark {};
+
+TEST_P(FourRanks, SeveralInputsAndThreads) {
+  expectRow(runThroughFiles(4, quick({"--inputs", "2", "--threads", "2"})),
+            row(4));
+}
+
+std::vector<std::string> namesForMany() {
+  std::vector<std::string> names;
+  for (const auto& name : allNames()) {
+    if (name.find("send") == std::string::npos) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Names,
+                         FourRanks,
+                         ::testing::ValuesIn(namesForMany()),
+                         [](const auto& i) { return i.param; });
+
+TEST_F(BenchmarkProcessTest, RedisAsAScriptForGlooNamesIt) {
+  test::RedisServer server;
+  const Words arguments{"-h",
+                        "127.0.0.1",
+                        "-p",
+                        std::to_string(server.port()),
+                        "-x",
+                        "job",
+                        "-t",
+                        "tcp",
+                        "--elements",
+                        "100",
+                        "--iteration-count",
+                        "3",
+                        "allreduce_ring_chunked"};
+  // Twice with the same prefix.
+  expectRow(run(2, arguments), "        400        100");
+  expectRow(run(2, arguments), "        400        100");
+}
+
+TEST_F(BenchmarkProcessTest, RedisUrlWithPassword) {
+  test::RedisServer server("secret");
+  for (const auto* name : {"broadcast", "reduce_scatter"}) {
+    expectRow(run(3,
+                  {"--redis-url",
+                   server.url(),
+                   "--elements",
+                   "100",
+                   "--iteration-count",
+                   "3",
+                   name}),
+              "        400        100");
+  }
+  const auto results = run(1, {"--redis-url", server.unixUrl(), "reduce"});
+  EXPECT_EQ(results[0].status, 1);
+  EXPECT_THAT(results[0].output, HasSubstr("needs a password"));
+}
+
+TEST_F(BenchmarkProcessTest, TimeInPlaceOfACount) {
+  const auto results = runThroughFiles(2,
+                                       {"--elements",
+                                        "1000",
+                                        "--iteration-time",
+                                        "20ms",
+                                        "--warmup-iters",
+                                        "0",
+                                        "allreduce_ring"});
+  expectRow(results, "       4000       1000");
+}
+
+TEST_F(BenchmarkProcessTest, SyncModeAndBusyPolling) {
+  for (const auto* poll : {"false", "true"}) {
+    expectRow(runThroughFiles(2,
+                              {"--sync",
+                               "true",
+                               "--busy-poll",
+                               poll,
+                               "--nanos",
+                               "--elements",
+                               "100",
+                               "--iteration-count",
+                               "3",
+                               "allreduce_halving_doubling"}),
+              "min (ns)");
+  }
+}
+
+TEST_F(BenchmarkProcessTest, AProcessAlone) {
+  expectRow(
+      run(1, {"--elements", "7", "--iteration-count", "2", "allreduce_local"}),
+      "         28          7");
+}
+
+TEST_F(BenchmarkProcessTest, WrongCommandLines) {
+  const auto output = [this](const Words& arguments) {
+    const auto results = run(1, arguments);
+    EXPECT_EQ(results[0].status, 1);
+    return results[0].output;
+  };
+  EXPECT_THAT(output({"allgathre"}), HasSubstr("did you mean allgather?"));
+  EXPECT_THAT(output({"--elemens", "1", "reduce"}), HasSubstr("--elements"));
+  EXPECT_THAT(output({"-t", "ibverbs", "reduce"}),
+              HasSubstr("no such transport"));
+  EXPECT_THAT(output({"--tcp-device", "nosuch0", "reduce"}),
+              AllOf(HasSubstr("nosuch0"), HasSubstr("but lo")));
+  EXPECT_THAT(output({"--shared-path", "/no/such", "reduce"}),
+              HasSubstr("no such directory"));
+  EXPECT_THAT(output({"sendrecv_stress"}), HasSubstr("exactly 2 processes"));
+  EXPECT_THAT(output({"pairwise_exchange"}), HasSubstr("even number"));
+}
+
+TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
+  const auto path = directory_.path() + "/crashed";
+  std::filesystem::create_directory(path);
+  const Words arguments{"--shared-path", path, "reduce"};
+  {
+    // Rank 0 alone, killed while it waits.
+    test::ChildProcess alone({std::getenv("BENCHMARK"),
+                              "-s2",
+                              "--tcp-device",
+                              "lo",
+                              "--shared-path",
+                              path,
+                              "reduce"},
+                             "");
+    while (std::filesystem::is_empty(path)) {
+    }
+    // Its file may still have its temporary name.
+    alone.wait(std::chrono::milliseconds(100));
+  }
+  const auto results = run(1, arguments);
+  EXPECT_EQ(results[0].status, 1);
+  EXPECT_THAT(results[0].output, HasSubstr("another prefix"));
+}
+
+TEST_F(BenchmarkProcessTest, Help) {
+  const auto results = run(1, {"--help"});
+  EXPECT_EQ(results[0].status, 0);
+  EXPECT_THAT(results[0].output,
+              AllOf(HasSubstr("allreduce_bcube"), Not(HasSubstr("Try `"))));
+}
+
+}  // namespace
+}  // namespace benchmark
+}  // namespace gloo
