@@ -32,13 +32,12 @@ std::vector<AlgorithmSpec> chooseAlgorithms(
   const auto& all = allAlgorithms();
   std::vector<AlgorithmSpec> chosen;
   if (names.empty()) {
-    std::copy_if(
-        all.begin(),
-        all.end(),
-        std::back_inserter(chosen),
-        [&](const AlgorithmSpec& spec) {
-          return spec.byDefault && whyNot(spec, ranks).empty();
-        });
+    std::copy_if(all.begin(),
+                 all.end(),
+                 std::back_inserter(chosen),
+                 [&](const AlgorithmSpec& spec) {
+                   return spec.byDefault && whyNot(spec, ranks).empty();
+                 });
   }
   for (const auto& name : names) {
     const auto it =

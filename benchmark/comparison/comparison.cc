@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace gloo {
@@ -25,29 +24,6 @@ double processCpuSeconds() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return now.tv_sec + now.tv_nsec * 1e-9;
-}
-
-// Adds what of `range` lies in none of `filled`.
-void addOutside(const MissingRange& range,
-                std::vector<Outcome::Range> filled,
-                std::vector<MissingRange>& missing) {
-  std::sort(filled.begin(), filled.end(), [](const auto& a, const auto& b) {
-    return a.offset < b.offset;
-  });
-  size_t at = range.offset;
-  const size_t end = range.offset + range.count;
-  for (const auto& hole : filled) {
-    if (hole.offset + hole.count <= at || hole.offset >= end) {
-      continue;
-    }
-    if (hole.offset > at) {
-      missing.push_back({range.rank, at, hole.offset - at});
-    }
-    at = hole.offset + hole.count;
-  }
-  if (at < end) {
-    missing.push_back({range.rank, at, end - at});
-  }
 }
 
 }  // namespace
@@ -120,11 +96,8 @@ void Comparison::warmUp() {
     verification_.fillRandom(control_.rank(), data_.data());
     control_.barrier();
     algorithms_[i]->run();
-    auto outcome = algorithms_[i]->outcome();
-    if (contenders_[i].spec.isBounded) {
-      exchangeMissing(outcome);
-    }
-    if (!verification_.verifyRandom(data_.data(), outcome)) {
+    const auto gaps = gapsOfAll(algorithms_[i]->outcome().gaps);
+    if (!verification_.verifyRandom(data_.data(), gaps)) {
       measured_[i].verified = false;
     }
     control_.barrier();
@@ -135,10 +108,7 @@ void Comparison::runBatch(size_t rounds, Batch& batch) {
   for (size_t round = 0; round < rounds; round++) {
     for (size_t i = 0; i < algorithms_.size(); i++) {
       std::copy(inputs_.begin(), inputs_.end(), data_.begin());
-      auto sample = measure(algorithms_[i].get());
-      if (contenders_[i].spec.isBounded) {
-        exchangeMissing(sample.outcome);
-      }
+      const auto sample = measure(algorithms_[i].get());
       auto& measured = measured_[i];
       measured.cpuSeconds += sample.cpuSeconds;
       measured.boundUs = sample.outcome.boundUs;
@@ -146,11 +116,11 @@ void Comparison::runBatch(size_t rounds, Batch& batch) {
       batch.us.push_back(sample.us);
       batch.notBounded.push_back(!sample.outcome.bounded);
       batch.expired.push_back(sample.outcome.expired);
-      const bool lastRound = round + 1 == rounds;
-      const bool incomplete = !sample.outcome.missing.empty();
-      if ((lastRound || incomplete) &&
-          !verification_.verifyExact(data_.data(), sample.outcome)) {
-        measured.verified = false;
+      if (round + 1 == rounds) {
+        const auto gaps = gapsOfAll(sample.outcome.gaps);
+        if (!verification_.verifyExact(data_.data(), gaps)) {
+          measured.verified = false;
+        }
       }
     }
     idleCpuSeconds_ += measure(nullptr).cpuSeconds;
@@ -202,40 +172,22 @@ void Comparison::finish() {
   }
 }
 
-// An owner alone knows what its shard lacks. Afterwards every rank knows what
-// its own result does.
-void Comparison::exchangeMissing(Outcome& outcome) {
-  constexpr size_t kFields = 3;
-  std::vector<double> counts(control_.size());
-  counts[control_.rank()] = outcome.missing.size();
-  counts = control_.sum(std::move(counts));
-  std::vector<double> before(counts.size() + 1);
-  std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
-  if (before.back() > 0) {
-    std::vector<double> fields(kFields * static_cast<size_t>(before.back()));
-    size_t at = kFields * static_cast<size_t>(before[control_.rank()]);
-    for (const auto& range : outcome.missing) {
-      fields[at++] = range.rank;
-      fields[at++] = range.offset;
-      fields[at++] = range.count;
-    }
-    fields = control_.sum(std::move(fields));
-    outcome.missing.clear();
-    for (at = 0; at < fields.size(); at += kFields) {
-      const MissingRange range = {static_cast<int>(fields[at]),
-                                  static_cast<size_t>(fields[at + 1]),
-                                  static_cast<size_t>(fields[at + 2])};
-      // What was filled in here holds nothing that an owner could lack.
-      addOutside(range, outcome.filled, outcome.missing);
-    }
+// An owner knows what it left out; all results lack that.
+Gaps Comparison::gapsOfAll(const Gaps& own) {
+  std::vector<double> flat;
+  for (const auto& range : own.missing) {
+    flat.push_back(range.rank);
+    flat.push_back(range.offset);
+    flat.push_back(range.count);
   }
-  for (const auto& filled : outcome.filled) {
-    for (int rank = 0; rank < control_.size(); rank++) {
-      if (rank != control_.rank()) {
-        outcome.missing.push_back({rank, filled.offset, filled.count});
-      }
-    }
+  const auto all = control_.concatenate(std::move(flat));
+  Gaps gaps = {{}, own.filled};
+  for (size_t i = 0; i + 2 < all.size(); i += 3) {
+    gaps.missing.push_back({static_cast<int>(all[i]),
+                            static_cast<size_t>(all[i + 1]),
+                            static_cast<size_t>(all[i + 2])});
   }
+  return gaps;
 }
 
 }  // namespace compare

@@ -71,7 +71,7 @@ class Comparison {
   Sample measure(AllreduceUnderTest* algorithm);
   void gather(const Batch& batch);
   void finish();
-  void exchangeMissing(Outcome& outcome);
+  Gaps gapsOfAll(const Gaps& own);
 
   ControlChannel& control_;
   const std::vector<Contender>& contenders_;
