@@ -19,6 +19,7 @@ class Mesh {
   using ContextPtr = std::shared_ptr<Context>;
 
   Mesh(const Transport& transport, int ranks);
+  ~Mesh();
 
   // Calls `body` on every rank's own thread, with that rank's context, and
   // waits for all. Returns what went wrong, one line a rank; empty when

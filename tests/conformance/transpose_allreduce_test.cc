@@ -243,11 +243,16 @@ TEST_P(TransposeMatrix, equalsAPlainLoop) {
   }
 }
 
+const auto kForms = ::testing::Values(
+    Form::kClass, Form::kOptionsInPlace, Form::kOptionsSeparate);
+
+// Every type and operation: with a rank in the middle, and with as few as can
+// be.
 INSTANTIATE_TEST_SUITE_P(
-    FewRanks,
+    Types,
     TransposeMatrix,
     ::testing::Combine(::testing::ValuesIn(transports()),
-                       ::testing::Values(1, 2, 3, 4, 5, 8),
+                       ::testing::Values(2, 5),
                        ::testing::Values(Type::kInt8,
                                          Type::kUint8,
                                          Type::kInt32,
@@ -261,22 +266,27 @@ INSTANTIATE_TEST_SUITE_P(
                                          Operation::kProduct,
                                          Operation::kMin,
                                          Operation::kMax),
-                       ::testing::Values(Form::kClass,
-                                         Form::kOptionsInPlace,
-                                         Form::kOptionsSeparate)),
+                       kForms),
     cellName);
 
 INSTANTIATE_TEST_SUITE_P(
-    ManyRanks,
+    Ranks,
     TransposeMatrix,
     ::testing::Combine(::testing::ValuesIn(transports()),
-                       ::testing::Values(16, 33, 64),
-                       ::testing::Values(Type::kFloat),
-                       ::testing::Values(Operation::kSum),
-                       ::testing::Values(Form::kClass,
-                                         Form::kOptionsInPlace,
-                                         Form::kOptionsSeparate)),
+                       ::testing::Values(1, 3, 4, 6, 7, 8, 16),
+                       ::testing::Values(Type::kFloat, Type::kInt64),
+                       ::testing::Values(Operation::kSum, Operation::kMax),
+                       kForms),
     cellName);
+
+INSTANTIATE_TEST_SUITE_P(ManyRanks,
+                         TransposeMatrix,
+                         ::testing::Combine(::testing::ValuesIn(transports()),
+                                            ::testing::Values(33, 64),
+                                            ::testing::Values(Type::kFloat),
+                                            ::testing::Values(Operation::kSum),
+                                            kForms),
+                         cellName);
 
 class TransposeSegments : public ::testing::TestWithParam<Transport> {};
 
