@@ -8,7 +8,8 @@ import sys
 
 from . import arguments as command_line
 from .build import build_worker
-from .errors import EXIT_INTERRUPTED, EXIT_UNSOUND, CompareError
+from .errors import (EXIT_INTERRUPTED, EXIT_UNSOUND, EXIT_USAGE,
+                     CompareError)
 from .processes import PrivateRedis, Workers
 from .progress import Progress
 from .table import is_sound, render, verdict
@@ -17,7 +18,11 @@ from .table import is_sound, render, verdict
 def _algorithms(arguments, worker):
     output = subprocess.run(
         [worker, "--list-algorithms", "--size", str(arguments.ranks)],
-        stdout=subprocess.PIPE, check=True)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        check=False)
+    if output.returncode != 0:  # a GLOO_UBT_* variable, for example
+        raise CompareError(output.stderr.strip().removeprefix("error: "),
+                           EXIT_USAGE)
     known = json.loads(output.stdout)
     if not arguments.algorithms:
         for name, entry in known.items():

@@ -36,8 +36,9 @@ what the columns mean
   lost            fraction of (contributor, element) pairs that a result lacks
   bound           what the two stages of a bounded allreduce may take together;
                   of n iterations, so many were bounded, so many expired
-  verified        results are right: equal in every bit where sums are exact,
-                  within n * eps * sum|x| where they are not
+  verified        results, checked several times a second, are right: equal in
+                  every bit where sums are exact, within n * eps * sum|x| of
+                  the reported contributors' sum where they are not
 
 examples
   benchmark/compare

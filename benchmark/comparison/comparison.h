@@ -38,6 +38,9 @@ struct Measured {
 // counted up to the second, so that work which goes on after an algorithm has
 // returned is not missed; what the barriers themselves cost is measured by
 // iterations that do nothing, and taken off.
+//
+// Results are verified after warm-up, with inputs that need rounding, and in
+// the last round of every batch, some times a second, with exact ones.
 class Comparison {
  public:
   struct Progress {

@@ -184,8 +184,11 @@ int run(int argc, char** argv) {
     std::cerr << "error: " << e.what() << std::endl;
     return kExitUsage;
   } catch (const std::exception& e) {
-    std::cerr << "error: rank " << arguments.rank << ": " << e.what()
-              << std::endl;
+    std::cerr << "error: ";
+    if (arguments.rank >= 0) {
+      std::cerr << "rank " << arguments.rank << ": ";
+    }
+    std::cerr << e.what() << std::endl;
     return kExitError;
   }
 }

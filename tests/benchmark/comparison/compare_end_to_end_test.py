@@ -110,6 +110,14 @@ class Local(unittest.TestCase):
         self.assertLess(broadcast["loss_fraction"], none["loss_fraction"])
         self.assertEqual(0, both["loss_fraction"])
 
+    def test_a_wrong_variable_is_named(self):
+        with unittest.mock.patch.dict(
+                os.environ, {"GLOO_UBT_REPAIR": "sometimes"}):
+            code, _, err = run_compare()
+        self.assertEqual(2, code)
+        self.assertIn("GLOO_UBT_REPAIR", err)
+        self.assertIn("sometimes", err)
+
     def test_unknown_algorithm(self):
         code, _, err = run_compare("--algorithms", "rign")
         self.assertEqual(2, code)
