@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The small structures of the core, each against a plain model of itself.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "transport_ubt/core/arena.h"
+#include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/replay_window.h"
+#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/tag_counts.h"
+
+namespace ubt {
+namespace {
+
+RC_GTEST_PROP(BitSet, BehavesAsASet, ()) {
+  const size_t size = *rc::gen::inRange<size_t>(1, 200);
+  BitSet bits(size);
+  std::set<size_t> model;
+  for (int i = 0; i < 100; i++) {
+    const size_t index = *rc::gen::inRange<size_t>(0, size);
+    if (*rc::gen::arbitrary<bool>()) {
+      RC_ASSERT(bits.set(index) == model.insert(index).second);
+    } else {
+      RC_ASSERT(bits.clear(index) == (model.erase(index) == 1));
+    }
+    RC_ASSERT(bits.count() == model.size());
+    const size_t from = *rc::gen::inRange<size_t>(0, size + 1);
+    const auto next = model.lower_bound(from);
+    RC_ASSERT(bits.firstSet(from) == (next == model.end() ? size : *next));
+    size_t clear = from;
+    while (clear < size && model.count(clear) > 0) {
+      clear++;
+    }
+    RC_ASSERT(bits.firstClear(from) == clear);
+  }
+}
+
+TEST(ReplayWindow, TakesEachNumberOnceInAnyOrder) {
+  ReplayWindow window;
+  for (const uint64_t number : {5, 3, 4, 0, 100, 99}) {
+    EXPECT_TRUE(window.accept(number)) << number;
+    EXPECT_FALSE(window.accept(number)) << number;
+  }
+  EXPECT_EQ(window.next(), 101u);
+}
+
+TEST(ReplayWindow, ForgetsNothingItStillHoldsAndTrustsNothingOlder) {
+  ReplayWindow window;
+  EXPECT_TRUE(window.accept(0));
+  const uint64_t far = 3 * ReplayWindow::kWindow;
+  EXPECT_TRUE(window.accept(far));
+  EXPECT_FALSE(window.accept(far - ReplayWindow::kWindow));
+  EXPECT_TRUE(window.accept(far - ReplayWindow::kWindow + 1));
+  EXPECT_FALSE(window.accept(far - ReplayWindow::kWindow + 1));
+  EXPECT_FALSE(window.accept(0));
+}
+
+RC_GTEST_PROP(ReplayWindow, NeverAcceptsTwice, ()) {
+  ReplayWindow window;
+  std::set<uint64_t> accepted;
+  uint64_t around = 0;
+  for (int i = 0; i < 300; i++) {
+    around += *rc::gen::inRange<uint64_t>(0, ReplayWindow::kWindow / 2);
+    const uint64_t back = *rc::gen::inRange<uint64_t>(0, 100);
+    const uint64_t number = around - std::min(back, around);
+    const bool fresh = window.accept(number);
+    RC_ASSERT(!(fresh && accepted.count(number) > 0));
+    RC_ASSERT(fresh || accepted.count(number) > 0 ||
+              number + ReplayWindow::kWindow < window.next());
+    accepted.insert(number);
+  }
+}
+
+RC_GTEST_PROP(TagCounts, CountAsAMapWould, ()) {
+  TagCounts counts;
+  std::map<uint32_t, uint32_t> model;
+  for (int i = 0; i < 200; i++) {
+    const uint32_t tag =
+        *rc::gen::element<uint32_t>(0, 0xfffffff0u) +
+        *rc::gen::inRange<uint32_t>(0, 16);
+    RC_ASSERT(counts.use(tag) == model[tag]++);
+    const uint32_t other = *rc::gen::inRange<uint32_t>(0, 20);
+    RC_ASSERT(
+        counts.used(other) == (model.count(other) ? model[other] : 0));
+  }
+}
+
+TEST(TagCounts, StaySmallForTagsThatCountUpAndForOneThatRepeats) {
+  TagCounts counts;
+  for (uint32_t i = 0; i < 100000; i++) {
+    counts.use(5 + i);
+  }
+  EXPECT_EQ(counts.entries(), 1u);
+  for (uint32_t i = 0; i < 1000; i++) {
+    counts.use(1);
+  }
+  EXPECT_EQ(counts.entries(), 2u);
+}
+
+RC_GTEST_PROP(ShardLayout, SlotsCoverTheBucketOnce, ()) {
+  OpShape shape;
+  shape.elements = *rc::gen::inRange<uint64_t>(0, 100000);
+  shape.type = static_cast<ElementType>(*rc::gen::inRange(0, 4));
+  const int ranks = *rc::gen::inRange(1, 65);
+  const size_t slotMax = 64 * *rc::gen::inRange<size_t>(1, 500);
+  const ShardLayout layout(shape, ranks, slotMax);
+  size_t at = 0;
+  for (int owner = 0; owner < ranks; owner++) {
+    RC_ASSERT(layout.shardSize(owner) == 0 || layout.shardOffset(owner) == at);
+    for (uint32_t slot = 0; slot < layout.slots(owner); slot++) {
+      RC_ASSERT(layout.shardOffset(owner) + layout.slotOffset(slot) == at);
+      RC_ASSERT(layout.slotSize(owner, slot) > 0);
+      RC_ASSERT(layout.slotSize(owner, slot) <= slotMax);
+      RC_ASSERT(
+          layout.slotElements(owner, slot) * elementSize(shape.type) ==
+          layout.slotSize(owner, slot));
+      at += layout.slotSize(owner, slot);
+    }
+  }
+  RC_ASSERT(at == shape.bytes());
+}
+
+TEST(Arena, NeverHoldsMoreThanItsLimit) {
+  Arena arena(1000);
+  std::vector<ArenaBuffer> held;
+  for (int i = 0; i < 20; i++) {
+    ArenaBuffer buffer = arena.acquire(300);
+    EXPECT_EQ(static_cast<bool>(buffer), i < 3);
+    if (buffer) {
+      held.push_back(std::move(buffer));
+    }
+  }
+  held.clear();
+  EXPECT_EQ(arena.usedBytes(), 0u);
+  EXPECT_LE(arena.heldBytes(), 1000u);
+  // Spare pieces make way for another size.
+  ArenaBuffer large = arena.acquire(900);
+  EXPECT_TRUE(large);
+  EXPECT_LE(arena.heldBytes(), 1000u);
+  EXPECT_FALSE(arena.acquire(200));
+}
+
+TEST(Credit, LimitsOnlyRise) {
+  SendCredit send(2);
+  EXPECT_TRUE(send.available());
+  send.take();
+  send.take();
+  EXPECT_FALSE(send.available());
+  send.raise(1);
+  EXPECT_FALSE(send.available());
+  send.raise(3);
+  EXPECT_TRUE(send.available());
+  EXPECT_EQ(send.take(), 2u);
+}
+
+TEST(Credit, ReceiverLetsTheSenderBeOneShareAhead) {
+  ReceiveCredit receive(4);
+  EXPECT_EQ(receive.arrived(0), 0u);
+  EXPECT_EQ(receive.arrived(3), 2u);  // 1 and 2 were skipped
+  EXPECT_EQ(receive.arrived(1), 0u);
+  EXPECT_EQ(receive.left(), 0u);
+  receive.grant(4);
+  EXPECT_EQ(receive.limit(), 8u);
+  receive.grant(2);
+  EXPECT_EQ(receive.limit(), 8u);  // never lower
+  receive.blocked(8);              // 4 to 7 are lost
+  receive.grant(2);
+  EXPECT_EQ(receive.limit(), 10u);
+  receive.blocked(1000);  // cannot be past what was granted
+  receive.grant(2);
+  EXPECT_EQ(receive.limit(), 12u);
+}
+
+TEST(ReceiveWindow, ShrinksOnLossOncePerRecoveryAndGrowsBack) {
+  ReceiveWindow window(1000, 10000);
+  const TimePoint now{std::chrono::seconds(1)};
+  window.lost(now);
+  window.lost(now + std::chrono::milliseconds(1));
+  EXPECT_EQ(window.bytes(), 8000u);
+  for (int i = 0; i < 100; i++) {
+    window.lost(now + (i + 1) * ReceiveWindow::kRecovery);
+  }
+  EXPECT_EQ(window.bytes(), 1000u);
+  for (int i = 0; i < 100000; i++) {
+    window.arrived(100);
+  }
+  EXPECT_EQ(window.bytes(), 10000u);
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/stage_bound.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(StageBound, KnowsNothingBeforeAStageWasComplete) {
+  EXPECT_EQ(StageBound().bound(BoundMode::kMedian), Duration{0});
+  EXPECT_EQ(StageBound().bound(BoundMode::kPaper), Duration{0});
+}
+
+TEST(StageBound, IsAQuarterOverTheMedianButNotOverTheWarmupsTail) {
+  StageBound bound;
+  for (int ms = 81; ms <= 100; ms++) {
+    bound.complete(milliseconds(ms), true);
+  }
+  // Median 91, a quarter over it 113.75; the 95th percentile is 100.
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(100));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(100));
+  for (int i = 0; i < 64; i++) {
+    bound.complete(milliseconds(40), false);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(50));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(100));
+}
+
+TEST(StageBound, ABurstDuringWarmupSpoilsThePapersRuleOnly) {
+  StageBound bound;
+  for (int i = 0; i < 20; i++) {
+    bound.complete(milliseconds(i < 4 ? 500 : 40), true);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(50));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(500));
+}
+
+TEST(StageBound, FollowsTheLastSixtyFourStages) {
+  StageBound bound;
+  for (int i = 0; i < 1000; i++) {
+    bound.complete(milliseconds(10), false);
+  }
+  for (int i = 0; i < 33; i++) {
+    bound.complete(milliseconds(20), false);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(25));
+}
+
+TEST(TimerLateness, KeepsTheWorstAndForgetsItSlowly) {
+  TimerLateness lateness;
+  const TimePoint start{std::chrono::seconds(100)};
+  EXPECT_EQ(lateness.worst(start), TimerLateness::kUnmeasured);
+  lateness.sample(start, milliseconds(8));
+  lateness.sample(start, milliseconds(1));
+  EXPECT_EQ(lateness.worst(start), milliseconds(8));
+  const TimePoint later = start + TimerLateness::kHalfLife;
+  EXPECT_EQ(lateness.worst(later), milliseconds(4));
+  lateness.sample(later, milliseconds(5));
+  EXPECT_EQ(lateness.worst(later), milliseconds(5));
+}
+
+}  // namespace
+}  // namespace ubt
