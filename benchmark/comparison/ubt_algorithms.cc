@@ -87,6 +87,11 @@ class BoundedUnderTest : public AllreduceUnderTest {
   std::unique_ptr<BoundedTransposeAllreduce<float>> algorithm_;
 };
 
+// Then it runs exactly, and has nothing to say about the bounded path.
+std::string whyNotAlone(int ranks) {
+  return ranks > 1 ? "" : "needs at least 2 ranks";
+}
+
 AlgorithmSpec spec(const std::string& name,
                    const Settings& settings,
                    bool byDefault) {
@@ -109,7 +114,8 @@ AlgorithmSpec spec(const std::string& name,
           static_cast<int>(settings.protocol.warmupOps) + kWarmupRunsMore,
           byDefault,
           createDevice,
-          create};
+          create,
+          &whyNotAlone};
 }
 
 }  // namespace
