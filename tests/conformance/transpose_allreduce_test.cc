@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exact transpose allreduce against a plain loop, over every transport:
+// The exact transpose allreduce against a plain loop, over every transport, and
+// the bounded one where it has to be exact, being too small for a bound:
 // type x operation x size x ranks x inputs x form. Results must be equal in
 // every bit, since the order of operations is part of the contract.
 #include "algorithms/transpose_allreduce.h"
@@ -14,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "algorithms/bounded_transpose_allreduce.h"
 #include "tests/conformance/elements.h"
 #include "tests/conformance/mesh.h"
 
@@ -24,10 +26,17 @@ namespace {
 const AllreduceOptions::Func kSumFloats =
     static_cast<void (*)(void*, const void*, const void*, size_t)>(&sum<float>);
 
-enum class Form { kClass, kOptionsInPlace, kOptionsSeparate };
+enum class Form {
+  kClass,
+  kOptionsInPlace,
+  kOptionsSeparate,
+  kBoundedClass,
+  kBoundedOptions,  // in place
+};
 
 const char* formName(Form form) {
-  constexpr const char* kNames[] = {"Class", "InPlace", "Separate"};
+  constexpr const char* kNames[] = {
+      "Class", "InPlace", "Separate", "BoundedClass", "BoundedInPlace"};
   return kNames[static_cast<int>(form)];
 }
 
@@ -100,13 +109,13 @@ void expectAll(const std::vector<T>& expected,
   }
 }
 
-template <typename T>
+template <template <typename> class Algorithm, typename T>
 void runClass(const Job& job,
               const std::shared_ptr<Context>& context,
               const std::vector<T>& expected) {
   const auto original = inputsOf<T>(job, context->rank);
   auto buffers = original;
-  TransposeAllreduce<T> algorithm(
+  Algorithm<T> algorithm(
       context, pointersTo(buffers), job.count, functionOf<T>(job.operation));
   for (int i = 0; i < job.repeats; i++) {
     for (int input = 0; input < job.inputs; input++) {
@@ -149,7 +158,11 @@ void runOptions(const Job& job,
       }
     } else {
       options.setOutputs(pointersTo(inputs), job.count);
-      transposeAllreduce(options);
+      if (job.form == Form::kBoundedOptions) {
+        boundedTransposeAllreduce(options);
+      } else {
+        transposeAllreduce(options);
+      }
       expectAll(expected, inputs, context->rank);
     }
   }
@@ -162,7 +175,9 @@ void runJob(const Job& job, const Transport& transport, int ranks) {
       reference<T>(job.operation, ranks, job.inputs, job.count);
   const auto error = sharedMesh(transport, ranks).run([&](const auto& context) {
     if (job.form == Form::kClass) {
-      runClass<T>(job, context, expected);
+      runClass<TransposeAllreduce, T>(job, context, expected);
+    } else if (job.form == Form::kBoundedClass) {
+      runClass<BoundedTransposeAllreduce, T>(job, context, expected);
     } else {
       runOptions<T>(job, context, expected);
     }
@@ -266,7 +281,11 @@ INSTANTIATE_TEST_SUITE_P(
                                          Operation::kProduct,
                                          Operation::kMin,
                                          Operation::kMax),
-                       kForms),
+                       ::testing::Values(Form::kClass,
+                                         Form::kOptionsInPlace,
+                                         Form::kOptionsSeparate,
+                                         Form::kBoundedClass,
+                                         Form::kBoundedOptions)),
     cellName);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -338,7 +357,7 @@ TEST_P(TransposeSegments, synchronousPairsDoNotBlockEachOther) {
           context->getPair(peer)->setSync(true, false);
         }
       }
-      runClass<float>(
+      runClass<TransposeAllreduce, float>(
           {Form::kClass, Operation::kSum, 1, count}, context, expected);
     });
     EXPECT_EQ("", error);
