@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The exact transpose allreduce against a plain loop, over every transport, and
+// the bounded one where it has to be exact, being too small for a bound:
+// type x operation x size x ranks x inputs x form. Results must be equal in
+// every bit, since the order of operations is part of the contract.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "tests/conformance/transpose_job.h"
+
+namespace gloo {
+namespace testing {
+namespace {
+
+using Cell = std::tuple<Transport, int, Type, Operation, Form>;
+
+std::string cellName(const ::testing::TestParamInfo<Cell>& info) {
+  return std::get<0>(info.param).name + "_" +
+         std::to_string(std::get<1>(info.param)) + "ranks_" +
+         typeName(std::get<2>(info.param)) + "_" +
+         operationName(std::get<3>(info.param)) + "_" +
+         formName(std::get<4>(info.param));
+}
+
+class TransposeMatrix : public ::testing::TestWithParam<Cell> {};
+
+TEST_P(TransposeMatrix, equalsAPlainLoop) {
+  const auto& [transport, ranks, type, operation, form] = GetParam();
+  const size_t fewer = ranks > 1 ? ranks - 1 : 0;
+  for (const size_t count : {size_t(0), size_t(1), fewer, size_t(1000)}) {
+    for (const int inputs : {1, 3}) {
+      runJob(type, {form, operation, inputs, count}, transport, ranks);
+    }
+  }
+}
+
+const auto kForms = ::testing::Values(
+    Form::kClass, Form::kOptionsInPlace, Form::kOptionsSeparate);
+
+// Every type and operation: with a rank in the middle, and with as few as can
+// be.
+INSTANTIATE_TEST_SUITE_P(
+    Types,
+    TransposeMatrix,
+    ::testing::Combine(::testing::ValuesIn(transports()),
+                       ::testing::Values(2, 5),
+                       ::testing::Values(Type::kInt8,
+                                         Type::kUint8,
+                                         Type::kInt32,
+                                         Type::kUint32,
+                                         Type::kInt64,
+                                         Type::kUint64,
+                                         Type::kFloat16,
+                                         Type::kFloat,
+                                         Type::kDouble),
+                       ::testing::Values(Operation::kSum,
+                                         Operation::kProduct,
+                                         Operation::kMin,
+                                         Operation::kMax),
+                       ::testing::Values(Form::kClass,
+                                         Form::kOptionsInPlace,
+                                         Form::kOptionsSeparate,
+                                         Form::kBoundedClass,
+                                         Form::kBoundedOptions)),
+    cellName);
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranks,
+    TransposeMatrix,
+    ::testing::Combine(::testing::ValuesIn(transports()),
+                       ::testing::Values(1, 3, 4, 6, 7, 8, 16),
+                       ::testing::Values(Type::kFloat, Type::kInt64),
+                       ::testing::Values(Operation::kSum, Operation::kMax),
+                       kForms),
+    cellName);
+
+INSTANTIATE_TEST_SUITE_P(ManyRanks,
+                         TransposeMatrix,
+                         ::testing::Combine(::testing::ValuesIn(transports()),
+                                            ::testing::Values(33, 64),
+                                            ::testing::Values(Type::kFloat),
+                                            ::testing::Values(Operation::kSum),
+                                            kForms),
+                         cellName);
+
+}  // namespace
+}  // namespace testing
+}  // namespace gloo
