@@ -267,7 +267,9 @@ TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
                               path,
                               "reduce"},
                              "");
+    const auto end = std::chrono::steady_clock::now() + kLimit;
     while (std::filesystem::is_empty(path)) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
     }
     // Its file may still have its temporary name.
     alone.wait(std::chrono::milliseconds(100));

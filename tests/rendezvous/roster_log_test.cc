@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -243,6 +244,90 @@ TEST_F(RosterLogTest, NonsenseIsCountedAndChangesNothing) {
   EXPECT_TRUE(a->log.members());
   EXPECT_TRUE(b->log.members());
   EXPECT_GT(a->log.malformed(), 0u);
+}
+
+// Ranks read one entry at a time in a random order, so that any write can come
+// between another rank's read and its answer, and now and then one crashes and
+// starts again. Whatever happens: a start is in at most one roster, and if all
+// ranks do not get theirs, it is because one that had been agreed on crashed.
+class RosterLogChaosTest : public RosterLogTest {
+ protected:
+  void run(unsigned seed) {
+    std::mt19937 random(seed);
+    const int size = 1 + static_cast<int>(random() % 5);
+    const unsigned crashOneIn = 5 + random() % 100;
+    std::vector<std::unique_ptr<Rank>> alive(static_cast<size_t>(size));
+    for (int events = 0; events < 300; events++) {
+      const auto rank = random() % alive.size();
+      auto& process = alive[rank];
+      if (!process || random() % crashOneIn == 0) {
+        process = start(static_cast<int>(rank), size);
+      } else {
+        step(*process, 1);
+        note(*process);
+      }
+    }
+    for (auto& process : alive) {
+      if (!process) {
+        process = start(static_cast<int>(&process - alive.data()), size);
+      }
+    }
+    size_t written = 0;
+    do {
+      written = stream_.size();
+      for (auto& process : alive) {
+        step(*process);
+        note(*process);
+      }
+    } while (written != stream_.size());
+    for (auto& process : alive) {
+      EXPECT_FALSE(process->log.failure());
+      EXPECT_TRUE(process->log.members() || agreedWithTheDead(alive));
+    }
+  }
+
+  void note(Rank& process) {
+    if (!process.log.members()) {
+      return;
+    }
+    std::vector<std::string> roster;
+    for (const auto& member : *process.log.members()) {
+      roster.push_back(member.nonce);
+    }
+    for (const auto& nonce : roster) {
+      const auto& known = rosterOf_.emplace(nonce, roster).first->second;
+      EXPECT_EQ(known, roster) << "a start is in two rosters";
+    }
+  }
+
+  bool agreedWithTheDead(const std::vector<std::unique_ptr<Rank>>& alive) {
+    for (const auto& process : alive) {
+      const auto& members = process->log.members();
+      for (size_t i = 0; members && i < members->size(); i++) {
+        const auto& join = alive[i]->log.joinEntry();
+        const bool same =
+            std::find(join.begin(),
+                      join.end(),
+                      std::make_pair(std::string("nonce"),
+                                     members->at(i).nonce)) != join.end();
+        if (!same) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  std::map<std::string, std::vector<std::string>> rosterOf_;
+};
+
+TEST_F(RosterLogChaosTest, AStartIsInAtMostOneRoster) {
+  for (unsigned seed = 1; seed <= 3000 && !HasFailure(); seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    stream_.clear();
+    rosterOf_.clear();
+    run(seed);
+  }
 }
 
 }  // namespace
