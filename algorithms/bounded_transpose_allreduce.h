@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/algorithm.h>
+#include <gloo/allreduce.h>
+#include <gloo/math.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "algorithms/transpose_allreduce.h"
+#include "transport_ubt/context.h"
+
+namespace gloo {
+
+// What a bounded allreduce came to; empty if the call was not eligible and ran
+// exactly, by the transpose over the reliable transport.
+using BoundedReport = std::optional<ubt::OpReport>;
+
+// Bounded Transpose AllReduce (OptiReduce, NSDI'25, sections 3.1 and 3.2): the
+// transpose over the unreliable, time-bounded path of a ubt device. The call
+// returns by the op's bound with what has arrived; what was lost is left out
+// of the sum, which is rescaled, and reported (docs/semantics.md).
+//
+// Eligible is what all ranks agree on: a SUM over float, double, float16 or
+// bfloat16 of at least the configured size, on a context of a ubt device.
+// Everything else runs exactly.
+//
+// Throws gloo::IoException that names a rank which died, disagrees or holds
+// everybody up; otherwise as transposeAllreduce().
+
+// Options form. The element type is told from the reduction function.
+BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options);
+
+namespace detail {
+
+// The bounded path of a context; null if its device has none.
+transport::ubt::Context* boundedContext(Context& context);
+
+// Smallest bounded allreduce there. Bytes.
+size_t boundedBytesMin(const transport::ubt::Context& context);
+
+}  // namespace detail
+
+// Class form, of the shape of Gloo's. As there, all ranks construct their
+// algorithms on a context in the same order, with the same count and function;
+// `ptrs` must outlive the object; one thread runs it.
+template <typename T>
+class BoundedTransposeAllreduce : public Algorithm {
+ public:
+  BoundedTransposeAllreduce(
+      const std::shared_ptr<Context>& context,
+      const std::vector<T*>& ptrs,
+      const int count,
+      const ReductionFunction<T>* fn = ReductionFunction<T>::sum)
+      : Algorithm(context),
+        ptrs_(ptrs),
+        count_(count),
+        fn_(fn),
+        // The same number on all ranks, which a slot is; the exact form below
+        // uses slots of its own.
+        tag_(static_cast<uint32_t>(context->nextSlot())) {
+    bounded_ = detail::boundedContext(*context);
+    if (!detail::SummableType<T>::value || fn->type() != SUM || count == 0 ||
+        (bounded_ != nullptr &&
+         count * sizeof(T) < detail::boundedBytesMin(*bounded_))) {
+      bounded_ = nullptr;
+    }
+    if (bounded_ == nullptr) {
+      exact_ = std::make_unique<TransposeAllreduce<T>>(
+          context, ptrs, count, fn);
+    }
+  }
+
+  void run() override {
+    if (bounded_ == nullptr) {
+      exact_->run();
+      return;
+    }
+    if constexpr (detail::SummableType<T>::value) {
+      for (size_t i = 1; i < ptrs_.size(); i++) {
+        fn_->call(ptrs_[0], ptrs_[i], count_);
+      }
+      report_ = bounded_->allreduce(
+          tag_,
+          detail::SummableType<T>::kType,
+          ptrs_[0],
+          count_,
+          this->context_->getTimeout());
+      for (size_t i = 1; i < ptrs_.size(); i++) {
+        std::copy(ptrs_[0], ptrs_[0] + count_, ptrs_[i]);
+      }
+    }
+  }
+
+  // Of the last run; empty if it ran exactly.
+  const BoundedReport& report() const { return report_; }
+
+ private:
+  const std::vector<T*> ptrs_;
+  const size_t count_;
+  const ReductionFunction<T>* const fn_;
+  const uint32_t tag_;
+  transport::ubt::Context* bounded_ = nullptr;
+  std::unique_ptr<TransposeAllreduce<T>> exact_;
+  BoundedReport report_;
+};
+
+}  // namespace gloo

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds, runs, shows."""
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+
+from . import arguments as command_line
+from .build import build_worker
+from .errors import EXIT_INTERRUPTED, EXIT_UNSOUND, CompareError
+from .processes import PrivateRedis, Workers
+from .progress import Progress
+from .table import is_sound, render, verdict
+
+
+def _algorithms(arguments, worker):
+    output = subprocess.run(
+        [worker, "--list-algorithms", "--size", str(arguments.ranks)],
+        stdout=subprocess.PIPE, check=True)
+    known = json.loads(output.stdout)
+    if not arguments.algorithms:
+        for name, why_not in known.items():
+            if why_not is not None:
+                print(f"note: {name} is left out, it {why_not}",
+                      file=sys.stderr)
+    return command_line.choose_algorithms(arguments.algorithms, known)
+
+
+def _worker_options(arguments, algorithms, redis_url):
+    options = [
+        "--redis-url", redis_url, "--prefix", arguments.prefix,
+        "--algorithms", ",".join(algorithms),
+        "--elements", ",".join(map(str, arguments.elements)),
+        "--seconds", str(arguments.seconds)]
+    if arguments.interface:
+        options += ["--interface", arguments.interface]
+    if arguments.plot:
+        options.append("--samples")
+    return options
+
+
+def _collect(workers, sizes, algorithms):
+    """Returns (row, samples) in the order in which they are measured."""
+    results = []
+    with Progress(sizes) as progress:
+        for event in workers.events():
+            if event["event"] == "connected":
+                progress.connected()
+            elif event["event"] == "progress":
+                progress.show(event, len(results) // algorithms)
+            elif event["event"] == "row":
+                results.append((event["row"], event.get("samples_us")))
+    return results
+
+
+def _run(arguments):
+    worker = arguments.worker or build_worker()
+    algorithms = _algorithms(arguments, worker)
+    with contextlib.ExitStack() as stack:
+        redis_url = arguments.redis_url
+        ranks = [arguments.rank]
+        if arguments.local:
+            redis_url = stack.enter_context(PrivateRedis()).url
+            ranks = range(arguments.ranks)
+        workers = stack.enter_context(Workers(
+            worker, _worker_options(arguments, algorithms, redis_url), ranks,
+            arguments.ranks))
+        results = _collect(workers, arguments.elements, len(algorithms))
+        for line in workers.warnings():
+            print(line, file=sys.stderr)
+    return results
+
+
+def _show(arguments, results):
+    rows = [row for row, _ in results]
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+            file.write("\n")
+    if not rows:
+        return 0  # not rank 0
+    print(render(rows), end="")
+    if arguments.plot:
+        from .plot import draw
+        draw(results, arguments.plot)
+    unsound = [row for row in rows if not is_sound(row)]
+    for row in unsound:
+        print(f"error: {row['algorithm']} with {row['elements']} elements: "
+              f"{verdict(row)}", file=sys.stderr)
+    return EXIT_UNSOUND if unsound else 0
+
+
+def main(argv):
+    # So that everything is cleaned up, also when a launcher ends us.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        arguments = command_line.parse(argv)
+        return _show(arguments, _run(arguments))
+    except CompareError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; all processes have been ended", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

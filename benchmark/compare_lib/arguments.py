@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line."""
+import argparse
+import difflib
+import os
+import socket
+
+from .errors import EXIT_USAGE, CompareError
+
+DEFAULT_ELEMENTS = (65536, 1048576, 6553600)
+MAX_ELEMENTS = 1 << 29
+
+DESCRIPTION = """\
+Compares allreduce algorithms (sums of floats) side by side, in one run:
+one iteration of each in turn, so that noise meets all of them alike.
+
+Without --rank, everything happens on this machine: a private Redis and
+--ranks processes are started, and ended again.
+"""
+
+EPILOG = """\
+what the columns mean
+  p50 ... p99.9   time of an iteration, taken at the slowest rank; p99.9 only
+                  with at least 1,000 iterations; warm-up is not timed
+  algbw, busbw    bytes / p50, and that times 2 (N - 1) / N: what has to cross
+                  each rank's link
+  CPU s/GB        CPU seconds of all ranks per rank and 1e9 bytes
+  lost            fraction of (contributor, element) pairs that a result lacks
+  verified        results are right: equal in every bit where sums are exact,
+                  within n * eps * sum|x| where they are not
+
+examples
+  benchmark/compare
+  benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
+  benchmark/compare --algorithms ring_chunked,transpose --json rows.json
+
+  on several hosts (here with Slurm; any launcher that gives ranks will do):
+  srun benchmark/compare --rank $SLURM_PROCID --size $SLURM_NTASKS \\
+      --redis-url redis://head-node:6379 --interface eth0
+
+exit code
+  0 all rows sound; 1 something failed; 2 wrong arguments; 3 a result was wrong
+  or a bounded algorithm never took its bounded path
+"""
+
+
+def _elements(text):
+    values = []
+    for word in text.split(","):
+        try:
+            value = int(word)
+        except ValueError:
+            value = 0
+        if not 1 <= value <= MAX_ELEMENTS:
+            raise argparse.ArgumentTypeError(
+                f"'{word}' is not a number of floats from 1 to "
+                f"{MAX_ELEMENTS}; write for example 65536,1048576")
+        values.append(value)
+    return tuple(values)
+
+
+def _positive(kind):
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"'{text}' has to be above 0")
+        return value
+    return parse
+
+
+def _writable(text):
+    folder = os.path.dirname(os.path.abspath(text))
+    if not os.access(folder, os.W_OK):
+        raise argparse.ArgumentTypeError(
+            f"cannot write into '{folder}'; name a file elsewhere")
+    return text
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(
+        prog="benchmark/compare", description=DESCRIPTION, epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False)
+    what = parser.add_argument_group("what to compare")
+    what.add_argument(
+        "--algorithms", metavar="A,B", default="",
+        help="in this order (default: all)")
+    what.add_argument(
+        "--elements", type=_elements, metavar="N,M",
+        default=DEFAULT_ELEMENTS, help="sizes, in floats (default: "
+        + ",".join(map(str, DEFAULT_ELEMENTS)) + ")")
+    what.add_argument(
+        "--seconds", type=_positive(float), default=5.0, metavar="S",
+        help="per algorithm and size (default: 5)")
+    out = parser.add_argument_group("results")
+    out.add_argument(
+        "--json", type=_writable, metavar="FILE",
+        help="write all rows, as a list")
+    out.add_argument(
+        "--plot", type=_writable, metavar="FILE.png",
+        help="draw the distributions of latencies")
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--ranks", type=_positive(int), metavar="N",
+        help="processes on this machine (default: 4)")
+    where.add_argument(
+        "--interface", metavar="NAME", help="network interface (default: lo, "
+        "or with --rank the one that the host's name belongs to)")
+    where.add_argument(
+        "--rank", type=int, metavar="R",
+        help="be this one of --size processes, started elsewhere")
+    where.add_argument("--size", type=_positive(int), metavar="N")
+    where.add_argument(
+        "--redis-url", metavar="URL",
+        help="where they meet: redis://[user:password@]host[:port][/db] or "
+        "unix:///path")
+    where.add_argument(
+        "--prefix", default="compare", metavar="NAME",
+        help="tells comparisons apart that meet at one Redis")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    return parser
+
+
+def parse(argv):
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    single = {"--rank": arguments.rank, "--size": arguments.size,
+              "--redis-url": arguments.redis_url}
+    missing = [name for name, value in single.items() if value is None]
+    if missing and len(missing) < len(single):
+        parser.error(f"{', '.join(missing)}: missing; --rank, --size and "
+                     "--redis-url go together")
+    arguments.local = bool(missing)
+    if not arguments.local:
+        if arguments.ranks is not None:
+            parser.error("--ranks is for one machine; with --rank, --size "
+                         "says how many there are")
+        if not 0 <= arguments.rank < arguments.size:
+            parser.error(f"--rank {arguments.rank}: has to be from 0 to "
+                         f"{arguments.size - 1} with --size {arguments.size}")
+    arguments.ranks = arguments.size or arguments.ranks or 4
+    if arguments.interface is None and arguments.local:
+        arguments.interface = "lo"
+    known = [name for _, name in socket.if_nameindex()]
+    if arguments.interface is not None and arguments.interface not in known:
+        parser.error(f"--interface {arguments.interface}: this host has only "
+                     + ", ".join(known))
+    return arguments
+
+
+def choose_algorithms(text, known):
+    """Returns the names in `text`, or all that can work.
+
+    `known` says for each name why it cannot, or None. Raises CompareError for
+    a name that is not in it or cannot work.
+    """
+    names = [name for name in text.split(",") if name]
+    if not names:
+        return [name for name, why_not in known.items() if why_not is None]
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f" (did you mean {close[0]}?)" if close else ""
+            raise CompareError(
+                f"--algorithms: there is no '{name}'{hint}. "
+                f"There are: {', '.join(known)}", EXIT_USAGE)
+        if known[name] is not None:
+            raise CompareError(f"--algorithms: {name} {known[name]}",
+                               EXIT_USAGE)
+    if len(set(names)) != len(names):
+        raise CompareError("--algorithms: name each only once", EXIT_USAGE)
+    return names

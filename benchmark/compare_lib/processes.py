@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of a run: a private Redis and the workers.
+
+Each is a context manager: whatever happens, its processes end with it. Only
+processes that were started here are ever signalled, by their own ids.
+"""
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from .errors import EXIT_UNSOUND, CompareError
+
+_END_GRACE_S = 2.0
+# A rank's death makes the others fail at once. Wait for these, so as to blame
+# the right one.
+_BLAME_GRACE_S = 1.0
+_POLL_S = 0.1
+
+
+def _with_parent(command):
+    """Makes the kernel end `command` should this process be killed."""
+    if shutil.which("setpriv"):
+        return ["setpriv", "--pdeathsig", "KILL", "--"] + command
+    return command
+
+
+def _end(processes):
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    deadline = time.monotonic() + _END_GRACE_S
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _tail(path, lines=5):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return "".join(file.readlines()[-lines:]).strip()
+
+
+class PrivateRedis:
+    """A Redis of our own, on a unix socket in a folder of its own."""
+
+    def __enter__(self):
+        self._folder = tempfile.mkdtemp(prefix="compare-")
+        path = os.path.join(self._folder, "redis.sock")
+        log_path = os.path.join(self._folder, "redis.log")
+        self.url = f"unix://{path}"
+        self._process = None
+        try:
+            with open(log_path, "wb") as log:
+                self._process = subprocess.Popen(
+                    _with_parent([
+                        "redis-server", "--port", "0", "--unixsocket", path,
+                        "--save", "", "--appendonly", "no", "--daemonize",
+                        "no", "--dir", self._folder]),
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    start_new_session=True)
+            self._wait_for(path, log_path)
+        except FileNotFoundError as error:
+            self.__exit__()
+            raise CompareError(
+                "cannot start redis-server: is it installed? Run "
+                "third_party/install") from error
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _wait_for(self, path, log_path):
+        deadline = time.monotonic() + 10
+        while not os.path.exists(path):
+            if self._process.poll() is not None:
+                raise CompareError(
+                    f"redis-server ended at once: {_tail(log_path)}")
+            if time.monotonic() > deadline:
+                raise CompareError("redis-server did not start within 10 s")
+            time.sleep(0.01)
+
+    def __exit__(self, *_):
+        if self._process is not None:
+            _end([self._process])
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Workers:
+    """Workers of this machine: all ranks of a local run, or only one."""
+
+    def __init__(self, worker, options, ranks, size):
+        """`options` are passed on to every one of `ranks`, an iterable."""
+        self._command = [worker, "--size", str(size)] + options
+        self._ranks = list(ranks)
+        self._events = queue.Queue()
+        self._processes = {}
+
+    def __enter__(self):
+        self._folder = tempfile.mkdtemp(prefix="compare-")
+        try:
+            for rank in self._ranks:
+                self._start(rank)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _start(self, rank):
+        with open(self._error_path(rank), "wb") as errors:
+            process = subprocess.Popen(
+                _with_parent(self._command + ["--rank", str(rank)]),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=errors, text=True, start_new_session=True)
+        self._processes[rank] = process
+        threading.Thread(
+            target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _error_path(self, rank):
+        return os.path.join(self._folder, f"rank{rank}.err")
+
+    def _read(self, stream):
+        for line in stream:
+            self._events.put(line)
+        self._events.put(None)
+
+    def pids(self):
+        return {rank: process.pid
+                for rank, process in self._processes.items()}
+
+    def events(self):
+        """Yields what the workers report, until all have ended well.
+
+        Raises CompareError as soon as one has not. What it wrote to its
+        standard error, apart from an error, is in `warnings` afterwards.
+        """
+        open_streams = len(self._processes)
+        while open_streams:
+            try:
+                line = self._events.get(timeout=_POLL_S)
+            except queue.Empty:
+                self._raise_if_failed()
+                continue
+            if line is None:
+                open_streams -= 1
+            else:
+                yield json.loads(line)
+        for process in self._processes.values():
+            process.wait()
+        self._raise_if_failed()
+
+    def warnings(self):
+        lines = []
+        for rank in self._processes:
+            for line in _tail(self._error_path(rank), 20).splitlines():
+                if line not in lines:
+                    lines.append(line)
+        return lines
+
+    def _failed(self):
+        return {rank: process for rank, process in self._processes.items()
+                if process.poll() not in (None, 0, EXIT_UNSOUND)}
+
+    def _raise_if_failed(self):
+        if not self._failed():
+            return
+        deadline = time.monotonic() + _BLAME_GRACE_S
+        while (time.monotonic() < deadline
+               and len(self._failed()) < len(self._processes)):
+            time.sleep(_POLL_S)
+        failed = self._failed()
+        killed = [rank for rank, process in failed.items()
+                  if process.returncode < 0]
+        blamed = killed or list(failed)
+        words = []
+        for rank in blamed:
+            words.append(self._explain(rank, failed[rank].returncode))
+        raise CompareError("\n".join(dict.fromkeys(words)))
+
+    def _explain(self, rank, code):
+        said = _tail(self._error_path(rank))
+        if code < 0:
+            name = signal.Signals(-code).name
+            return (f"rank {rank} was ended by {name}"
+                    + (f": {said}" if said else "")
+                    + "; the other ranks have been ended too")
+        said = said or f"ended with exit code {code} and said nothing"
+        said = said.removeprefix("error: ")
+        return said if said.startswith("rank ") else f"rank {rank}: {said}"
+
+    def __exit__(self, *_):
+        _end(self._processes.values())
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows, as a table for people."""
+
+_GIB = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def human_bytes(count):
+    for unit, name in _GIB:
+        if count >= unit:
+            text = f"{count / unit:.1f}".removesuffix(".0")
+            return f"{text} {name}"
+    return f"{count} B"
+
+
+def three_digits(value):
+    """At least three significant digits; blank for None."""
+    if value is None:
+        return ""
+    for limit, digits in ((10, 3), (100, 2), (1000, 1)):
+        if abs(value) < limit:
+            return f"{value:.{digits}f}"
+    return f"{value:.0f}"
+
+
+def _milliseconds(key):
+    def text(row):
+        return three_digits(
+            None if row[key] is None else row[key] / 1000)
+    return text
+
+
+def _gigabytes(key):
+    return lambda row: three_digits(row[key] / 1e9)
+
+
+def _lost(row):
+    loss = row["loss_fraction"]
+    return "0" if loss == 0 else f"{loss:.2g}"
+
+
+def is_unbounded(row):
+    """A row of a bounded algorithm that never took its bounded path."""
+    return row["transport"] == "ubt" and row["bounded_ops"] == 0
+
+
+def verdict(row):
+    if not row["verified"]:
+        return "WRONG"
+    return "not bounded" if is_unbounded(row) else "yes"
+
+
+def is_sound(row):
+    return verdict(row) == "yes"
+
+
+# Heading, text of a row. The first two columns are words, the rest numbers.
+_COLUMNS = (
+    ("algorithm", lambda row: row["algorithm"]),
+    ("transport", lambda row: row["transport"]),
+    ("bytes", lambda row: human_bytes(row["bytes"])),
+    ("n", lambda row: str(row["iterations"])),
+    ("p50 ms", _milliseconds("p50_us")),
+    ("p90 ms", _milliseconds("p90_us")),
+    ("p99 ms", _milliseconds("p99_us")),
+    ("p99.9 ms", _milliseconds("p999_us")),
+    ("algbw GB/s", _gigabytes("algbw_bytes_per_s")),
+    ("busbw GB/s", _gigabytes("busbw_bytes_per_s")),
+    ("CPU s/GB", lambda row: three_digits(row["cpu_s_per_gb"])),
+    ("lost", _lost),
+    ("verified", verdict),
+)
+# Only where something is bounded.
+_BOUNDED_COLUMNS = (
+    ("bound ms", _milliseconds("bound_us")),
+    ("bounded", lambda row: str(row["bounded_ops"])
+     if row["transport"] == "ubt" else ""),
+    ("expired", lambda row: str(row["expired_ops"])
+     if row["transport"] == "ubt" else ""),
+)
+_WORD_COLUMNS = 2
+
+
+def render(rows):
+    """Returns the table, a blank line between sizes."""
+    columns = _COLUMNS
+    if any(row["transport"] == "ubt" for row in rows):
+        columns += _BOUNDED_COLUMNS
+    cells = [[text(row) for _, text in columns] for row in rows]
+    widths = [max(len(line[i]) for line in cells + [[h for h, _ in columns]])
+              for i in range(len(columns))]
+
+    def aligned(line):
+        words = [cell.ljust(width) if i < _WORD_COLUMNS else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(line, widths))]
+        return "  ".join(words).rstrip()
+
+    lines = [aligned([heading for heading, _ in columns])]
+    previous = None
+    for row, line in zip(rows, cells):
+        if row["bytes"] != previous:
+            lines.append("")
+        previous = row["bytes"]
+        lines.append(aligned(line))
+    return "\n".join(lines) + "\n"

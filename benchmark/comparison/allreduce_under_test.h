@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/context.h>
+#include <gloo/transport/device.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gloo {
+namespace compare {
+
+// A contribution that an allreduce's result lacks: rank `rank`'s elements
+// [offset, offset + count).
+struct MissingRange {
+  int rank;
+  size_t offset;
+  size_t count;
+};
+
+// What one run came to on this rank. The default is that of an exact allreduce.
+struct Outcome {
+  bool bounded = false;  // took the bounded path
+  bool expired = false;  // a stage ended at its bound
+  double boundUs = 0;    // time that this run was allowed; 0 when not bounded
+  // Sorted in no way, disjoint for each rank. The result has to be the sum of
+  // the contributors that remain, times ranks / contributors; zero where none
+  // does.
+  std::vector<MissingRange> missing;
+};
+
+// One allreduce (sum of floats, in place) over a fixed buffer, as often as
+// wanted.
+class AllreduceUnderTest {
+ public:
+  virtual ~AllreduceUnderTest() = default;
+  virtual void run() = 0;
+  // Of the last run.
+  virtual Outcome outcome() const { return {}; }
+};
+
+// An algorithm that can be compared, under the name it has on the command line.
+struct AlgorithmSpec {
+  using CreateDevice = std::function<std::shared_ptr<transport::Device>(
+      const std::string& interface)>;  // empty: the host's own address
+  using Create = std::function<std::unique_ptr<AllreduceUnderTest>(
+      const std::shared_ptr<Context>& context, float* data, size_t count)>;
+
+  std::string name;
+  std::string transport;
+  std::string repair;  // the policy, for a bounded algorithm; else empty
+  bool isBounded;      // then a row without bounded runs is a failure
+  int warmupRuns;      // not timed
+  CreateDevice createDevice;
+  Create create;
+  // Why it cannot work with so many ranks; empty when it can. May be unset.
+  std::function<std::string(int ranks)> whyNot = nullptr;
+};
+
+}  // namespace compare
+}  // namespace gloo

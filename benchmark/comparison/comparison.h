@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "benchmark/comparison/allreduce_under_test.h"
+#include "benchmark/comparison/control_channel.h"
+#include "benchmark/comparison/verification.h"
+
+namespace gloo {
+namespace compare {
+
+// An algorithm and the mesh that it has to itself.
+struct Contender {
+  AlgorithmSpec spec;
+  std::shared_ptr<Context> context;
+};
+
+// What one contender did at one size, over all ranks: the same on every rank.
+struct Measured {
+  std::vector<double> slowestUs;  // one an iteration: the slowest rank's time
+  double cpuSeconds = 0;          // all ranks, timed iterations only
+  size_t boundedOps = 0;          // bounded on every rank
+  size_t expiredOps = 0;          // expired on at least one
+  double boundUs = 0;             // the largest at the end
+  double missingPairs = 0;        // (contributor, element), in all results
+  double expectedPairs = 0;
+  bool verified = true;
+};
+
+// Runs all contenders at one size, interleaved: one iteration of each, again
+// and again, so that whatever else the machines do meets all of them alike.
+//
+// Every iteration is between two barriers. The CPU time that a rank spends is
+// counted up to the second, so that work which goes on after an algorithm has
+// returned is not missed; what the barriers themselves cost is measured by
+// iterations that do nothing, and taken off.
+class Comparison {
+ public:
+  struct Progress {
+    std::chrono::duration<double> elapsed;
+    std::chrono::duration<double> total;
+    size_t rounds;
+  };
+
+  // All ranks must pass the same contenders and elements; how long to go on,
+  // rank 0 decides.
+  Comparison(ControlChannel& control,
+             const std::vector<Contender>& contenders,
+             size_t elements);
+
+  // `perContender` is how long each contender's iterations take together,
+  // barriers and checks included. `progress` is called now and then.
+  std::vector<Measured> run(
+      std::chrono::duration<double> perContender,
+      const std::function<void(const Progress&)>& progress);
+
+ private:
+  struct Sample {
+    double us = 0;
+    double cpuSeconds = 0;
+    Outcome outcome;
+  };
+  struct Batch;
+
+  void warmUp();
+  void runBatch(size_t rounds, Batch& batch);
+  Sample measure(AllreduceUnderTest* algorithm);
+  void gather(const Batch& batch);
+  void finish();
+  double missingPairs(const Outcome& outcome) const;
+
+  ControlChannel& control_;
+  const std::vector<Contender>& contenders_;
+  const size_t elements_;
+  Verification verification_;
+  std::vector<float> inputs_;
+  std::vector<float> data_;
+  std::vector<std::unique_ptr<AllreduceUnderTest>> algorithms_;
+  std::vector<Measured> measured_;
+  size_t rounds_ = 0;
+  double idleCpuSeconds_ = 0;  // of this rank, in iterations that do nothing
+};
+
+}  // namespace compare
+}  // namespace gloo

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmark/comparison/control_channel.h"
+
+#include <gloo/allreduce.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/math.h>
+
+#include <utility>
+
+namespace gloo {
+namespace compare {
+
+namespace {
+
+using Function = void (*)(void*, const void*, const void*, size_t);
+
+std::vector<double> combine(const std::shared_ptr<Context>& context,
+                            std::vector<double> values,
+                            Function function) {
+  AllreduceOptions options(context);
+  options.setOutput(values.data(), values.size());
+  options.setReduceFunction(function);
+  allreduce(options);
+  return values;
+}
+
+}  // namespace
+
+ControlChannel::ControlChannel(std::shared_ptr<Context> context)
+    : context_(std::move(context)) {}
+
+int ControlChannel::rank() const {
+  return context_->rank;
+}
+
+int ControlChannel::size() const {
+  return context_->size;
+}
+
+void ControlChannel::barrier() {
+  BarrierOptions options(context_);
+  gloo::barrier(options);
+}
+
+double ControlChannel::fromRank0(double value) {
+  BroadcastOptions options(context_);
+  options.setOutput(&value, 1);
+  options.setRoot(0);
+  broadcast(options);
+  return value;
+}
+
+std::vector<double> ControlChannel::max(std::vector<double> values) {
+  return combine(
+      context_, std::move(values), static_cast<Function>(&gloo::max<double>));
+}
+
+std::vector<double> ControlChannel::sum(std::vector<double> values) {
+  return combine(
+      context_, std::move(values), static_cast<Function>(&gloo::sum<double>));
+}
+
+}  // namespace compare
+}  // namespace gloo

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/context.h>
+
+#include <memory>
+#include <vector>
+
+namespace gloo {
+namespace compare {
+
+// How the ranks agree between measurements: exact, over a context of its own.
+// All ranks must make the same calls in the same order. Errors are Gloo's.
+class ControlChannel {
+ public:
+  explicit ControlChannel(std::shared_ptr<Context> context);
+
+  int rank() const;
+  int size() const;
+
+  void barrier();
+  // Every rank gets rank 0's value.
+  double fromRank0(double value);
+  // Element by element over all ranks.
+  std::vector<double> max(std::vector<double> values);
+  std::vector<double> sum(std::vector<double> values);
+
+ private:
+  const std::shared_ptr<Context> context_;
+};
+
+}  // namespace compare
+}  // namespace gloo

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmark/comparison/report.h"
+
+#include <iostream>
+
+#include "benchmark/comparison/statistics.h"
+
+namespace gloo {
+namespace compare {
+
+using Json = nlohmann::ordered_json;
+
+Json rowOf(const AlgorithmSpec& spec,
+           const Measured& measured,
+           int ranks,
+           size_t elements) {
+  const auto latencies = summarise(measured.slowestUs);
+  const double iterations = measured.slowestUs.size();
+  const double bytes = elements * sizeof(float);
+  const double algbw = bytes / (latencies.p50 * 1e-6);
+  // What crosses each rank's link in either direction, at the least.
+  const double busFactor = 2.0 * (ranks - 1) / ranks;
+  const double gigabytes = ranks * bytes * iterations / 1e9;
+  Json row;
+  row["algorithm"] = spec.name;
+  row["transport"] = spec.transport;
+  row["repair"] = spec.repair.empty() ? Json() : Json(spec.repair);
+  row["ranks"] = ranks;
+  row["elements"] = elements;
+  row["bytes"] = elements * sizeof(float);
+  row["iterations"] = measured.slowestUs.size();
+  row["bounded_ops"] = measured.boundedOps;
+  row["expired_ops"] = measured.expiredOps;
+  row["bound_us"] = measured.boundUs > 0 ? Json(measured.boundUs) : Json();
+  row["p50_us"] = latencies.p50;
+  row["p90_us"] = latencies.p90;
+  row["p99_us"] = latencies.p99;
+  row["p999_us"] = latencies.p999 ? Json(*latencies.p999) : Json();
+  row["mean_us"] = latencies.mean;
+  row["algbw_bytes_per_s"] = algbw;
+  row["busbw_bytes_per_s"] = algbw * busFactor;
+  row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;
+  row["loss_fraction"] = measured.missingPairs / measured.expectedPairs;
+  row["verified"] = measured.verified;
+  return row;
+}
+
+bool isSound(const AlgorithmSpec& spec, const Measured& measured) {
+  return measured.verified && (!spec.isBounded || measured.boundedOps > 0);
+}
+
+Json progressOf(const Comparison::Progress& progress, size_t elements) {
+  return {{"event", "progress"},
+          {"elements", elements},
+          {"elapsed_s", progress.elapsed.count()},
+          {"total_s", progress.total.count()},
+          {"rounds", progress.rounds}};
+}
+
+void emit(const Json& event) {
+  std::cout << event.dump() << std::endl;
+}
+
+}  // namespace compare
+}  // namespace gloo

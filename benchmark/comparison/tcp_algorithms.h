@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "benchmark/comparison/allreduce_under_test.h"
+
+namespace gloo {
+namespace compare {
+
+// Gloo's four allreduces and the exact transpose, over Gloo's tcp transport.
+std::vector<AlgorithmSpec> tcpAlgorithms();
+
+// A device of Gloo's tcp transport. Throws what Gloo throws when there is no
+// such interface.
+std::shared_ptr<transport::Device> createTcpDevice(
+    const std::string& interface);
+
+}  // namespace compare
+}  // namespace gloo

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "benchmark/comparison/allreduce_under_test.h"
+
+namespace gloo {
+namespace compare {
+
+// Inputs whose sum every rank can work out alone, and the check against it.
+//
+// * Exact: small integers. No order of additions rounds, so a complete sum has
+//   to be right in every bit. Cheap enough to check between measurements.
+// * Random: values in [-1, 1). A result may be off by n * eps * sum|x|.
+//
+// Where contributors are missing, the result is compared with the rescaled sum
+// of those that are not, with the same tolerance for either kind of input.
+class Verification {
+ public:
+  // Takes 12 bytes an element, once verifyRandom() is called.
+  Verification(int ranks, size_t elements);
+
+  void fillExact(int rank, float* data) const;
+  void fillRandom(int rank, float* data) const;
+
+  bool verifyExact(const float* data, const Outcome& outcome) const;
+  bool verifyRandom(const float* data, const Outcome& outcome);
+
+ private:
+  struct Sum {
+    double value;
+    double magnitude;  // sum|x|
+  };
+
+  // One contributor's input.
+  using Input = float (*)(int rank, size_t index);
+
+  bool verifyIncomplete(const float* data,
+                        const Outcome& outcome,
+                        Input input) const;
+  Sum completeSum(Input input, size_t index) const;
+  bool isClose(float result, Sum expected) const;
+
+  const int ranks_;
+  const size_t elements_;
+  std::vector<float> exactInputSums_;  // repeats every kPeriod elements
+  std::vector<double> randomSums_;
+  std::vector<float> randomMagnitudes_;
+};
+
+}  // namespace compare
+}  // namespace gloo

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank of benchmark/compare, which is what a person starts. Results go to
+// standard output, one JSON object a line (report.h), from rank 0 alone;
+// errors go to standard error. Exits with 0 when all rows are sound, 3 when
+// one is not, 2 for arguments that make no sense and 1 for anything else.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "benchmark/comparison/algorithm_list.h"
+#include "benchmark/comparison/comparison.h"
+#include "benchmark/comparison/control_channel.h"
+#include "benchmark/comparison/meeting.h"
+#include "benchmark/comparison/report.h"
+#include "benchmark/comparison/tcp_algorithms.h"
+
+namespace gloo {
+namespace compare {
+namespace {
+
+constexpr int kExitError = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitUnsound = 3;
+
+struct Arguments {
+  int rank = -1;
+  int size = 0;
+  std::string redisUrl;
+  std::string prefix = "compare";
+  std::vector<size_t> elements = {65536, 1048576, 6553600};
+  std::vector<std::string> algorithms;
+  double seconds = 5;
+  double timeoutSeconds = 60;
+  std::string interface;
+  bool samples = false;
+  bool listAlgorithms = false;
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--list-algorithms",
+               arguments.listAlgorithms,
+               "print names, for --size, and end");
+  app.add_option("--rank", arguments.rank, "this process, from 0")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--size", arguments.size, "number of ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--redis-url", arguments.redisUrl, "where the ranks meet");
+  app.add_option("--prefix", arguments.prefix, "names this comparison");
+  app.add_option("--elements", arguments.elements, "floats, for each size")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 29));
+  app.add_option("--algorithms", arguments.algorithms, "all, if not given")
+      ->delimiter(',');
+  app.add_option("--seconds", arguments.seconds, "per algorithm and size")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--timeout", arguments.timeoutSeconds, "for any wait, in s")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--interface", arguments.interface, "network interface");
+  app.add_flag("--samples", arguments.samples, "report every iteration");
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) {
+    all += (all.empty() ? "" : ",") + word;
+  }
+  return all;
+}
+
+std::string describe(const std::vector<AlgorithmSpec>& algorithms,
+                     const std::vector<size_t>& elements) {
+  std::vector<std::string> names;
+  for (const auto& algorithm : algorithms) {
+    names.push_back(algorithm.name);
+  }
+  std::vector<std::string> sizes;
+  for (const auto count : elements) {
+    sizes.push_back(std::to_string(count));
+  }
+  return "--algorithms " + joined(names) + " --elements " + joined(sizes);
+}
+
+// Name: why it cannot work with so many ranks, or null.
+int listAlgorithms(int size) {
+  nlohmann::ordered_json list;
+  for (const auto& algorithm : allAlgorithms()) {
+    const auto reason = whyNot(algorithm, size);
+    list[algorithm.name] = reason.empty() ? nullptr : nlohmann::json(reason);
+  }
+  std::cout << list.dump() << std::endl;
+  return 0;
+}
+
+// Returns whether all rows of this size are sound.
+bool compareAt(size_t elements,
+               const Arguments& arguments,
+               ControlChannel& control,
+               const std::vector<Contender>& contenders) {
+  const bool reports = arguments.rank == 0;
+  Comparison comparison(control, contenders, elements);
+  const auto measured =
+      comparison.run(std::chrono::duration<double>(arguments.seconds),
+                     [&](const Comparison::Progress& progress) {
+                       if (reports) {
+                         emit(progressOf(progress, elements));
+                       }
+                     });
+  bool sound = true;
+  for (size_t i = 0; i < contenders.size(); i++) {
+    const auto& spec = contenders[i].spec;
+    sound = sound && isSound(spec, measured[i]);
+    if (reports) {
+      nlohmann::ordered_json event = {{"event", "row"}};
+      event["row"] = rowOf(spec, measured[i], arguments.size, elements);
+      if (arguments.samples) {
+        event["samples_us"] = measured[i].slowestUs;
+      }
+      emit(event);
+    }
+  }
+  return sound;
+}
+
+int compareAll(const Arguments& arguments) {
+  const auto algorithms =
+      chooseAlgorithms(arguments.algorithms, arguments.size);
+  Meeting meeting({arguments.rank,
+                   arguments.size,
+                   arguments.redisUrl,
+                   arguments.prefix,
+                   std::chrono::milliseconds(
+                       static_cast<int64_t>(arguments.timeoutSeconds * 1000))});
+  meeting.expectSame("options", describe(algorithms, arguments.elements));
+  ControlChannel control(
+      meeting.connect("control", createTcpDevice(arguments.interface)));
+  std::vector<Contender> contenders;
+  for (const auto& spec : algorithms) {
+    auto context =
+        meeting.connect(spec.name, spec.createDevice(arguments.interface));
+    contenders.push_back({spec, std::move(context)});
+  }
+  control.barrier();
+  if (arguments.rank == 0) {
+    emit({{"event", "connected"}});
+  }
+  bool sound = true;
+  for (const auto elements : arguments.elements) {
+    sound = compareAt(elements, arguments, control, contenders) && sound;
+  }
+  control.barrier();
+  return sound ? 0 : kExitUnsound;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("One rank of benchmark/compare");
+  Arguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+    if (arguments.listAlgorithms) {
+      return listAlgorithms(std::max(arguments.size, 1));
+    }
+    if (arguments.size < 1 || arguments.rank < 0 ||
+        arguments.rank >= arguments.size) {
+      throw std::invalid_argument(
+          "--rank has to be from 0 to --size minus 1; got rank " +
+          std::to_string(arguments.rank) + " of " +
+          std::to_string(arguments.size));
+    }
+    if (arguments.redisUrl.empty()) {
+      throw std::invalid_argument("--redis-url is missing");
+    }
+    return compareAll(arguments);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kExitUsage;
+  } catch (const std::invalid_argument& e) {
+    std::cerr << "error: " << e.what() << std::endl;
+    return kExitUsage;
+  } catch (const std::exception& e) {
+    std::cerr << "error: rank " << arguments.rank << ": " << e.what()
+              << std::endl;
+    return kExitError;
+  }
+}
+
+}  // namespace
+}  // namespace compare
+}  // namespace gloo
+
+int main(int argc, char** argv) {
+  return gloo::compare::run(argc, argv);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "algorithms/bounded_transpose_allreduce.h"
+
+#include <gloo/common/error.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/conformance/mesh.h"
+#include "transport_ubt/device.h"
+
+namespace gloo {
+namespace {
+
+using testing::Mesh;
+
+// Far off: these tests are not about time, and machines are busy.
+constexpr auto kBound = std::chrono::seconds(20);
+
+transport::ubt::attr attributes() {
+  transport::ubt::attr attr("127.0.0.1");
+  attr.settings.minBytes = 0;
+  return attr;
+}
+
+// A transport whose ops are bounded from the first.
+testing::Transport bounded(
+    std::function<void(transport::ubt::Settings*)> change = {}) {
+  return {"ubt", [change] {
+            auto attr = attributes();
+            attr.settings.protocol.warmupOps = 0;
+            attr.settings.protocol.boundScatter = kBound;
+            attr.settings.protocol.boundBroadcast = kBound;
+            if (change) {
+              change(&attr.settings);
+            }
+            return transport::ubt::CreateDevice(attr);
+          }};
+}
+
+// Small integers, so that sums are exact in any order.
+template <typename T>
+void fill(int rank, std::vector<T>* values) {
+  for (size_t i = 0; i < values->size(); i++) {
+    (*values)[i] = static_cast<T>((i * 7 + rank * 13) % 31);
+  }
+}
+
+template <typename T>
+T expected(int ranks, size_t i) {
+  T sum = 0;
+  for (int rank = 0; rank < ranks; rank++) {
+    sum += static_cast<T>((i * 7 + rank * 13) % 31);
+  }
+  return sum;
+}
+
+class BoundedTransposeAllreduceRanks : public ::testing::TestWithParam<int> {};
+
+TEST_P(BoundedTransposeAllreduceRanks, SumsExactlyWhereNothingIsLost) {
+  const int ranks = GetParam();
+  Mesh mesh(bounded(), ranks);
+  for (const size_t count : {1, 5, 1000, 65536, 1000003}) {
+    const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+      std::vector<float> values(count);
+      BoundedTransposeAllreduce<float> algorithm(
+          context, {values.data()}, count);
+      for (int i = 0; i < 5; i++) {
+        fill(context->rank, &values);
+        algorithm.run();
+        ASSERT_TRUE(algorithm.report().has_value());
+        EXPECT_TRUE(algorithm.report()->bounded);
+        EXPECT_EQ(algorithm.report()->endedBy, ubt::EndedBy::kComplete);
+        EXPECT_EQ(algorithm.report()->pairsMissing, 0u);
+        for (size_t j = 0; j < count; j++) {
+          ASSERT_EQ(values[j], expected<float>(ranks, j)) << j;
+        }
+      }
+    });
+    EXPECT_EQ(error, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranks, BoundedTransposeAllreduceRanks, ::testing::Values(2, 3, 4, 8, 16));
+
+TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
+  Mesh mesh(bounded(), 3);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    const size_t count = 30000;
+    std::vector<double> a(count), b(count), out(count);
+    fill(context->rank * 2, &a);
+    fill(context->rank * 2 + 1, &b);
+    AllreduceOptions options(context);
+    options.setInputs(std::vector<double*>{a.data(), b.data()}, count);
+    options.setOutput(out.data(), count);
+    options.setTag(7);
+    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<double>;
+    options.setReduceFunction(sum);
+    const BoundedReport report = boundedTransposeAllreduce(options);
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->op.tag, 7u);
+    for (size_t j = 0; j < count; j++) {
+      ASSERT_EQ(out[j], expected<double>(6, j));
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
+TEST(BoundedTransposeAllreduce, IntegersAndMaximaStayExact) {
+  Mesh mesh(bounded(), 3);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    std::vector<int> values(1000);
+    fill(context->rank, &values);
+    BoundedTransposeAllreduce<int> integers(context, {values.data()}, 1000);
+    integers.run();
+    EXPECT_FALSE(integers.report().has_value());
+    EXPECT_EQ(values[1], expected<int>(3, 1));
+    std::vector<float> floats(1000, context->rank);
+    BoundedTransposeAllreduce<float> maximum(
+        context, {floats.data()}, 1000, ReductionFunction<float>::max);
+    maximum.run();
+    EXPECT_FALSE(maximum.report().has_value());
+    EXPECT_EQ(floats[0], 2);
+  });
+  EXPECT_EQ(error, "");
+}
+
+TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
+  Mesh mesh(
+      bounded([](transport::ubt::Settings* settings) {
+        settings->faults.loss = 0.02;
+        settings->faults.duplicate = 0.01;
+        settings->faults.reorder = 0.02;
+        settings->protocol.boundScatter = std::chrono::milliseconds(40);
+        settings->protocol.boundBroadcast = std::chrono::milliseconds(40);
+        settings->protocol.hardBoundFactor = 20;
+        settings->mtu = 1500;
+      }),
+      4);
+  std::atomic<uint64_t> missing{0};
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    std::vector<float> values(100000);
+    BoundedTransposeAllreduce<float> algorithm(
+        context, {values.data()}, values.size());
+    for (int i = 0; i < 10; i++) {
+      fill(context->rank, &values);
+      algorithm.run();
+      missing += algorithm.report()->pairsMissing;
+      EXPECT_EQ(algorithm.report()->driftElements, 0u);
+    }
+  });
+  EXPECT_EQ(error, "");
+  EXPECT_GT(missing, 0u);
+}
+
+TEST(BoundedTransposeAllreduce, LearnsItsBound) {
+  Mesh mesh({"ubt", [] { return transport::ubt::CreateDevice(attributes()); }},
+            2);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    std::vector<float> values(100000);
+    BoundedTransposeAllreduce<float> algorithm(
+        context, {values.data()}, values.size());
+    for (int i = 0; i < 30; i++) {
+      fill(context->rank, &values);
+      algorithm.run();
+      EXPECT_EQ(algorithm.report()->bounded, i >= 20) << i;
+      if (i < 20) {
+        EXPECT_EQ(algorithm.report()->pairsMissing, 0u);
+      } else {
+        EXPECT_GT(algorithm.report()->boundScatter.count(), 0);
+      }
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
+TEST(BoundedTransposeAllreduce, RanksThatDisagreeAreNamed) {
+  Mesh mesh(bounded(), 3);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    std::vector<float> values(context->rank == 2 ? 2000 : 1000);
+    BoundedTransposeAllreduce<float> algorithm(
+        context, {values.data()}, values.size());
+    try {
+      algorithm.run();
+      ADD_FAILURE() << "rank " << context->rank << " saw no disagreement";
+    } catch (const IoException& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("1000 x float32"), std::string::npos) << text;
+      EXPECT_NE(text.find("2000 x float32"), std::string::npos) << text;
+      EXPECT_NE(text.find("rank 2"), std::string::npos) << text;
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
+}  // namespace
+}  // namespace gloo

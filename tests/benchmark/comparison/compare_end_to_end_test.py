@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/compare with its real worker and a real Redis."""
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from compare_lib import __main__ as compare
+from compare_lib.errors import CompareError
+from compare_lib.processes import PrivateRedis, Workers
+from tests import junit_main
+
+WORKER = os.path.abspath("benchmark/comparison/worker")
+KEYS = (
+    "algorithm transport repair ranks elements bytes iterations bounded_ops "
+    "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us "
+    "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb loss_fraction "
+    "verified").split()
+
+
+def run_compare(*argv):
+    """Returns exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = compare.main(["--worker", WORKER, *argv])
+    return code, out.getvalue(), err.getvalue()
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class Local(unittest.TestCase):
+    def test_rows_table_and_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.json")
+            code, out, err = run_compare(
+                "--ranks", "3", "--elements", "1000,2", "--seconds", "0.1",
+                "--json", path)
+            with open(path, encoding="utf-8") as file:
+                rows = json.load(file)
+        self.assertEqual(0, code, err)
+        self.assertIn("bcube is left out", err)  # 3 ranks
+        self.assertEqual(KEYS, list(rows[0]))
+        names = [row["algorithm"] for row in rows if row["elements"] == 2]
+        self.assertEqual(
+            ["ring", "ring_chunked", "halving_doubling", "transpose"],
+            [name for name in names if not name.startswith("optireduce")])
+        self.assertEqual(2 * len(names), len(rows))
+        for row in rows:
+            self.assertTrue(row["verified"], row)
+            self.assertEqual(4 * row["elements"], row["bytes"])
+            self.assertEqual(3, row["ranks"])
+            self.assertGreater(row["p50_us"], 0)
+            self.assertGreaterEqual(row["p99_us"], row["p50_us"])
+            self.assertGreaterEqual(row["iterations"], 3)
+            self.assertIn(row["algorithm"], out)
+        counts = {(row["elements"], row["iterations"]) for row in rows}
+        self.assertEqual(2, len(counts), "not interleaved")
+
+    def test_one_rank_alone(self):
+        code, _, err = run_compare(
+            "--ranks", "1", "--elements", "100", "--seconds", "0.05",
+            "--algorithms", "ring_chunked,transpose")
+        self.assertEqual(0, code, err)
+
+    def test_unknown_algorithm(self):
+        code, _, err = run_compare("--algorithms", "rign")
+        self.assertEqual(2, code)
+        self.assertIn("ring", err)
+
+
+class SeveralHosts(unittest.TestCase):
+    def start(self, rank, url, *more):
+        return subprocess.Popen(
+            [sys.executable, "-m", "compare_lib", "--worker", WORKER,
+             "--rank", str(rank), "--size", "2", "--redis-url", url,
+             "--interface", "lo", "--seconds", "0.1",
+             "--algorithms", "transpose", *more],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_both(self, *of_rank):
+        with PrivateRedis() as redis:
+            both = [self.start(rank, redis.url, *of_rank[rank])
+                    for rank in (0, 1)]
+            return [(*process.communicate(timeout=60), process.returncode)
+                    for process in both]
+
+    def test_rank_0_shows_the_table(self):
+        size = ["--elements", "100"]
+        rank0, rank1 = self.run_both(size, size)
+        self.assertEqual((0, 0), (rank0[2], rank1[2]), rank0[1] + rank1[1])
+        self.assertIn("transpose", rank0[0])
+        self.assertEqual("", rank1[0])
+
+    def test_different_options_are_named(self):
+        started = time.monotonic()
+        for _, error, code in self.run_both(
+                ["--elements", "100"], ["--elements", "101"]):
+            self.assertEqual(1, code)
+            self.assertIn("--elements 101", error)
+            self.assertIn("--elements 100", error)
+        self.assertLess(time.monotonic() - started, 20)
+
+
+class Faults(unittest.TestCase):
+    OPTIONS = ["--interface", "lo", "--elements", "1000", "--seconds", "60",
+               "--algorithms", "transpose"]
+
+    def test_a_killed_rank_is_named_and_nothing_is_left(self):
+        with PrivateRedis() as redis:
+            with Workers(WORKER, ["--redis-url", redis.url] + self.OPTIONS,
+                         range(3), 3) as workers:
+                pids = workers.pids()
+                started = time.monotonic()
+                with self.assertRaisesRegex(CompareError,
+                                            "^rank 1 was ended by SIGKILL"):
+                    for event in workers.events():
+                        if event["event"] == "progress":
+                            os.kill(pids[1], signal.SIGKILL)
+                self.assertLess(time.monotonic() - started, 20)
+        self.assertEqual([], [p for p in pids.values() if is_alive(p)])
+
+    def test_an_interrupt_ends_everything(self):
+        timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        code, _, err = run_compare(
+            "--ranks", "2", "--elements", "1000", "--seconds", "60")
+        self.assertEqual(130, code)
+        self.assertIn("interrupted", err)
+
+    def test_redis_that_is_not_there(self):
+        code, _, err = run_compare(
+            "--rank", "0", "--size", "1", "--redis-url",
+            "unix:///nowhere/redis.sock", "--interface", "lo")
+        self.assertEqual(1, code)
+        self.assertIn("/nowhere/redis.sock", err)
+
+
+if __name__ == "__main__":
+    junit_main.main()

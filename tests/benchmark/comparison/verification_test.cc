@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmark/comparison/verification.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace gloo {
+namespace compare {
+namespace {
+
+constexpr int kRanks = 5;
+constexpr size_t kElements = 20000;  // more than two periods
+
+class VerificationTest : public ::testing::Test {
+ protected:
+  using Fill = void (Verification::*)(int, float*) const;
+
+  // The sum of those ranks for which `contributes`, rescaled.
+  std::vector<float> sum(Fill fill,
+                         const std::function<bool(int, size_t)>& contributes) {
+    std::vector<double> total(kElements);
+    std::vector<int> contributors(kElements);
+    std::vector<float> input(kElements);
+    for (int rank = 0; rank < kRanks; rank++) {
+      (verification_.*fill)(rank, input.data());
+      for (size_t i = 0; i < kElements; i++) {
+        if (contributes(rank, i)) {
+          total[i] += input[i];
+          contributors[i]++;
+        }
+      }
+    }
+    std::vector<float> result(kElements);
+    for (size_t i = 0; i < kElements; i++) {
+      result[i] = contributors[i] ? total[i] * kRanks / contributors[i] : 0;
+    }
+    return result;
+  }
+
+  std::vector<float> completeSum(Fill fill) {
+    return sum(fill, [](int, size_t) { return true; });
+  }
+
+  static Outcome without(std::vector<MissingRange> missing) {
+    Outcome outcome;
+    outcome.missing = std::move(missing);
+    return outcome;
+  }
+
+  Verification verification_{kRanks, kElements};
+};
+
+TEST_F(VerificationTest, acceptsTheSum) {
+  const auto exact = completeSum(&Verification::fillExact);
+  const auto random = completeSum(&Verification::fillRandom);
+  EXPECT_TRUE(verification_.verifyExact(exact.data(), {}));
+  EXPECT_TRUE(verification_.verifyRandom(random.data(), {}));
+}
+
+TEST_F(VerificationTest, exactMeansEveryBit) {
+  for (const size_t at : {size_t(0), size_t(8191), kElements - 1}) {
+    auto result = completeSum(&Verification::fillExact);
+    result[at] = std::nextafter(result[at], 1000.0f);
+    EXPECT_FALSE(verification_.verifyExact(result.data(), {})) << at;
+  }
+}
+
+TEST_F(VerificationTest, roundingIsToleratedAndNoMore) {
+  auto result = completeSum(&Verification::fillRandom);
+  result[7] = std::nextafter(result[7], 1000.0f);
+  EXPECT_TRUE(verification_.verifyRandom(result.data(), {}));
+  result[7] += 1e-4f;
+  EXPECT_FALSE(verification_.verifyRandom(result.data(), {}));
+}
+
+TEST_F(VerificationTest, nanIsNeverRight) {
+  auto result = completeSum(&Verification::fillRandom);
+  result[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(verification_.verifyRandom(result.data(), {}));
+}
+
+TEST_F(VerificationTest, shiftedOrForgottenPartsAreNoticed) {
+  auto shifted = completeSum(&Verification::fillExact);
+  std::rotate(shifted.begin(), shifted.begin() + 4096, shifted.end());
+  EXPECT_FALSE(verification_.verifyExact(shifted.data(), {}));
+  const auto incomplete =
+      sum(&Verification::fillExact, [](int rank, size_t) { return rank != 3; });
+  EXPECT_FALSE(verification_.verifyExact(incomplete.data(), {}));
+}
+
+TEST_F(VerificationTest, missingContributorsAreLeftOutAndRescaled) {
+  const auto contributes = [](int rank, size_t i) {
+    return !(rank == 1 && i >= 100 && i < 300) &&
+           !(rank == 4 && i >= 200 && i < 250) && !(rank == 2 && i >= 19990);
+  };
+  const auto outcome =
+      without({{4, 200, 50}, {1, 100, 100}, {1, 200, 100}, {2, 19990, 10}});
+  for (const auto fill :
+       {&Verification::fillExact, &Verification::fillRandom}) {
+    const auto result = sum(fill, contributes);
+    const bool exact = fill == &Verification::fillExact;
+    const auto verify = [&](const Outcome& claimed) {
+      return exact ? verification_.verifyExact(result.data(), claimed)
+                   : verification_.verifyRandom(result.data(), claimed);
+    };
+    EXPECT_TRUE(verify(outcome));
+    EXPECT_FALSE(verify({}));
+    EXPECT_FALSE(verify(without({{1, 100, 200}})));
+  }
+}
+
+TEST_F(VerificationTest, withoutAnyContributorTheResultIsZero) {
+  const auto result =
+      sum(&Verification::fillExact, [](int, size_t i) { return i >= 10; });
+  std::vector<MissingRange> all;
+  for (int rank = 0; rank < kRanks; rank++) {
+    all.push_back({rank, 0, 10});
+  }
+  EXPECT_TRUE(verification_.verifyExact(result.data(), without(all)));
+}
+
+TEST_F(VerificationTest, nonsenseReportsAreNotVerified) {
+  const auto result = completeSum(&Verification::fillExact);
+  for (const MissingRange range :
+       {MissingRange{kRanks, 0, 1},
+        MissingRange{-1, 0, 1},
+        MissingRange{0, kElements, 1},
+        MissingRange{0, 1, std::numeric_limits<size_t>::max()}}) {
+    EXPECT_FALSE(verification_.verifyExact(result.data(), without({range})));
+  }
+  EXPECT_FALSE(verification_.verifyExact(result.data(),
+                                         without({{0, 0, 10}, {0, 5, 10}})));
+}
+
+}  // namespace
+}  // namespace compare
+}  // namespace gloo

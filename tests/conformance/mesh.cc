@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/mesh.h"
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/hash_store.h>
+
+#include <chrono>
+#include <exception>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace gloo {
+namespace testing {
+
+namespace {
+
+constexpr auto kTimeout = std::chrono::seconds(20);
+
+// Runs body(rank) on as many threads as there are ranks.
+std::string onAllRanks(int ranks, const std::function<void(int)>& body) {
+  std::vector<std::string> errors(ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; rank++) {
+    threads.emplace_back([&, rank] {
+      try {
+        body(rank);
+      } catch (const std::exception& e) {
+        errors[rank] = "rank " + std::to_string(rank) + ": " + e.what() + "\n";
+      }
+    });
+  }
+  std::string all;
+  for (int rank = 0; rank < ranks; rank++) {
+    threads[rank].join();
+    all += errors[rank];
+  }
+  return all;
+}
+
+std::map<std::pair<std::string, int>, std::unique_ptr<Mesh>>& meshes() {
+  static std::map<std::pair<std::string, int>, std::unique_ptr<Mesh>> kMeshes;
+  return kMeshes;
+}
+
+}  // namespace
+
+Mesh::Mesh(const Transport& transport, int ranks) : contexts_(ranks) {
+  rendezvous::HashStore store;
+  const auto error = onAllRanks(ranks, [&](int rank) {
+    auto context = std::make_shared<rendezvous::Context>(rank, ranks);
+    auto device = transport.createDevice();
+    context->setTimeout(kTimeout);
+    context->connectFullMesh(store, device);
+    contexts_[rank] = std::move(context);
+  });
+  if (!error.empty()) {
+    throw std::runtime_error("cannot connect the mesh:\n" + error);
+  }
+}
+
+std::string Mesh::run(const std::function<void(const ContextPtr&)>& body) {
+  return onAllRanks(contexts_.size(), [&](int rank) { body(contexts_[rank]); });
+}
+
+Mesh& sharedMesh(const Transport& transport, int ranks) {
+  auto& mesh = meshes()[{transport.name, ranks}];
+  if (!mesh) {
+    mesh = std::make_unique<Mesh>(transport, ranks);
+  }
+  return *mesh;
+}
+
+void forgetMesh(const Transport& transport, int ranks) {
+  meshes().erase({transport.name, ranks});
+}
+
+}  // namespace testing
+}  // namespace gloo

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks for violations of the protocol's promises under random faults.
+
+#include <CLI/CLI.hpp>
+#include <cinttypes>
+#include <cstdio>
+
+#include "tests/sim/world.h"
+
+int main(int argc, char** argv) {
+  uint64_t ops = 20000;
+  uint64_t seed = 1;
+  bool replay = false;
+  CLI::App app(
+      "Simulates jobs with options drawn from consecutive seeds and checks "
+      "every op. A violation prints its seed and options; repeat it with "
+      "--replay --seed S.");
+  app.add_option("--ops", ops, "stop after this many ops")
+      ->capture_default_str();
+  app.add_option("--seed", seed, "the first seed")->capture_default_str();
+  app.add_flag("--replay", replay, "run this one seed only, and tell more");
+  CLI11_PARSE(app, argc, argv);
+
+  uint64_t done = 0;
+  int failed = 0;
+  do {
+    const auto options = ubt::sim::SimOptions::fromSeed(seed);
+    const auto result = ubt::sim::World(options).run();
+    done += result.ops;
+    if (!result.violations.empty() || replay) {
+      std::printf("%s\n", options.str().c_str());
+    }
+    for (const auto& violation : result.violations) {
+      std::printf("  VIOLATION %s\n", violation.c_str());
+    }
+    failed += !result.violations.empty();
+    if (replay) {
+      std::printf(
+          "  %" PRIu64 " ops, %" PRIu64 " bounded, %" PRIu64
+          " errors, %" PRIu64 " pairs missing, %" PRIu64 " drifted\n",
+          result.ops,
+          result.boundedOps,
+          result.errors,
+          result.pairsMissing,
+          result.driftElements);
+      for (const auto& text : result.errorTexts) {
+        std::printf("  error: %s\n", text.c_str());
+      }
+      for (size_t i = 0; i < static_cast<size_t>(ubt::Counter::kCounters);
+           i++) {
+        const auto counter = static_cast<ubt::Counter>(i);
+        std::printf(
+            "  %-18s %" PRIu64 "\n",
+            ubt::counterName(counter),
+            result.counters.get(counter));
+      }
+    }
+    seed++;
+  } while (!replay && done < ops);
+  std::printf("%" PRIu64 " ops checked, %d seeds failed\n", done, failed);
+  return failed == 0 ? 0 : 1;
+}

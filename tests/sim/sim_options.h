@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/options.h"
+
+namespace ubt::sim {
+
+// One simulated job, in full: the same options give the same run, bit by bit.
+struct SimOptions {
+  uint64_t seed = 1;
+
+  // The job.
+  int ranks = 4;
+  int contexts = 1;
+  int threads = 1;         // callers per context and rank, each with its tags
+  int ops = 30;            // of each caller
+  uint32_t elementsMax = 40000;
+  size_t slotBytes = 1408;
+  size_t arenaBytes = 8 << 20;
+  uint64_t windowBytes = 256 << 10;
+  Options protocol;
+
+  // The network: every rank has a link to one switch.
+  double loss = 0;         // probability, of each datagram
+  double duplicate = 0;    // likewise
+  double reorder = 0;      // likewise: an extra delay of up to reorderBy
+  Duration reorderBy = std::chrono::microseconds(300);
+  Duration delay = std::chrono::microseconds(20);
+  double bytesPerSecond = 1.25e9;
+  uint64_t queueBytes = 512 << 10;
+  // From partitionAt on, for partitionFor, rank 0 reaches nobody.
+  Duration partitionAt{0};
+  Duration partitionFor{0};
+
+  // The ranks.
+  double lateOps = 0;      // probability that a caller enters late
+  Duration lateBy = std::chrono::milliseconds(200);
+  int neverEnters = -1;    // this rank's callers never call
+  int crashes = -1;        // this rank vanishes ...
+  Duration crashAt{0};     // ... then; its peers hear of it a little later
+  Duration crashSeenAfter = std::chrono::milliseconds(5);
+
+  // One line; explore prints it and --replay reads the seed back.
+  std::string str() const;
+
+  // Options drawn from a seed, over all of the above.
+  static SimOptions fromSeed(uint64_t seed);
+};
+
+}  // namespace ubt::sim

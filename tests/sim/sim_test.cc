@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tests/sim/world.h"
+
+namespace ubt::sim {
+namespace {
+
+// Runs and reports every violation with what is needed to repeat it.
+SimResult runChecked(const SimOptions& options) {
+  SimResult result = World(options).run();
+  for (const std::string& violation : result.violations) {
+    ADD_FAILURE() << violation << "\n  " << options.str();
+  }
+  return result;
+}
+
+SimOptions bounded(int boundMs) {
+  SimOptions options;
+  options.protocol.warmupOps = 0;
+  options.protocol.boundScatter = std::chrono::milliseconds(boundMs);
+  options.protocol.boundBroadcast = std::chrono::milliseconds(boundMs);
+  options.protocol.timeout = std::chrono::seconds(5);
+  return options;
+}
+
+TEST(Sim, ZeroLossIsExactEverywhere) {
+  for (int ranks : {2, 3, 4, 8, 16}) {
+    SimOptions options = bounded(100);
+    options.ranks = ranks;
+    options.elementsMax = 20000;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.ops, static_cast<uint64_t>(ranks * options.ops));
+    EXPECT_EQ(result.boundedOps, result.ops);
+    EXPECT_EQ(result.pairsMissing, 0u);
+    EXPECT_EQ(result.driftElements, 0u);
+    EXPECT_EQ(result.errors, 0u);
+  }
+}
+
+TEST(Sim, WarmupIsExactUnderLoss) {
+  SimOptions options;
+  options.loss = 0.05;
+  options.protocol.warmupOps = 1000;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.boundedOps, 0u);
+  EXPECT_EQ(result.pairsMissing, 0u);
+  EXPECT_GT(result.repairedBytes, 0u);
+}
+
+TEST(Sim, BroadcastRepairLeavesNoDrift) {
+  SimOptions options = bounded(20);
+  options.loss = 0.01;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.driftElements, 0u);
+  EXPECT_GT(result.pairsMissing, 0u);
+}
+
+TEST(Sim, BothRepairsLeaveNothingOut) {
+  SimOptions options = bounded(50);
+  options.loss = 0.01;
+  options.protocol.repair = RepairPolicy::kBoth;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.pairsMissing, 0u);
+}
+
+TEST(Sim, EveryPacketLostReturnsByTheHardBound) {
+  SimOptions options = bounded(10);
+  options.loss = 1;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.ops, 4u * options.protocol.leadOps);
+  EXPECT_EQ(result.errors, 4u);
+}
+
+TEST(Sim, EveryPacketLostWhileWarmingUpIsAnError) {
+  SimOptions options;
+  options.loss = 1;
+  options.protocol.timeout = std::chrono::seconds(1);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.ops, 0u);
+  EXPECT_EQ(result.errors, 4u);
+}
+
+TEST(Sim, AStragglerDelaysNobodyAndCountsAsAbsent) {
+  SimOptions options = bounded(10);
+  options.lateOps = 0.1;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_GT(result.pairsMissing, 0u);
+  EXPECT_EQ(result.driftElements, 0u);
+}
+
+TEST(Sim, ARankThatDiesIsNamedByAllOthers) {
+  SimOptions options = bounded(10);
+  options.ops = 200;
+  options.crashes = 2;
+  options.crashAt = std::chrono::milliseconds(20);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 3u);
+  for (const std::string& text : result.errorTexts) {
+    EXPECT_EQ(text, "rank 2 died");
+  }
+}
+
+TEST(Sim, ARankThatNeverEntersUsesUpTheLead) {
+  SimOptions options = bounded(10);
+  options.neverEnters = 1;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.ops, 3u * options.protocol.leadOps);
+  EXPECT_EQ(result.errors, 3u);
+}
+
+TEST(Sim, TheSameSeedGivesTheSameRun) {
+  const SimOptions options = SimOptions::fromSeed(7);
+  const SimResult one = World(options).run();
+  const SimResult two = World(options).run();
+  EXPECT_EQ(one.ops, two.ops);
+  EXPECT_EQ(one.pairsMissing, two.pairsMissing);
+  EXPECT_EQ(
+      one.counters.get(Counter::kSentData),
+      two.counters.get(Counter::kSentData));
+}
+
+// Options at random, from consecutive seeds, until enough ops were checked.
+TEST(Sim, TwentyThousandOpsUnderRandomFaults) {
+  uint64_t ops = 0;
+  for (uint64_t seed = 1; ops < 20000 && !HasFailure(); seed++) {
+    ops += runChecked(SimOptions::fromSeed(seed)).ops;
+  }
+  EXPECT_GE(ops, 20000u);
+}
+
+}  // namespace
+}  // namespace ubt::sim

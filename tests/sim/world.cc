@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/world.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "tests/sim/plain_reduction.h"
+
+namespace ubt::sim {
+namespace {
+
+constexpr Duration kThink = std::chrono::microseconds(50);
+constexpr Duration kSettle = std::chrono::seconds(2);
+constexpr TimePoint kEndOfTime{std::chrono::minutes(30)};
+constexpr size_t kViolationsMax = 20;
+
+uint64_t mix(uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ULL;
+  return x ^ (x >> 33);
+}
+
+double load(const OpShape& shape, const std::byte* data, size_t element) {
+  if (shape.type == ElementType::kFloat64) {
+    double value;
+    std::memcpy(&value, data + element * 8, 8);
+    return value;
+  }
+  float value;
+  std::memcpy(&value, data + element * 4, 4);
+  return value;
+}
+
+// The value as the type holds it.
+double rounded(const OpShape& shape, double value) {
+  return shape.type == ElementType::kFloat64 ? value
+                                             : static_cast<float>(value);
+}
+
+}  // namespace
+
+World::World(const SimOptions& options)
+    : options_(options),
+      random_(options.seed ^ 0x776f726c64),
+      network_(
+          options_,
+          &events_,
+          [this](int rank, const Network::Datagram& datagram) {
+            Host& host = hosts_[rank];
+            if (host.crashed) {
+              toCrashed_ += datagram[1] == std::byte{1};
+              return;
+            }
+            host.endpoint->packetIn(
+                events_.now(), datagram.data(), datagram.size());
+            pump(rank);
+          }),
+      hosts_(options.ranks) {}
+
+World::~World() = default;
+
+void World::violation(const std::string& what) {
+  if (result_.violations.size() < kViolationsMax) {
+    result_.violations.push_back(what);
+  }
+}
+
+void World::openSessions() {
+  Endpoint::Limits limits;
+  limits.arenaBytes = options_.arenaBytes;
+  limits.windowBytesMin = std::min<uint64_t>(options_.windowBytes, 8 << 10);
+  limits.windowBytesMax = options_.windowBytes;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    Host& host = hosts_[rank];
+    host.endpoint = std::make_unique<Endpoint>(limits, plainReduction());
+    for (int context = 0; context < options_.contexts; context++) {
+      Session::Setup setup;
+      setup.rank = rank;
+      setup.size = options_.ranks;
+      setup.epoch = mix(options_.seed) + context;
+      setup.slotBytesMax = options_.slotBytes;
+      setup.options = options_.protocol;
+      setup.windowBytes.assign(options_.ranks, options_.windowBytes);
+      for (int peer = 0; peer < options_.ranks; peer++) {
+        PeerKeys keys;
+        keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
+        keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
+        setup.keys.push_back(keys);
+      }
+      host.sessions.push_back(host.endpoint->open(setup));
+    }
+  }
+}
+
+SimResult World::run() {
+  openSessions();
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    if (rank == options_.neverEnters) {
+      continue;
+    }
+    for (int context = 0; context < options_.contexts; context++) {
+      for (int thread = 0; thread < options_.threads; thread++) {
+        callers_.push_back(std::make_unique<Caller>());
+        Caller* const caller = callers_.back().get();
+        caller->rank = rank;
+        caller->context = context;
+        caller->thread = thread;
+        caller->op = -1;
+        next(caller);
+      }
+    }
+  }
+  if (options_.crashes >= 0) {
+    events_.after(options_.crashAt, [this] { crash(options_.crashes); });
+  }
+  while (!allOver() && events_.now() < kEndOfTime && events_.step()) {
+  }
+  if (!allOver()) {
+    violation("a caller hangs: neither a result nor an error");
+  }
+  const TimePoint settled = events_.now() + kSettle;
+  while (events_.now() < settled && events_.step()) {
+  }
+  sending_ = false;
+  while (events_.step()) {
+  }
+  for (const auto& [key, outcomes] : outcomes_) {
+    check(key, outcomes);
+  }
+  checkDatagramAccounts();
+  return result_;
+}
+
+bool World::allOver() const {
+  return std::all_of(callers_.begin(), callers_.end(), [this](auto& caller) {
+    return caller->over || hosts_[caller->rank].crashed;
+  });
+}
+
+// Callers --------------------------------------------------------------------
+
+OpShape World::shapeOf(const OpKey& key) const {
+  const uint64_t hash = mix(
+      options_.seed + key.first.first * 1000003ull +
+      key.first.second * 10007ull + key.second);
+  OpShape shape;
+  // Mostly of one size, so that bounds are learned.
+  shape.elements = hash % 4 == 0 ? hash / 8 % (options_.elementsMax + 1)
+                                 : options_.elementsMax;
+  shape.type = hash % 16 < 8 ? ElementType::kFloat32 : ElementType::kFloat64;
+  shape.fingerprint = options_.protocol.fingerprint();
+  return shape;
+}
+
+// Small integers: their sums are exact in any order.
+double World::input(const OpKey& key, int rank, size_t element) {
+  const uint64_t hash = mix(
+      element * 64 + rank + mix(key.second * 16 + key.first.second * 4 +
+                                key.first.first));
+  return static_cast<double>(hash % 33) - 16;
+}
+
+void World::fillBucket(const OpKey& key, int rank, std::byte* bucket) const {
+  const OpShape shape = shapeOf(key);
+  for (size_t i = 0; i < shape.elements; i++) {
+    const double value = input(key, rank, i);
+    if (shape.type == ElementType::kFloat64) {
+      std::memcpy(bucket + i * 8, &value, 8);
+    } else {
+      const float narrow = static_cast<float>(value);
+      std::memcpy(bucket + i * 4, &narrow, 4);
+    }
+  }
+}
+
+void World::next(Caller* caller) {
+  caller->op++;
+  if (caller->op == options_.ops) {
+    caller->over = true;
+    return;
+  }
+  Duration pause{static_cast<int64_t>(random_() % kThink.count())};
+  if (std::uniform_real_distribution<>()(random_) < options_.lateOps) {
+    pause += options_.lateBy;
+  }
+  events_.after(pause, [this, caller] { tryEnter(caller); });
+}
+
+void World::giveUp(Caller* caller, const std::string& why) {
+  caller->over = true;
+  caller->inside = false;
+  result_.errors++;
+  result_.errorTexts.push_back(why);
+}
+
+void World::tryEnter(Caller* caller) {
+  Host& host = hosts_[caller->rank];
+  if (host.crashed || caller->over) {
+    return;
+  }
+  Session* const session = host.sessions[caller->context];
+  const TimePoint now = events_.now();
+  if (!session->failure().empty()) {
+    giveUp(caller, session->failure());
+    return;
+  }
+  if (!session->mayEnter()) {
+    if (caller->waitingSince == kNever) {
+      caller->waitingSince = now;
+      events_.after(options_.protocol.timeout, [this, caller, op = caller->op] {
+        if (caller->op == op && caller->waitingSince != kNever) {
+          tryEnter(caller);
+        }
+      });
+    }
+    if (now - caller->waitingSince >= options_.protocol.timeout) {
+      giveUp(caller, "lead used up");
+    }
+    return;
+  }
+  caller->waitingSince = kNever;
+  const OpKey key{{caller->context, caller->thread}, caller->op};
+  const OpShape shape = shapeOf(key);
+  caller->bucket.assign(shape.bytes(), std::byte{0});
+  fillBucket(key, caller->rank, caller->bucket.data());
+  caller->enteredAt = now;
+  // Half of the callers use one tag for ever, the others a new one each time.
+  const uint32_t tag =
+      caller->thread % 2 == 0
+          ? static_cast<uint32_t>(caller->thread)
+          : 1000u + static_cast<uint32_t>(caller->op);
+  caller->inside = true;
+  caller->id = session->enter(now, tag, shape, caller->bucket.data());
+  pump(caller->rank);
+}
+
+void World::poll(Caller* caller) {
+  Session* const session = hosts_[caller->rank].sessions[caller->context];
+  if (!caller->inside || !session->finished(caller->id)) {
+    return;
+  }
+  const TimePoint now = events_.now();
+  const OpKey key{{caller->context, caller->thread}, caller->op};
+  caller->inside = false;
+  if (!session->failure(caller->id).empty()) {
+    const std::string why = session->failure(caller->id);
+    session->leave(now, caller->id);
+    if (now - caller->enteredAt > options_.protocol.timeout) {
+      violation("an error later than the timeout: " + why);
+    }
+    giveUp(caller, why);
+    return;
+  }
+  auto& outcomes = outcomes_[key];
+  outcomes.resize(options_.ranks);
+  Outcome& outcome = outcomes[caller->rank];
+  outcome.there = true;
+  outcome.report = session->leave(now, caller->id);
+  outcome.result.swap(caller->bucket);
+  caller->bucket.clear();
+  const OpReport& report = outcome.report;
+  result_.ops++;
+  result_.boundedOps += report.bounded;
+  result_.pairsMissing += report.pairsMissing;
+  result_.driftElements += report.driftElements;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    result_.repairedBytes +=
+        report.scatter[rank].repaired + report.broadcast[rank].repaired;
+  }
+  if (report.elapsed > report.hardBound) {
+    violation("an op outlasted its hard bound");
+  }
+  if (std::all_of(outcomes.begin(), outcomes.end(), [](auto& o) {
+        return o.there;
+      })) {
+    check(key, outcomes);
+    outcomes_.erase(key);
+  }
+  next(caller);
+}
+
+void World::crash(int rank) {
+  hosts_[rank].crashed = true;
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    if (peer == rank) {
+      continue;
+    }
+    events_.after(options_.crashSeenAfter, [this, peer, rank] {
+      for (Session* session : hosts_[peer].sessions) {
+        session->peerClosed(rank, "rank " + std::to_string(rank) + " died");
+      }
+      pump(peer);
+    });
+  }
+}
+
+// The driver: what sockets and threads do in the real one.
+void World::pump(int rank) {
+  Host& host = hosts_[rank];
+  if (host.crashed || !sending_) {
+    return;
+  }
+  OutPacket packet;
+  for (;;) {
+    while (host.endpoint->packetOut(events_.now(), &packet) != nullptr) {
+      Network::Datagram datagram(
+          packet.head, packet.head + packet.headBytes);
+      if (packet.payload != nullptr) {
+        datagram.insert(
+            datagram.end(),
+            packet.payload,
+            packet.payload + packet.payloadBytes);
+      }
+      network_.send(rank, packet.peer, std::move(datagram));
+    }
+    if (host.endpoint->nextDeadline() > events_.now()) {
+      break;
+    }
+    host.endpoint->deadlinePassed(events_.now());
+  }
+  const Arena& arena = host.endpoint->shared().arena;
+  if (arena.heldBytes() > arena.limitBytes()) {
+    violation("the arena holds more than its limit");
+  }
+  for (auto& caller : callers_) {
+    if (caller->rank == rank) {
+      poll(caller.get());
+      if (caller->waitingSince != kNever &&
+          host.sessions[caller->context]->mayEnter()) {
+        events_.after(Duration{0}, [this, c = caller.get(), op = caller->op] {
+          if (c->op == op && !c->inside) {
+            tryEnter(c);
+          }
+        });
+      }
+    }
+  }
+  wake(rank, host.endpoint->nextDeadline());
+}
+
+void World::wake(int rank, TimePoint when) {
+  Host& host = hosts_[rank];
+  if (when == kNever || (host.wakeAt != kNever && host.wakeAt <= when)) {
+    return;
+  }
+  host.wakeAt = when;
+  events_.at(when, [this, rank, when] {
+    Host& woken = hosts_[rank];
+    if (woken.wakeAt != when) {
+      return;
+    }
+    woken.wakeAt = kNever;
+    pump(rank);
+  });
+}
+
+// Checks ---------------------------------------------------------------------
+
+void World::check(const OpKey& key, const std::vector<Outcome>& outcomes) {
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    if (outcomes[rank].there) {
+      checkResult(key, rank, outcomes);
+    }
+  }
+}
+
+// Every element equals the reduction of exactly the contributors that the
+// owner reports, rescaled, or, where this rank reports drift, its fill.
+void World::checkResult(
+    const OpKey& key, int rank, const std::vector<Outcome>& outcomes) {
+  const OpShape shape = shapeOf(key);
+  const Outcome& mine = outcomes[rank];
+  const ShardLayout layout(shape, options_.ranks, options_.slotBytes);
+  uint64_t filled = 0;
+  uint64_t missing = 0;
+  bool ownersKnown = true;
+  for (int owner = 0; owner < options_.ranks; owner++) {
+    if (!outcomes[owner].there) {
+      ownersKnown = false;
+      continue;
+    }
+    const auto& contributors = outcomes[owner].report.contributors;
+    const size_t first = layout.shardOffset(owner) / elementSize(shape.type);
+    for (uint32_t slot = 0; slot < layout.slots(owner); slot++) {
+      int count = 0;
+      for (int c = 0; c < options_.ranks; c++) {
+        count += contributors[c].test(slot);
+      }
+      bool same = true;
+      bool fill = true;
+      const size_t begin =
+          first + layout.slotOffset(slot) / elementSize(shape.type);
+      const size_t end = begin + layout.slotElements(owner, slot);
+      for (size_t i = begin; i < end; i++) {
+        double sum = 0;
+        for (int c = 0; c < options_.ranks; c++) {
+          sum += contributors[c].test(slot) ? input(key, c, i) : 0;
+        }
+        if (count > 0 && count < options_.ranks) {
+          sum = rounded(
+              shape, sum * (static_cast<double>(options_.ranks) / count));
+        }
+        const double got = load(shape, mine.result.data(), i);
+        const double local = options_.protocol.fill == Fill::kLocal
+                                 ? options_.ranks * input(key, rank, i)
+                                 : 0;
+        same = same && got == sum;
+        fill = fill && got == local;
+      }
+      const bool drifted = !same && fill && rank != owner &&
+                           mine.report.driftElements > 0;
+      if (!same && !drifted) {
+        std::ostringstream what;
+        what << "rank " << rank << " op " << key.second << " owner " << owner
+             << " slot " << slot << ": not the sum of its " << count
+             << " reported contributors";
+        violation(what.str());
+      }
+      filled += drifted ? end - begin : 0;
+      missing += (drifted ? options_.ranks - 1 : options_.ranks - count) *
+                 (end - begin);
+    }
+  }
+  // A fill may happen to equal the sum; then it is seen as the sum.
+  if (filled > mine.report.driftElements) {
+    violation("more elements drifted than the report says");
+  }
+  if (ownersKnown && mine.report.driftElements == 0 &&
+      missing != mine.report.pairsMissing) {
+    std::ostringstream what;
+    what << "rank " << rank << " op " << key.second << " reports "
+         << mine.report.pairsMissing << " missing pairs of " << missing;
+    violation(what.str());
+  }
+}
+
+// sent + duplicated = accepted + duplicate + late + rejected + lost.
+void World::checkDatagramAccounts() {
+  uint64_t sent = network_.dataDuplicated();
+  uint64_t ended = network_.dataLost() + toCrashed_;
+  for (const Host& host : hosts_) {
+    const Counters& counters = host.endpoint->shared().counters;
+    for (size_t i = 0; i < static_cast<size_t>(Counter::kCounters); i++) {
+      const auto counter = static_cast<Counter>(i);
+      result_.counters.add(counter, counters.get(counter));
+    }
+  }
+  const auto total = [this](Counter c) { return result_.counters.get(c); };
+  sent += total(Counter::kSentData);
+  for (const Counter counter :
+       {Counter::kAcceptedData,
+        Counter::kDuplicateData,
+        Counter::kLateData,
+        Counter::kUnannounced,
+        Counter::kMismatched,
+        Counter::kArenaFull}) {
+    ended += total(counter);
+  }
+  for (const Counter never :
+       {Counter::kMalformed,
+        Counter::kUnknownEpoch,
+        Counter::kWrongRank,
+        Counter::kBadTag}) {
+    if (total(never) > 0) {
+      violation(std::string("honest ranks caused ") + counterName(never));
+    }
+  }
+  if (sent != ended) {
+    violation(
+        "data datagrams: " + std::to_string(sent) + " went out, " +
+        std::to_string(ended) + " are accounted for");
+  }
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/sim/event_queue.h"
+#include "tests/sim/network.h"
+#include "tests/sim/sim_options.h"
+#include "transport_ubt/core/endpoint.h"
+
+namespace ubt::sim {
+
+// What one run did.
+struct SimResult {
+  std::vector<std::string> violations;  // empty: every check held
+  uint64_t ops = 0;                     // calls that returned a result
+  uint64_t boundedOps = 0;              // of those, after warm-up
+  uint64_t errors = 0;                  // calls that threw instead
+  uint64_t pairsMissing = 0;
+  uint64_t driftElements = 0;
+  uint64_t repairedBytes = 0;
+  Counters counters;                    // summed over ranks
+  std::vector<std::string> errorTexts;
+};
+
+// A whole job in virtual time: the real protocol core at every rank, callers
+// that behave as SimOptions says, a network, and the checks of
+// docs/semantics.md after every op.
+class World {
+ public:
+  explicit World(const SimOptions& options);
+  ~World();
+
+  SimResult run();
+
+ private:
+  // One thread of one rank on one context.
+  struct Caller {
+    int rank = 0;
+    int context = 0;
+    int thread = 0;
+    int op = 0;
+    bool inside = false;
+    bool over = false;
+    OpId id;
+    TimePoint waitingSince = kNever;  // for lead
+    TimePoint enteredAt{};
+    std::vector<std::byte> bucket;
+  };
+  struct Host {
+    std::unique_ptr<Endpoint> endpoint;
+    std::vector<Session*> sessions;  // by context
+    TimePoint wakeAt = kNever;
+    bool crashed = false;
+  };
+  struct Outcome {
+    bool there = false;
+    OpReport report;
+    std::vector<std::byte> result;
+  };
+  // Outcomes of one op, by rank.
+  using OpKey = std::pair<std::pair<int, int>, int>;  // context, thread, op
+
+  void openSessions();
+  void tryEnter(Caller* caller);
+  void poll(Caller* caller);
+  void next(Caller* caller);
+  void giveUp(Caller* caller, const std::string& why);
+  void pump(int rank);
+  void crash(int rank);
+  void wake(int rank, TimePoint when);
+  void check(const OpKey& key, const std::vector<Outcome>& outcomes);
+  void checkResult(
+      const OpKey& key, int rank, const std::vector<Outcome>& outcomes);
+  void checkDatagramAccounts();
+  bool allOver() const;
+  void violation(const std::string& what);
+
+  OpShape shapeOf(const OpKey& key) const;
+  static double input(const OpKey& key, int rank, size_t element);
+  void fillBucket(const OpKey& key, int rank, std::byte* bucket) const;
+
+  const SimOptions options_;
+  EventQueue events_;
+  std::mt19937_64 random_;
+  Network network_;
+  std::vector<Host> hosts_;
+  std::vector<std::unique_ptr<Caller>> callers_;
+  std::map<OpKey, std::vector<Outcome>> outcomes_;
+  uint64_t toCrashed_ = 0;
+  bool sending_ = true;
+  SimResult result_;
+};
+
+}  // namespace ubt::sim

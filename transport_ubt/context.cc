@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/context.h"
+
+#include <gloo/common/error.h>
+#include <gloo/transport/tcp/address.h>
+
+#include <algorithm>
+
+#include "transport_ubt/device.h"
+#include "transport_ubt/pair.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+Context::Context(
+    std::shared_ptr<Device> device,
+    std::shared_ptr<::gloo::transport::Context> tcp,
+    int rank,
+    int size)
+    : ::gloo::transport::Context(rank, size),
+      device_(std::move(device)),
+      tcp_(std::move(tcp)),
+      addresses_(size) {
+  hello_.port = device_->driver().socket().address().port();
+  hello_.slotBytesMax = static_cast<uint32_t>(device_->slotBytesMax());
+  hello_.windowBytes = device_->driver().windowBytes();
+  hello_.publicKey = exchange_.publicKey();
+}
+
+Context::~Context() {
+  if (session_ != nullptr) {
+    // While it lingers, the watch still tells of ranks that are gone.
+    device_->driver().linger(session_, getTimeout());
+    watch_.reset();
+    device_->driver().close(session_);
+  }
+  pairs_.clear();
+}
+
+std::unique_ptr<::gloo::transport::Pair>& Context::createPair(int rank) {
+  tcp_->setTimeout(getTimeout());
+  pairs_[rank] = std::make_unique<ubt::Pair>(
+      this, rank, tcp_->createPair(rank).get());
+  return pairs_[rank];
+}
+
+std::unique_ptr<UnboundBuffer> Context::createUnboundBuffer(
+    void* ptr, size_t size) {
+  return tcp_->createUnboundBuffer(ptr, size);
+}
+
+void Context::connected(int peer, const Address& address) {
+  std::lock_guard<std::mutex> lock(connectMutex_);
+  if (addresses_[peer] == nullptr) {
+    addresses_[peer] = std::make_unique<Address>(address);
+    connected_++;
+  }
+  if (connected_ == size - 1) {
+    openSession();
+  }
+}
+
+// What all ranks derive from the same addresses: epoch, slot size, keys.
+void Context::openSession() {
+  ::ubt::Session::Setup setup;
+  setup.rank = rank;
+  setup.size = size;
+  setup.options = device_->settings().protocol;
+  setup.options.timeout = getTimeout();
+  setup.slotBytesMax = hello_.slotBytesMax;
+  std::vector<PublicKey> publicKeys;
+  std::vector<::ubt::SocketAddress> sockets;
+  for (int peer = 0; peer < size; peer++) {
+    const bool own = peer == rank;
+    const Hello& hello = own ? hello_ : addresses_[peer]->hello();
+    publicKeys.push_back(hello.publicKey);
+    setup.windowBytes.push_back(hello.windowBytes);
+    setup.slotBytesMax =
+        std::min<size_t>(setup.slotBytesMax, hello.slotBytesMax);
+    sockets.push_back(
+        own ? ::ubt::SocketAddress()
+            : ::ubt::SocketAddress(
+                  tcp::Address(addresses_[peer]->tcp()).getSockaddr(),
+                  hello.port));
+  }
+  setup.epoch = KeyExchange::epoch(publicKeys);
+  setup.keys =
+      exchange_.derive(rank, publicKeys, device_->settings().secret);
+  session_ = device_->driver().open(setup, std::move(sockets));
+}
+
+::ubt::OpReport Context::allreduce(
+    uint32_t tag,
+    ::ubt::ElementType type,
+    void* data,
+    size_t elements,
+    std::chrono::milliseconds timeout) {
+  if (session_ == nullptr) {
+    throw ::gloo::InvalidOperationException(
+        "a bounded allreduce needs a context of two or more ranks, all "
+        "connected (connectFullMesh)");
+  }
+  {
+    std::lock_guard<std::mutex> lock(watchMutex_);
+    if (watch_ == nullptr) {
+      watch_ = std::make_unique<MeshWatch>(
+          tcp_.get(), [this](int peer, const std::string& why) {
+            device_->driver().peerClosed(session_, peer, why);
+          });
+    }
+  }
+  ::ubt::OpShape shape;
+  shape.elements = elements;
+  shape.type = type;
+  shape.fingerprint = session_->options().fingerprint();
+  ::ubt::OpReport report;
+  ::ubt::Driver::Failure failure;
+  if (!device_->driver().allreduce(
+          session_,
+          tag,
+          shape,
+          static_cast<std::byte*>(data),
+          timeout,
+          &report,
+          &failure)) {
+    throw ::gloo::IoException("bounded allreduce: " + failure.what);
+  }
+  return report;
+}
+
+::ubt::Counters Context::counters() const {
+  return device_->driver().counters();
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

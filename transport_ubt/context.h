@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/transport/context.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/address.h"
+#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/session.h"
+#include "transport_ubt/gloo_compat.h"
+#include "transport_ubt/key_exchange.h"
+#include "transport_ubt/mesh_watch.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+class Device;
+
+// The ranks of one Gloo context: tcp's context for everything reliable, and a
+// session of the bounded protocol, begun once every pair is connected.
+class Context : public ::gloo::transport::Context {
+ public:
+  Context(
+      std::shared_ptr<Device> device,
+      std::shared_ptr<::gloo::transport::Context> tcp,
+      int rank,
+      int size);
+  // Lingers until no peer needs anything of this rank, within the timeout.
+  ~Context() override;
+
+  std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
+  std::unique_ptr<UnboundBuffer> createUnboundBuffer(
+      void* ptr, size_t size) override;
+  GLOO_UBT_CONTEXT_CONNECT_ALL
+
+  // Sums `elements` values over all ranks, in place, by the op's bound.
+  // `tag` as in gloo::AllreduceOptions: the same on all ranks, not in use by
+  // another allreduce of this context now. `timeout` bounds warm-up and the
+  // wait for ranks that lag. Callable from several threads. Throws
+  // gloo::IoException that names the rank if one died, disagrees or holds
+  // everybody up; the data is then undefined.
+  ::ubt::OpReport allreduce(
+      uint32_t tag,
+      ::ubt::ElementType type,
+      void* data,
+      size_t elements,
+      std::chrono::milliseconds timeout);
+
+  // What became of datagrams on this context's device, all contexts of it.
+  ::ubt::Counters counters() const;
+  const Device& device() const { return *device_; }
+
+  // Internal to the transport.
+  const Hello& hello() const { return hello_; }
+  void connected(int rank, const Address& address);
+
+ private:
+  void openSession();
+
+  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<::gloo::transport::Context> tcp_;
+  KeyExchange exchange_;
+  Hello hello_;
+  std::mutex connectMutex_;
+  std::vector<std::unique_ptr<Address>> addresses_;  // by rank
+  int connected_ = 0;
+  ::ubt::Session* session_ = nullptr;  // the driver's
+  std::mutex watchMutex_;
+  std::unique_ptr<MeshWatch> watch_;   // from the first bounded op on
+};
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

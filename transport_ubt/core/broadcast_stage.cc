@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/broadcast_stage.h"
+
+#include <cstring>
+
+namespace ubt {
+
+BroadcastStage::BroadcastStage(
+    const ShardLayout& layout, int rank, int size, Arena* arena)
+    : layout_(layout), rank_(rank), size_(size), arena_(arena), owners_(size) {
+  for (int owner = 0; owner < size; owner++) {
+    const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
+    owners_[owner].received = BitSet(slots);
+    owners_[owner].contributors.resize(slots);
+    slotsMissing_ += slots;
+  }
+}
+
+uint64_t BroadcastStage::pairsLacking(int owner, uint32_t slot) const {
+  return (size_ - owners_[owner].contributors[slot]) *
+         static_cast<uint64_t>(layout_.slotElements(owner, slot));
+}
+
+void BroadcastStage::place(
+    int owner, uint32_t slot, const std::byte* payload) {
+  std::byte* const target =
+      bucket_ + layout_.shardOffset(owner) + layout_.slotOffset(slot);
+  const size_t bytes = layout_.slotSize(owner, slot);
+  if (owners_[owner].contributors[slot] == 0) {
+    std::memset(target, 0, bytes);  // an agreed zero travels without bytes
+  } else {
+    std::memcpy(target, payload, bytes);
+  }
+}
+
+BroadcastStage::Outcome BroadcastStage::add(
+    int ownerRank,
+    uint32_t slot,
+    uint16_t contributors,
+    const std::byte* payload) {
+  Owner& owner = owners_[ownerRank];
+  if (owner.received.test(slot)) {
+    return Outcome::kDuplicate;
+  }
+  if (bucket_ == nullptr && contributors > 0) {
+    if (owner.early.empty()) {
+      owner.early.resize(owner.received.size());
+    }
+    const size_t bytes = layout_.slotSize(ownerRank, slot);
+    owner.early[slot] = arena_->acquire(bytes);
+    if (!owner.early[slot]) {
+      return Outcome::kArenaFull;
+    }
+    std::memcpy(owner.early[slot].data(), payload, bytes);
+  }
+  owner.contributors[slot] = contributors;
+  owner.received.set(slot);
+  slotsMissing_--;
+  pairsMissing_ += pairsLacking(ownerRank, slot);
+  if (bucket_ != nullptr) {
+    place(ownerRank, slot, payload);
+  }
+  return Outcome::kAccepted;
+}
+
+void BroadcastStage::enter(std::byte* bucket) {
+  bucket_ = bucket;
+  for (int rank = 0; rank < size_; rank++) {
+    Owner& owner = owners_[rank];
+    for (size_t slot = owner.received.firstSet(0);
+         slot < owner.received.size();
+         slot = owner.received.firstSet(slot + 1)) {
+      place(
+          rank,
+          slot,
+          owner.contributors[slot] == 0 ? nullptr : owner.early[slot].data());
+    }
+    owner.early.clear();
+  }
+}
+
+size_t BroadcastStage::dropEarly() {
+  size_t freed = 0;
+  for (int rank = 0; rank < size_; rank++) {
+    Owner& owner = owners_[rank];
+    for (size_t slot = 0; slot < owner.early.size(); slot++) {
+      if (owner.early[slot]) {
+        freed += owner.early[slot].size();
+        pairsMissing_ -= pairsLacking(rank, slot);
+        owner.received.clear(slot);
+        slotsMissing_++;
+      }
+    }
+    owner.early.clear();
+  }
+  return freed;
+}
+
+std::vector<OpReport::Range> BroadcastStage::fillMissing(
+    Fill fill, ElementType type, const Reduction& reduction) {
+  std::vector<OpReport::Range> filled;
+  for (int rank = 0; rank < size_; rank++) {
+    const Owner& owner = owners_[rank];
+    for (size_t slot = owner.received.firstClear(0);
+         slot < owner.received.size();
+         slot = owner.received.firstClear(slot + 1)) {
+      std::byte* const target =
+          bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(slot);
+      const size_t elements = layout_.slotElements(rank, slot);
+      if (fill == Fill::kLocal) {
+        reduction.scale(type, target, size_, elements);
+      } else {
+        std::memset(target, 0, layout_.slotSize(rank, slot));
+      }
+      filled.push_back(
+          {(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
+               elementSize(type),
+           elements});
+    }
+  }
+  return filled;
+}
+
+}  // namespace ubt

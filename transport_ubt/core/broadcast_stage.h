@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/arena.h"
+#include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/options.h"
+#include "transport_ubt/core/reduction.h"
+#include "transport_ubt/core/shard_layout.h"
+
+namespace ubt {
+
+// A receiver's part in one op: takes the reduced slots of every other owner's
+// shard, straight into the caller's bucket, or, before the caller has entered,
+// into the arena.
+class BroadcastStage {
+ public:
+  enum class Outcome : uint8_t { kAccepted, kDuplicate, kArenaFull };
+
+  // `arena` must outlive this.
+  BroadcastStage(const ShardLayout& layout, int rank, int size, Arena* arena);
+
+  // REQUIRES owner a peer's rank, slot < slots of its shard, payload of
+  // exactly the slot's size or, when contributors is 0, empty.
+  Outcome add(
+      int owner,
+      uint32_t slot,
+      uint16_t contributors,
+      const std::byte* payload);
+
+  // The caller's bucket, which holds its own contribution; used until leave().
+  void enter(std::byte* bucket);
+  void leave() { bucket_ = nullptr; }
+
+  // Early data goes first when the arena is full: it can be asked for again.
+  // Returns how many bytes that freed.
+  size_t dropEarly();
+
+  // Puts something in place of each missing slot of the bucket; returns the
+  // ranges of elements filled. REQUIRES between enter() and leave().
+  std::vector<OpReport::Range> fillMissing(
+      Fill fill, ElementType type, const Reduction& reduction);
+
+  const BitSet& received(int owner) const { return owners_[owner].received; }
+  bool complete(int owner) const { return owners_[owner].received.all(); }
+  bool complete() const { return slotsMissing_ == 0; }
+  // (contributor, element) pairs that received slots lack.
+  uint64_t pairsMissing() const { return pairsMissing_; }
+
+ private:
+  struct Owner {
+    BitSet received;
+    std::vector<uint16_t> contributors;
+    std::vector<ArenaBuffer> early;  // sized on first use
+  };
+
+  void place(int owner, uint32_t slot, const std::byte* payload);
+  uint64_t pairsLacking(int owner, uint32_t slot) const;
+
+  const ShardLayout layout_;
+  const int rank_;
+  const int size_;
+  Arena* const arena_;
+  std::byte* bucket_ = nullptr;
+  std::vector<Owner> owners_;
+  size_t slotsMissing_ = 0;
+  uint64_t pairsMissing_ = 0;
+};
+
+}  // namespace ubt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/packet_header.h"
+
+namespace ubt {
+
+// What a control datagram's records say. The values are on the wire
+// (docs/wire_format.md); those missing are kept for timeout, incast, rate and
+// closing records.
+enum class ControlType : uint8_t {
+  kAnnounce = 1,      // a rank has entered the op: what it is going to add
+  kAnnounceSeen = 2,  // the owner knows; no need to repeat
+  kCredit = 3,        // data numbers below `limit` may be sent
+  kBlocked = 4,       // the next data number, by a sender out of credit
+  kRepair = 5,        // please send these slots again
+  kProgress = 6,      // all slots of your shard below `slot` have arrived
+  kClosed = 7,        // my shard's scatter stage is over; send no more
+  kDone = 8,          // the op has returned here
+  kDoneQuery = 9,     // has it, at your side?
+  kLeave = 10,        // this context is being destroyed
+};
+
+// One record. Which members count depends on the type.
+struct ControlRecord {
+  ControlType type = ControlType::kLeave;
+  OpId op;
+  OpShape shape;               // kAnnounce
+  uint64_t number = 0;         // kCredit: limit; kBlocked: next
+  Stage stage{};               // kRepair
+  uint32_t slot = 0;           // kRepair: first slot; kProgress
+  uint32_t slots = 0;          // kRepair: how many
+
+  static constexpr size_t kBytesMax = 32;
+
+  // Appends the record; the cursor fails if it does not fit.
+  void encode(WriteCursor* out) const;
+
+  // Reads one record. False if it is malformed or its type unknown; what
+  // follows can then not be trusted.
+  static bool decode(ReadCursor* in, ControlRecord* out);
+};
+
+// Every control datagram begins with clocks, so that both sides learn the
+// round-trip time less the time the other side held the stamp.
+// Units: microseconds, modulo 2^32, of the writer's own clock.
+struct ControlClocks {
+  uint32_t stampUs = 0;  // when this datagram was written
+  uint32_t echoUs = 0;   // the newest stamp seen from the peer; 0: none yet
+  uint32_t heldUs = 0;   // how long ago that stamp arrived
+
+  static constexpr size_t kBytes = 12;
+  void encode(WriteCursor* out) const;
+  static bool decode(ReadCursor* in, ControlClocks* out);
+};
+
+}  // namespace ubt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "transport_ubt/core/clock.h"
+
+namespace ubt {
+
+// Credit is counted in data numbers of one direction: numbers below the limit
+// may be sent. Limits are absolute and only rise, so a lost, repeated or
+// replayed message can neither shrink nor reopen the window.
+class SendCredit {
+ public:
+  explicit SendCredit(uint64_t initial) : limit_(initial) {}
+
+  bool available() const { return next_ < limit_; }
+  // Takes the next number. REQUIRES available().
+  uint64_t take() { return next_++; }
+  uint64_t next() const { return next_; }
+  void raise(uint64_t limit) { limit_ = std::max(limit_, limit); }
+
+ private:
+  uint64_t next_ = 0;
+  uint64_t limit_;
+};
+
+// The receiver's side of one direction.
+class ReceiveCredit {
+ public:
+  explicit ReceiveCredit(uint64_t initial) : limit_(initial) {}
+
+  // A data number arrived. Returns how many numbers were skipped.
+  uint64_t arrived(uint64_t number) {
+    if (number < next_) {
+      return 0;
+    }
+    const uint64_t skipped = number - next_;
+    next_ = number + 1;
+    return skipped;
+  }
+
+  // The sender says it is out of credit at `next`: whatever lies below and
+  // has not come is lost or late, and no longer counts as in flight.
+  void blocked(uint64_t next) {
+    next_ = std::max(next_, std::min(next, limit_));
+  }
+
+  // Raises the limit to `share` ahead of what was seen. True if the sender
+  // should hear of it now: half its share is used up.
+  bool grant(uint64_t share) {
+    if (limit_ >= next_ + std::max<uint64_t>(1, share - share / 2)) {
+      return false;
+    }
+    limit_ = next_ + share;
+    return true;
+  }
+
+  uint64_t limit() const { return limit_; }
+
+ private:
+  uint64_t next_ = 0;  // one past the highest number seen
+  uint64_t limit_;
+};
+
+// How much all senders together may have in flight to one socket. Grows by a
+// slot for each window that arrives whole, shrinks by a fifth on a loss, at
+// most once in kRecovery. Bytes.
+class ReceiveWindow {
+ public:
+  static constexpr Duration kRecovery = std::chrono::milliseconds(10);
+
+  // REQUIRES 0 < bytesMin <= bytesMax.
+  ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax)
+      : bytesMin_(bytesMin), bytesMax_(bytesMax), bytes_(bytesMax) {}
+
+  void arrived(uint64_t slotBytes) {
+    sinceGrowth_ += slotBytes;
+    if (sinceGrowth_ >= bytes_) {
+      sinceGrowth_ = 0;
+      bytes_ = std::min(bytesMax_, bytes_ + slotBytes);
+    }
+  }
+
+  void lost(TimePoint now) {
+    if (now < recoveredAt_) {
+      return;
+    }
+    recoveredAt_ = now + kRecovery;
+    bytes_ = std::max(bytesMin_, bytes_ - bytes_ / 5);
+    sinceGrowth_ = 0;
+  }
+
+  uint64_t bytes() const { return bytes_; }
+  uint64_t bytesMax() const { return bytesMax_; }
+
+ private:
+  const uint64_t bytesMin_;
+  const uint64_t bytesMax_;
+  uint64_t bytes_;
+  uint64_t sinceGrowth_ = 0;
+  TimePoint recoveredAt_{};
+};
+
+}  // namespace ubt

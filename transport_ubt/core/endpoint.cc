@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/endpoint.h"
+
+#include <algorithm>
+
+namespace ubt {
+
+Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
+    : shared_{
+          Arena(limits.arenaBytes),
+          ReceiveWindow(limits.windowBytesMin, limits.windowBytesMax),
+          {},
+          {},
+          reduction,
+          0} {}
+
+Session* Endpoint::open(const Session::Setup& setup) {
+  auto& session = sessions_[setup.epoch];
+  session = std::make_unique<Session>(setup, &shared_);
+  return session.get();
+}
+
+void Endpoint::close(Session* session) { sessions_.erase(session->epoch()); }
+
+void Endpoint::packetIn(
+    TimePoint now, const std::byte* datagram, size_t bytes) {
+  PacketHeader header;
+  if (!PacketHeader::decode(datagram, bytes, &header)) {
+    shared_.counters.add(Counter::kMalformed);
+    return;
+  }
+  const auto session = sessions_.find(header.epoch);
+  if (session == sessions_.end()) {
+    shared_.counters.add(Counter::kUnknownEpoch);
+    return;
+  }
+  session->second->packetIn(now, header, datagram, bytes);
+}
+
+Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {
+  // The session after the one that sent last goes first.
+  auto session = sessions_.lower_bound(turn_);
+  for (size_t i = 0; i < sessions_.size(); i++, ++session) {
+    if (session == sessions_.end()) {
+      session = sessions_.begin();
+    }
+    if (session->second->packetOut(now, out)) {
+      turn_ = session->first;
+      return session->second.get();
+    }
+  }
+  return nullptr;
+}
+
+TimePoint Endpoint::nextDeadline() const {
+  TimePoint next = kNever;
+  for (const auto& [epoch, session] : sessions_) {
+    next = std::min(next, session->nextDeadline());
+  }
+  return next;
+}
+
+void Endpoint::deadlinePassed(TimePoint now) {
+  for (auto& [epoch, session] : sessions_) {
+    session->deadlinePassed(now);
+  }
+}
+
+bool Endpoint::idle() const {
+  return std::all_of(sessions_.begin(), sessions_.end(), [](auto& entry) {
+    return entry.second->opsHeld() == 0;
+  });
+}
+
+}  // namespace ubt

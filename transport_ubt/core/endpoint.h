@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+
+// Everything behind one socket: finds the session that a datagram belongs to,
+// and holds what sessions share. Sans-IO; not thread-safe.
+class Endpoint {
+ public:
+  struct Limits {
+    size_t arenaBytes = size_t{256} << 20;
+    uint64_t windowBytesMin = 64 << 10;
+    uint64_t windowBytesMax = 1 << 20;
+  };
+
+  Endpoint(const Limits& limits, const Reduction& reduction);
+
+  // The session lives until close(). REQUIRES an epoch not open here.
+  Session* open(const Session::Setup& setup);
+  void close(Session* session);
+  bool isOpen(uint64_t epoch) const { return sessions_.count(epoch) > 0; }
+
+  // The four verbs.
+  void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
+  // The next datagram and the session it belongs to, or null.
+  Session* packetOut(TimePoint now, OutPacket* out);
+  TimePoint nextDeadline() const;
+  void deadlinePassed(TimePoint now);
+
+  SharedState& shared() { return shared_; }
+  const SharedState& shared() const { return shared_; }
+  bool idle() const;
+
+ private:
+  SharedState shared_;
+  std::map<uint64_t, std::unique_ptr<Session>> sessions_;
+  uint64_t turn_ = 0;  // epoch of the session that sent last
+};
+
+}  // namespace ubt

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/op.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ubt {
+namespace {
+
+// Requests are repeated with doubling pauses up to this many times the first.
+constexpr uint32_t kBackoffMax = 5;
+// Ranges one request may name; the rest waits for the next.
+constexpr int kRepairRangesMax = 16;
+
+}  // namespace
+
+Op::Op(const Setup& setup, const OpBounds& bounds, TimePoint now)
+    : setup_(setup),
+      layout_(setup.shape, setup.size, setup.slotBytesMax),
+      bounds_(bounds),
+      scatter_(
+          layout_,
+          setup.shape.type,
+          setup.rank,
+          setup.size,
+          *setup.reduction,
+          setup.arena),
+      broadcast_(layout_, setup.rank, setup.size, setup.arena),
+      started_(now),
+      scatterDeadline_(now + bounds.scatter) {
+  peers_.reserve(setup.size);
+  for (int peer = 0; peer < setup.size; peer++) {
+    peers_.emplace_back(
+        SendQueue(layout_.slots(peer), layout_.slots(setup.rank)));
+    // The contribution leaves only once the caller has brought it.
+    peers_.back().scatter.expected = layout_.shardSize(setup.rank);
+    peers_.back().broadcast.expected = layout_.shardSize(peer);
+  }
+  peers_[setup.rank].scatter = {};
+  peers_[setup.rank].broadcast = {};
+  peers_[setup.rank].done = true;
+  if (scatter_.closed()) {  // an empty shard: nothing to own
+    scatterDeadline_ = kNever;
+    settleScatter();
+  }
+}
+
+bool Op::repairsScatter() const {
+  return bounds_.warmup || setup_.options->repair == RepairPolicy::kBoth;
+}
+
+bool Op::repairsBroadcast() const {
+  return bounds_.warmup || setup_.options->repair != RepairPolicy::kNone;
+}
+
+void Op::fail(const std::string& why) {
+  if (failure_.empty()) {
+    failure_ = why;
+  }
+  finished_ = true;
+}
+
+void Op::schedule(Retry* retry, TimePoint now, int peer) {
+  retry->at = now + setup_.host->retryAfter(peer) *
+                        (1 << std::min(retry->tries, kBackoffMax));
+  retry->tries++;
+}
+
+void Op::announced(int peer, const OpShape& shape) {
+  peers_[peer].announced = true;
+  setup_.host->control(
+      peer, {ControlType::kAnnounceSeen, setup_.id, {}, 0, {}, 0, 0}, false);
+  if (shape != setup_.shape) {
+    disagree(peer, shape);
+  }
+}
+
+void Op::disagree(int rank, const OpShape& shape) {
+  if (returned_) {
+    return;
+  }
+  std::ostringstream why;
+  why << "allreduce with tag " << setup_.id.tag << ": rank "
+      << setup_.announcer << " brings " << setup_.shape.str() << ", rank "
+      << rank << " brings " << shape.str()
+      << "; all ranks must pass the same element count, type and options";
+  fail(why.str());
+}
+
+Counter Op::data(
+    TimePoint now,
+    const PacketHeader& header,
+    const std::byte* payload,
+    size_t payloadBytes) {
+  const bool scatter = header.stage == Stage::kScatter;
+  const int shard = scatter ? setup_.rank : header.source;
+  if (header.shard != shard || header.elementType != setup_.shape.type ||
+      header.slot >= layout_.slots(shard)) {
+    return Counter::kMismatched;
+  }
+  const bool empty = !scatter && header.contributors == 0;
+  if (payloadBytes != (empty ? 0 : layout_.slotSize(shard, header.slot)) ||
+      header.contributors > setup_.size) {
+    return Counter::kMismatched;
+  }
+  return scatter ? scatterData(now, header, payload)
+                 : broadcastData(now, header, payload);
+}
+
+Counter Op::scatterData(
+    TimePoint now, const PacketHeader& header, const std::byte* payload) {
+  Peer& peer = peers_[header.source];
+  const size_t bytes = layout_.slotSize(setup_.rank, header.slot);
+  auto outcome = scatter_.add(header.source, header.slot, payload);
+  if (outcome == ScatterStage::Outcome::kArenaFull &&
+      setup_.host->makeRoom()) {
+    outcome = scatter_.add(header.source, header.slot, payload);
+  }
+  switch (outcome) {
+    case ScatterStage::Outcome::kArenaFull:
+      return Counter::kArenaFull;
+    case ScatterStage::Outcome::kDuplicate:
+      return Counter::kDuplicateData;
+    case ScatterStage::Outcome::kLate:
+      if (peer.scatter.lost >= bytes) {  // it was not lost after all
+        peer.scatter.lost -= bytes;
+        peer.scatter.late += bytes;
+      }
+      if (now >= peer.closedNotice.at || peer.closedNotice.at == kNever) {
+        setup_.host->control(
+            header.source,
+            {ControlType::kClosed, setup_.id, {}, 0, {}, 0, 0},
+            true);
+        schedule(&peer.closedNotice, now, header.source);
+      }
+      return Counter::kLateData;
+    case ScatterStage::Outcome::kAccepted:
+      break;
+  }
+  peer.announced = true;  // data is as good as an announcement
+  peer.scatter.received += bytes;
+  peer.scatter.repaired += header.repair ? bytes : 0;
+  if (repairsScatter()) {
+    peer.scatterRepair.tries = 0;
+    schedule(&peer.scatterRepair, now, header.source);
+  }
+  if (scatter_.closed()) {
+    closeScatter(now);
+  }
+  return Counter::kAcceptedData;
+}
+
+Counter Op::broadcastData(
+    TimePoint now, const PacketHeader& header, const std::byte* payload) {
+  if (returned_) {
+    return broadcast_.received(header.source).test(header.slot)
+               ? Counter::kDuplicateData
+               : Counter::kLateData;
+  }
+  if (entered_ && finished_) {
+    return Counter::kLateData;
+  }
+  Peer& peer = peers_[header.source];
+  const size_t bytes = layout_.slotSize(header.source, header.slot);
+  switch (broadcast_.add(
+      header.source, header.slot, header.contributors, payload)) {
+    case BroadcastStage::Outcome::kArenaFull:
+      return Counter::kArenaFull;
+    case BroadcastStage::Outcome::kDuplicate:
+      return Counter::kDuplicateData;
+    case BroadcastStage::Outcome::kAccepted:
+      break;
+  }
+  peer.broadcast.received += bytes;
+  peer.broadcast.repaired += header.repair ? bytes : 0;
+  if (firstResult_ == kNever) {
+    firstResult_ = now;
+  }
+  peer.broadcastRepair.tries = 0;
+  schedule(&peer.broadcastRepair, now, header.source);
+  if (broadcast_.complete()) {
+    broadcastTook_ = std::max(now - firstResult_, Duration{1});
+  }
+  noteProgress(now);
+  return Counter::kAcceptedData;
+}
+
+void Op::closeScatter(TimePoint now) {
+  scatterDeadline_ = kNever;
+  if (!scatterExpired_) {
+    scatterTook_ = std::max(now - started_, Duration{1});
+  }
+  settleScatter();
+  noteProgress(now);
+}
+
+// Once every slot is closed: what is missing was absent or lost.
+void Op::settleScatter() {
+  if (scatterSettled_) {
+    return;
+  }
+  scatterSettled_ = true;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    peer.scatterRepair.at = kNever;
+    if (rank != setup_.rank) {
+      const uint64_t missing = peer.scatter.expected - peer.scatter.received;
+      (peer.announced ? peer.scatter.lost : peer.scatter.absent) += missing;
+    }
+  }
+}
+
+void Op::noteProgress(TimePoint now) {
+  if (entered_ && !finished_ && scatter_.closed() && broadcast_.complete()) {
+    finish(now, EndedBy::kComplete);
+  }
+}
+
+void Op::finish(TimePoint, EndedBy endedBy) {
+  finished_ = true;
+  endedBy_ = endedBy;
+}
+
+void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
+  SendQueue& queue = peers_[peer].queue;
+  const uint32_t limit =
+      layout_.slots(stage == Stage::kScatter ? peer : setup_.rank);
+  const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
+  if (stage == Stage::kScatter) {
+    for (; entered_ && !returned_ && slot < end; slot++) {
+      // What was overwritten by the result is closed there anyway.
+      if (!broadcast_.received(peer).test(slot)) {
+        queue.repeatScatter(slot);
+      }
+    }
+    return;
+  }
+  // The order of closing says which of the closed slots were sent.
+  BitSet unsent(limit);
+  const auto& order = scatter_.closedOrder();
+  for (size_t i = queue.broadcastSent(); i < order.size(); i++) {
+    unsent.set(order[i]);
+  }
+  for (; slot < end; slot++) {
+    if (scatter_.isClosed(slot) && !unsent.test(slot)) {
+      queue.repeatBroadcast(slot);
+    }
+  }
+}
+
+void Op::progress(int peer, uint32_t slot) {
+  peers_[peer].progress = std::max(
+      peers_[peer].progress, std::min(slot, layout_.slots(setup_.rank)));
+}
+
+void Op::done(int rank) {
+  Peer& peer = peers_[rank];
+  peer.done = true;
+  peer.announced = true;
+  peer.announceSeen = true;
+  peer.progress = layout_.slots(setup_.rank);
+  peer.queue.stopScatter();
+  peer.queue.stopBroadcast();
+}
+
+void Op::peerGone(int rank, const std::string& why) {
+  const bool announced = peers_[rank].announced;
+  const bool closed = scatter_.closed();
+  done(rank);
+  peers_[rank].announced = announced;
+  peers_[rank].gone = true;
+  const bool owed =
+      !broadcast_.complete(rank) ||
+      (!closed && !scatter_.contributed(rank).all());
+  if (entered_ && !finished_ && owed) {
+    fail(why);
+  }
+}
+
+void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
+  if (!failure_.empty()) {
+    entered_ = true;
+    return;
+  }
+  bounds_ = bounds;
+  entry_ = now;
+  endDeadline_ = now + bounds.end;
+  bucket_ = bucket;
+  // The own shard first: results of others may take the places of the own
+  // contributions to them, which are then no longer needed.
+  scatter_.enter(bucket + layout_.shardOffset(setup_.rank));
+  entered_ = true;
+  broadcast_.enter(bucket);
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer == setup_.rank) {
+      continue;
+    }
+    setup_.host->control(
+        peer,
+        {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
+        true);
+    schedule(&peers_[peer].announce, now, peer);
+    if (repairsBroadcast() && peers_[peer].broadcastRepair.at == kNever) {
+      schedule(&peers_[peer].broadcastRepair, now, peer);
+    }
+    if (repairsScatter() && peers_[peer].scatterRepair.at == kNever) {
+      schedule(&peers_[peer].scatterRepair, now, peer);
+    }
+  }
+  if (broadcast_.complete() && broadcastTook_ == Duration{0}) {
+    broadcastTook_ = Duration{1};
+  }
+  if (scatter_.closed()) {
+    closeScatter(now);
+  } else {
+    scatterDeadline_ = started_ + bounds.scatter;
+  }
+  noteProgress(now);
+}
+
+OpReport Op::leave(TimePoint now) {
+  OpReport report;
+  report.op = setup_.id;
+  report.bounded = !bounds_.warmup;
+  report.endedBy = endedBy_;
+  report.scatterExpired = scatterExpired_;
+  report.elapsed = now - entry_;
+  report.hardBound = bounds_.end;
+  if (!bounds_.warmup) {
+    report.boundScatter = bounds_.scatter;
+    report.boundBroadcast = bounds_.broadcast;
+  }
+  const size_t elementBytes = elementSize(setup_.shape.type);
+  report.ownShard = {
+      layout_.shardOffset(setup_.rank) / elementBytes,
+      layout_.shardSize(setup_.rank) / elementBytes};
+  report.slotElements =
+      scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
+  returned_ = true;
+  if (bucket_ != nullptr) {
+    if (failure_.empty()) {
+      report.filled = broadcast_.fillMissing(
+          setup_.options->fill, setup_.shape.type, *setup_.reduction);
+      for (const OpReport::Range& range : report.filled) {
+        report.driftElements += range.count;
+      }
+    }
+    report.pairsExpected =
+        static_cast<uint64_t>(setup_.size) * layout_.elements();
+    report.pairsMissing = broadcast_.pairsMissing() +
+                          report.driftElements * (setup_.size - 1);
+    for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
+      report.pairsMissing +=
+          static_cast<uint64_t>(
+              setup_.size - scatter_.contributors(slot)) *
+          layout_.slotElements(setup_.rank, slot);
+    }
+    uint32_t firstNeeded = scatter_.slots();
+    for (const Peer& peer : peers_) {
+      firstNeeded = peer.done ? firstNeeded
+                              : std::min(firstNeeded, peer.progress);
+    }
+    if (failure_.empty()) {
+      scatter_.leave(firstNeeded);
+    }
+    broadcast_.leave();
+    bucket_ = nullptr;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    peer.queue.stopScatter();
+    peer.announce.at = kNever;
+    peer.broadcastRepair.at = kNever;
+    peer.broadcast.lost = peer.broadcast.expected - peer.broadcast.received;
+    report.scatter.push_back(peer.scatter);
+    report.broadcast.push_back(peer.broadcast);
+    report.contributors.push_back(scatter_.contributed(rank));
+    if (rank == setup_.rank) {
+      continue;
+    }
+    if (!failure_.empty()) {  // nothing can be sent from here any more
+      peer.queue.stopBroadcast();
+    }
+    setup_.host->control(
+        rank, {ControlType::kDone, setup_.id, {}, 0, {}, 0, 0}, false);
+    if (!peer.done) {
+      schedule(&peer.doneQuery, now, rank);
+    }
+  }
+  return report;
+}
+
+int Op::firstNotDone() const {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (!peers_[rank].done) {
+      return rank;
+    }
+  }
+  return -1;
+}
+
+bool Op::hasData(int rank) const {
+  const Peer& peer = peers_[rank];
+  return !peer.gone &&
+         (peer.queue.hasBroadcast(scatter_.closedOrder().size()) ||
+          (entered_ && !returned_ && peer.queue.hasScatter()));
+}
+
+bool Op::nextData(int rank, DataSend* out) {
+  SendQueue& queue = peers_[rank].queue;
+  const auto& order = scatter_.closedOrder();
+  uint32_t index = 0;
+  out->repair = queue.nextBroadcastAgain(&out->slot);
+  bool found = out->repair;
+  if (!found && queue.nextBroadcast(order.size(), &index)) {
+    out->slot = order[index];
+    found = true;
+  }
+  if (found) {
+    out->stage = Stage::kBroadcast;
+    out->shard = setup_.rank;
+    out->contributors = scatter_.contributors(out->slot);
+    out->payload = scatter_.value(out->slot);
+    out->payloadBytes =
+        out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
+    // Null: the arena had no room to keep it when the caller left.
+    return out->payload != nullptr || out->contributors == 0;
+  }
+  if (!entered_ || returned_) {
+    return false;
+  }
+  while (queue.nextScatter(&out->slot, &out->repair)) {
+    if (broadcast_.received(rank).test(out->slot)) {
+      continue;  // closed there, and overwritten here
+    }
+    out->stage = Stage::kScatter;
+    out->shard = rank;
+    out->contributors = 0;
+    out->payload = bucket_ + layout_.shardOffset(rank) +
+                   layout_.slotOffset(out->slot);
+    out->payloadBytes = layout_.slotSize(rank, out->slot);
+    return true;
+  }
+  return false;
+}
+
+bool Op::progressRecord(int peer, ControlRecord* out) const {
+  const BitSet& received = broadcast_.received(peer);
+  if (returned_ || received.none()) {
+    return false;
+  }
+  *out = {ControlType::kProgress, setup_.id, {}, 0, {}, 0, 0};
+  out->slot = static_cast<uint32_t>(received.firstClear(0));
+  return true;
+}
+
+TimePoint Op::nextDeadline() const {
+  TimePoint next = scatterDeadline_;
+  if (entered_ && !finished_) {
+    next = std::min(next, endDeadline_);
+  }
+  for (const Peer& peer : peers_) {
+    if (peer.gone) {
+      continue;
+    }
+    if (!returned_ && entered_ && !peer.announceSeen) {
+      next = std::min(next, peer.announce.at);
+    }
+    if (!scatter_.closed()) {
+      next = std::min(next, peer.scatterRepair.at);
+    }
+    if (entered_ && !finished_ && repairsBroadcast()) {
+      next = std::min(next, peer.broadcastRepair.at);
+    }
+    if (returned_ && !peer.done) {
+      next = std::min(next, peer.doneQuery.at);
+    }
+  }
+  return next;
+}
+
+void Op::askAgain(int peer, Stage stage, const BitSet& have) {
+  int ranges = 0;
+  size_t slot = have.firstClear(0);
+  while (slot < have.size() && ranges++ < kRepairRangesMax) {
+    const size_t end = have.firstSet(slot);
+    setup_.host->control(
+        peer,
+        {ControlType::kRepair,
+         setup_.id,
+         {},
+         0,
+         stage,
+         static_cast<uint32_t>(slot),
+         static_cast<uint32_t>(end - slot)},
+        true);
+    slot = have.firstClear(end);
+  }
+}
+
+void Op::deadlinePassed(TimePoint now) {
+  if (now >= scatterDeadline_) {
+    scatterDeadline_ = kNever;
+    if (!bounds_.warmup) {
+      scatterExpired_ = true;
+      scatter_.closeAll();
+      closeScatter(now);
+    }
+  }
+  if (entered_ && !finished_ && now >= endDeadline_) {
+    expire(now);
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    if (rank == setup_.rank || peer.gone) {
+      continue;
+    }
+    if (entered_ && !returned_ && !peer.announceSeen &&
+        now >= peer.announce.at) {
+      setup_.host->control(
+          rank,
+          {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
+          true);
+      schedule(&peer.announce, now, rank);
+    }
+    if (!scatter_.closed() && now >= peer.scatterRepair.at) {
+      if (peer.announced && !scatter_.contributed(rank).all()) {
+        askAgain(rank, Stage::kScatter, scatter_.contributed(rank));
+      }
+      schedule(&peer.scatterRepair, now, rank);
+    }
+    if (entered_ && !finished_ && repairsBroadcast() &&
+        now >= peer.broadcastRepair.at) {
+      if (!broadcast_.complete(rank)) {
+        askAgain(rank, Stage::kBroadcast, broadcast_.received(rank));
+      }
+      schedule(&peer.broadcastRepair, now, rank);
+    }
+    if (returned_ && !peer.done && now >= peer.doneQuery.at) {
+      setup_.host->control(
+          rank, {ControlType::kDoneQuery, setup_.id, {}, 0, {}, 0, 0}, true);
+      schedule(&peer.doneQuery, now, rank);
+    }
+  }
+}
+
+std::string Op::missingRanks() const {
+  std::ostringstream text;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (rank == setup_.rank) {
+      continue;
+    }
+    if (!peers_[rank].announced) {
+      text << " rank " << rank << " never entered;";
+    } else if (
+        !broadcast_.complete(rank) || !scatter_.contributed(rank).all()) {
+      text << " rank " << rank << " did not deliver;";
+    }
+  }
+  return text.str();
+}
+
+// The call's own end has come.
+void Op::expire(TimePoint now) {
+  if (bounds_.warmup) {
+    std::ostringstream why;
+    why << "op with tag " << setup_.id.tag << " timed out after "
+        << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.end)
+               .count()
+        << " ms, while warming up (exact):" << missingRanks()
+        << " check those ranks, or raise the context's timeout";
+    fail(why.str());
+    return;
+  }
+  if (!scatter_.closed()) {
+    scatterExpired_ = true;
+    scatter_.closeAll();
+    closeScatter(now);
+  }
+  if (!finished_) {
+    finish(
+        now,
+        setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
+                                                      : EndedBy::kHardBound);
+  }
+}
+
+}  // namespace ubt

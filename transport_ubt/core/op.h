@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/arena.h"
+#include "transport_ubt/core/broadcast_stage.h"
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/counters.h"
+#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/options.h"
+#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/scatter_stage.h"
+#include "transport_ubt/core/send_queue.h"
+
+namespace ubt {
+
+// How long the stages of one op may take, as this rank sees it.
+struct OpBounds {
+  bool warmup = true;
+  Duration scatter{0};    // from the owner's start
+  Duration broadcast{0};  // on top of it, from local entry
+  Duration end{0};        // the call's own end, from local entry
+};
+
+// What an op needs of the context it belongs to.
+class OpHost {
+ public:
+  virtual ~OpHost() = default;
+  // Queues a record. `urgent`: do not wait for other records to share a
+  // datagram with.
+  virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
+  // How long to wait for a peer's answer before asking again.
+  virtual Duration retryAfter(int peer) const = 0;
+  // The arena has no room: drop what can be asked for again.
+  virtual bool makeRoom() = 0;
+};
+
+// One slot on its way out. `payload` is valid until the next call into the op.
+struct DataSend {
+  Stage stage = Stage::kScatter;
+  uint32_t slot = 0;
+  int shard = 0;
+  uint16_t contributors = 0;
+  bool repair = false;
+  const std::byte* payload = nullptr;
+  size_t payloadBytes = 0;
+};
+
+// One allreduce at one rank: owner of one shard, contributor to the others',
+// receiver of their results. Begins with the first news of it from anywhere
+// and lives until it has returned here and is done everywhere.
+class Op {
+ public:
+  struct Setup {
+    OpId id;
+    OpShape shape;
+    int announcer = 0;  // whose shape that is
+    int rank = 0;
+    int size = 1;
+    size_t slotBytesMax = 0;
+    const Options* options = nullptr;      // outlive the op, as do the rest
+    const Reduction* reduction = nullptr;
+    Arena* arena = nullptr;
+    OpHost* host = nullptr;
+  };
+
+  // Starts the owner's clock.
+  Op(const Setup& setup, const OpBounds& bounds, TimePoint now);
+
+  const OpId& id() const { return setup_.id; }
+  const OpShape& shape() const { return setup_.shape; }
+
+  // From peers. REQUIRES peer a rank other than the own.
+  void announced(int peer, const OpShape& shape);
+  // A rank, maybe the own, brings another shape: the op fails here.
+  void disagree(int rank, const OpShape& shape);
+  void announceSeen(int peer) { peers_[peer].announceSeen = true; }
+  Counter data(
+      TimePoint now,
+      const PacketHeader& header,
+      const std::byte* payload,
+      size_t payloadBytes);
+  void repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots);
+  void progress(int peer, uint32_t slot);
+  void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
+  void done(int peer);
+  // The peer is gone and will neither send nor receive any more.
+  void peerGone(int peer, const std::string& why);
+
+  // From the local caller. `bucket` holds its contribution; the op reads and
+  // writes it until leave(). Bounds as they are known now.
+  void enter(TimePoint now, std::byte* bucket, const OpBounds& bounds);
+  bool entered() const { return entered_; }
+  // Whether the call is over: complete, expired or failed.
+  bool finished() const { return finished_; }
+  // Why the call cannot yield a result; empty if it can.
+  const std::string& failure() const { return failure_; }
+  // Ends the call; the bucket holds the result (unless it failed).
+  // REQUIRES finished().
+  OpReport leave(TimePoint now);
+  bool returned() const { return returned_; }
+
+  // The first rank that has not finished the op; -1 if all have.
+  int firstNotDone() const;
+  bool doneEverywhere() const { return firstNotDone() < 0; }
+  size_t dropEarly() { return broadcast_.dropEarly(); }
+
+  // Sends.
+  bool hasData(int peer) const;
+  bool nextData(int peer, DataSend* out);
+  // What to tell a peer along with its credit; false if nothing.
+  bool progressRecord(int peer, ControlRecord* out) const;
+
+  // Timers.
+  TimePoint nextDeadline() const;
+  void deadlinePassed(TimePoint now);
+
+  // Elapsed time of stages that were complete; zero: not complete.
+  Duration scatterTook() const { return scatterTook_; }
+  Duration broadcastTook() const { return broadcastTook_; }
+  bool warmup() const { return bounds_.warmup; }
+
+ private:
+  struct Retry {
+    TimePoint at = kNever;
+    uint32_t tries = 0;
+  };
+  struct Peer {
+    explicit Peer(const SendQueue& sends) : queue(sends) {}
+    SendQueue queue;
+    bool announced = false;     // it has entered
+    bool announceSeen = false;  // it knows that we have
+    bool done = false;
+    bool gone = false;
+    uint32_t progress = 0;  // it has all of our shard's slots below
+    Retry announce;
+    Retry scatterRepair;    // we lack its contributions
+    Retry broadcastRepair;  // we lack its results
+    Retry doneQuery;
+    Retry closedNotice;     // rate limit
+    StageBytes scatter;
+    StageBytes broadcast;
+  };
+
+  Counter scatterData(
+      TimePoint now, const PacketHeader& header, const std::byte* payload);
+  Counter broadcastData(
+      TimePoint now, const PacketHeader& header, const std::byte* payload);
+  bool repairsScatter() const;
+  bool repairsBroadcast() const;
+  void noteProgress(TimePoint now);
+  void closeScatter(TimePoint now);
+  void finish(TimePoint now, EndedBy endedBy);
+  void fail(const std::string& why);
+  void schedule(Retry* retry, TimePoint now, int peer);
+  void askAgain(int peer, Stage stage, const BitSet& have);
+  void expire(TimePoint now);
+  void settleScatter();
+  std::string missingRanks() const;
+
+  const Setup setup_;
+  const ShardLayout layout_;
+  OpBounds bounds_;
+  ScatterStage scatter_;
+  BroadcastStage broadcast_;
+  std::vector<Peer> peers_;
+
+  TimePoint started_;
+  TimePoint entry_{};
+  TimePoint scatterDeadline_ = kNever;
+  TimePoint endDeadline_ = kNever;
+  bool scatterExpired_ = false;
+  bool scatterSettled_ = false;
+  Duration scatterTook_{0};
+  TimePoint firstResult_ = kNever;
+  Duration broadcastTook_{0};
+
+  std::byte* bucket_ = nullptr;
+  bool entered_ = false;
+  bool finished_ = false;
+  bool returned_ = false;
+  EndedBy endedBy_ = EndedBy::kComplete;
+  std::string failure_;
+};
+
+}  // namespace ubt

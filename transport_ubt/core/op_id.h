@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "transport_ubt/core/element_type.h"
+
+namespace ubt {
+
+// Names one allreduce within a context: Gloo's tag and how often that tag was
+// used before. The context's epoch completes the identity on the wire.
+struct OpId {
+  uint32_t tag = 0;
+  uint32_t count = 0;
+
+  bool operator==(const OpId& other) const {
+    return tag == other.tag && count == other.count;
+  }
+  bool operator<(const OpId& other) const {
+    return std::tie(tag, count) < std::tie(other.tag, other.count);
+  }
+};
+
+// What all ranks must agree on before they may add their bytes together.
+struct OpShape {
+  uint64_t elements = 0;
+  ElementType type = ElementType::kFloat32;
+  // Hash of every option that changes what bytes mean.
+  uint32_t fingerprint = 0;
+
+  bool operator==(const OpShape& other) const {
+    return elements == other.elements && type == other.type &&
+           fingerprint == other.fingerprint;
+  }
+  bool operator!=(const OpShape& other) const { return !(*this == other); }
+  size_t bytes() const { return elements * elementSize(type); }
+  std::string str() const;
+};
+
+}  // namespace ubt

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/op_id.h"
+
+namespace ubt {
+
+// Which rule ended an op.
+enum class EndedBy : uint8_t {
+  kComplete,   // everything arrived
+  kBound,      // the broadcast stage's bound (repair none)
+  kHardBound,  // the hard bound (with repair)
+};
+
+// Bytes of one stage between this rank and one peer. Absent, late and lost
+// are apart: only lost says something about the network.
+struct StageBytes {
+  uint64_t expected = 0;
+  uint64_t received = 0;  // in time, repaired ones included
+  uint64_t repaired = 0;  // of the received, after a request
+  uint64_t absent = 0;    // the peer had not entered when its slot closed
+  uint64_t late = 0;      // came after its slot had closed
+  uint64_t lost = 0;      // the rest
+};
+
+// What became of one bounded allreduce at this rank.
+struct OpReport {
+  OpId op;
+  bool bounded = false;  // false: a warm-up op, exact
+  EndedBy endedBy = EndedBy::kComplete;
+  bool scatterExpired = false;  // the own shard closed at its bound
+  Duration elapsed{0};
+  Duration boundScatter{0};    // zero while warming up
+  Duration boundBroadcast{0};  // likewise
+  Duration hardBound{0};       // the context's timeout while warming up
+
+  // By rank; the own entry is zero.
+  std::vector<StageBytes> scatter;    // contributions to the own shard
+  std::vector<StageBytes> broadcast;  // results of the others' shards
+
+  // (contributor, element) pairs this rank's result should hold and lacks.
+  uint64_t pairsExpected = 0;
+  uint64_t pairsMissing = 0;
+  // Ranges of elements filled in locally, and how many those are together:
+  // where this replica drifts from the others.
+  struct Range {
+    uint64_t offset = 0;
+    uint64_t count = 0;
+  };
+  std::vector<Range> filled;
+  uint64_t driftElements = 0;
+  // The own shard's place, and how many elements a slot of it has (the last
+  // may have fewer).
+  Range ownShard;
+  uint64_t slotElements = 0;
+
+  // The own shard, slot by slot: which ranks' contributions it sums.
+  // contributors[rank].test(slot).
+  std::vector<BitSet> contributors;
+};
+
+}  // namespace ubt

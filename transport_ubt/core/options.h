@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/packet_auth.h"
+
+namespace ubt {
+
+// What happens to slots that miss their bound (docs/semantics.md).
+enum class RepairPolicy : uint8_t {
+  kNone = 0,       // the stage ends at its bound (the paper)
+  kBroadcast = 1,  // missing results are asked for until the hard bound
+  kBoth = 2,       // contributions too
+};
+
+// What stands in for a result that never came.
+enum class Fill : uint8_t {
+  kLocal = 0,  // ranks x the own contribution
+  kZero = 1,
+};
+
+// How the bound of a stage is learned.
+enum class BoundMode : uint8_t {
+  kMedian = 0,  // a factor over the running median, capped by warm-up's p95
+  kPaper = 1,   // warm-up's p95 alone (OptiReduce, section 3.2.1)
+};
+
+// Settings of one context. Ranks may differ in all but those that
+// fingerprint() covers.
+struct Options {
+  RepairPolicy repair = RepairPolicy::kBroadcast;
+  Fill fill = Fill::kLocal;
+  AuthMode auth = AuthMode::kHeader;
+
+  BoundMode boundMode = BoundMode::kMedian;
+  // Exact ops of each size class before its bound holds.
+  uint32_t warmupOps = 20;
+  // Set by hand: the bound of each stage. Zero: learned.
+  Duration boundScatter{0};
+  Duration boundBroadcast{0};
+  // Hard bound = this times (scatter bound + broadcast bound).
+  uint32_t hardBoundFactor = 4;
+
+  // Ops that may have finished here while a live rank has not finished them.
+  uint32_t leadOps = 4;
+  // The context's timeout: of warm-up ops, of waiting for lead.
+  Duration timeout = std::chrono::seconds(30);
+
+  // The hash all ranks must share for an op to make sense.
+  uint32_t fingerprint() const { return static_cast<uint32_t>(auth) + 1; }
+};
+
+}  // namespace ubt

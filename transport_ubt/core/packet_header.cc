@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/packet_header.h"
+
+#include "transport_ubt/core/cursor.h"
+
+namespace ubt {
+namespace {
+
+// Flag bits. Those not listed are kept for later versions' last-percentile
+// mark (0x02), transform (0x04) and halt (0x08), and refused by this one.
+constexpr uint8_t kFlagBroadcast = 0x01;
+constexpr uint8_t kFlagRepair = 0x10;
+constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagRepair;
+
+}  // namespace
+
+void PacketHeader::encode(std::byte* out) const {
+  WriteCursor cursor(out, kBytes);
+  cursor.put(kVersion);
+  cursor.put(static_cast<uint8_t>(type));
+  cursor.put(static_cast<uint8_t>(
+      (stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
+      (repair ? kFlagRepair : 0)));
+  cursor.put(static_cast<uint8_t>(elementType));
+  cursor.put(op.tag);
+  cursor.put(op.count);
+  cursor.put(slot);
+  cursor.put(source);
+  cursor.put(destination);
+  cursor.put(shard);
+  cursor.put(contributors);
+  cursor.put(epoch);
+  cursor.put(number);
+  cursor.put(tag);
+}
+
+bool PacketHeader::decode(
+    const std::byte* data, size_t bytes, PacketHeader* out) {
+  ReadCursor cursor(data, bytes);
+  const auto version = cursor.get<uint8_t>();
+  const auto type = cursor.get<uint8_t>();
+  const auto flags = cursor.get<uint8_t>();
+  const auto elementType = cursor.get<uint8_t>();
+  out->op.tag = cursor.get<uint32_t>();
+  out->op.count = cursor.get<uint32_t>();
+  out->slot = cursor.get<uint32_t>();
+  out->source = cursor.get<uint16_t>();
+  out->destination = cursor.get<uint16_t>();
+  out->shard = cursor.get<uint16_t>();
+  out->contributors = cursor.get<uint16_t>();
+  out->epoch = cursor.get<uint64_t>();
+  out->number = cursor.get<uint64_t>();
+  out->tag = cursor.get<uint64_t>();
+  if (cursor.failed() || version != kVersion || (flags & ~kKnownFlags) ||
+      elementType >= kElementTypes ||
+      (type != static_cast<uint8_t>(PacketType::kData) &&
+       type != static_cast<uint8_t>(PacketType::kControl))) {
+    return false;
+  }
+  out->type = static_cast<PacketType>(type);
+  out->elementType = static_cast<ElementType>(elementType);
+  out->stage = (flags & kFlagBroadcast) ? Stage::kBroadcast : Stage::kScatter;
+  out->repair = (flags & kFlagRepair) != 0;
+  const bool control = (out->number & kControlNumber) != 0;
+  return control == (out->type == PacketType::kControl);
+}
+
+}  // namespace ubt

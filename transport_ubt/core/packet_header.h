@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport_ubt/core/element_type.h"
+#include "transport_ubt/core/op_id.h"
+
+namespace ubt {
+
+enum class PacketType : uint8_t { kData = 1, kControl = 2 };
+enum class Stage : uint8_t { kScatter = 0, kBroadcast = 1 };
+
+// The header of every datagram; its layout is docs/wire_format.md.
+struct PacketHeader {
+  static constexpr size_t kBytes = 48;
+  static constexpr size_t kTagOffset = 40;
+  static constexpr uint8_t kVersion = 1;
+
+  PacketType type = PacketType::kControl;
+  Stage stage = Stage::kScatter;
+  bool repair = false;  // sent again on request
+  ElementType elementType = ElementType::kFloat32;
+  OpId op;
+  uint32_t slot = 0;
+  uint16_t source = 0;
+  uint16_t destination = 0;
+  uint16_t shard = 0;         // the owner's rank
+  uint16_t contributors = 0;  // broadcast: how many ranks the slot sums
+  uint64_t epoch = 0;
+  // Counts up per direction, data and control apart: kControlNumber is set in
+  // a control datagram's number, so that no two datagrams share one.
+  uint64_t number = 0;
+  uint64_t tag = 0;
+
+  static constexpr uint64_t kControlNumber = uint64_t{1} << 63;
+
+  // Writes kBytes bytes, the tag included.
+  void encode(std::byte* out) const;
+
+  // False if the bytes are no header of this version. Checks form only.
+  static bool decode(const std::byte* data, size_t bytes, PacketHeader* out);
+};
+
+}  // namespace ubt

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/arena.h"
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/counters.h"
+#include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/op.h"
+#include "transport_ubt/core/options.h"
+#include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/replay_window.h"
+#include "transport_ubt/core/stage_bound.h"
+#include "transport_ubt/core/tag_counts.h"
+
+namespace ubt {
+
+// A datagram to send. `payload` stays valid until anything but packetOut() is
+// called.
+struct OutPacket {
+  static constexpr size_t kHeadBytesMax = 1200;
+
+  int peer = 0;
+  PacketType type = PacketType::kControl;
+  size_t headBytes = 0;  // of `head`: the header, and a control's records
+  const std::byte* payload = nullptr;
+  size_t payloadBytes = 0;
+  std::byte head[kHeadBytesMax];
+};
+
+// What sessions on one socket share. Owned by the endpoint.
+struct SharedState {
+  Arena arena;
+  ReceiveWindow window;
+  Counters counters;
+  TimerLateness lateness;
+  Reduction reduction;
+  int activeSenders = 0;  // peers from which some session awaits data
+};
+
+// One Gloo context as the protocol sees it: its peers, its ops. Sans-IO and
+// not thread-safe; every call takes the time. The bytes it reads off the wire
+// are already authenticated, and still not trusted.
+class Session : private OpHost {
+ public:
+  struct Setup {
+    int rank = 0;
+    int size = 1;
+    uint64_t epoch = 0;
+    size_t slotBytesMax = 0;              // the same on all ranks
+    std::vector<PeerKeys> keys;           // by rank; the own one unused
+    std::vector<uint64_t> windowBytes;    // by rank: its receive window
+    Options options;
+  };
+
+  // `shared` must outlive this. REQUIRES size > 1, keys and windowBytes of
+  // `size` entries, slotBytesMax a positive multiple of 64.
+  Session(const Setup& setup, SharedState* shared);
+  ~Session() override;
+
+  uint64_t epoch() const { return setup_.epoch; }
+  int rank() const { return setup_.rank; }
+  int size() const { return setup_.size; }
+  const Options& options() const { return setup_.options; }
+  size_t slotBytesMax() const { return setup_.slotBytesMax; }
+
+  // Callers ------------------------------------------------------------------
+
+  // Whether an op may begin: the lead is not used up.
+  bool mayEnter() const { return unacknowledged_ < setup_.options.leadOps; }
+  // The rank that holds up the lead, or -1.
+  int lagging() const;
+
+  // Begins an allreduce over `bucket`, in place. The op reads and writes the
+  // bucket until leave(). REQUIRES mayEnter(), and failure().empty().
+  OpId enter(
+      TimePoint now, uint32_t tag, const OpShape& shape, std::byte* bucket);
+  bool finished(const OpId& id) const;
+  // Why the op has no result; empty if it has. REQUIRES finished(id).
+  const std::string& failure(const OpId& id) const;
+  // Ends the call. REQUIRES finished(id).
+  OpReport leave(TimePoint now, const OpId& id);
+
+  // The mesh says that a rank is gone. Every op that still needs it fails,
+  // and no further op can begin.
+  void peerClosed(int peer, const std::string& why);
+  // Why no op can begin any more; empty if one can.
+  const std::string& failure() const { return failure_; }
+
+  // Whether some peer may still need something of this session.
+  bool lingering() const;
+  // Tells all peers that this context goes away.
+  void sendLeave();
+
+  // The four verbs -----------------------------------------------------------
+
+  // A datagram whose epoch is this session's. Counts what becomes of it.
+  void packetIn(
+      TimePoint now,
+      const PacketHeader& header,
+      const std::byte* datagram,
+      size_t bytes);
+  // The next datagram to send, or false.
+  bool packetOut(TimePoint now, OutPacket* out);
+  TimePoint nextDeadline() const;
+  void deadlinePassed(TimePoint now);
+
+  // Ops known here, for tests of memory.
+  size_t opsHeld() const { return ops_.size(); }
+
+ private:
+  struct Peer {
+    Peer(uint64_t sendCredit, uint64_t receiveCredit)
+        : send(sendCredit), receive(receiveCredit) {}
+    SendCredit send;
+    ReceiveCredit receive;
+    ReplayWindow dataSeen;
+    ReplayWindow controlSeen;
+    uint64_t controlNumber = 0;
+    std::deque<ControlRecord> control;
+    TimePoint controlDue = kNever;
+    TimePoint blockedRetry = kNever;  // out of credit: when to say so (again)
+    Duration roundTrip{0};            // smoothed; zero: not measured
+    uint32_t stampUs = 0;             // the newest clock seen of the peer's
+    TimePoint stampAt{};
+    bool gone = false;
+  };
+  struct SizeClass {
+    uint32_t ops = 0;
+    StageBound scatter;
+    StageBound broadcast;
+  };
+
+  // OpHost
+  void control(int peer, const ControlRecord& record, bool urgent) override;
+  Duration retryAfter(int peer) const override;
+  bool makeRoom() override;
+
+  Op* find(const OpId& id);
+  const Op* find(const OpId& id) const;
+  Op* findOrStart(
+      TimePoint now, const OpId& id, const OpShape& shape, int announcer);
+  bool isOver(const OpId& id) const;
+  void forgetIfDone(const OpId& id);
+  OpBounds boundsFor(TimePoint now, const OpShape& shape);
+  void updateActivity();
+
+  Counter dataIn(
+      TimePoint now,
+      const PacketHeader& header,
+      const std::byte* payload,
+      size_t bytes);
+  void controlIn(
+      TimePoint now, int peer, const std::byte* records, size_t bytes);
+  void recordIn(TimePoint now, int peer, const ControlRecord& record);
+  void clocksIn(TimePoint now, int peer, const ControlClocks& clocks);
+  void grantCredit(int peer);
+  uint64_t shareSlots() const;
+
+  bool controlOut(TimePoint now, int peer, OutPacket* out);
+  bool dataOut(int peer, OutPacket* out);
+  bool hasData(int peer) const;
+
+  const Setup setup_;
+  SharedState* const shared_;
+  std::vector<Peer> peers_;
+  std::map<OpId, std::unique_ptr<Op>> ops_;
+  TagCounts tags_;
+  std::map<uint32_t, SizeClass> classes_;
+  uint32_t unacknowledged_ = 0;  // ops returned here, not done everywhere
+  bool active_ = false;
+  int sendTurn_ = 0;   // the peer whose turn it is
+  int sendBurst_ = 0;  // how many more in a row
+  TimePoint lastNow_{};
+  std::string failure_;
+};
+
+}  // namespace ubt

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/stage_bound.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ubt {
+namespace {
+
+// The value below which `share` of the samples lie (nearest rank).
+Duration percentile(std::vector<Duration> samples, double share) {
+  const size_t rank = std::min(
+      samples.size() - 1, static_cast<size_t>(share * samples.size()));
+  std::nth_element(samples.begin(), samples.begin() + rank, samples.end());
+  return samples[rank];
+}
+
+}  // namespace
+
+void StageBound::complete(Duration elapsed, bool warmup) {
+  if (warmup && warmup_.size() < kWarmupMax) {
+    warmup_.push_back(elapsed);
+  }
+  recent_[completed_ % kRecent] = elapsed;
+  completed_++;
+}
+
+Duration StageBound::bound(BoundMode mode) const {
+  if (completed_ == 0) {
+    return Duration{0};
+  }
+  if (mode == BoundMode::kPaper && !warmup_.empty()) {
+    return percentile(warmup_, 0.95);
+  }
+  const size_t held = std::min(completed_, kRecent);
+  const Duration median =
+      percentile({recent_.begin(), recent_.begin() + held}, 0.5);
+  const Duration learned = median + median / 4;
+  return warmup_.empty() ? learned
+                         : std::min(learned, percentile(warmup_, 0.95));
+}
+
+void TimerLateness::sample(TimePoint now, Duration late) {
+  if (late >= worst(now)) {
+    worst_ = late;
+    at_ = now;
+  }
+}
+
+Duration TimerLateness::worst(TimePoint now) const {
+  const double minutes =
+      std::chrono::duration<double, std::ratio<60>>(now - at_).count();
+  return Duration{static_cast<Duration::rep>(
+      worst_.count() * std::exp2(-std::max(0.0, minutes)))};
+}
+
+}  // namespace ubt

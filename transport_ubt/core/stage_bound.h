@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/options.h"
+
+namespace ubt {
+
+// Learns how long one stage of one size class may take (OptiReduce, section
+// 3.2.1, tB; here 1.25x the running median of complete stages, at most the
+// 95th percentile of warm-up). Not thread-safe.
+class StageBound {
+ public:
+  // The stage was complete after `elapsed`, during warm-up or after it.
+  void complete(Duration elapsed, bool warmup);
+
+  // Zero while nothing has been learned.
+  Duration bound(BoundMode mode) const;
+
+ private:
+  static constexpr size_t kRecent = 64;
+  static constexpr size_t kWarmupMax = 256;
+
+  std::vector<Duration> warmup_;
+  std::array<Duration, kRecent> recent_{};
+  size_t completed_ = 0;
+};
+
+// The longest that this host's timers were late of late: a bound shorter than
+// a multiple of it would measure the scheduler. Decays by half each minute.
+class TimerLateness {
+ public:
+  void sample(TimePoint now, Duration late);
+  Duration worst(TimePoint now) const;
+
+ private:
+  Duration worst_{0};
+  TimePoint at_{};
+};
+
+}  // namespace ubt

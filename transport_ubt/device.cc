@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/device.h"
+
+#include <gloo/common/error.h>
+#include <gloo/transport/tcp/device.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <iostream>
+#include <mutex>
+#include <set>
+
+#include "transport_ubt/context.h"
+#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
+constexpr int kIpv6Overhead = 40 + 8;
+// Two slots and their headers share one train at most; larger ones would
+// neither send faster nor lose less.
+constexpr int kSlotBytesLargest = 32640;
+constexpr int kSlotBytesSmallest = 256;
+
+std::string interfaceNames() {
+  std::set<std::string> names;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) == 0) {
+    for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+      names.insert(at->ifa_name);
+    }
+    freeifaddrs(list);
+  }
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+// Gloo's own look-up, with an error one can act on.
+tcp::attr resolve(const tcp::attr& attr) {
+  if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
+    throw ::gloo::InvalidOperationException(
+        "no network interface '" + attr.iface + "' here; there are " +
+        interfaceNames());
+  }
+  return tcp::CreateDeviceAttr(attr);
+}
+
+size_t slotBytesFor(int mtu, int family) {
+  const int payload = mtu -
+                      (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead) -
+                      static_cast<int>(::ubt::PacketHeader::kBytes);
+  const int slot = std::min(payload, kSlotBytesLargest) / 64 * 64;
+  if (slot < kSlotBytesSmallest) {
+    throw ::gloo::InvalidOperationException(
+        "an MTU of " + std::to_string(mtu) +
+        " bytes is too small for the bounded transport: raise it to 576 or "
+        "more (ip link set dev ... mtu ...), or use the tcp transport");
+  }
+  return slot;
+}
+
+void warnOnce(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (said.insert(text).second) {
+    std::cerr << "warning: " << text << "\n";
+  }
+}
+
+std::unique_ptr<::ubt::Driver> makeDriver(
+    const tcp::attr& attr, const Settings& settings) {
+  ::ubt::Driver::Options options;
+  options.socket.address = ::ubt::SocketAddress(attr.ai_addr, 0);
+  options.socket.portLow = settings.portLow;
+  options.socket.portHigh = settings.portHigh;
+  options.socket.segmentation = settings.segmentation;
+  options.limits.arenaBytes = settings.arenaBytes;
+  options.limits.windowBytesMax = settings.windowBytes;
+  options.faults = settings.faults;
+  if (settings.faults.any()) {
+    warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
+  }
+  std::unique_ptr<::ubt::Driver> driver;
+  try {
+    driver = std::make_unique<::ubt::Driver>(
+        options, ::ubt::reductionKernels());
+  } catch (const std::runtime_error& error) {  // std::system_error, too
+    throw ::gloo::IoException(error.what());
+  }
+  if (driver->socket().receiveBufferBytes() <
+      options.socket.receiveBufferBytes) {
+    warnOnce(
+        "the kernel limits a UDP socket's receive buffer to less than 4 MiB; "
+        "the bounded transport works, but slower: sysctl -w "
+        "net.core.rmem_max=4194304");
+  }
+  return driver;
+}
+
+}  // namespace
+
+std::shared_ptr<::gloo::transport::Device> CreateDevice(const attr& attr) {
+  return std::make_shared<Device>(attr);
+}
+
+Device::Device(const attr& attr) : settings_(attr.settings) {
+  const tcp::attr resolved = resolve(attr);
+  tcp_ = tcp::CreateDevice(resolved);
+  driver_ = makeDriver(resolved, settings_);
+  slotBytesMax_ = slotBytesFor(
+      settings_.mtu > 0 ? settings_.mtu : driver_->socket().mtu(),
+      driver_->socket().address().family());
+}
+
+std::string Device::str() const {
+  return "ubt, " + tcp_->str() + ", udp=" +
+         driver_->socket().address().str() +
+         ", slot=" + std::to_string(slotBytesMax_);
+}
+
+const std::string& Device::getPCIBusID() const { return tcp_->getPCIBusID(); }
+
+int Device::getInterfaceSpeed() const { return tcp_->getInterfaceSpeed(); }
+
+std::shared_ptr<::gloo::transport::Context> Device::createContext(
+    int rank, int size) {
+  return std::make_shared<Context>(
+      shared_from_this(), tcp_->createContext(rank, size), rank, size);
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/io/packet_sender.h"
+#include "transport_ubt/io/service_thread.h"
+#include "transport_ubt/io/udp_socket.h"
+
+namespace ubt {
+
+// Runs an endpoint on a real socket. Whoever waits drives: a caller inside an
+// allreduce polls the socket itself; the service thread does only while no
+// caller is inside (docs/threading.md). All methods may be called from any
+// thread.
+class Driver : private ServiceThread::Client {
+ public:
+  struct Options {
+    UdpSocket::Options socket;
+    Endpoint::Limits limits;  // windowBytesMax is cut to what the socket holds
+    FaultOptions faults;
+  };
+
+  // An op that cannot yield a result; `what` names the rank and the remedy.
+  struct Failure {
+    std::string what;
+  };
+
+  // Throws as UdpSocket's constructor does.
+  Driver(const Options& options, const Reduction& reduction);
+  ~Driver() override;
+
+  const UdpSocket& socket() const { return socket_; }
+  // What this rank tells the others of its receive window. Bytes.
+  uint64_t windowBytes() const { return limits_.windowBytesMax; }
+
+  Session* open(
+      const Session::Setup& setup, std::vector<SocketAddress> addresses);
+
+  // Serves what peers may still need of the session, for `patience` at most.
+  void linger(Session* session, Duration patience);
+  // Ends the session. REQUIRES no call inside it, now or later.
+  void close(Session* session);
+
+  // One allreduce, in place. True: `report` says what became of it. False:
+  // `failure` says why there is no result. Returns by the op's bound, or by
+  // `timeout` while warming up or waiting for lead.
+  bool allreduce(
+      Session* session,
+      uint32_t tag,
+      const OpShape& shape,
+      std::byte* bucket,
+      Duration timeout,
+      OpReport* report,
+      Failure* failure);
+
+  // The mesh says a rank of the session is gone; ends every wait for it.
+  void peerClosed(Session* session, int rank, const std::string& why);
+
+  // A snapshot.
+  Counters counters();
+  size_t arenaHeldBytes();
+
+ private:
+  struct Waiter {
+    std::function<bool()> ready;
+    std::condition_variable wake;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  static TimePoint clock();
+  bool driveUntil(
+      Lock& lock, const std::function<bool()>& ready, TimePoint deadline);
+  bool work(TimePoint* now);
+  void sleep(Lock& lock, TimePoint now, TimePoint deadline);
+  void wakeSleeper();
+  void notifyReady();
+
+  // ServiceThread::Client
+  bool callersInside() override;
+  TimePoint serve(TimePoint now) override;
+
+  static Endpoint::Limits fit(
+      Endpoint::Limits limits, int receiveBufferBytes);
+
+  std::mutex mutex_;
+  UdpSocket socket_;
+  const Endpoint::Limits limits_;
+  Endpoint endpoint_;
+  PacketSender sender_;
+  int wakeFd_ = -1;
+  bool driving_ = false;   // some caller polls the socket
+  bool sleeping_ = false;  // and is blocked in it, the mutex free
+  uint64_t calls_ = 0;     // for the service thread to see that callers come
+  uint64_t callsSeen_ = 0;
+  int callers_ = 0;
+  std::list<Waiter*> waiters_;
+  std::unique_ptr<ServiceThread> service_;  // last: it uses all the others
+};
+
+}  // namespace ubt

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/io/socket_address.h"
+
+namespace ubt {
+
+// What GLOO_UBT_FAULT asks for, e.g. "loss:0.01,dup:0.001,reorder:0.01,
+// delay:200us,seed:7". Probabilities are of each datagram sent.
+struct FaultOptions {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;  // held back by up to kReorderBy
+  Duration delay{0};   // of every datagram
+  uint64_t seed = 1;
+
+  bool any() const {
+    return loss > 0 || duplicate > 0 || reorder > 0 || delay > Duration{0};
+  }
+
+  // Throws std::invalid_argument that names what is wrong and lists what is
+  // known. An empty text means no faults.
+  static FaultOptions parse(const std::string& text);
+};
+
+// Harms outgoing datagrams, repeatably: it decides, and keeps those that are
+// to leave later. Not thread-safe.
+class FaultInjector {
+ public:
+  static constexpr Duration kReorderBy = std::chrono::milliseconds(1);
+
+  struct Held {
+    SocketAddress to;
+    std::vector<std::byte> datagram;
+  };
+
+  explicit FaultInjector(const FaultOptions& options)
+      : options_(options), random_(options.seed) {}
+
+  // Takes a datagram; due() gives back what is left of it.
+  void send(TimePoint now, const SocketAddress& to,
+            std::vector<std::byte> datagram);
+  // The next datagram to send now, or false.
+  bool due(TimePoint now, Held* out);
+  TimePoint nextDeadline() const {
+    return held_.empty() ? kNever : held_.begin()->first;
+  }
+
+ private:
+  bool chance(double probability) {
+    return probability > 0 &&
+           std::uniform_real_distribution<>()(random_) < probability;
+  }
+
+  const FaultOptions options_;
+  std::mt19937_64 random_;
+  std::multimap<TimePoint, Held> held_;
+};
+
+}  // namespace ubt

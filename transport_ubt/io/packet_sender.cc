@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/packet_sender.h"
+
+#include <utility>
+
+namespace ubt {
+
+PacketSender::PacketSender(
+    Endpoint* endpoint, UdpSocket* socket, const FaultOptions& faults)
+    : endpoint_(endpoint),
+      socket_(socket),
+      harmful_(faults.any()),
+      faults_(faults),
+      packets_(UdpSocket::kTrainSegmentsMax + 1),
+      sessions_(UdpSocket::kTrainSegmentsMax + 1) {}
+
+void PacketSender::setAddresses(
+    const Session* session, std::vector<SocketAddress> addresses) {
+  addresses_[session] = std::move(addresses);
+}
+
+bool PacketSender::send(TimePoint now, int trains) {
+  bool any = false;
+  if (harmful_) {
+    releaseHeld(now);
+  }
+  for (int sent = 0; sent < trains; sent++) {
+    size_t count = 0;
+    size_t bytes = 0;
+    // A train: data to one peer of one session, all of one size but the last.
+    while (count < UdpSocket::kTrainSegmentsMax) {
+      OutPacket& packet = packets_[count];
+      sessions_[count] = endpoint_->packetOut(now, &packet);
+      if (sessions_[count] == nullptr) {
+        break;
+      }
+      any = true;
+      if (harmful_) {
+        sendHarmed(now, packet);
+        continue;
+      }
+      const size_t size = packet.headBytes + packet.payloadBytes;
+      const size_t first = packets_[0].headBytes + packets_[0].payloadBytes;
+      const bool joins =
+          count > 0 && socket_->segmentation() &&
+          packet.type == PacketType::kData &&
+          packets_[0].type == PacketType::kData &&
+          sessions_[count] == sessions_[0] && packet.peer == packets_[0].peer &&
+          size <= first && bytes + size <= UdpSocket::kTrainBytesMax;
+      if (count > 0 && !joins) {
+        flushTrain(count);
+        std::swap(packets_[0], packets_[count]);
+        sessions_[0] = sessions_[count];
+        count = 0;
+        bytes = 0;
+      }
+      count++;
+      bytes += size;
+      if (count > 1 && size < first) {
+        break;  // a shorter one ends the train
+      }
+    }
+    if (count == 0) {
+      break;
+    }
+    flushTrain(count);
+  }
+  return any;
+}
+
+void PacketSender::flushTrain(size_t count) {
+  iovec pieces[2 * UdpSocket::kTrainSegmentsMax];
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    OutPacket& packet = packets_[i];
+    pieces[used++] = {packet.head, packet.headBytes};
+    if (packet.payloadBytes > 0) {
+      pieces[used++] = {
+          const_cast<std::byte*>(packet.payload), packet.payloadBytes};
+    }
+  }
+  const auto& to = addresses_[sessions_[0]][packets_[0].peer];
+  transmit(
+      to,
+      pieces,
+      used,
+      packets_[0].headBytes + packets_[0].payloadBytes,
+      count);
+}
+
+void PacketSender::transmit(
+    const SocketAddress& to,
+    const iovec* pieces,
+    size_t count,
+    size_t segmentBytes,
+    size_t datagrams) {
+  auto sent =
+      socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+  if (sent == UdpSocket::Sent::kFull) {
+    socket_->waitWritable();
+    sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+  }
+  if (sent != UdpSocket::Sent::kYes) {
+    // As good as lost on the way: the protocol makes up for it.
+    endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
+  }
+}
+
+void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {
+  const Session* const session = sessions_[0];
+  std::vector<std::byte> datagram(packet.head, packet.head + packet.headBytes);
+  if (packet.payloadBytes > 0) {
+    datagram.insert(
+        datagram.end(), packet.payload, packet.payload + packet.payloadBytes);
+  }
+  faults_.send(now, addresses_[session][packet.peer], std::move(datagram));
+  releaseHeld(now);
+}
+
+void PacketSender::releaseHeld(TimePoint now) {
+  FaultInjector::Held held;
+  while (faults_.due(now, &held)) {
+    const iovec piece{held.datagram.data(), held.datagram.size()};
+    transmit(held.to, &piece, 1, held.datagram.size(), 1);
+  }
+}
+
+}  // namespace ubt

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/io/fault_injector.h"
+#include "transport_ubt/io/socket_address.h"
+#include "transport_ubt/io/udp_socket.h"
+
+namespace ubt {
+
+// Moves datagrams from an endpoint to a socket, neighbours to one peer as one
+// train, straight from the memory they lie in. Not thread-safe.
+class PacketSender {
+ public:
+  // All must outlive this.
+  PacketSender(
+      Endpoint* endpoint, UdpSocket* socket, const FaultOptions& faults);
+
+  // Where a session's ranks are.
+  void setAddresses(
+      const Session* session, std::vector<SocketAddress> addresses);
+  void forget(const Session* session) { addresses_.erase(session); }
+
+  // Sends up to `trains` trains. False if there was nothing to send.
+  bool send(TimePoint now, int trains);
+
+  // When held-back datagrams want to go (fault injection); kNever usually.
+  TimePoint nextDeadline() const { return faults_.nextDeadline(); }
+
+ private:
+  void flushTrain(size_t count);
+  void sendHarmed(TimePoint now, const OutPacket& packet);
+  void releaseHeld(TimePoint now);
+  void transmit(
+      const SocketAddress& to,
+      const iovec* pieces,
+      size_t count,
+      size_t segmentBytes,
+      size_t datagrams);
+
+  Endpoint* const endpoint_;
+  UdpSocket* const socket_;
+  const bool harmful_;
+  FaultInjector faults_;
+  std::map<const Session*, std::vector<SocketAddress>> addresses_;
+  // Packets of the train being built, and which session each belongs to.
+  std::vector<OutPacket> packets_;
+  std::vector<const Session*> sessions_;
+};
+
+}  // namespace ubt

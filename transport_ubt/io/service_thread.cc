@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/service_thread.h"
+
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+namespace ubt {
+namespace {
+
+void check(int status, const char* what) {
+  if (status != 0) {
+    throw std::system_error(-status, std::generic_category(), what);
+  }
+}
+
+}  // namespace
+
+TimePoint ServiceThread::clock() {
+  return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+ServiceThread::ServiceThread(Client* client, int fd)
+    : client_(client), fd_(fd) {
+  // libuv's own timers tick in milliseconds; a timerfd does not.
+  timerFd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (timerFd_ < 0) {
+    throw std::system_error(errno, std::generic_category(), "timerfd_create");
+  }
+  check(uv_loop_init(&loop_), "uv_loop_init");
+  check(
+      uv_async_init(
+          &loop_,
+          &stop_,
+          [](uv_async_t* handle) { uv_stop(handle->loop); }),
+      "uv_async_init");
+  check(uv_poll_init(&loop_, &timer_, timerFd_), "uv_poll_init");
+  check(uv_poll_init(&loop_, &socket_, fd_), "uv_poll_init");
+  timer_.data = socket_.data = this;
+  check(
+      uv_poll_start(
+          &timer_,
+          UV_READABLE,
+          [](uv_poll_t* handle, int, int) {
+            auto* const self = static_cast<ServiceThread*>(handle->data);
+            uint64_t expirations;
+            (void)!read(self->timerFd_, &expirations, sizeof(expirations));
+            self->look();
+          }),
+      "uv_poll_start");
+  arm(clock() + kPeriod);
+  thread_ = std::thread([this] { run(); });
+}
+
+ServiceThread::~ServiceThread() {
+  uv_async_send(&stop_);
+  thread_.join();
+  uv_close(reinterpret_cast<uv_handle_t*>(&stop_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&socket_), nullptr);
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  uv_loop_close(&loop_);
+  close(timerFd_);
+}
+
+void ServiceThread::run() {
+  // Timers of this thread are late by as little as can be.
+  prctl(PR_SET_TIMERSLACK, 1);
+  uv_run(&loop_, UV_RUN_DEFAULT);
+}
+
+void ServiceThread::look() {
+  if (client_->callersInside()) {
+    if (serving_) {
+      serving_ = false;
+      uv_poll_stop(&socket_);
+    }
+    arm(clock() + kPeriod);
+    return;
+  }
+  if (!serving_) {
+    serving_ = true;
+    uv_poll_start(
+        &socket_, UV_READABLE, [](uv_poll_t* handle, int, int) {
+          static_cast<ServiceThread*>(handle->data)->look();
+        });
+  }
+  arm(client_->serve(clock()));
+}
+
+void ServiceThread::arm(TimePoint when) {
+  itimerspec timer{};
+  if (when != kNever) {
+    const auto ns = std::max<int64_t>(1, when.time_since_epoch().count());
+    timer.it_value.tv_sec = ns / 1000000000;
+    timer.it_value.tv_nsec = ns % 1000000000;
+  }
+  timerfd_settime(timerFd_, TFD_TIMER_ABSTIME, &timer, nullptr);
+}
+
+}  // namespace ubt

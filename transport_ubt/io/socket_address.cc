@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/socket_address.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <stdexcept>
+
+namespace ubt {
+
+SocketAddress::SocketAddress(const sockaddr_storage& storage, uint16_t port)
+    : storage_(storage) {
+  if (storage.ss_family == AF_INET) {
+    reinterpret_cast<sockaddr_in*>(&storage_)->sin_port = htons(port);
+  } else if (storage.ss_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(&storage_)->sin6_port = htons(port);
+  } else {
+    throw std::invalid_argument(
+        "address family " + std::to_string(storage.ss_family) +
+        " is neither IPv4 nor IPv6");
+  }
+}
+
+socklen_t SocketAddress::size() const {
+  return family() == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+}
+
+uint16_t SocketAddress::port() const {
+  return ntohs(
+      family() == AF_INET
+          ? reinterpret_cast<const sockaddr_in*>(&storage_)->sin_port
+          : reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_port);
+}
+
+std::string SocketAddress::str() const {
+  char text[INET6_ADDRSTRLEN] = "none";
+  if (family() == AF_INET) {
+    inet_ntop(
+        AF_INET,
+        &reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr,
+        text,
+        sizeof(text));
+    return std::string(text) + ":" + std::to_string(port());
+  }
+  inet_ntop(
+      AF_INET6,
+      &reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr,
+      text,
+      sizeof(text));
+  return "[" + std::string(text) + "]:" + std::to_string(port());
+}
+
+}  // namespace ubt

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ubt {
+
+// An IPv4 or IPv6 address with a port, by value.
+class SocketAddress {
+ public:
+  SocketAddress() = default;
+  // Any other family throws std::invalid_argument.
+  SocketAddress(const sockaddr_storage& storage, uint16_t port);
+
+  const sockaddr* data() const {
+    return reinterpret_cast<const sockaddr*>(&storage_);
+  }
+  socklen_t size() const;
+  int family() const { return storage_.ss_family; }
+  uint16_t port() const;
+  // "127.0.0.1:80" or "[::1]:80".
+  std::string str() const;
+
+ private:
+  sockaddr_storage storage_{};
+};
+
+}  // namespace ubt

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/udp_socket.h"
+
+#include <ifaddrs.h>
+#include <linux/udp.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace ubt {
+namespace {
+
+constexpr size_t kStagingBytes = 65536;
+constexpr int kWritableWaitMs = 2;
+// If the interface cannot be told, what every network carries.
+constexpr int kMtuUnknown = 1280;
+
+[[noreturn]] void throwErrno(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+void set(int fd, int level, int name, int value, const char* what) {
+  if (setsockopt(fd, level, name, &value, sizeof(value)) != 0) {
+    throwErrno(std::string("setsockopt ") + what);
+  }
+}
+
+bool sameHost(const sockaddr* a, const SocketAddress& b) {
+  if (a == nullptr || a->sa_family != b.family()) {
+    return false;
+  }
+  if (a->sa_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in*>(a)->sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in*>(b.data())->sin_addr.s_addr;
+  }
+  return std::memcmp(
+             &reinterpret_cast<const sockaddr_in6*>(a)->sin6_addr,
+             &reinterpret_cast<const sockaddr_in6*>(b.data())->sin6_addr,
+             sizeof(in6_addr)) == 0;
+}
+
+// The whole of 127/8 answers on loopback, without being listed.
+bool isLoopback(const SocketAddress& address) {
+  return address.family() == AF_INET &&
+         (ntohl(reinterpret_cast<const sockaddr_in*>(address.data())
+                    ->sin_addr.s_addr) >>
+          24) == 127;
+}
+
+int interfaceMtu(int fd, const SocketAddress& address) {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return kMtuUnknown;
+  }
+  std::string name;
+  for (const ifaddrs* entry = list; entry != nullptr;
+       entry = entry->ifa_next) {
+    const bool loopback =
+        isLoopback(address) && (entry->ifa_flags & IFF_LOOPBACK);
+    if (loopback || sameHost(entry->ifa_addr, address)) {
+      name = entry->ifa_name;
+      break;
+    }
+  }
+  freeifaddrs(list);
+  ifreq request{};
+  if (name.empty() || name.size() >= sizeof(request.ifr_name)) {
+    return kMtuUnknown;
+  }
+  std::memcpy(request.ifr_name, name.c_str(), name.size() + 1);
+  return ioctl(fd, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : kMtuUnknown;
+}
+
+// Binds to the first free port of the range.
+void bindTo(int fd, const UdpSocket::Options& options) {
+  sockaddr_storage storage{};
+  std::memcpy(&storage, options.address.data(), options.address.size());
+  for (int port = options.portLow; port <= options.portHigh; port++) {
+    const SocketAddress address(storage, static_cast<uint16_t>(port));
+    if (bind(fd, address.data(), address.size()) == 0) {
+      return;
+    }
+    if (errno != EADDRINUSE) {
+      throwErrno("cannot bind a UDP socket to " + address.str());
+    }
+  }
+  throw std::runtime_error(
+      "every UDP port from " + std::to_string(options.portLow) + " to " +
+      std::to_string(options.portHigh) +
+      " is in use: widen GLOO_UBT_PORTS, or end what uses them");
+}
+
+}  // namespace
+
+UdpSocket::UdpSocket(const Options& options)
+    : staging_(new std::byte[kStagingBytes]) {
+  fd_ = socket(
+      options.address.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd_ < 0) {
+    throwErrno("cannot create a UDP socket");
+  }
+  try {
+    bindTo(fd_, options);
+    // Root may go beyond rmem_max; anyone else gets what it allows.
+    if (setsockopt(
+            fd_,
+            SOL_SOCKET,
+            SO_RCVBUFFORCE,
+            &options.receiveBufferBytes,
+            sizeof(int)) != 0) {
+      set(fd_,
+          SOL_SOCKET,
+          SO_RCVBUF,
+          options.receiveBufferBytes,
+          "SO_RCVBUF");
+    }
+    set(fd_, SOL_SOCKET, SO_SNDBUF, options.sendBufferBytes, "SO_SNDBUF");
+    socklen_t length = sizeof(receiveBufferBytes_);
+    if (getsockopt(
+            fd_, SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes_, &length) != 0) {
+      throwErrno("getsockopt SO_RCVBUF");
+    }
+    sockaddr_storage bound{};
+    length = sizeof(bound);
+    if (getsockname(fd_, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
+      throwErrno("getsockname");
+    }
+    const uint16_t port = ntohs(
+        bound.ss_family == AF_INET
+            ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
+            : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port);
+    address_ = SocketAddress(bound, port);
+    mtu_ = interfaceMtu(fd_, address_);
+    const int on = 1;
+    const int off = 0;
+    // An old kernel refuses these; then each datagram travels alone.
+    (void)setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
+    segmentation_ = options.segmentation &&
+                    setsockopt(
+                        fd_, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off)) == 0;
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+}
+
+UdpSocket::~UdpSocket() { close(fd_); }
+
+UdpSocket::Sent UdpSocket::send(
+    const SocketAddress& to,
+    const iovec* pieces,
+    size_t count,
+    size_t segmentBytes,
+    bool train) {
+  msghdr message{};
+  message.msg_name = const_cast<sockaddr*>(to.data());
+  message.msg_namelen = to.size();
+  message.msg_iov = const_cast<iovec*>(pieces);
+  message.msg_iovlen = count;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(uint16_t))] = {};
+  if (train) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = IPPROTO_UDP;
+    header->cmsg_type = UDP_SEGMENT;
+    header->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+    const auto size = static_cast<uint16_t>(segmentBytes);
+    std::memcpy(CMSG_DATA(header), &size, sizeof(size));
+  }
+  for (;;) {
+    if (sendmsg(fd_, &message, 0) >= 0) {
+      return Sent::kYes;
+    }
+    if (errno == EINTR) {
+      continue;
+    }
+    if (errno == EAGAIN || errno == ENOBUFS) {
+      return Sent::kFull;
+    }
+    if (train && (errno == EIO || errno == EINVAL || errno == EOPNOTSUPP)) {
+      // The interface cannot checksum or segment for us (udp(7), UDP_SEGMENT).
+      segmentation_ = false;
+    }
+    return Sent::kFailed;
+  }
+}
+
+size_t UdpSocket::receiveTrain(size_t* segmentBytes) {
+  iovec piece{staging_.get(), kStagingBytes};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  ssize_t bytes;
+  do {
+    bytes = recvmsg(fd_, &message, 0);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes <= 0) {
+    return 0;
+  }
+  *segmentBytes = static_cast<size_t>(bytes);
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == UDP_GRO) {
+      int size;
+      std::memcpy(&size, CMSG_DATA(header), sizeof(size));
+      if (size > 0) {
+        *segmentBytes = static_cast<size_t>(size);
+      }
+    }
+  }
+  return static_cast<size_t>(bytes);
+}
+
+void UdpSocket::waitReadable(int wakeFd, int64_t nanoseconds) const {
+  pollfd fds[2] = {{fd_, POLLIN, 0}, {wakeFd, POLLIN, 0}};
+  const timespec timeout{nanoseconds / 1000000000, nanoseconds % 1000000000};
+  (void)ppoll(fds, 2, nanoseconds < 0 ? nullptr : &timeout, nullptr);
+}
+
+void UdpSocket::waitWritable() const {
+  pollfd fd{fd_, POLLOUT, 0};
+  (void)poll(&fd, 1, kWritableWaitMs);
+}
+
+}  // namespace ubt

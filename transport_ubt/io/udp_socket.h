@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "transport_ubt/io/socket_address.h"
+
+namespace ubt {
+
+// A bound, non-blocking UDP socket that hands whole trains of datagrams to
+// the kernel (UDP_SEGMENT) and takes them from it (UDP_GRO), where kernel and
+// interface can; one datagram a call where they cannot. One thread at a time
+// may send, one receive.
+class UdpSocket {
+ public:
+  struct Options {
+    SocketAddress address;   // the port is ignored
+    uint16_t portLow = 0;    // 0: any free port
+    uint16_t portHigh = 0;   // inclusive
+    int receiveBufferBytes = 4 << 20;
+    int sendBufferBytes = 64 << 10;
+    bool segmentation = true;  // false: never use UDP_SEGMENT
+  };
+
+  // What one call may carry: the kernel's limits.
+  static constexpr size_t kTrainBytesMax = 65507;
+  static constexpr size_t kTrainSegmentsMax = 64;
+
+  enum class Sent : uint8_t { kYes, kFull, kFailed };
+
+  // Throws std::system_error, or std::runtime_error with a remedy, if no
+  // socket can be bound.
+  explicit UdpSocket(const Options& options);
+  ~UdpSocket();
+  UdpSocket(const UdpSocket&) = delete;
+  UdpSocket& operator=(const UdpSocket&) = delete;
+
+  int fd() const { return fd_; }
+  const SocketAddress& address() const { return address_; }
+  // As the kernel accounts for it, which is more than the payload it holds.
+  int receiveBufferBytes() const { return receiveBufferBytes_; }
+  // Smallest MTU of the interface that holds the address. Bytes.
+  int mtu() const { return mtu_; }
+  bool segmentation() const { return segmentation_; }
+
+  // Sends a train of datagrams of `segmentBytes` each (the last may be
+  // shorter), gathered from `pieces`. Without segmentation, REQUIRES one
+  // datagram. kFull: try again when writable.
+  Sent send(
+      const SocketAddress& to,
+      const iovec* pieces,
+      size_t count,
+      size_t segmentBytes,
+      bool train);
+
+  // Takes one train if there is one and calls take(const std::byte*, size_t)
+  // for each datagram in it. False if there was none.
+  template <typename Take>
+  bool receive(Take&& take) {
+    size_t segmentBytes = 0;
+    const size_t bytes = receiveTrain(&segmentBytes);
+    for (size_t at = 0; at < bytes; at += segmentBytes) {
+      take(staging_.get() + at, std::min(segmentBytes, bytes - at));
+    }
+    return bytes > 0;
+  }
+
+  // Waits until there is something to receive, `wakeFd` is readable or the
+  // time is up; with negative nanoseconds, for ever.
+  void waitReadable(int wakeFd, int64_t nanoseconds) const;
+  // Waits until a datagram can be sent, for a bounded while.
+  void waitWritable() const;
+
+ private:
+  size_t receiveTrain(size_t* segmentBytes);
+
+  int fd_ = -1;
+  SocketAddress address_;
+  int receiveBufferBytes_ = 0;
+  int mtu_ = 0;
+  bool segmentation_ = false;
+  std::unique_ptr<std::byte[]> staging_;  // stays hot in the cache
+};
+
+}  // namespace ubt

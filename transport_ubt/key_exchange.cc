@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/key_exchange.h"
+
+#include <gloo/common/error.h>
+#include <sodium.h>
+
+#include "transport_ubt/core/cursor.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+static_assert(crypto_kx_PUBLICKEYBYTES == sizeof(PublicKey), "key size");
+
+// Hash of the job's secret and everybody's public key: the context every
+// derived key is bound to.
+std::array<uint8_t, 32> transcript(
+    const std::vector<PublicKey>& all, const std::string& secret) {
+  std::array<uint8_t, 32> key{};
+  crypto_generichash(
+      key.data(),
+      key.size(),
+      reinterpret_cast<const uint8_t*>(secret.data()),
+      secret.size(),
+      nullptr,
+      0);
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, key.data(), key.size(), 32);
+  for (const PublicKey& publicKey : all) {
+    crypto_generichash_update(&state, publicKey.data(), publicKey.size());
+  }
+  std::array<uint8_t, 32> hash{};
+  crypto_generichash_final(&state, hash.data(), hash.size());
+  return hash;
+}
+
+::ubt::AuthKey bind(
+    const uint8_t* session, const std::array<uint8_t, 32>& transcript) {
+  ::ubt::AuthKey key{};
+  crypto_generichash(
+      key.data(), key.size(), session, crypto_kx_SESSIONKEYBYTES,
+      transcript.data(), transcript.size());
+  return key;
+}
+
+}  // namespace
+
+KeyExchange::KeyExchange() {
+  if (sodium_init() < 0 ||
+      crypto_kx_keypair(publicKey_.data(), secretKey_.data()) != 0) {
+    throw ::gloo::Exception("libsodium cannot make a key pair");
+  }
+}
+
+KeyExchange::~KeyExchange() {
+  sodium_memzero(secretKey_.data(), secretKey_.size());
+}
+
+uint64_t KeyExchange::epoch(const std::vector<PublicKey>& all) {
+  const auto hash = transcript(all, "epoch");
+  return ::ubt::ReadCursor(
+             reinterpret_cast<const std::byte*>(hash.data()), hash.size())
+      .get<uint64_t>();
+}
+
+std::vector<::ubt::PeerKeys> KeyExchange::derive(
+    int rank,
+    const std::vector<PublicKey>& all,
+    const std::string& secret) const {
+  const auto bound = transcript(all, secret);
+  std::vector<::ubt::PeerKeys> keys(all.size());
+  for (int peer = 0; peer < static_cast<int>(all.size()); peer++) {
+    if (peer == rank) {
+      continue;
+    }
+    uint8_t receive[crypto_kx_SESSIONKEYBYTES];
+    uint8_t send[crypto_kx_SESSIONKEYBYTES];
+    // The lower rank plays the client.
+    const auto exchange = rank < peer ? crypto_kx_client_session_keys
+                                      : crypto_kx_server_session_keys;
+    if (exchange(
+            receive,
+            send,
+            publicKey_.data(),
+            secretKey_.data(),
+            all[peer].data()) != 0) {
+      throw ::gloo::IoException(
+          "rank " + std::to_string(peer) + " sent an unacceptable public key");
+    }
+    keys[peer].send = bind(send, bound);
+    keys[peer].receive = bind(receive, bound);
+    sodium_memzero(receive, sizeof(receive));
+    sodium_memzero(send, sizeof(send));
+  }
+  return keys;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

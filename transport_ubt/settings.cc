@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/settings.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <sstream>
+#include <vector>
+
+extern char** environ;
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+constexpr char kPrefix[] = "GLOO_UBT_";
+
+[[noreturn]] void reject(
+    const char* name, const std::string& value, const std::string& allowed) {
+  throw ::gloo::InvalidOperationException(
+      std::string(name) + "=" + value + ": expected " + allowed);
+}
+
+// Names to values; the choice's own text on a miss.
+template <typename T>
+T choose(
+    const char* name,
+    const std::string& value,
+    const std::map<std::string, T>& choices) {
+  const auto found = choices.find(value);
+  if (found != choices.end()) {
+    return found->second;
+  }
+  std::string allowed = "one of";
+  for (const auto& [choice, unused] : choices) {
+    allowed += " " + choice;
+  }
+  reject(name, value, allowed);
+}
+
+uint64_t integer(
+    const char* name, const std::string& value, uint64_t min, uint64_t max) {
+  errno = 0;
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
+  const bool digits = !value.empty() && value.find('-') == std::string::npos;
+  if (!digits || *end != '\0' || errno != 0 || number < min || number > max) {
+    reject(
+        name,
+        value,
+        "an integer from " + std::to_string(min) + " to " +
+            std::to_string(max));
+  }
+  return number;
+}
+
+::ubt::Duration duration(const char* name, const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  const std::string unit = end;
+  const double ns =
+      unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
+  if (end == value.c_str() || ns == 0 || !(number > 0 && number < 1e6)) {
+    reject(name, value, "a positive duration such as 500us, 20ms or 1s");
+  }
+  return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
+}
+
+void readBound(Settings* s, const char* name, const std::string& value) {
+  const size_t comma = value.find(',');
+  s->protocol.boundScatter = duration(name, value.substr(0, comma));
+  s->protocol.boundBroadcast =
+      comma == std::string::npos ? s->protocol.boundScatter
+                                 : duration(name, value.substr(comma + 1));
+}
+
+void readPorts(Settings* s, const char* name, const std::string& value) {
+  const size_t dash = value.find('-');
+  s->portLow = static_cast<uint16_t>(
+      integer(name, value.substr(0, dash), 1024, 65535));
+  s->portHigh =
+      dash == std::string::npos
+          ? s->portLow
+          : static_cast<uint16_t>(
+                integer(name, value.substr(dash + 1), s->portLow, 65535));
+}
+
+void readSecretFile(Settings* s, const char* name, const std::string& path) {
+  std::ifstream file(path);
+  if (!std::getline(file, s->secret) || s->secret.empty()) {
+    reject(name, path, "a readable file whose first line is the secret");
+  }
+}
+
+using Reader =
+    std::function<void(Settings*, const char* name, const std::string& value)>;
+
+const std::map<std::string, Reader>& readers() {
+  static const auto* const kReaders = new std::map<std::string, Reader>{
+      {"GLOO_UBT_REPAIR",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.repair = choose<::ubt::RepairPolicy>(
+             name,
+             value,
+             {{"none", ::ubt::RepairPolicy::kNone},
+              {"broadcast", ::ubt::RepairPolicy::kBroadcast},
+              {"both", ::ubt::RepairPolicy::kBoth}});
+       }},
+      {"GLOO_UBT_FILL",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.fill = choose<::ubt::Fill>(
+             name,
+             value,
+             {{"local", ::ubt::Fill::kLocal}, {"zero", ::ubt::Fill::kZero}});
+       }},
+      {"GLOO_UBT_AUTH",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.auth = choose<::ubt::AuthMode>(
+             name,
+             value,
+             {{"header", ::ubt::AuthMode::kHeader},
+              {"full", ::ubt::AuthMode::kFull}});
+       }},
+      {"GLOO_UBT_BOUND", readBound},
+      {"GLOO_UBT_BOUND_MODE",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.boundMode = choose<::ubt::BoundMode>(
+             name,
+             value,
+             {{"median", ::ubt::BoundMode::kMedian},
+              {"paper", ::ubt::BoundMode::kPaper}});
+       }},
+      {"GLOO_UBT_WARMUP_OPS",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.warmupOps =
+             static_cast<uint32_t>(integer(name, value, 0, 1000000));
+       }},
+      {"GLOO_UBT_HARD_BOUND",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.hardBoundFactor =
+             static_cast<uint32_t>(integer(name, value, 1, 1000));
+       }},
+      {"GLOO_UBT_LEAD_OPS",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.leadOps =
+             static_cast<uint32_t>(integer(name, value, 1, 64));
+       }},
+      {"GLOO_UBT_MIN_BYTES",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->minBytes = integer(name, value, 0, uint64_t{1} << 40);
+       }},
+      {"GLOO_UBT_PORTS", readPorts},
+      {"GLOO_UBT_MTU",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->mtu = static_cast<int>(integer(name, value, 576, 65536));
+       }},
+      {"GLOO_UBT_GSO",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->segmentation =
+             choose<bool>(name, value, {{"on", true}, {"off", false}});
+       }},
+      {"GLOO_UBT_ARENA_BYTES",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->arenaBytes = integer(name, value, 1 << 20, uint64_t{1} << 40);
+       }},
+      {"GLOO_UBT_WINDOW_BYTES",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->windowBytes = integer(name, value, 64 << 10, 1 << 30);
+       }},
+      {"GLOO_UBT_SECRET",
+       [](Settings* s, const char*, const std::string& value) {
+         s->secret = value;
+       }},
+      {"GLOO_UBT_SECRET_FILE", readSecretFile},
+      {"GLOO_UBT_FAULT",
+       [](Settings* s, const char*, const std::string& value) {
+         try {
+           s->faults = ::ubt::FaultOptions::parse(value);
+         } catch (const std::invalid_argument& error) {
+           throw ::gloo::InvalidOperationException(error.what());
+         }
+       }},
+  };
+  return *kReaders;
+}
+
+// Read elsewhere, by the Redis rendezvous.
+constexpr const char* kOthers[] = {
+    "GLOO_UBT_REDIS_PASSWORD", "GLOO_UBT_REDIS_PASSWORD_FILE"};
+
+size_t editDistance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 1; i <= a.size(); i++) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= b.size(); j++) {
+      const size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+void warnOfUnknown() {
+  for (char** entry = environ; *entry != nullptr; entry++) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    if (name.rfind(kPrefix, 0) != 0 || readers().count(name) > 0 ||
+        std::count(std::begin(kOthers), std::end(kOthers), name) > 0) {
+      continue;
+    }
+    const auto nearest = std::min_element(
+        readers().begin(), readers().end(), [&](auto& a, auto& b) {
+          return editDistance(a.first, name) < editDistance(b.first, name);
+        });
+    std::cerr << "warning: unknown variable " << name << "; did you mean "
+              << nearest->first << "?\n";
+  }
+}
+
+}  // namespace
+
+Settings Settings::fromEnvironment() {
+  static std::once_flag warned;
+  std::call_once(warned, warnOfUnknown);
+  Settings settings;
+  for (const auto& [name, read] : readers()) {
+    if (const char* value = std::getenv(name.c_str())) {
+      read(&settings, name.c_str(), value);
+    }
+  }
+  if (settings.protocol.boundScatter > ::ubt::Duration{0} &&
+      std::getenv("GLOO_UBT_WARMUP_OPS") == nullptr) {
+    settings.protocol.warmupOps = 0;  // there is nothing to learn
+  }
+  return settings;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

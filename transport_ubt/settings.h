@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "transport_ubt/core/options.h"
+#include "transport_ubt/io/fault_injector.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+// Everything that can be set about the bounded transport, with its defaults:
+// the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
+struct Settings {
+  // Protocol: GLOO_UBT_REPAIR, _FILL, _AUTH, _BOUND, _BOUND_MODE, _WARMUP_OPS,
+  // _HARD_BOUND, _LEAD_OPS. The timeout is the Gloo context's.
+  ::ubt::Options protocol;
+
+  // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.
+  size_t minBytes = 256 << 10;
+
+  // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),
+  // _GSO, _ARENA_BYTES (of a process), _WINDOW_BYTES (of a socket).
+  uint16_t portLow = 0;
+  uint16_t portHigh = 0;
+  int mtu = 0;
+  bool segmentation = true;
+  size_t arenaBytes = size_t{256} << 20;
+  size_t windowBytes = 1 << 20;
+
+  // Shared by all ranks of a job; keeps others out. GLOO_UBT_SECRET, or the
+  // first line of the file GLOO_UBT_SECRET_FILE.
+  std::string secret;
+
+  // GLOO_UBT_FAULT.
+  ::ubt::FaultOptions faults;
+
+  // Reads the variables. Throws gloo::InvalidOperationException, which names
+  // the variable, its value and what is allowed; warns once on stderr of an
+  // unknown GLOO_UBT_* variable and names the nearest.
+  static Settings fromEnvironment();
+};
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
