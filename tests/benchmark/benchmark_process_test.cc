@@ -126,6 +126,10 @@ TEST_P(EveryBenchmark, HalfPrecision) {
   expectRow(runThroughFiles(2, quick({"--halfprecision"})), row(2));
 }
 
+TEST_P(EveryBenchmark, OverUbt) {
+  expectRow(runThroughFiles(2, quick({"--transport", "ubt"})), row(4));
+}
+
 std::vector<std::string> allNames() {
   std::vector<std::string> names;
   for (const auto& entry : benchmarks()) {
@@ -161,6 +165,22 @@ INSTANTIATE_TEST_SUITE_P(Names,
                          FourRanks,
                          ::testing::ValuesIn(namesForMany()),
                          [](const auto& i) { return i.param; });
+
+// Large enough to be bounded.
+TEST_F(BenchmarkProcessTest, OptireduceInBoundedTime) {
+  for (const auto* precision : {"--nanos", "--halfprecision"}) {
+    const auto results = runThroughFiles(4,
+                                         {"-t",
+                                          "ubt",
+                                          precision,
+                                          "--elements",
+                                          "300000",
+                                          "--iteration-count",
+                                          "40",
+                                          "allreduce_optireduce"});
+    expectRow(results, "     300000");
+  }
+}
 
 TEST_F(BenchmarkProcessTest, RedisAsAScriptForGlooNamesIt) {
   test::RedisServer server;
