@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -297,6 +298,50 @@ TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
   const auto results = run(1, arguments);
   EXPECT_EQ(results[0].status, 1);
   EXPECT_THAT(results[0].output, HasSubstr("another prefix"));
+}
+
+TEST_F(BenchmarkProcessTest, AKilledRankEndsTheOthers) {
+  for (const auto* transport : {"tcp", "ubt"}) {
+    const auto path = directory_.path() + "/" + transport;
+    std::filesystem::create_directory(path);
+    std::vector<std::unique_ptr<test::ChildProcess>> ranks;
+    for (const auto* rank : {"0", "1", "2"}) {
+      ranks.push_back(
+          std::make_unique<test::ChildProcess>(Words{std::getenv("BENCHMARK"),
+                                                     "-s3",
+                                                     "-r",
+                                                     rank,
+                                                     "-t",
+                                                     transport,
+                                                     "--tcp-device",
+                                                     "lo",
+                                                     "--shared-path",
+                                                     path,
+                                                     "--elements",
+                                                     "1000",
+                                                     "--iteration-count",
+                                                     "100000000",
+                                                     "allreduce_ring"},
+                                               path + ".out"));
+    }
+    // Rank 0 prints its header once all are connected.
+    const auto end = std::chrono::steady_clock::now() + kLimit;
+    const auto started = [&] {
+      std::stringstream output;
+      output << std::ifstream(path + ".out").rdbuf();
+      return output.str().find("iterations") != std::string::npos;
+    };
+    while (!started()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(5)));
+    }
+    // Nothing is printed when the context to be measured is connected. Gloo
+    // waits for its timeout, not for the peer, until then.
+    ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(500)));
+    ranks[1]->signal(SIGKILL);
+    EXPECT_EQ(ranks[0]->wait(std::chrono::seconds(5)), 1) << transport;
+    EXPECT_EQ(ranks[2]->wait(std::chrono::seconds(5)), 1) << transport;
+  }
 }
 
 TEST_F(BenchmarkProcessTest, Help) {
