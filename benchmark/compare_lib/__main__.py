@@ -20,9 +20,9 @@ def _algorithms(arguments, worker):
         stdout=subprocess.PIPE, check=True)
     known = json.loads(output.stdout)
     if not arguments.algorithms:
-        for name, why_not in known.items():
-            if why_not is not None:
-                print(f"note: {name} is left out, it {why_not}",
+        for name, entry in known.items():
+            if entry["default"] and entry["why_not"] is not None:
+                print(f"note: {name} is left out, it {entry['why_not']}",
                       file=sys.stderr)
     return command_line.choose_algorithms(arguments.algorithms, known)
 

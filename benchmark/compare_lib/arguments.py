@@ -19,6 +19,14 @@ Without --rank, everything happens on this machine: a private Redis and
 """
 
 EPILOG = """\
+algorithms
+  ring, ring_chunked, halving_doubling, bcube   Gloo's own, over its tcp
+  transpose         exact: each shard goes to its owner, and back, over tcp
+  optireduce        the same over ubt: unreliable, bounded in time; repairs as
+                    GLOO_UBT_REPAIR says (broadcast, if not set)
+  optireduce:none, optireduce:broadcast, optireduce:both
+                    with that repair policy; only when named
+
 what the columns mean
   p50 ... p99.9   time of an iteration, taken at the slowest rank; p99.9 only
                   with at least 1,000 iterations; warm-up is not timed
@@ -26,6 +34,8 @@ what the columns mean
                   each rank's link
   CPU s/GB        CPU seconds of all ranks per rank and 1e9 bytes
   lost            fraction of (contributor, element) pairs that a result lacks
+  bound           what the two stages of a bounded allreduce may take together;
+                  of n iterations, so many were bounded, so many expired
   verified        results are right: equal in every bit where sums are exact,
                   within n * eps * sum|x| where they are not
 
@@ -87,7 +97,7 @@ def make_parser():
     what = parser.add_argument_group("what to compare")
     what.add_argument(
         "--algorithms", metavar="A,B", default="",
-        help="in this order (default: all)")
+        help="in this order (default: those below)")
     what.add_argument(
         "--elements", type=_elements, metavar="N,M",
         default=DEFAULT_ELEMENTS, help="sizes, in floats (default: "
@@ -152,14 +162,15 @@ def parse(argv):
 
 
 def choose_algorithms(text, known):
-    """Returns the names in `text`, or all that can work.
+    """Returns the names in `text`, or the defaults that can work.
 
-    `known` says for each name why it cannot, or None. Raises CompareError for
-    a name that is not in it or cannot work.
+    `known` holds for each name "default" and "why_not": why it cannot work,
+    or None. Raises CompareError for a name that is unknown or cannot work.
     """
     names = [name for name in text.split(",") if name]
     if not names:
-        return [name for name, why_not in known.items() if why_not is None]
+        return [name for name, entry in known.items()
+                if entry["default"] and entry["why_not"] is None]
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
@@ -167,9 +178,9 @@ def choose_algorithms(text, known):
             raise CompareError(
                 f"--algorithms: there is no '{name}'{hint}. "
                 f"There are: {', '.join(known)}", EXIT_USAGE)
-        if known[name] is not None:
-            raise CompareError(f"--algorithms: {name} {known[name]}",
-                               EXIT_USAGE)
+        if known[name]["why_not"] is not None:
+            raise CompareError(
+                f"--algorithms: {name} {known[name]['why_not']}", EXIT_USAGE)
     if len(set(names)) != len(names):
         raise CompareError("--algorithms: name each only once", EXIT_USAGE)
     return names

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "benchmark/comparison/tcp_algorithms.h"
+#include "benchmark/comparison/ubt_algorithms.h"
 
 namespace gloo {
 namespace compare {
@@ -14,7 +15,7 @@ const std::vector<AlgorithmSpec>& allAlgorithms() {
   static const std::vector<AlgorithmSpec> kAll = [] {
     std::vector<AlgorithmSpec> all;
     // A family of algorithms is one file, and one line here.
-    for (const auto& family : {tcpAlgorithms()}) {
+    for (const auto& family : {tcpAlgorithms(), ubtAlgorithms()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;
@@ -31,11 +32,12 @@ std::vector<AlgorithmSpec> chooseAlgorithms(
   const auto& all = allAlgorithms();
   std::vector<AlgorithmSpec> chosen;
   if (names.empty()) {
-    std::copy_if(
-        all.begin(),
-        all.end(),
-        std::back_inserter(chosen),
-        [&](const AlgorithmSpec& spec) { return whyNot(spec, ranks).empty(); });
+    std::copy_if(all.begin(),
+                 all.end(),
+                 std::back_inserter(chosen),
+                 [&](const AlgorithmSpec& spec) {
+                   return spec.byDefault && whyNot(spec, ranks).empty();
+                 });
   }
   for (const auto& name : names) {
     const auto it =

@@ -15,9 +15,9 @@ const std::vector<AlgorithmSpec>& allAlgorithms();
 // Why an algorithm cannot work with so many ranks; empty when it can.
 std::string whyNot(const AlgorithmSpec& spec, int ranks);
 
-// Those of that name, in the order given; all that can work for an empty list.
-// Throws std::invalid_argument that names one which is unknown, and lists what
-// there is, or which cannot work, and says why.
+// Those of that name, in the order given; the defaults that can work for an
+// empty list. Throws std::invalid_argument that names one which is unknown, and
+// lists what there is, or which cannot work, and says why.
 std::vector<AlgorithmSpec> chooseAlgorithms(
     const std::vector<std::string>& names, int ranks);
 

@@ -14,23 +14,35 @@
 namespace gloo {
 namespace compare {
 
-// A contribution that an allreduce's result lacks: rank `rank`'s elements
-// [offset, offset + count).
-struct MissingRange {
+// Something about rank `rank`'s elements [offset, offset + count).
+struct RankRange {
   int rank;
   size_t offset;
   size_t count;
 };
 
+// Where a result is not the sum over all ranks. Disjoint for each rank, in any
+// order.
+struct Gaps {
+  // Contributions that were left out: there, the result is the sum of those
+  // that remain, times ranks / contributors; zero where none does.
+  std::vector<RankRange> missing;
+  // Where no result came, and ranks times this rank's contribution stands in
+  // for it, or zero for rank -1. Overrides `missing`.
+  std::vector<RankRange> filled;
+
+  bool empty() const { return missing.empty() && filled.empty(); }
+};
+
 // What one run came to on this rank. The default is that of an exact allreduce.
 struct Outcome {
-  bool bounded = false;  // took the bounded path
-  bool expired = false;  // a stage ended at its bound
-  double boundUs = 0;    // time that this run was allowed; 0 when not bounded
-  // Sorted in no way, disjoint for each rank. The result has to be the sum of
-  // the contributors that remain, times ranks / contributors; zero where none
-  // does.
-  std::vector<MissingRange> missing;
+  bool bounded = false;       // took the bounded path
+  bool expired = false;       // a stage ended at its bound
+  double boundUs = 0;         // for both stages together; 0 when not bounded
+  uint64_t missingPairs = 0;  // (contributor, element) in this rank's result
+  // What was left out of the shard that this rank owns, in everybody's result,
+  // and what is filled in this rank's.
+  Gaps gaps;
 };
 
 // One allreduce (sum of floats, in place) over a fixed buffer, as often as
@@ -55,6 +67,7 @@ struct AlgorithmSpec {
   std::string repair;  // the policy, for a bounded algorithm; else empty
   bool isBounded;      // then a row without bounded runs is a failure
   int warmupRuns;      // not timed
+  bool byDefault;      // compared when no algorithms are named
   CreateDevice createDevice;
   Create create;
   // Why it cannot work with so many ranks; empty when it can. May be unset.

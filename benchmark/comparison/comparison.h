@@ -71,7 +71,7 @@ class Comparison {
   Sample measure(AllreduceUnderTest* algorithm);
   void gather(const Batch& batch);
   void finish();
-  double missingPairs(const Outcome& outcome) const;
+  Gaps gapsOfAll(const Gaps& own);
 
   ControlChannel& control_;
   const std::vector<Contender>& contenders_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark/comparison/control_channel.h"
 
+#include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
 #include <gloo/math.h>
 
+#include <numeric>
 #include <utility>
 
 namespace gloo {
@@ -54,6 +56,23 @@ double ControlChannel::fromRank0(double value) {
 std::vector<double> ControlChannel::max(std::vector<double> values) {
   return combine(
       context_, std::move(values), static_cast<Function>(&gloo::max<double>));
+}
+
+std::vector<double> ControlChannel::concatenate(std::vector<double> values) {
+  std::vector<double> counts(size());
+  counts[rank()] = values.size();
+  counts = sum(std::move(counts));
+  const std::vector<size_t> sizes(counts.begin(), counts.end());
+  std::vector<double> all(
+      std::accumulate(sizes.begin(), sizes.end(), size_t{0}));
+  if (all.empty()) {
+    return all;
+  }
+  AllgathervOptions options(context_);
+  options.setInput(values.data(), values.size());
+  options.setOutput(all.data(), sizes);
+  allgatherv(options);
+  return all;
 }
 
 std::vector<double> ControlChannel::sum(std::vector<double> values) {

@@ -24,6 +24,8 @@ class ControlChannel {
   // Element by element over all ranks.
   std::vector<double> max(std::vector<double> values);
   std::vector<double> sum(std::vector<double> values);
+  // All ranks' values, in rank order; each may have another number of them.
+  std::vector<double> concatenate(std::vector<double> values);
 
  private:
   const std::shared_ptr<Context> context_;

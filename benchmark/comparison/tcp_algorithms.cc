@@ -40,7 +40,7 @@ AlgorithmSpec spec(const std::string& name) {
                          size_t count) -> std::unique_ptr<AllreduceUnderTest> {
     return std::make_unique<ClassUnderTest<Algorithm>>(context, data, count);
   };
-  return {name, "tcp", "", false, kWarmupRuns, &createTcpDevice, create};
+  return {name, "tcp", "", false, kWarmupRuns, true, &createTcpDevice, create};
 }
 
 // Gloo's sums are wrong with any other number, and it does not say so.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark/comparison/ubt_algorithms.h"
 
-#include <memory>
-#include <string>
+#include <algorithm>
+#include <chrono>
 
 #include "algorithms/bounded_transpose_allreduce.h"
 #include "transport_ubt/device.h"
@@ -12,22 +12,37 @@ namespace compare {
 
 namespace {
 
-// One report's missing contributions to the own shard, as ranges: neighbouring
-// slots that lack the same rank are one.
-std::vector<MissingRange> missingOf(const ubt::OpReport& report) {
-  std::vector<MissingRange> missing;
+using gloo::transport::ubt::Settings;
+using ::ubt::RepairPolicy;
+
+// Ranks may leave the protocol's own warm-up in different ops.
+constexpr int kWarmupRunsMore = 5;
+
+const char* policyName(RepairPolicy policy) {
+  constexpr const char* kNames[] = {"none", "broadcast", "both"};
+  return kNames[static_cast<int>(policy)];
+}
+
+double microseconds(::ubt::Duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+// The contributors that the own shard lacks, adjacent slots joined.
+std::vector<RankRange> missingIn(const ::ubt::OpReport& report) {
+  std::vector<RankRange> missing;
+  const size_t end = report.ownShard.offset + report.ownShard.count;
   for (size_t rank = 0; rank < report.contributors.size(); rank++) {
-    const ubt::BitSet& slots = report.contributors[rank];
-    size_t slot = slots.firstClear(0);
-    while (slot < slots.size()) {
-      const size_t end = slots.firstSet(slot);
-      const size_t from = slot * report.slotElements;
-      const size_t to =
-          std::min<size_t>(end * report.slotElements, report.ownShard.count);
-      missing.push_back({static_cast<int>(rank),
-                         static_cast<size_t>(report.ownShard.offset) + from,
-                         to - from});
-      slot = slots.firstClear(end);
+    const auto& present = report.contributors[rank];
+    for (size_t slot = present.firstClear(0); slot < present.size();) {
+      size_t next = slot + 1;
+      while (next < present.size() && !present.test(next)) {
+        next++;
+      }
+      const size_t from = report.ownShard.offset + slot * report.slotElements;
+      const size_t to = std::min<size_t>(
+          end, report.ownShard.offset + next * report.slotElements);
+      missing.push_back({static_cast<int>(rank), from, to - from});
+      slot = present.firstClear(next);
     }
   }
   return missing;
@@ -37,71 +52,78 @@ class BoundedUnderTest : public AllreduceUnderTest {
  public:
   BoundedUnderTest(const std::shared_ptr<Context>& context,
                    float* data,
-                   size_t count)
-      : algorithm_(context, {data}, count) {}
+                   size_t count,
+                   ::ubt::Fill fill)
+      : rank_(context->rank),
+        fill_(fill),
+        algorithm_(std::make_unique<BoundedTransposeAllreduce<float>>(
+            context, std::vector<float*>{data}, count)) {}
 
-  void run() override { algorithm_.run(); }
+  void run() override { algorithm_->run(); }
 
   Outcome outcome() const override {
     Outcome outcome;
-    const BoundedReport& report = algorithm_.report();
-    if (!report || !report->bounded) {
-      return outcome;
+    const auto& report = algorithm_->report();
+    if (!report) {
+      return outcome;  // ran exactly
     }
-    outcome.bounded = true;
+    outcome.bounded = report->bounded;
     outcome.expired =
-        report->scatterExpired || report->endedBy != ubt::EndedBy::kComplete;
+        report->scatterExpired || report->endedBy != ::ubt::EndedBy::kComplete;
     outcome.boundUs =
-        std::chrono::duration<double, std::micro>(
-            report->boundScatter + report->boundBroadcast)
-            .count();
+        microseconds(report->boundScatter + report->boundBroadcast);
     outcome.missingPairs = report->pairsMissing;
-    outcome.missing = missingOf(*report);
+    outcome.gaps.missing = missingIn(*report);
     for (const auto& range : report->filled) {
-      outcome.filled.push_back({range.offset, range.count});
+      const int filler = fill_ == ::ubt::Fill::kLocal ? rank_ : -1;
+      outcome.gaps.filled.push_back({filler, range.offset, range.count});
     }
     return outcome;
   }
 
  private:
-  BoundedTransposeAllreduce<float> algorithm_;
+  const int rank_;
+  const ::ubt::Fill fill_;
+  std::unique_ptr<BoundedTransposeAllreduce<float>> algorithm_;
 };
 
 AlgorithmSpec spec(const std::string& name,
-                   const std::optional<ubt::RepairPolicy>& repair) {
-  // The same for every size: a bound is learned within it.
-  const auto configured = transport::ubt::Settings::fromEnvironment();
-  const auto policy = repair.value_or(configured.protocol.repair);
-  const char* const names[] = {"none", "broadcast", "both"};
-  AlgorithmSpec spec;
-  spec.name = name;
-  spec.transport = "ubt";
-  spec.repair = names[static_cast<int>(policy)];
-  spec.isBounded = true;
-  spec.warmupRuns = configured.protocol.warmupOps + 5;
-  spec.createDevice = [policy](const std::string& interface) {
+                   const Settings& settings,
+                   bool byDefault) {
+  const auto createDevice = [settings](const std::string& interface) {
     transport::ubt::attr attr;
     attr.iface = interface;
-    attr.settings.protocol.repair = policy;
+    attr.settings = settings;
     return transport::ubt::CreateDevice(attr);
   };
-  spec.create = [](const std::shared_ptr<Context>& context,
-                   float* data,
-                   size_t count) -> std::unique_ptr<AllreduceUnderTest> {
-    return std::make_unique<BoundedUnderTest>(context, data, count);
+  const auto create = [fill = settings.protocol.fill](
+                          const std::shared_ptr<Context>& context,
+                          float* data,
+                          size_t count) -> std::unique_ptr<AllreduceUnderTest> {
+    return std::make_unique<BoundedUnderTest>(context, data, count, fill);
   };
-  return spec;
+  return {name,
+          "ubt",
+          policyName(settings.protocol.repair),
+          true,
+          static_cast<int>(settings.protocol.warmupOps) + kWarmupRunsMore,
+          byDefault,
+          createDevice,
+          create};
 }
 
 }  // namespace
 
 std::vector<AlgorithmSpec> ubtAlgorithms() {
-  return {
-      spec("optireduce", std::nullopt),
-      spec("optireduce:none", ubt::RepairPolicy::kNone),
-      spec("optireduce:broadcast", ubt::RepairPolicy::kBroadcast),
-      spec("optireduce:both", ubt::RepairPolicy::kBoth),
-  };
+  auto settings = Settings::fromEnvironment();
+  std::vector<AlgorithmSpec> all = {spec("optireduce", settings, true)};
+  for (const auto policy :
+       {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
+    settings.protocol.repair = policy;
+    all.push_back(
+        spec(std::string("optireduce:") + policyName(policy), settings, false));
+  }
+  return all;
 }
 
 }  // namespace compare

@@ -8,9 +8,9 @@
 namespace gloo {
 namespace compare {
 
-// The bounded transpose over the ubt transport: with the repair policy that is
-// configured (`optireduce`), and with each policy by name
-// (`optireduce:none`, `optireduce:broadcast`, `optireduce:both`).
+// The bounded transpose allreduce over ubt: `optireduce`, set by the
+// environment, and one for each repair policy. Throws what reading the
+// GLOO_UBT_* variables throws.
 std::vector<AlgorithmSpec> ubtAlgorithms();
 
 }  // namespace compare

@@ -28,6 +28,82 @@ float randomInput(int rank, size_t index) {
   return static_cast<int32_t>(bits >> 40) * (1.0f / (1 << 23)) - 1.0f;
 }
 
+// Goes over the elements and knows what each rank counts for there.
+class GapWalk {
+ public:
+  explicit GapWalk(int ranks)
+      : missing_(ranks, false), contributors_(ranks), filled_(kNotFilled) {}
+
+  // False if a range makes no sense.
+  bool add(const std::vector<RankRange>& ranges, bool filled, size_t elements) {
+    const int lowest = filled ? -1 : 0;
+    const int ranks = missing_.size();
+    for (const auto& range : ranges) {
+      if (range.rank < lowest || range.rank >= ranks ||
+          range.offset > elements || range.count > elements - range.offset) {
+        return false;
+      }
+      changes_.push_back({range.offset, range.rank, filled, true});
+      changes_.push_back(
+          {range.offset + range.count, range.rank, filled, false});
+    }
+    return true;
+  }
+
+  // To be called once all ranges have been added.
+  void begin() {
+    // At one index ends come first, so that adjacent ranges join.
+    std::sort(
+        changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
+          return a.index != b.index ? a.index < b.index : a.begins < b.begins;
+        });
+    next_ = changes_.begin();
+  }
+
+  // False if ranges overlap. REQUIRES: called for every index, in order.
+  bool moveTo(size_t index) {
+    for (; next_ != changes_.end() && next_->index == index; ++next_) {
+      if (next_->filled) {
+        if ((filled_ == kNotFilled) != next_->begins) {
+          return false;
+        }
+        filled_ = next_->begins ? next_->rank : kNotFilled;
+      } else {
+        if (missing_[next_->rank] == next_->begins) {
+          return false;
+        }
+        missing_[next_->rank] = next_->begins;
+        contributors_ += next_->begins ? -1 : 1;
+      }
+    }
+    return true;
+  }
+
+  double weight(int rank) const {
+    const double ranks = missing_.size();
+    if (filled_ != kNotFilled) {
+      return filled_ == rank ? ranks : 0;
+    }
+    return missing_[rank] ? 0 : ranks / contributors_;
+  }
+
+ private:
+  static constexpr int kNotFilled = -2;
+
+  struct Change {
+    size_t index;
+    int rank;
+    bool filled;
+    bool begins;
+  };
+
+  std::vector<Change> changes_;
+  std::vector<Change>::const_iterator next_;
+  std::vector<bool> missing_;  // by rank
+  int contributors_;
+  int filled_;  // whose contribution stands in
+};
+
 }  // namespace
 
 Verification::Verification(int ranks, size_t elements)
@@ -54,10 +130,9 @@ void Verification::fillRandom(int rank, float* data) const {
   }
 }
 
-bool Verification::verifyExact(const float* data,
-                               const Outcome& outcome) const {
-  if (!outcome.missing.empty()) {
-    return verifyIncomplete(data, outcome, &exactInput);
+bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
+  if (!gaps.empty()) {
+    return verifyIncomplete(data, gaps, &exactInput);
   }
   for (size_t done = 0; done < elements_; done += kPeriod) {
     const size_t count = std::min(kPeriod, elements_ - done);
@@ -69,9 +144,9 @@ bool Verification::verifyExact(const float* data,
   return true;
 }
 
-bool Verification::verifyRandom(const float* data, const Outcome& outcome) {
-  if (!outcome.missing.empty()) {
-    return verifyIncomplete(data, outcome, &randomInput);
+bool Verification::verifyRandom(const float* data, const Gaps& gaps) {
+  if (!gaps.empty()) {
+    return verifyIncomplete(data, gaps, &randomInput);
   }
   if (randomSums_.empty()) {
     randomSums_.reserve(elements_);
@@ -91,45 +166,25 @@ bool Verification::verifyRandom(const float* data, const Outcome& outcome) {
 }
 
 bool Verification::verifyIncomplete(const float* data,
-                                    const Outcome& outcome,
+                                    const Gaps& gaps,
                                     Input input) const {
-  // Walks over the elements with the set of ranks that are missing there.
-  struct Change {
-    size_t index;
-    int rank;
-    bool missing;
-  };
-  std::vector<Change> changes;
-  for (const auto& range : outcome.missing) {
-    if (range.rank < 0 || range.rank >= ranks_ || range.offset > elements_ ||
-        range.count > elements_ - range.offset) {
+  GapWalk walk(ranks_);
+  if (!walk.add(gaps.missing, false, elements_) ||
+      !walk.add(gaps.filled, true, elements_)) {
+    return false;
+  }
+  walk.begin();
+  for (size_t i = 0; i < elements_; i++) {
+    if (!walk.moveTo(i)) {
       return false;
     }
-    changes.push_back({range.offset, range.rank, true});
-    changes.push_back({range.offset + range.count, range.rank, false});
-  }
-  // At one index ends come first, so that adjacent ranges join.
-  std::sort(
-      changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-        return a.index != b.index ? a.index < b.index : a.missing < b.missing;
-      });
-  std::vector<bool> missing(ranks_, false);
-  int contributors = ranks_;
-  auto next = changes.begin();
-  for (size_t i = 0; i < elements_; i++) {
-    for (; next != changes.end() && next->index == i; ++next) {
-      if (missing[next->rank] == next->missing) {
-        return false;  // the ranges of one rank overlap
-      }
-      missing[next->rank] = next->missing;
-      contributors += next->missing ? -1 : 1;
-    }
     Sum sum = {0, 0};
-    for (int rank = 0; rank < ranks_ && contributors > 0; rank++) {
-      if (!missing[rank]) {
+    for (int rank = 0; rank < ranks_; rank++) {
+      const double weight = walk.weight(rank);
+      if (weight > 0) {
         const double x = input(rank, i);
-        sum.value += x * ranks_ / contributors;
-        sum.magnitude += std::fabs(x) * ranks_ / contributors;
+        sum.value += weight * x;
+        sum.magnitude += weight * std::fabs(x);
       }
     }
     if (!isClose(data[i], sum)) {

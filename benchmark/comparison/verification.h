@@ -15,8 +15,8 @@ namespace compare {
 //   to be right in every bit. Cheap enough to check between measurements.
 // * Random: values in [-1, 1). A result may be off by n * eps * sum|x|.
 //
-// Where contributors are missing, the result is compared with the rescaled sum
-// of those that are not, with the same tolerance for either kind of input.
+// Where there are gaps, the result is compared with what should be there
+// instead, with the same tolerance for either kind of input.
 class Verification {
  public:
   // Takes 12 bytes an element, once verifyRandom() is called.
@@ -25,8 +25,8 @@ class Verification {
   void fillExact(int rank, float* data) const;
   void fillRandom(int rank, float* data) const;
 
-  bool verifyExact(const float* data, const Outcome& outcome) const;
-  bool verifyRandom(const float* data, const Outcome& outcome);
+  bool verifyExact(const float* data, const Gaps& gaps) const;
+  bool verifyRandom(const float* data, const Gaps& gaps);
 
  private:
   struct Sum {
@@ -37,9 +37,7 @@ class Verification {
   // One contributor's input.
   using Input = float (*)(int rank, size_t index);
 
-  bool verifyIncomplete(const float* data,
-                        const Outcome& outcome,
-                        Input input) const;
+  bool verifyIncomplete(const float* data, const Gaps& gaps, Input input) const;
   Sum completeSum(Input input, size_t index) const;
   bool isClose(float result, Sum expected) const;
 

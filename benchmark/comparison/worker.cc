@@ -84,12 +84,15 @@ std::string describe(const std::vector<AlgorithmSpec>& algorithms,
   return "--algorithms " + joined(names) + " --elements " + joined(sizes);
 }
 
-// Name: why it cannot work with so many ranks, or null.
+// By name: whether it is compared by default, and why it cannot work with so
+// many ranks, or null.
 int listAlgorithms(int size) {
   nlohmann::ordered_json list;
   for (const auto& algorithm : allAlgorithms()) {
     const auto reason = whyNot(algorithm, size);
-    list[algorithm.name] = reason.empty() ? nullptr : nlohmann::json(reason);
+    auto& entry = list[algorithm.name];
+    entry["default"] = algorithm.byDefault;
+    entry["why_not"] = reason.empty() ? nullptr : nlohmann::json(reason);
   }
   std::cout << list.dump() << std::endl;
   return 0;

@@ -47,17 +47,12 @@ class ReceiveCredit {
     next_ = std::max(next_, std::min(next, limit_));
   }
 
-  // Raises the limit to `share` ahead of what was seen. True if the sender
-  // should hear of it now: half its share is used up.
-  bool grant(uint64_t share) {
-    if (limit_ >= next_ + std::max<uint64_t>(1, share - share / 2)) {
-      return false;
-    }
-    limit_ = next_ + share;
-    return true;
-  }
+  // Lets the sender be `share` ahead of what was seen.
+  void grant(uint64_t share) { limit_ = std::max(limit_, next_ + share); }
 
   uint64_t limit() const { return limit_; }
+  // Numbers the sender may still use, as far as is known here.
+  uint64_t left() const { return limit_ - std::min(limit_, next_); }
 
  private:
   uint64_t next_ = 0;  // one past the highest number seen

@@ -11,6 +11,8 @@ namespace {
 constexpr uint32_t kBackoffMax = 5;
 // Ranges one request may name; the rest waits for the next.
 constexpr int kRepairRangesMax = 16;
+// Results of which nothing has come are asked for after this, at the latest.
+constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -66,12 +68,18 @@ void Op::schedule(Retry* retry, TimePoint now, int peer) {
   retry->tries++;
 }
 
-void Op::announced(int peer, const OpShape& shape) {
-  peers_[peer].announced = true;
-  setup_.host->control(
-      peer, {ControlType::kAnnounceSeen, setup_.id, {}, 0, {}, 0, 0}, false);
+void Op::announced(int rank, const OpShape& shape) {
+  Peer& peer = peers_[rank];
+  peer.announced = true;
+  if (peer.announceHeard) {
+    // It asks again. Results or the end of the op tell it as well; only if
+    // those take longer is there something to answer.
+    setup_.host->control(
+        rank, {ControlType::kAnnounceSeen, setup_.id, {}, 0, {}, 0, 0}, false);
+  }
+  peer.announceHeard = true;
   if (shape != setup_.shape) {
-    disagree(peer, shape);
+    disagree(rank, shape);
   }
 }
 
@@ -171,6 +179,7 @@ Counter Op::broadcastData(
     case BroadcastStage::Outcome::kAccepted:
       break;
   }
+  peer.announceSeen = true;  // or its scatter stage ended without us anyway
   peer.broadcast.received += bytes;
   peer.broadcast.repaired += header.repair ? bytes : 0;
   if (firstResult_ == kNever) {
@@ -301,7 +310,11 @@ void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
         true);
     schedule(&peers_[peer].announce, now, peer);
     if (repairsBroadcast() && peers_[peer].broadcastRepair.at == kNever) {
-      schedule(&peers_[peer].broadcastRepair, now, peer);
+      // An owner has nothing to repeat before its scatter stage is over.
+      schedule(
+          &peers_[peer].broadcastRepair,
+          now + std::min(bounds.scatter, kFirstRequestMax),
+          peer);
     }
     if (repairsScatter() && peers_[peer].scatterRepair.at == kNever) {
       schedule(&peers_[peer].scatterRepair, now, peer);

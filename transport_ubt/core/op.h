@@ -133,7 +133,8 @@ class Op {
   struct Peer {
     explicit Peer(const SendQueue& sends) : queue(sends) {}
     SendQueue queue;
-    bool announced = false;     // it has entered
+    bool announced = false;      // it has entered
+    bool announceHeard = false;  // and said so, in as many words
     bool announceSeen = false;  // it knows that we have
     bool done = false;
     bool gone = false;

@@ -9,7 +9,7 @@ namespace ubt {
 namespace {
 
 // Records that can wait do so this long for others to share a datagram with.
-constexpr Duration kControlPatience = std::chrono::microseconds(200);
+constexpr Duration kControlPatience = std::chrono::milliseconds(1);
 // Pauses between requests follow the round-trip time within these.
 constexpr Duration kRetryMin = std::chrono::milliseconds(2);
 constexpr Duration kRetryMax = std::chrono::milliseconds(50);
@@ -298,7 +298,7 @@ void Session::packetIn(
   }
   shared_->window.arrived(bytes);
   counters.add(dataIn(now, header, payload, payloadBytes));
-  grantCredit(header.source);
+  considerCredit(header.source);
 }
 
 Counter Session::dataIn(
@@ -388,17 +388,8 @@ void Session::recordIn(
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);
-      peers_[peer].receive.grant(shareSlots());
-      control(
-          peer,
-          {ControlType::kCredit,
-           {},
-           {},
-           peers_[peer].receive.limit(),
-           {},
-           0,
-           0},
-          true);
+      peers_[peer].creditDue = true;
+      peers_[peer].controlDue = now;
       return;
     case ControlType::kRepair:
       if (op != nullptr) {
@@ -440,19 +431,35 @@ uint64_t Session::shareSlots() const {
       1, shared_->window.bytes() / (senders * slotBytes));
 }
 
-void Session::grantCredit(int rank) {
+// Credit goes out with whatever else there is to say; on its own soon once half
+// a share is used up, and at once when little is left.
+void Session::considerCredit(int rank) {
   Peer& peer = peers_[rank];
-  if (!peer.receive.grant(shareSlots())) {
+  const uint64_t share = shareSlots();
+  const uint64_t left = peer.receive.left();
+  if (left <= share / 2) {
+    peer.creditDue = true;
+    peer.controlDue = std::min(
+        peer.controlDue,
+        left <= share / 4 ? lastNow_ : lastNow_ + kControlPatience);
+  }
+}
+
+void Session::writeCredit(int rank, WriteCursor* out) {
+  Peer& peer = peers_[rank];
+  peer.receive.grant(shareSlots());
+  ControlRecord record;
+  record.type = ControlType::kCredit;
+  record.number = peer.receive.limit();
+  record.encode(out);
+  if (!peer.creditDue) {
     return;
   }
-  control(
-      rank,
-      {ControlType::kCredit, {}, {}, peer.receive.limit(), {}, 0, 0},
-      true);
-  ControlRecord progress;
+  peer.creditDue = false;
   for (const auto& [id, op] : ops_) {
-    if (op->entered() && op->progressRecord(rank, &progress)) {
-      control(rank, progress, true);
+    if (out->left() >= ControlRecord::kBytesMax && op->entered() &&
+        op->progressRecord(rank, &record)) {
+      record.encode(out);
     }
   }
 }
@@ -529,7 +536,7 @@ bool Session::packetOut(TimePoint now, OutPacket* out) {
 bool Session::controlOut(TimePoint now, int rank, OutPacket* out) {
   Peer& peer = peers_[rank];
   peer.controlDue = kNever;
-  if (peer.control.empty()) {
+  if (peer.control.empty() && !peer.creditDue) {
     return false;
   }
   PacketHeader header;
@@ -546,6 +553,7 @@ bool Session::controlOut(TimePoint now, int rank, OutPacket* out) {
   clocks.echoUs = peer.stampUs;
   clocks.heldUs = microseconds(now) - microseconds(peer.stampAt);
   clocks.encode(&cursor);
+  writeCredit(rank, &cursor);
   while (!peer.control.empty() && cursor.left() >= ControlRecord::kBytesMax) {
     peer.control.front().encode(&cursor);
     peer.control.pop_front();

@@ -128,6 +128,7 @@ class Session : private OpHost {
     uint64_t controlNumber = 0;
     std::deque<ControlRecord> control;
     TimePoint controlDue = kNever;
+    bool creditDue = false;             // the peer should hear of more
     TimePoint blockedRetry = kNever;  // out of credit: when to say so (again)
     Duration roundTrip{0};            // smoothed; zero: not measured
     uint32_t stampUs = 0;             // the newest clock seen of the peer's
@@ -163,7 +164,8 @@ class Session : private OpHost {
       TimePoint now, int peer, const std::byte* records, size_t bytes);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void clocksIn(TimePoint now, int peer, const ControlClocks& clocks);
-  void grantCredit(int peer);
+  void considerCredit(int peer);
+  void writeCredit(int peer, WriteCursor* out);
   uint64_t shareSlots() const;
 
   bool controlOut(TimePoint now, int peer, OutPacket* out);

@@ -48,10 +48,14 @@ void TimerLateness::sample(TimePoint now, Duration late) {
 }
 
 Duration TimerLateness::worst(TimePoint now) const {
-  const double minutes =
-      std::chrono::duration<double, std::ratio<60>>(now - at_).count();
+  if (at_ == TimePoint{}) {
+    return worst_;
+  }
+  const double halvings =
+      std::chrono::duration<double>(now - at_) /
+      std::chrono::duration<double>(kHalfLife);
   return Duration{static_cast<Duration::rep>(
-      worst_.count() * std::exp2(-std::max(0.0, minutes)))};
+      worst_.count() * std::exp2(-std::max(0.0, halvings)))};
 }
 
 }  // namespace ubt

@@ -31,15 +31,20 @@ class StageBound {
   size_t completed_ = 0;
 };
 
-// The longest that this host's timers were late of late: a bound shorter than
-// a multiple of it would measure the scheduler. Decays by half each minute.
+// How late a deadline may be noticed here: the worst of late, be it that a
+// timer fired late or that the process was not running. A bound shorter than a
+// multiple of it would measure the scheduler. Decays by half in kHalfLife.
 class TimerLateness {
  public:
+  static constexpr Duration kHalfLife = std::chrono::seconds(10);
+  // Assumed before anything was measured.
+  static constexpr Duration kUnmeasured = std::chrono::microseconds(500);
+
   void sample(TimePoint now, Duration late);
   Duration worst(TimePoint now) const;
 
  private:
-  Duration worst_{0};
+  Duration worst_ = kUnmeasured;
   TimePoint at_{};
 };
 

@@ -177,8 +177,12 @@ bool Driver::driveUntil(
       continue;
     }
     driving_ = true;
+    looked_ = clock();
     while (!ready() && clock() < deadline) {
       const bool busy = work(&now);
+      // Whatever kept this turn long would have kept a deadline waiting.
+      endpoint_.shared().lateness.sample(now, now - looked_);
+      looked_ = now;
       notifyReady();
       if (!busy && !ready()) {
         sleep(lock, now, deadline);
@@ -208,6 +212,7 @@ void Driver::sleep(Lock& lock, TimePoint now, TimePoint deadline) {
   if (woken > timer) {
     endpoint_.shared().lateness.sample(woken, woken - timer);
   }
+  looked_ = woken;
   uint64_t wakes;
   (void)!read(wakeFd_, &wakes, sizeof(wakes));
 }

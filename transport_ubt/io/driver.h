@@ -100,6 +100,7 @@ class Driver : private ServiceThread::Client {
   int wakeFd_ = -1;
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free
+  TimePoint looked_{};     // when the driving caller last looked at the clock
   uint64_t calls_ = 0;     // for the service thread to see that callers come
   uint64_t callsSeen_ = 0;
   int callers_ = 0;

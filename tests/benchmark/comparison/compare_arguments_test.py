@@ -7,8 +7,11 @@ from compare_lib import arguments
 from compare_lib.errors import EXIT_USAGE, CompareError
 from tests import junit_main
 
-KNOWN = {"ring": None, "bcube": "needs a power of 2 ranks",
-         "transpose": None}
+KNOWN = {
+    "ring": {"default": True, "why_not": None},
+    "bcube": {"default": True, "why_not": "needs a power of 2 ranks"},
+    "transpose": {"default": True, "why_not": None},
+    "special": {"default": False, "why_not": None}}
 
 
 def error_of(*argv):
@@ -65,6 +68,10 @@ class Algorithms(unittest.TestCase):
     def test_all_that_can_work_by_default(self):
         self.assertEqual(["ring", "transpose"],
                          arguments.choose_algorithms("", KNOWN))
+
+    def test_others_when_named(self):
+        self.assertEqual(["special"],
+                         arguments.choose_algorithms("special", KNOWN))
 
     def test_in_the_order_given(self):
         self.assertEqual(["transpose", "ring"], arguments.choose_algorithms(

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 from compare_lib import __main__ as compare
 from compare_lib.errors import CompareError
@@ -46,17 +47,17 @@ class Local(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.json")
             code, out, err = run_compare(
-                "--ranks", "3", "--elements", "1000,2", "--seconds", "0.1",
-                "--json", path)
+                "--ranks", "3", "--elements", "70000,65536", "--seconds",
+                "0.2", "--json", path)
             with open(path, encoding="utf-8") as file:
                 rows = json.load(file)
         self.assertEqual(0, code, err)
         self.assertIn("bcube is left out", err)  # 3 ranks
         self.assertEqual(KEYS, list(rows[0]))
-        names = [row["algorithm"] for row in rows if row["elements"] == 2]
-        self.assertEqual(
-            ["ring", "ring_chunked", "halving_doubling", "transpose"],
-            [name for name in names if not name.startswith("optireduce")])
+        names = [row["algorithm"] for row in rows
+                 if row["elements"] == 70000]
+        self.assertEqual(["ring", "ring_chunked", "halving_doubling",
+                          "transpose", "optireduce"], names)
         self.assertEqual(2 * len(names), len(rows))
         for row in rows:
             self.assertTrue(row["verified"], row)
@@ -66,6 +67,13 @@ class Local(unittest.TestCase):
             self.assertGreaterEqual(row["p99_us"], row["p50_us"])
             self.assertGreaterEqual(row["iterations"], 3)
             self.assertIn(row["algorithm"], out)
+            if row["algorithm"] == "optireduce":
+                self.assertEqual("ubt", row["transport"])
+                self.assertEqual("broadcast", row["repair"])
+                self.assertEqual(row["iterations"], row["bounded_ops"])
+                self.assertGreater(row["bound_us"], 0)
+            else:
+                self.assertEqual(0, row["loss_fraction"])
         counts = {(row["elements"], row["iterations"]) for row in rows}
         self.assertEqual(2, len(counts), "not interleaved")
 
@@ -74,6 +82,33 @@ class Local(unittest.TestCase):
             "--ranks", "1", "--elements", "100", "--seconds", "0.05",
             "--algorithms", "ring_chunked,transpose")
         self.assertEqual(0, code, err)
+
+    def test_too_small_to_be_bounded(self):
+        code, out, err = run_compare(
+            "--ranks", "2", "--elements", "100", "--seconds", "0.05",
+            "--algorithms", "transpose,optireduce:none")
+        self.assertEqual(3, code)
+        self.assertIn("not bounded", out)
+        self.assertIn("optireduce:none with 100 elements: not bounded", err)
+
+    def test_lost_contributions_are_counted_and_verified(self):
+        with unittest.mock.patch.dict(
+                os.environ, {"GLOO_UBT_FAULT": "loss:0.02,seed:7",
+                             "GLOO_UBT_BOUND": "100ms"}):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "rows.json")
+                code, _, err = run_compare(
+                    "--ranks", "3", "--elements", "100000", "--seconds",
+                    "0.5", "--json", path, "--algorithms",
+                    "optireduce:none,optireduce:broadcast,optireduce:both")
+                with open(path, encoding="utf-8") as file:
+                    none, broadcast, both = json.load(file)
+        self.assertEqual(0, code, err)
+        self.assertGreater(none["loss_fraction"], 0.01)
+        self.assertGreater(none["expired_ops"], 0)
+        self.assertGreater(broadcast["loss_fraction"], 0.005)
+        self.assertLess(broadcast["loss_fraction"], none["loss_fraction"])
+        self.assertEqual(0, both["loss_fraction"])
 
     def test_unknown_algorithm(self):
         code, _, err = run_compare("--algorithms", "rign")

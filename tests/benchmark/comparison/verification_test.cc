@@ -45,10 +45,8 @@ class VerificationTest : public ::testing::Test {
     return sum(fill, [](int, size_t) { return true; });
   }
 
-  static Outcome without(std::vector<MissingRange> missing) {
-    Outcome outcome;
-    outcome.missing = std::move(missing);
-    return outcome;
+  static Gaps without(std::vector<RankRange> missing) {
+    return {std::move(missing), {}};
   }
 
   Verification verification_{kRanks, kElements};
@@ -97,17 +95,17 @@ TEST_F(VerificationTest, missingContributorsAreLeftOutAndRescaled) {
     return !(rank == 1 && i >= 100 && i < 300) &&
            !(rank == 4 && i >= 200 && i < 250) && !(rank == 2 && i >= 19990);
   };
-  const auto outcome =
+  const auto gaps =
       without({{4, 200, 50}, {1, 100, 100}, {1, 200, 100}, {2, 19990, 10}});
   for (const auto fill :
        {&Verification::fillExact, &Verification::fillRandom}) {
     const auto result = sum(fill, contributes);
     const bool exact = fill == &Verification::fillExact;
-    const auto verify = [&](const Outcome& claimed) {
+    const auto verify = [&](const Gaps& claimed) {
       return exact ? verification_.verifyExact(result.data(), claimed)
                    : verification_.verifyRandom(result.data(), claimed);
     };
-    EXPECT_TRUE(verify(outcome));
+    EXPECT_TRUE(verify(gaps));
     EXPECT_FALSE(verify({}));
     EXPECT_FALSE(verify(without({{1, 100, 200}})));
   }
@@ -116,20 +114,36 @@ TEST_F(VerificationTest, missingContributorsAreLeftOutAndRescaled) {
 TEST_F(VerificationTest, withoutAnyContributorTheResultIsZero) {
   const auto result =
       sum(&Verification::fillExact, [](int, size_t i) { return i >= 10; });
-  std::vector<MissingRange> all;
+  std::vector<RankRange> all;
   for (int rank = 0; rank < kRanks; rank++) {
     all.push_back({rank, 0, 10});
   }
   EXPECT_TRUE(verification_.verifyExact(result.data(), without(all)));
 }
 
+// What the owner left out does not matter where its result never came.
+TEST_F(VerificationTest, whatStandsInForAResultIsKnown) {
+  std::vector<float> own(kElements);
+  verification_.fillExact(2, own.data());
+  auto result = completeSum(&Verification::fillExact);
+  for (size_t i = 50; i < 60; i++) {
+    result[i] = kRanks * own[i];
+    result[i + 100] = 0;
+  }
+  const Gaps gaps = {{{1, 55, 5}}, {{2, 50, 10}, {-1, 150, 10}}};
+  EXPECT_TRUE(verification_.verifyExact(result.data(), gaps));
+  EXPECT_FALSE(verification_.verifyExact(
+      result.data(), {gaps.missing, {{3, 50, 10}, {-1, 150, 10}}}));
+  EXPECT_FALSE(verification_.verifyExact(result.data(), {}));
+}
+
 TEST_F(VerificationTest, nonsenseReportsAreNotVerified) {
   const auto result = completeSum(&Verification::fillExact);
-  for (const MissingRange range :
-       {MissingRange{kRanks, 0, 1},
-        MissingRange{-1, 0, 1},
-        MissingRange{0, kElements, 1},
-        MissingRange{0, 1, std::numeric_limits<size_t>::max()}}) {
+  for (const RankRange range :
+       {RankRange{kRanks, 0, 1},
+        RankRange{-1, 0, 1},
+        RankRange{0, kElements, 1},
+        RankRange{0, 1, std::numeric_limits<size_t>::max()}}) {
     EXPECT_FALSE(verification_.verifyExact(result.data(), without({range})));
   }
   EXPECT_FALSE(verification_.verifyExact(result.data(),
