@@ -6,6 +6,8 @@
 #include <gloo/allreduce_ring.h>
 #include <gloo/allreduce_ring_chunked.h>
 
+#include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/transpose_allreduce.h"
 #include "benchmark/registry.h"
 
 namespace gloo {
@@ -128,6 +130,12 @@ void addAllreduce(Registry& registry) {
   registry.push_back({"allreduce_local",
                       "sum of a rank's own buffers, no network",
                       allreduceWith<AllreduceLocal>(Scope::kThisRank)});
+  registry.push_back({"allreduce_transpose",
+                      "sum, each rank to each, two hops",
+                      allreduceWith<TransposeAllreduce>()});
+  registry.push_back({"allreduce_optireduce",
+                      "the same in bounded time; -t ubt",
+                      allreduceWith<BoundedTransposeAllreduce>()});
   registry.push_back(
       {"new_allreduce_ring",
        "sum, in a ring, Gloo's options form",

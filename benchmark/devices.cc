@@ -7,6 +7,8 @@
 
 #include <functional>
 
+#include "transport_ubt/device.h"
+
 namespace gloo {
 namespace benchmark {
 
@@ -23,6 +25,12 @@ Device createTcp(const std::string& interface) {
   return transport::tcp::CreateDevice(attr);
 }
 
+Device createUbt(const std::string& interface) {
+  transport::ubt::attr attr;
+  attr.iface = interface;
+  return transport::ubt::CreateDevice(attr);
+}
+
 struct Transport {
   const char* name;
   Maker make;
@@ -31,6 +39,7 @@ struct Transport {
 const std::vector<Transport>& transports() {
   static const std::vector<Transport> all = {
       {"tcp", createTcp},
+      {"ubt", createUbt},
   };
   return all;
 }

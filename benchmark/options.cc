@@ -167,7 +167,8 @@ void addTransport(CLI::App& app, Options& options, Typed& typed) {
   group.option("-t,--transport",
                options.transport,
                "TRANSPORT",
-               "Transport to use (default: tcp)");
+               "tcp (the default), or ubt: tcp and, for\nallreduce_optireduce, "
+               "bounded UDP");
   group.option("--tcp-device",
                typed.tcpDevices,
                "DEV[,DEV...]",

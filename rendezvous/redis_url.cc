@@ -24,16 +24,31 @@ bool startsWith(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
 
-// What may be shown of a URL: everything between scheme and the last '@' can
-// be part of a password.
+// What may be shown of a URL. All between the scheme and the last '@' can be
+// part of a password; so can, if the '@' was forgotten, what should be a port
+// and is no number.
 std::string redact(const std::string& text) {
-  const auto at = text.rfind('@');
-  if (at == std::string::npos) {
-    return text;
-  }
   const auto scheme = text.find("://");
   const auto begin = scheme == std::string::npos ? 0 : scheme + 3;
-  return text.substr(0, begin) + "***" + text.substr(at);
+  const auto at = text.rfind('@');
+  if (at != std::string::npos) {
+    return text.substr(0, begin) + "***" + text.substr(at);
+  }
+  const auto colon = text.find(':', begin);
+  const bool ipv6 = begin < text.size() && text[begin] == '[';
+  if (colon == std::string::npos || ipv6 || startsWith(text, kUnixScheme)) {
+    return text;
+  }
+  const auto end = text.find_first_not_of("0123456789", colon + 1);
+  const bool number =
+      end == std::string::npos || text[end] == '/' || text[end] == '?';
+  return number ? text : text.substr(0, colon + 1) + "***";
+}
+
+// A piece of a URL, in quotes, if it is among what may be shown.
+std::string quote(const std::string& piece, const std::string& url) {
+  const bool shown = redact(url).find(piece) != std::string::npos;
+  return "'" + (shown ? piece : "***") + "'";
 }
 
 // Throws: what is wrong with the URL, then what to write instead.
@@ -97,9 +112,8 @@ void parseDatabase(const std::string& text,
   const auto database = parseNumber(text);
   if (!database) {
     refuse(url,
-           "'",
-           text,
-           "' is no database number; write one from 0 up, as in "
+           quote(text, url),
+           " is no database number; write one from 0 up, as in "
            "redis://host:6379/0 or unix:///path?db=0");
   }
   result->database = *database;
@@ -117,9 +131,9 @@ void takeQuery(const std::string& url, std::string* rest, RedisUrl* result) {
   while (std::getline(query, parameter, '&')) {
     if (!startsWith(parameter, "db=")) {
       refuse(url,
-             "unknown parameter '",
-             parameter.substr(0, parameter.find('=')),
-             "'; only db=N is understood");
+             "unknown parameter ",
+             quote(parameter.substr(0, parameter.find('=')), url),
+             "; only db=N is understood");
     }
     parseDatabase(parameter.substr(3), url, result);
   }
@@ -153,16 +167,15 @@ void parsePort(const std::string& text,
   const auto port = parseNumber(text);
   if (!port || *port < 1 || *port > 65535) {
     refuse(url,
-           "'",
-           text,
-           "' is no port; write a number from 1 to 65535 (Redis' own is 6379)");
+           quote(text, url),
+           " is no port; write a number from 1 to 65535 (Redis' own is 6379)");
   }
   result->port = *port;
 }
 
 void parseTcp(const std::string& url, std::string rest, RedisUrl* result) {
-  takeQuery(url, &rest, result);
   takeLogin(url, &rest, result);
+  takeQuery(url, &rest, result);
   const auto slash = rest.find('/');
   if (slash != std::string::npos) {
     if (slash + 1 < rest.size()) {
@@ -178,7 +191,8 @@ void parseTcp(const std::string& url, std::string rest, RedisUrl* result) {
     result->host = rest.substr(1, bracket - 1);
     rest.erase(0, bracket + 1);
     if (!rest.empty() && rest[0] != ':') {
-      refuse(url, "'", rest, "' follows the IPv6 address; only :port may");
+      refuse(
+          url, quote(rest, url), " follows the IPv6 address; only :port may");
     }
   } else {
     const auto colon = rest.find(':');
@@ -200,8 +214,8 @@ void parseTcp(const std::string& url, std::string rest, RedisUrl* result) {
 }
 
 void parseUnix(const std::string& url, std::string rest, RedisUrl* result) {
-  takeQuery(url, &rest, result);
   takeLogin(url, &rest, result);
+  takeQuery(url, &rest, result);
   if (!startsWith(rest, "/")) {
     refuse(url,
            "the socket's path is not absolute; write three slashes, as in "

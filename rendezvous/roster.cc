@@ -128,7 +128,12 @@ Roster Roster::join(RedisConnection& connection,
     fail(options, *log.failure());
   }
   if (options.rank == 0) {
-    stream.erase(log.staleEntries(), deadline);
+    try {
+      stream.erase(log.staleEntries(), deadline);
+    } catch (const IoException&) {
+      // Housekeeping; the ranks have agreed, and leftovers expire by
+      // themselves.
+    }
   }
   Roster roster;
   roster.members_ = *log.members();

@@ -38,7 +38,7 @@ constexpr size_t kNonceBytes = 16;
 //    started again replaces its former self, which, if it still lives, fails.
 // 2. A roster counts only if each of its nonces is the last of its rank at the
 //    roster's place in the stream, and one of them is the reader's own.
-// 3. At most one roster per call of rank 0 counts.
+// 3. A start of a rank is in at most one roster that counts.
 class RosterLog {
  public:
   struct Self {

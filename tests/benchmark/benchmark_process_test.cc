@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -126,6 +127,10 @@ TEST_P(EveryBenchmark, HalfPrecision) {
   expectRow(runThroughFiles(2, quick({"--halfprecision"})), row(2));
 }
 
+TEST_P(EveryBenchmark, OverUbt) {
+  expectRow(runThroughFiles(2, quick({"--transport", "ubt"})), row(4));
+}
+
 std::vector<std::string> allNames() {
   std::vector<std::string> names;
   for (const auto& entry : benchmarks()) {
@@ -161,6 +166,22 @@ INSTANTIATE_TEST_SUITE_P(Names,
                          FourRanks,
                          ::testing::ValuesIn(namesForMany()),
                          [](const auto& i) { return i.param; });
+
+// Large enough to be bounded.
+TEST_F(BenchmarkProcessTest, OptireduceInBoundedTime) {
+  for (const auto* precision : {"--nanos", "--halfprecision"}) {
+    const auto results = runThroughFiles(4,
+                                         {"-t",
+                                          "ubt",
+                                          precision,
+                                          "--elements",
+                                          "300000",
+                                          "--iteration-count",
+                                          "40",
+                                          "allreduce_optireduce"});
+    expectRow(results, "     300000");
+  }
+}
 
 TEST_F(BenchmarkProcessTest, RedisAsAScriptForGlooNamesIt) {
   test::RedisServer server;
@@ -267,7 +288,9 @@ TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
                               path,
                               "reduce"},
                              "");
+    const auto end = std::chrono::steady_clock::now() + kLimit;
     while (std::filesystem::is_empty(path)) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
     }
     // Its file may still have its temporary name.
     alone.wait(std::chrono::milliseconds(100));
@@ -275,6 +298,50 @@ TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
   const auto results = run(1, arguments);
   EXPECT_EQ(results[0].status, 1);
   EXPECT_THAT(results[0].output, HasSubstr("another prefix"));
+}
+
+TEST_F(BenchmarkProcessTest, AKilledRankEndsTheOthers) {
+  for (const auto* transport : {"tcp", "ubt"}) {
+    const auto path = directory_.path() + "/" + transport;
+    std::filesystem::create_directory(path);
+    std::vector<std::unique_ptr<test::ChildProcess>> ranks;
+    for (const auto* rank : {"0", "1", "2"}) {
+      ranks.push_back(
+          std::make_unique<test::ChildProcess>(Words{std::getenv("BENCHMARK"),
+                                                     "-s3",
+                                                     "-r",
+                                                     rank,
+                                                     "-t",
+                                                     transport,
+                                                     "--tcp-device",
+                                                     "lo",
+                                                     "--shared-path",
+                                                     path,
+                                                     "--elements",
+                                                     "1000",
+                                                     "--iteration-count",
+                                                     "100000000",
+                                                     "allreduce_ring"},
+                                               path + ".out"));
+    }
+    // Rank 0 prints its header once all are connected.
+    const auto end = std::chrono::steady_clock::now() + kLimit;
+    const auto started = [&] {
+      std::stringstream output;
+      output << std::ifstream(path + ".out").rdbuf();
+      return output.str().find("iterations") != std::string::npos;
+    };
+    while (!started()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(5)));
+    }
+    // Nothing is printed when the context to be measured is connected. Gloo
+    // waits for its timeout, not for the peer, until then.
+    ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(500)));
+    ranks[1]->signal(SIGKILL);
+    EXPECT_EQ(ranks[0]->wait(std::chrono::seconds(5)), 1) << transport;
+    EXPECT_EQ(ranks[2]->wait(std::chrono::seconds(5)), 1) << transport;
+  }
 }
 
 TEST_F(BenchmarkProcessTest, Help) {

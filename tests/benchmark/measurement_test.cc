@@ -121,7 +121,9 @@ TEST(Registry, HasEveryBenchmarkOfGloo) {
                            "sendrecv_roundtrip",
                            "sendrecv_stress",
                            "isendirecv_stress",
-                           "new_allreduce_ring"}) {
+                           "new_allreduce_ring",
+                           "allreduce_transpose",
+                           "allreduce_optireduce"}) {
     EXPECT_EQ(findBenchmark(name).name, name);
     EXPECT_THAT(listBenchmarks(), HasSubstr(name));
   }

@@ -73,6 +73,7 @@ TEST(RedisUrl, PercentDecoding) {
   const auto url = RedisUrl::parse("redis://a%40b:p%3A%2f%25@h");
   EXPECT_EQ(url.user, "a@b");
   EXPECT_EQ(url.password, "p:/%");
+  EXPECT_EQ(RedisUrl::parse("redis://:a?b@h").password, "a?b");
   EXPECT_EQ(RedisUrl::parse("unix:///a%20b").unixPath, "/a b");
 }
 
@@ -85,7 +86,8 @@ TEST(RedisUrl, RefusalsNameCulpritAndRemedy) {
   EXPECT_THAT(refusal("redis://h:0"), HasSubstr("1 to 65535"));
   EXPECT_THAT(refusal("redis://h:65536"), HasSubstr("'65536' is no port"));
   EXPECT_THAT(refusal("redis://h:"), HasSubstr("'' is no port"));
-  EXPECT_THAT(refusal("redis://h:12a"), HasSubstr("'12a' is no port"));
+  EXPECT_THAT(refusal("redis://h:12a"),
+              HasSubstr("is no port; write a number"));
   EXPECT_THAT(refusal("redis://h/x"), HasSubstr("'x' is no database"));
   EXPECT_THAT(refusal("redis://h?db=-1"), HasSubstr("'-1' is no database"));
   EXPECT_THAT(refusal("redis://h?tls=1"), HasSubstr("parameter 'tls'"));
@@ -105,6 +107,10 @@ TEST(RedisUrl, NeverShowsThePassword) {
                                 "redis://:hunter2@h?x=1",
                                 "redis://:hunter2%zz@h",
                                 "unix://:hunter2@relative",
+                                "redis://:hunter2",
+                                "redis://me:hunter2",
+                                "redis://me:x/hunter2",
+                                "redis://me:x?hunter2",
                                 "me:hunter2@host"}) {
     EXPECT_THAT(refusal(url), Not(HasSubstr("hunter2"))) << url;
     EXPECT_THAT(refusal(url), Not(HasSubstr("accepted"))) << url;

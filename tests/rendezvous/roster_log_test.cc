@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -143,13 +144,14 @@ TEST_F(RosterLogTest, RestartThatRacesWithTheRosterVoidsItForAll) {
   auto b = start(1, 3);
   auto c = start(2, 3);
   settle(b, c);
-  // Rank 1 starts again after rank 0 has read the last answer and before it
-  // writes the roster.
-  for (const auto& entry : stream_) {
-    a->log.apply(entry);
+  // Rank 1 starts again after rank 0 has decided and before it writes.
+  for (; a->read < stream_.size(); a->read++) {
+    a->log.apply(stream_[a->read]);
   }
-  a->read = stream_.size();
+  const auto roster = a->log.nextEntry();
+  ASSERT_TRUE(roster);
   auto again = start(1, 3);
+  write(*roster);
   step(*a);
   step(*c);
   EXPECT_FALSE(a->log.members());
@@ -243,6 +245,104 @@ TEST_F(RosterLogTest, NonsenseIsCountedAndChangesNothing) {
   EXPECT_TRUE(a->log.members());
   EXPECT_TRUE(b->log.members());
   EXPECT_GT(a->log.malformed(), 0u);
+}
+
+// Ranks read one entry at a time in a random order, so that any write can come
+// between another rank's read and its answer, and now and then one crashes and
+// starts again. Whatever happens: a start is in at most one roster, and if all
+// ranks do not get theirs, it is because one that had been agreed on crashed.
+class RosterLogChaosTest : public RosterLogTest {
+ protected:
+  void run(unsigned seed) {
+    std::mt19937 random(seed);
+    const int size = 1 + static_cast<int>(random() % 5);
+    const unsigned crashOneIn = 5 + random() % 100;
+    std::vector<std::unique_ptr<Rank>> alive(static_cast<size_t>(size));
+    for (int events = 0; events < 300; events++) {
+      const auto rank = random() % alive.size();
+      auto& process = alive[rank];
+      if (!process || random() % crashOneIn == 0) {
+        process = start(static_cast<int>(rank), size);
+      } else {
+        step(*process, 1);
+        note(*process);
+      }
+    }
+    for (auto& process : alive) {
+      if (!process) {
+        process = start(static_cast<int>(&process - alive.data()), size);
+      }
+    }
+    size_t written = 0;
+    do {
+      written = stream_.size();
+      for (auto& process : alive) {
+        step(*process);
+        note(*process);
+      }
+    } while (written != stream_.size());
+    for (auto& process : alive) {
+      EXPECT_FALSE(process->log.failure());
+      EXPECT_TRUE(process->log.members() || agreedWithTheDead(alive));
+    }
+  }
+
+  void note(Rank& process) {
+    if (!process.log.members()) {
+      return;
+    }
+    std::vector<std::string> roster;
+    for (const auto& member : *process.log.members()) {
+      roster.push_back(member.nonce);
+    }
+    for (const auto& nonce : roster) {
+      const auto& known = rosterOf_.emplace(nonce, roster).first->second;
+      EXPECT_EQ(known, roster) << "a start is in two rosters";
+    }
+  }
+
+  // Some rank's roster holds a start that has crashed since: one whose
+  // successor joined only after the roster had been written.
+  bool agreedWithTheDead(
+      const std::vector<std::unique_ptr<Rank>>& alive) const {
+    std::map<std::string, size_t> joins;
+    for (size_t i = 0; i < stream_.size(); i++) {
+      const auto& nonce = stream_[i].field("nonce");
+      if (stream_[i].field("kind") == "join") {
+        joins[nonce] = i;
+      } else if (stream_[i].field("kind") == "roster" &&
+                 rosterOf_.count(nonce) > 0) {
+        for (size_t rank = 0; rank < alive.size(); rank++) {
+          const auto& now = nonceOf(*alive[rank]);
+          if (rosterOf_.at(nonce).at(rank) != now &&
+              (joins.count(now) == 0 || joins.at(now) > i)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  static std::string nonceOf(const Rank& rank) {
+    for (const auto& field : rank.log.joinEntry()) {
+      if (field.first == "nonce") {
+        return field.second;
+      }
+    }
+    return "";
+  }
+
+  std::map<std::string, std::vector<std::string>> rosterOf_;
+};
+
+TEST_F(RosterLogChaosTest, AStartIsInAtMostOneRoster) {
+  for (unsigned seed = 1; seed <= 3000 && !HasFailure(); seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    stream_.clear();
+    rosterOf_.clear();
+    run(seed);
+  }
 }
 
 }  // namespace

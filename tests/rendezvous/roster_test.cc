@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <future>
+#include <thread>
 
 #include "tests/support/redis_server.h"
 
@@ -79,6 +80,14 @@ class RosterTest : public ::testing::Test {
       }
     }
     return first.runId();
+  }
+
+  // Returns when somebody has joined the job.
+  void waitForJoin(const std::string& prefix) {
+    const auto end = in(5000);
+    while (redis({"XLEN", redisKeyOfJob(prefix) + ":roster"}).integer < 1) {
+      ASSERT_LT(Clock::now(), end) << "nobody joins " << prefix;
+    }
   }
 
   RedisReply redis(const RedisCommand& command) {
@@ -158,8 +167,7 @@ TEST_F(RosterTest, MissingRankZero) {
 
 TEST_F(RosterTest, RankStartedTwice) {
   auto first = joinLater("job", 1, 3);
-  while (redis({"XLEN", redisKeyOfJob("job") + ":roster"}).integer < 1) {
-  }
+  waitForJoin("job");
   auto second = joinLater("job", 1, 3);
   EXPECT_THAT(failure(first), HasSubstr("start each rank once"));
   auto a = joinLater("job", 0, 3);
@@ -175,10 +183,18 @@ TEST_F(RosterTest, DifferentSizes) {
   EXPECT_THAT(failure(b), HasSubstr("size 3"));
 }
 
+TEST_F(RosterTest, RedisSlow) {
+  auto ranks = joinAll("job", 4);
+  server_.stop();
+  // The stall itself; there is no event to wait for.
+  std::this_thread::sleep_for(milliseconds(300));
+  server_.resume();
+  agree(std::move(ranks));
+}
+
 TEST_F(RosterTest, RedisStoppedWhileJoining) {
   auto a = joinLater("job", 0, 2, 1500);
-  while (redis({"XLEN", redisKeyOfJob("job") + ":roster"}).integer < 1) {
-  }
+  waitForJoin("job");
   server_.stop();
   const auto start = Clock::now();
   EXPECT_THAT(failure(a), HasSubstr("stopped or overloaded"));
@@ -187,8 +203,7 @@ TEST_F(RosterTest, RedisStoppedWhileJoining) {
 
 TEST_F(RosterTest, RedisKilledWhileJoining) {
   auto a = joinLater("job", 0, 2, 30000);
-  while (redis({"XLEN", redisKeyOfJob("job") + ":roster"}).integer < 1) {
-  }
+  waitForJoin("job");
   server_.kill();
   const auto start = Clock::now();
   EXPECT_THAT(failure(a), HasSubstr("Lost the connection"));

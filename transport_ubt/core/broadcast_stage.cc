@@ -7,7 +7,7 @@ namespace ubt {
 
 BroadcastStage::BroadcastStage(
     const ShardLayout& layout, int rank, int size, Arena* arena)
-    : layout_(layout), rank_(rank), size_(size), arena_(arena), owners_(size) {
+    : layout_(layout), size_(size), arena_(arena), owners_(size) {
   for (int owner = 0; owner < size; owner++) {
     const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
     owners_[owner].received = BitSet(slots);

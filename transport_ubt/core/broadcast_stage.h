@@ -62,7 +62,6 @@ class BroadcastStage {
   uint64_t pairsLacking(int owner, uint32_t slot) const;
 
   const ShardLayout layout_;
-  const int rank_;
   const int size_;
   Arena* const arena_;
   std::byte* bucket_ = nullptr;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A hostile peer that holds the right keys: whatever it sends must not crash,
+// hang, or make the endpoint hold more than its limits.
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "tests/sim/plain_reduction.h"
+#include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/endpoint.h"
+
+namespace {
+
+constexpr int kRanks = 3;
+constexpr size_t kArenaBytes = 64 << 10;
+constexpr size_t kElements = 2000;
+constexpr size_t kOpsMax = 300;
+
+// A packet from the fuzzer's bytes: the header's fixed parts are made right,
+// so that the input decides over the rest.
+std::vector<std::byte> packetFrom(const uint8_t* data, size_t size) {
+  std::vector<std::byte> packet(ubt::PacketHeader::kBytes);
+  std::memcpy(
+      packet.data(), data, std::min(size, ubt::PacketHeader::kBytes));
+  ubt::PacketHeader header;
+  packet[0] = std::byte{ubt::PacketHeader::kVersion};
+  if (!ubt::PacketHeader::decode(packet.data(), packet.size(), &header)) {
+    return packet;
+  }
+  header.epoch = 1;
+  header.source = 1 + header.source % (kRanks - 1);
+  header.destination = 0;
+  header.number &= ubt::PacketHeader::kControlNumber | 0xffff;
+  if (size > ubt::PacketHeader::kBytes) {
+    const auto* const payload =
+        reinterpret_cast<const std::byte*>(data) + ubt::PacketHeader::kBytes;
+    packet.insert(
+        packet.end(), payload, payload + size - ubt::PacketHeader::kBytes);
+  }
+  header.encode(packet.data());
+  const size_t payloadBytes = packet.size() - ubt::PacketHeader::kBytes;
+  header.tag = ubt::packetTag(
+      ubt::AuthKey{},
+      packet.data(),
+      packet.data() + ubt::PacketHeader::kBytes,
+      header.type == ubt::PacketType::kControl ? payloadBytes : 0);
+  header.encode(packet.data());
+  return packet;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  ubt::Endpoint::Limits limits;
+  limits.arenaBytes = kArenaBytes;
+  ubt::Endpoint endpoint(limits, ubt::sim::plainReduction());
+  ubt::Session::Setup setup;
+  setup.size = kRanks;
+  setup.epoch = 1;
+  setup.slotBytesMax = 256;
+  setup.keys.resize(kRanks);
+  setup.windowBytes.assign(kRanks, 1 << 20);
+  setup.options.warmupOps = 0;
+  setup.options.boundScatter = setup.options.boundBroadcast =
+      std::chrono::milliseconds(1);
+  ubt::Session* const session = endpoint.open(setup);
+
+  std::vector<float> bucket(kElements, 1);
+  ubt::OpShape shape;
+  shape.elements = kElements;
+  shape.fingerprint = setup.options.fingerprint();
+  ubt::TimePoint now{std::chrono::seconds(1)};
+  const ubt::OpId id = session->enter(
+      now, 0, shape, reinterpret_cast<std::byte*>(bucket.data()));
+
+  // The input is a row of packets, each behind a length of two bytes.
+  ubt::OutPacket out;
+  while (size >= 2) {
+    const size_t length = std::min<size_t>(data[0] | data[1] << 8, size - 2);
+    const auto packet = packetFrom(data + 2, length);
+    endpoint.packetIn(now, packet.data(), packet.size());
+    data += 2 + length;
+    size -= 2 + length;
+    now += std::chrono::microseconds(100);
+    endpoint.deadlinePassed(now);
+    for (int i = 0; i < 100 && endpoint.packetOut(now, &out); i++) {
+    }
+    if (endpoint.shared().arena.heldBytes() > kArenaBytes ||
+        session->opsHeld() > kOpsMax) {
+      std::abort();
+    }
+  }
+  // The caller returns by the hard bound all the same.
+  endpoint.deadlinePassed(now + std::chrono::milliseconds(8));
+  if (!session->finished(id)) {
+    std::abort();
+  }
+  session->leave(now, id);
+  return 0;
+}
