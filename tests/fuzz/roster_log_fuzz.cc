@@ -1,39 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include <algorithm>
+//
+// Whatever stands in a job's stream, the rules neither crash nor loop, and
+// never hand out a roster without the reader's own nonce.
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "rendezvous/roster_log.h"
 
-// Anyone who can write to the job's stream can write anything. The input is a
-// row of entries: fields are separated by tabs, entries by newlines.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using gloo::rendezvous::RosterLog;
-  RosterLog log({0, 3, std::string(16, 'n'), "payload", "here"});
-  std::string text(data, data + size);
-  int id = 0;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    gloo::rendezvous::StreamEntry entry;
-    entry.id = std::to_string(id++) + "-0";
-    size_t field = at;
-    while (field < end) {
-      const size_t key = std::min(text.find('\t', field), end);
-      const size_t value = std::min(text.find('\t', key + 1), end);
-      entry.fields.emplace_back(
-          text.substr(field, key - field),
-          key < end ? text.substr(key + 1, value - key - 1) : "");
-      field = value + 1;
+namespace {
+
+using gloo::rendezvous::kNonceBytes;
+using gloo::rendezvous::RosterLog;
+using gloo::rendezvous::StreamEntry;
+
+// Takes bytes off the input; zeros when it is used up.
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  bool empty() const { return size_ == 0; }
+  uint8_t byte() {
+    if (size_ == 0) {
+      return 0;
     }
-    log.apply(entry);
-    log.nextEntry();
-    at = end + 1;
+    size_--;
+    return *data_++;
   }
-  if (log.members() && log.members()->size() != 3) {
-    std::abort();
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+};
+
+// A few nonces, so that the fuzzer hits upon equal ones.
+std::string nonce(uint8_t number) {
+  return std::string(kNonceBytes - (number > 250 ? 1 : 0), char(number % 8));
+}
+
+StreamEntry entry(Input& input) {
+  static const char* const kKinds[] = {"join", "here", "roster", "failed", ""};
+  StreamEntry entry;
+  entry.fields.emplace_back("kind", kKinds[input.byte() % 5]);
+  for (int fields = input.byte() % 16; fields > 0; fields--) {
+    const uint8_t value = input.byte();
+    switch (input.byte() % 6) {
+      case 0:
+        entry.fields.emplace_back("rank", std::to_string(value % 6 - 1));
+        break;
+      case 1:
+        entry.fields.emplace_back("size", std::to_string(value % 6));
+        break;
+      case 2:
+        entry.fields.emplace_back("call", nonce(value));
+        break;
+      case 3:
+        entry.fields.emplace_back("payload", std::string(value, 'p'));
+        break;
+      case 4:
+        entry.fields.emplace_back("rank", std::string(value % 9, '7'));
+        break;
+      default:
+        entry.fields.emplace_back("nonce", nonce(value));
+        break;
+    }
   }
-  log.missing();
+  return entry;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Input input(data, size);
+  const int ranks = 1 + input.byte() % 4;
+  const int rank = input.byte() % ranks;
+  RosterLog log({rank, ranks, nonce(1), "payload", "place"});
+  log.apply({"0-1", log.joinEntry()});
+  while (!input.empty()) {
+    log.apply(entry(input));
+    for (int answers = 0; log.nextEntry(); answers++) {
+      if (answers > 2) {
+        std::abort();
+      }
+    }
+    log.missing();
+  }
+  if (log.members()) {
+    if (log.members()->size() != static_cast<size_t>(ranks) ||
+        log.members()->at(static_cast<size_t>(rank)).nonce != nonce(1)) {
+      std::abort();
+    }
+    log.staleEntries();
+  }
   return 0;
 }
