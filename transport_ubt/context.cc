@@ -101,6 +101,11 @@ void Context::openSession() {
         "a bounded allreduce needs a context of two or more ranks, all "
         "connected (connectFullMesh)");
   }
+  if (elements > UINT32_MAX) {
+    throw ::gloo::InvalidOperationException(
+        "a bounded allreduce takes at most 4294967295 elements, not " +
+        std::to_string(elements) + ": split it");
+  }
   {
     std::lock_guard<std::mutex> lock(watchMutex_);
     if (watch_ == nullptr) {

@@ -30,7 +30,7 @@ struct Settings {
   int mtu = 0;
   bool segmentation = true;
   size_t arenaBytes = size_t{256} << 20;
-  size_t windowBytes = 1 << 20;
+  size_t windowBytes = 2 << 20;
 
   // Shared by all ranks of a job; keeps others out. GLOO_UBT_SECRET, or the
   // first line of the file GLOO_UBT_SECRET_FILE.

@@ -19,18 +19,24 @@ constexpr Seconds kBatchTime(.3);
 constexpr size_t kRoundsPerBatchMax = 256;
 constexpr size_t kRoundsMin = 3;
 
-// User and system time of all threads of this process.
-double processCpuSeconds() {
+// A turn is so long, within these numbers of iterations.
+constexpr Seconds kTurnTime(.03);
+constexpr size_t kTurnIterationsMin = 2;
+constexpr size_t kTurnIterationsMax = 16;
+
+// User and system time, of all threads of this process or of this thread.
+double cpuSeconds(clockid_t clock) {
   timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
 }  // namespace
 
-// What this rank measured since the last exchange: one value for each round
-// and contender, contender first.
+// What this rank measured since the last exchange: one value for each round,
+// contender and iteration, the last varying fastest.
 struct Comparison::Batch {
+  size_t turnIterations = 1;
   std::vector<double> us;
   std::vector<double> notBounded;
   std::vector<double> expired;
@@ -61,6 +67,7 @@ std::vector<Measured> Comparison::run(
   const auto start = Clock::now();
   Seconds elapsed(0);
   size_t next = 1;
+  size_t turnIterations = kTurnIterationsMin;
   while (true) {
     // Rank 0 decides for all: clocks and speeds differ.
     const auto rounds = static_cast<size_t>(control_.fromRank0(next));
@@ -68,18 +75,27 @@ std::vector<Measured> Comparison::run(
       break;
     }
     Batch batch;
+    batch.turnIterations =
+        static_cast<size_t>(control_.fromRank0(turnIterations));
+    const auto batchStart = Clock::now();
     runBatch(rounds, batch);
     gather(batch);
     rounds_ += rounds;
     elapsed = Clock::now() - start;
     progress({elapsed, total, rounds_});
-    const Seconds aRound = elapsed / rounds_;
+    const Seconds aRound = (Clock::now() - batchStart) / (1.0 * rounds);
+    const Seconds anIteration =
+        aRound / (contenders_.size() * (batch.turnIterations + 1.0));
+    turnIterations = std::clamp(static_cast<size_t>(kTurnTime / anIteration),
+                                kTurnIterationsMin,
+                                kTurnIterationsMax);
+    const bool over = elapsed + aRound > total && rounds_ >= kRoundsMin;
     const Seconds left = std::min(kBatchTime, total - elapsed);
-    next = std::min(kRoundsPerBatchMax,
-                    static_cast<size_t>(std::max(left / aRound, 0.0)));
-    if (next == 0 && rounds_ < kRoundsMin) {
-      next = 1;
-    }
+    next = over ? 0
+                : std::clamp<size_t>(
+                      static_cast<size_t>(std::max(left / aRound, 0.0)),
+                      1,
+                      kRoundsPerBatchMax);
   }
   finish();
   return measured_;
@@ -107,39 +123,56 @@ void Comparison::warmUp() {
 void Comparison::runBatch(size_t rounds, Batch& batch) {
   for (size_t round = 0; round < rounds; round++) {
     for (size_t i = 0; i < algorithms_.size(); i++) {
-      std::copy(inputs_.begin(), inputs_.end(), data_.begin());
-      const auto sample = measure(algorithms_[i].get());
       auto& measured = measured_[i];
-      measured.cpuSeconds += sample.cpuSeconds;
-      measured.boundUs = sample.outcome.boundUs;
-      measured.missingPairs += sample.outcome.missingPairs;
-      batch.us.push_back(sample.us);
-      batch.notBounded.push_back(!sample.outcome.bounded);
-      batch.expired.push_back(sample.outcome.expired);
+      measured.cpuSeconds +=
+          takeTurn(algorithms_[i].get(), measured, batch);
       if (round + 1 == rounds) {
-        const auto gaps = gapsOfAll(sample.outcome.gaps);
+        const auto gaps = gapsOfAll(algorithms_[i]->outcome().gaps);
         if (!verification_.verifyExact(data_.data(), gaps)) {
           measured.verified = false;
         }
       }
     }
-    idleCpuSeconds_ += measure(nullptr).cpuSeconds;
+    const double idleStart = barrierThenCpu();
+    control_.barrier();
+    idleCpuSeconds_ +=
+        cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - idleStart;
   }
 }
 
-Comparison::Sample Comparison::measure(AllreduceUnderTest* algorithm) {
-  Sample sample;
+double Comparison::barrierThenCpu() {
   control_.barrier();
-  const double cpuStart = processCpuSeconds();
-  if (algorithm != nullptr) {
+  return cpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+// One untimed iteration, for a barrier lets ranks go at different times, then
+// the timed ones. Returns this rank's CPU seconds in the timed ones.
+double Comparison::takeTurn(AllreduceUnderTest* algorithm,
+                            Measured& measured,
+                            Batch& batch) {
+  const double cpuStart = barrierThenCpu();
+  double copyCpu = 0;
+  for (size_t i = 0; i < batch.turnIterations + 1; i++) {
+    const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
+    std::copy(inputs_.begin(), inputs_.end(), data_.begin());
+    copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
     const auto start = Clock::now();
     algorithm->run();
-    sample.us = Seconds(Clock::now() - start).count() * 1e6;
-    sample.outcome = algorithm->outcome();
+    const double us = Seconds(Clock::now() - start).count() * 1e6;
+    if (i > 0) {
+      const Outcome outcome = algorithm->outcome();
+      measured.boundUs = outcome.boundUs;
+      measured.missingPairs += outcome.missingPairs;
+      batch.us.push_back(us);
+      batch.notBounded.push_back(!outcome.bounded);
+      batch.expired.push_back(outcome.expired);
+    }
   }
   control_.barrier();
-  sample.cpuSeconds = processCpuSeconds() - cpuStart;
-  return sample;
+  const double spent =
+      cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart - copyCpu;
+  const double timed = batch.turnIterations;
+  return spent * timed / (timed + 1);
 }
 
 void Comparison::gather(const Batch& batch) {
@@ -147,7 +180,8 @@ void Comparison::gather(const Batch& batch) {
   const auto notBounded = control_.max(batch.notBounded);
   const auto expired = control_.max(batch.expired);
   for (size_t i = 0; i < slowest.size(); i++) {
-    auto& measured = measured_[i % measured_.size()];
+    auto& measured =
+        measured_[i / batch.turnIterations % measured_.size()];
     measured.slowestUs.push_back(slowest[i]);
     measured.boundedOps += notBounded[i] == 0;
     measured.expiredOps += expired[i] > 0;

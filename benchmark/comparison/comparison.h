@@ -31,13 +31,16 @@ struct Measured {
   bool verified = true;
 };
 
-// Runs all contenders at one size, interleaved: one iteration of each, again
-// and again, so that whatever else the machines do meets all of them alike.
+// Runs all contenders at one size, interleaved: a turn of each, again and
+// again, so that whatever else the machines do meets all of them alike.
 //
-// Every iteration is between two barriers. The CPU time that a rank spends is
-// counted up to the second, so that work which goes on after an algorithm has
-// returned is not missed; what the barriers themselves cost is measured by
-// iterations that do nothing, and taken off.
+// A turn is some 30 ms of back-to-back iterations, as a training step makes
+// them, between two barriers. The first is not timed: a barrier lets the ranks
+// go at different times, and whoever goes first would count the wait for the
+// last. The CPU time that a rank spends is counted up to the second barrier,
+// so that work which goes on after an algorithm has returned is not missed;
+// what the barriers themselves cost is measured by turns without iterations,
+// and taken off, as is refilling the buffer.
 //
 // Results are verified after warm-up, with inputs that need rounding, and in
 // the last round of every batch, some times a second, with exact ones.
@@ -62,16 +65,14 @@ class Comparison {
       const std::function<void(const Progress&)>& progress);
 
  private:
-  struct Sample {
-    double us = 0;
-    double cpuSeconds = 0;
-    Outcome outcome;
-  };
   struct Batch;
 
   void warmUp();
   void runBatch(size_t rounds, Batch& batch);
-  Sample measure(AllreduceUnderTest* algorithm);
+  double takeTurn(AllreduceUnderTest* algorithm,
+                  Measured& measured,
+                  Batch& batch);
+  double barrierThenCpu();
   void gather(const Batch& batch);
   void finish();
   Gaps gapsOfAll(const Gaps& own);
@@ -85,7 +86,7 @@ class Comparison {
   std::vector<std::unique_ptr<AllreduceUnderTest>> algorithms_;
   std::vector<Measured> measured_;
   size_t rounds_ = 0;
-  double idleCpuSeconds_ = 0;  // of this rank, in iterations that do nothing
+  double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations
 };
 
 }  // namespace compare

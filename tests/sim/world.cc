@@ -456,6 +456,7 @@ void World::checkDatagramAccounts() {
         Counter::kLateData,
         Counter::kUnannounced,
         Counter::kMismatched,
+        Counter::kTooEarly,
         Counter::kArenaFull}) {
     ended += total(counter);
   }

@@ -20,9 +20,9 @@ enum class Counter : uint8_t {
   kWrongRank,       // not for this rank, or from no rank
   kBadTag,          // the authentication failed
   kReplayed,        // control with a number seen before
-  kUnannounced,     // data of an op whose shape nobody has told yet
+  kUnannounced,     // results of an op whose shape nobody has told yet
   kMismatched,      // data that contradicts the op's shape
-  kTooEarly,        // an op beyond any lead
+  kTooEarly,        // data of an op beyond any lead
   kArenaFull,       // no room to keep early data
   kSendFailed,      // the socket did not take it
   kCounters,

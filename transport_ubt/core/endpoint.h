@@ -18,7 +18,7 @@ class Endpoint {
   struct Limits {
     size_t arenaBytes = size_t{256} << 20;
     uint64_t windowBytesMin = 64 << 10;
-    uint64_t windowBytesMax = 1 << 20;
+    uint64_t windowBytesMax = 2 << 20;
   };
 
   Endpoint(const Limits& limits, const Reduction& reduction);

@@ -102,7 +102,8 @@ Counter Op::data(
     size_t payloadBytes) {
   const bool scatter = header.stage == Stage::kScatter;
   const int shard = scatter ? setup_.rank : header.source;
-  if (header.shard != shard || header.elementType != setup_.shape.type ||
+  if (header.elementType != setup_.shape.type ||
+      (scatter && header.elements != setup_.shape.elements) ||
       header.slot >= layout_.slots(shard)) {
     return Counter::kMismatched;
   }
@@ -431,7 +432,6 @@ bool Op::nextData(int rank, DataSend* out) {
   }
   if (found) {
     out->stage = Stage::kBroadcast;
-    out->shard = setup_.rank;
     out->contributors = scatter_.contributors(out->slot);
     out->payload = scatter_.value(out->slot);
     out->payloadBytes =
@@ -447,7 +447,6 @@ bool Op::nextData(int rank, DataSend* out) {
       continue;  // closed there, and overwritten here
     }
     out->stage = Stage::kScatter;
-    out->shard = rank;
     out->contributors = 0;
     out->payload = bucket_ + layout_.shardOffset(rank) +
                    layout_.slotOffset(out->slot);

@@ -44,7 +44,6 @@ class OpHost {
 struct DataSend {
   Stage stage = Stage::kScatter;
   uint32_t slot = 0;
-  int shard = 0;
   uint16_t contributors = 0;
   bool repair = false;
   const std::byte* payload = nullptr;

@@ -27,8 +27,7 @@ void PacketHeader::encode(std::byte* out) const {
   cursor.put(slot);
   cursor.put(source);
   cursor.put(destination);
-  cursor.put(shard);
-  cursor.put(contributors);
+  cursor.put(stage == Stage::kScatter ? elements : uint32_t{contributors});
   cursor.put(epoch);
   cursor.put(number);
   cursor.put(tag);
@@ -46,8 +45,7 @@ bool PacketHeader::decode(
   out->slot = cursor.get<uint32_t>();
   out->source = cursor.get<uint16_t>();
   out->destination = cursor.get<uint16_t>();
-  out->shard = cursor.get<uint16_t>();
-  out->contributors = cursor.get<uint16_t>();
+  const auto stageField = cursor.get<uint32_t>();
   out->epoch = cursor.get<uint64_t>();
   out->number = cursor.get<uint64_t>();
   out->tag = cursor.get<uint64_t>();
@@ -61,6 +59,12 @@ bool PacketHeader::decode(
   out->elementType = static_cast<ElementType>(elementType);
   out->stage = (flags & kFlagBroadcast) ? Stage::kBroadcast : Stage::kScatter;
   out->repair = (flags & kFlagRepair) != 0;
+  const bool scatter = out->stage == Stage::kScatter;
+  out->elements = scatter ? stageField : 0;
+  out->contributors = scatter ? 0 : static_cast<uint16_t>(stageField);
+  if (!scatter && stageField > UINT16_MAX) {
+    return false;
+  }
   const bool control = (out->number & kControlNumber) != 0;
   return control == (out->type == PacketType::kControl);
 }

@@ -27,8 +27,10 @@ struct PacketHeader {
   uint32_t slot = 0;
   uint16_t source = 0;
   uint16_t destination = 0;
-  uint16_t shard = 0;         // the owner's rank
-  uint16_t contributors = 0;  // broadcast: how many ranks the slot sums
+  // Scatter stage: the op's element count, so that any contribution tells the
+  // owner the op's shape. Broadcast stage: how many ranks the slot sums.
+  uint32_t elements = 0;
+  uint16_t contributors = 0;
   uint64_t epoch = 0;
   // Counts up per direction, data and control apart: kControlNumber is set in
   // a control datagram's number, so that no two datagrams share one.

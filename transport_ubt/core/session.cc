@@ -14,10 +14,13 @@ constexpr Duration kControlPatience = std::chrono::milliseconds(1);
 constexpr Duration kRetryMin = std::chrono::milliseconds(2);
 constexpr Duration kRetryMax = std::chrono::milliseconds(50);
 constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
-// Datagrams to one peer in a row: what the kernel sends in one go.
-constexpr int kSendBurst = 16;
+// Bytes of data to one peer in a row: what the kernel sends in one go, with
+// room for the control datagram that rides behind.
+constexpr size_t kSendBurstBytes = 64000;
 // Ops that peers may have begun and the local caller not.
 constexpr size_t kUnenteredOpsMax = 256;
+// The element count travels in 32 bits.
+constexpr uint64_t kElementsMax = UINT32_MAX;
 // Records queued for one peer; repeated requests beyond that are dropped.
 constexpr size_t kControlQueueMax = 512;
 // A bound under this many timer latenesses would measure the scheduler.
@@ -193,6 +196,18 @@ Op* Session::findOrStart(
   return op.get();
 }
 
+// Null if a peer may not begin this op here: there are too many that the local
+// caller has not entered, or it is larger than any honest one.
+Op* Session::startFromPeer(
+    TimePoint now, const OpId& id, const OpShape& shape, int peer) {
+  if (shape.elements > kElementsMax || ops_.size() >= kUnenteredOpsMax) {
+    return nullptr;
+  }
+  Op* const op = findOrStart(now, id, shape, peer);
+  updateActivity();
+  return op;
+}
+
 void Session::forgetIfDone(const OpId& id) {
   const Op* const op = find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
@@ -306,12 +321,20 @@ Counter Session::dataIn(
     const PacketHeader& header,
     const std::byte* payload,
     size_t bytes) {
-  Op* const op = find(header.op);
+  Op* op = find(header.op);
   if (op == nullptr) {
     if (isOver(header.op)) {
       return Counter::kLateData;
     }
-    return Counter::kUnannounced;
+    if (header.stage == Stage::kBroadcast) {
+      return Counter::kUnannounced;
+    }
+    const OpShape shape{
+        header.elements, header.elementType, setup_.options.fingerprint()};
+    op = startFromPeer(now, header.op, shape, header.source);
+    if (op == nullptr) {
+      return Counter::kTooEarly;
+    }
   }
   return op->data(now, header, payload, bytes);
 }
@@ -357,14 +380,10 @@ void Session::recordIn(
   switch (record.type) {
     case ControlType::kAnnounce:
       if (op == nullptr && !isOver(record.op)) {
-        const bool fits = record.shape.elements <=
-                          shared_->arena.limitBytes() * uint64_t{64};
-        if (!fits || ops_.size() >= kUnenteredOpsMax) {
-          shared_->counters.add(Counter::kTooEarly);
-          return;
+        op = startFromPeer(now, record.op, record.shape, peer);
+        if (op == nullptr) {
+          return;  // its data will be counted
         }
-        op = findOrStart(now, record.op, record.shape, peer);
-        updateActivity();
       }
       if (op != nullptr) {
         op->announced(peer, record.shape);
@@ -441,7 +460,7 @@ void Session::considerCredit(int rank) {
     peer.creditDue = true;
     peer.controlDue = std::min(
         peer.controlDue,
-        left <= share / 4 ? lastNow_ : lastNow_ + kControlPatience);
+        left <= (share + 1) / 4 ? lastNow_ : lastNow_ + kControlPatience);
   }
 }
 
@@ -499,38 +518,35 @@ bool Session::hasData(int peer) const {
   });
 }
 
+// Peers take turns. In its turn a peer gets a burst of data and then, behind it
+// so that both can leave as one train, what control is due.
 bool Session::packetOut(TimePoint now, OutPacket* out) {
   lastNow_ = now;
-  for (int i = 0; i < setup_.size; i++) {
-    const int rank = (sendTurn_ + i) % setup_.size;
-    Peer& peer = peers_[rank];
-    if (rank == setup_.rank || peer.gone) {
-      continue;
+  for (int i = 0; i <= setup_.size; i++) {
+    if (sendTurn_ != setup_.rank && !peers_[sendTurn_].gone &&
+        peerOut(now, sendTurn_, out)) {
+      return true;
     }
-    if (now >= peer.controlDue && controlOut(now, rank, out)) {
+    sendTurn_ = (sendTurn_ + 1) % setup_.size;
+    sendBurstBytes_ = 0;
+  }
+  return false;
+}
+
+bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
+  Peer& peer = peers_[rank];
+  if (sendBurstBytes_ + setup_.slotBytesMax <= kSendBurstBytes) {
+    if (!peer.send.available()) {
+      if (peer.blockedRetry == kNever && hasData(rank)) {
+        peer.blockedRetry = now + retryAfter(rank);
+      }
+    } else if (dataOut(rank, out)) {
+      sendBurstBytes_ += out->headBytes + out->payloadBytes;
       return true;
     }
   }
-  for (int i = 0; i < setup_.size; i++) {
-    if (sendBurst_ == 0) {
-      sendTurn_ = (sendTurn_ + 1) % setup_.size;
-      sendBurst_ = kSendBurst;
-    }
-    const int rank = sendTurn_;
-    Peer& peer = peers_[rank];
-    if (rank != setup_.rank && !peer.gone) {
-      if (peer.send.available()) {
-        if (dataOut(rank, out)) {
-          sendBurst_--;
-          return true;
-        }
-      } else if (peer.blockedRetry == kNever && hasData(rank)) {
-        peer.blockedRetry = now + retryAfter(rank);
-      }
-    }
-    sendBurst_ = 0;
-  }
-  return false;
+  sendBurstBytes_ = kSendBurstBytes;  // only control from here on
+  return now >= peer.controlDue && controlOut(now, rank, out);
 }
 
 bool Session::controlOut(TimePoint now, int rank, OutPacket* out) {
@@ -590,7 +606,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
     header.slot = send.slot;
     header.source = static_cast<uint16_t>(setup_.rank);
     header.destination = static_cast<uint16_t>(rank);
-    header.shard = static_cast<uint16_t>(send.shard);
+    header.elements = static_cast<uint32_t>(op->shape().elements);
     header.contributors = send.contributors;
     header.epoch = setup_.epoch;
     header.number = peer.send.take();

@@ -150,6 +150,8 @@ class Session : private OpHost {
   const Op* find(const OpId& id) const;
   Op* findOrStart(
       TimePoint now, const OpId& id, const OpShape& shape, int announcer);
+  Op* startFromPeer(
+      TimePoint now, const OpId& id, const OpShape& shape, int peer);
   bool isOver(const OpId& id) const;
   void forgetIfDone(const OpId& id);
   OpBounds boundsFor(TimePoint now, const OpShape& shape);
@@ -168,6 +170,7 @@ class Session : private OpHost {
   void writeCredit(int peer, WriteCursor* out);
   uint64_t shareSlots() const;
 
+  bool peerOut(TimePoint now, int peer, OutPacket* out);
   bool controlOut(TimePoint now, int peer, OutPacket* out);
   bool dataOut(int peer, OutPacket* out);
   bool hasData(int peer) const;
@@ -180,8 +183,8 @@ class Session : private OpHost {
   std::map<uint32_t, SizeClass> classes_;
   uint32_t unacknowledged_ = 0;  // ops returned here, not done everywhere
   bool active_ = false;
-  int sendTurn_ = 0;   // the peer whose turn it is
-  int sendBurst_ = 0;  // how many more in a row
+  int sendTurn_ = 0;          // the peer whose turn it is
+  size_t sendBurstBytes_ = 0;  // what it has sent in this turn
   TimePoint lastNow_{};
   std::string failure_;
 };

@@ -27,7 +27,8 @@ bool PacketSender::send(TimePoint now, int trains) {
   for (int sent = 0; sent < trains; sent++) {
     size_t count = 0;
     size_t bytes = 0;
-    // A train: data to one peer of one session, all of one size but the last.
+    // A train: datagrams to one peer of one session, all of one size but the
+    // last, which may be the control that goes with the data.
     while (count < UdpSocket::kTrainSegmentsMax) {
       OutPacket& packet = packets_[count];
       sessions_[count] = endpoint_->packetOut(now, &packet);
@@ -43,7 +44,6 @@ bool PacketSender::send(TimePoint now, int trains) {
       const size_t first = packets_[0].headBytes + packets_[0].payloadBytes;
       const bool joins =
           count > 0 && socket_->segmentation() &&
-          packet.type == PacketType::kData &&
           packets_[0].type == PacketType::kData &&
           sessions_[count] == sessions_[0] && packet.peer == packets_[0].peer &&
           size <= first && bytes + size <= UdpSocket::kTrainBytesMax;

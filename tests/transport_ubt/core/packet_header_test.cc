@@ -21,7 +21,6 @@ PacketHeader example() {
   header.slot = 2;
   header.source = 1;
   header.destination = 0;
-  header.shard = 1;
   header.contributors = 3;
   header.epoch = 0x1122334455667788;
   header.number = 4;
@@ -31,9 +30,9 @@ PacketHeader example() {
 const std::vector<uint8_t> kExampleBytes = {
     0x01, 0x01, 0x01, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
-    0x01, 0x00, 0x03, 0x00, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+    0x03, 0x00, 0x00, 0x00, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
     0x22, 0x11, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
-constexpr uint64_t kExampleTag = 0x2491e9f2ab26f70f;
+constexpr uint64_t kExampleTag = 0xc1551994e176de5e;
 
 TEST(PacketHeader, EncodesTheDocumentedExample) {
   std::byte bytes[PacketHeader::kBytes];
@@ -56,7 +55,7 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   in.slot = *rc::gen::arbitrary<uint32_t>();
   in.source = *rc::gen::arbitrary<uint16_t>();
   in.destination = *rc::gen::arbitrary<uint16_t>();
-  in.shard = *rc::gen::arbitrary<uint16_t>();
+  in.elements = *rc::gen::arbitrary<uint32_t>();
   in.contributors = *rc::gen::arbitrary<uint16_t>();
   in.epoch = *rc::gen::arbitrary<uint64_t>();
   in.number = *rc::gen::arbitrary<uint64_t>() >> 1;
