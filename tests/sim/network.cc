@@ -18,8 +18,7 @@ bool isData(const Network::Datagram& datagram) {
 
 }  // namespace
 
-Network::Network(
-    const SimOptions& options, EventQueue* events, Deliver deliver)
+Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
     : options_(options),
       events_(events),
       deliver_(std::move(deliver)),

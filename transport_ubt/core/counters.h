@@ -13,32 +13,43 @@ enum class Counter : uint8_t {
   kSentControl,
   kAcceptedData,
   kAcceptedControl,
-  kDuplicateData,   // a slot or a number that was there before
-  kLateData,        // for a closed slot or a finished op
-  kMalformed,       // no header, wrong lengths, out-of-range fields
-  kUnknownEpoch,    // no such context here
-  kWrongRank,       // not for this rank, or from no rank
-  kBadTag,          // the authentication failed
-  kReplayed,        // control with a number seen before
-  kUnannounced,     // data of an op whose shape nobody has told yet
-  kMismatched,      // data that contradicts the op's shape
-  kTooEarly,        // an op beyond any lead
-  kArenaFull,       // no room to keep early data
-  kSendFailed,      // the socket did not take it
+  kDuplicateData,  // a slot or a number that was there before
+  kLateData,       // for a closed slot or a finished op
+  kMalformed,      // no header, wrong lengths, out-of-range fields
+  kUnknownEpoch,   // no such context here
+  kWrongRank,      // not for this rank, or from no rank
+  kBadTag,         // the authentication failed
+  kReplayed,       // control with a number seen before
+  kUnannounced,    // data of an op whose shape nobody has told yet
+  kMismatched,     // data that contradicts the op's shape
+  kTooEarly,       // an op beyond any lead
+  kArenaFull,      // no room to keep early data
+  kSendFailed,     // the socket did not take it
   kCounters,
 };
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",       "sent_control", "accepted_data", "accepted_control",
-      "duplicate_data",  "late_data",    "malformed",     "unknown_epoch",
-      "wrong_rank",      "bad_tag",      "replayed",      "unannounced",
-      "mismatched",      "too_early",    "arena_full",    "send_failed",
+      "sent_data",
+      "sent_control",
+      "accepted_data",
+      "accepted_control",
+      "duplicate_data",
+      "late_data",
+      "malformed",
+      "unknown_epoch",
+      "wrong_rank",
+      "bad_tag",
+      "replayed",
+      "unannounced",
+      "mismatched",
+      "too_early",
+      "arena_full",
+      "send_failed",
   };
-  static_assert(
-      sizeof(kNames) / sizeof(kNames[0]) ==
-          static_cast<size_t>(Counter::kCounters),
-      "a name for each counter");
+  static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
+                    static_cast<size_t>(Counter::kCounters),
+                "a name for each counter");
   return kNames[static_cast<size_t>(counter)];
 }
 

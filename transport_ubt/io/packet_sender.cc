@@ -5,8 +5,9 @@
 
 namespace ubt {
 
-PacketSender::PacketSender(
-    Endpoint* endpoint, UdpSocket* socket, const FaultOptions& faults)
+PacketSender::PacketSender(Endpoint* endpoint,
+                           UdpSocket* socket,
+                           const FaultOptions& faults)
     : endpoint_(endpoint),
       socket_(socket),
       harmful_(faults.any()),
@@ -14,8 +15,8 @@ PacketSender::PacketSender(
       packets_(UdpSocket::kTrainSegmentsMax + 1),
       sessions_(UdpSocket::kTrainSegmentsMax + 1) {}
 
-void PacketSender::setAddresses(
-    const Session* session, std::vector<SocketAddress> addresses) {
+void PacketSender::setAddresses(const Session* session,
+                                std::vector<SocketAddress> addresses) {
   addresses_[session] = std::move(addresses);
 }
 
@@ -41,12 +42,12 @@ bool PacketSender::send(TimePoint now, int trains) {
       }
       const size_t size = packet.headBytes + packet.payloadBytes;
       const size_t first = packets_[0].headBytes + packets_[0].payloadBytes;
-      const bool joins =
-          count > 0 && socket_->segmentation() &&
-          packet.type == PacketType::kData &&
-          packets_[0].type == PacketType::kData &&
-          sessions_[count] == sessions_[0] && packet.peer == packets_[0].peer &&
-          size <= first && bytes + size <= UdpSocket::kTrainBytesMax;
+      const bool joins = count > 0 && socket_->segmentation() &&
+                         packet.type == PacketType::kData &&
+                         packets_[0].type == PacketType::kData &&
+                         sessions_[count] == sessions_[0] &&
+                         packet.peer == packets_[0].peer && size <= first &&
+                         bytes + size <= UdpSocket::kTrainBytesMax;
       if (count > 0 && !joins) {
         flushTrain(count);
         std::swap(packets_[0], packets_[count]);
@@ -75,27 +76,24 @@ void PacketSender::flushTrain(size_t count) {
     OutPacket& packet = packets_[i];
     pieces[used++] = {packet.head, packet.headBytes};
     if (packet.payloadBytes > 0) {
-      pieces[used++] = {
-          const_cast<std::byte*>(packet.payload), packet.payloadBytes};
+      pieces[used++] = {const_cast<std::byte*>(packet.payload),
+                        packet.payloadBytes};
     }
   }
   const auto& to = addresses_[sessions_[0]][packets_[0].peer];
-  transmit(
-      to,
-      pieces,
-      used,
-      packets_[0].headBytes + packets_[0].payloadBytes,
-      count);
+  transmit(to,
+           pieces,
+           used,
+           packets_[0].headBytes + packets_[0].payloadBytes,
+           count);
 }
 
-void PacketSender::transmit(
-    const SocketAddress& to,
-    const iovec* pieces,
-    size_t count,
-    size_t segmentBytes,
-    size_t datagrams) {
-  auto sent =
-      socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+void PacketSender::transmit(const SocketAddress& to,
+                            const iovec* pieces,
+                            size_t count,
+                            size_t segmentBytes,
+                            size_t datagrams) {
+  auto sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
   if (sent == UdpSocket::Sent::kFull) {
     socket_->waitWritable();
     sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
