@@ -308,7 +308,7 @@ void World::pump(int rank) {
                         packet.payload,
                         packet.payload + packet.payloadBytes);
       }
-      network_.send(rank, packet.peer, std::move(datagram));
+      network_.send(rank, packet.peer, datagram);
     }
     if (host.endpoint->nextDeadline() > events_.now()) {
       break;
