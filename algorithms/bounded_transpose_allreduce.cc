@@ -45,8 +45,8 @@ BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
   for (size_t i = 1; i < sources.size(); i++) {
     impl.reduce(result, result, sources[i]->ptr, impl.elements);
   }
-  BoundedReport report = context->allreduce(
-      impl.tag, *type, result, impl.elements, impl.timeout);
+  BoundedReport report =
+      context->allreduce(impl.tag, *type, result, impl.elements, impl.timeout);
   for (size_t i = 1; i < impl.out.size(); i++) {
     std::memcpy(impl.out[i]->ptr, result, bytes);
   }

@@ -68,8 +68,8 @@ class BoundedTransposeAllreduce : public Algorithm {
       bounded_ = nullptr;
     }
     if (bounded_ == nullptr) {
-      exact_ = std::make_unique<TransposeAllreduce<T>>(
-          context, ptrs, count, fn);
+      exact_ =
+          std::make_unique<TransposeAllreduce<T>>(context, ptrs, count, fn);
     }
   }
 
@@ -82,12 +82,11 @@ class BoundedTransposeAllreduce : public Algorithm {
       for (size_t i = 1; i < ptrs_.size(); i++) {
         fn_->call(ptrs_[0], ptrs_[i], count_);
       }
-      report_ = bounded_->allreduce(
-          tag_,
-          detail::SummableType<T>::kType,
-          ptrs_[0],
-          count_,
-          this->context_->getTimeout());
+      report_ = bounded_->allreduce(tag_,
+                                    detail::SummableType<T>::kType,
+                                    ptrs_[0],
+                                    count_,
+                                    this->context_->getTimeout());
       for (size_t i = 1; i < ptrs_.size(); i++) {
         std::copy(ptrs_[0], ptrs_[0] + count_, ptrs_[i]);
       }

@@ -24,8 +24,8 @@ uint32_t bitsOf(float value) {
 uint16_t halfBits(float value) {
   const uint32_t bits = bitsOf(value);
   const uint32_t exponent = ((bits >> 23) & 0xff) - 127 + 15;
-  return static_cast<uint16_t>(
-      (bits >> 16 & 0x8000) | exponent << 10 | (bits >> 13 & 0x3ff));
+  return static_cast<uint16_t>((bits >> 16 & 0x8000) | exponent << 10 |
+                               (bits >> 13 & 0x3ff));
 }
 
 void store(ubt::ElementType type, float value, uint8_t* at) {
@@ -69,8 +69,8 @@ bool sums(const AllreduceOptions::Func& reduce, ubt::ElementType type) {
 
 }  // namespace
 
-std::optional<ubt::ElementType> summedType(
-    const AllreduceOptions::Func& reduce, size_t elementSize) {
+std::optional<ubt::ElementType> summedType(const AllreduceOptions::Func& reduce,
+                                           size_t elementSize) {
   for (uint8_t i = 0; i < ubt::kElementTypes && reduce; i++) {
     const auto type = static_cast<ubt::ElementType>(i);
     if (ubt::elementSize(type) == elementSize && sums(reduce, type)) {

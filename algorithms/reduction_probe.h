@@ -14,7 +14,7 @@ namespace gloo {
 // Tells whether it sums one of the types that a bounded allreduce can sum, by
 // calling it on values whose sum gives the type away; empty otherwise. The
 // function is called on eight elements of scratch memory.
-std::optional<ubt::ElementType> summedType(
-    const AllreduceOptions::Func& reduce, size_t elementSize);
+std::optional<ubt::ElementType> summedType(const AllreduceOptions::Func& reduce,
+                                           size_t elementSize);
 
 }  // namespace gloo

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "transport_ubt/kernels/reduction_kernels.h"
 #include "algorithms/transpose_exchange.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
 
 namespace gloo {
 

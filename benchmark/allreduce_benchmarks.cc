@@ -78,7 +78,8 @@ Factory allreduceWith(Scope scope = Scope::kAllRanks) {
 // Gloo's newer form: an options object, separate outputs, always float.
 class NewAllreduceRing : public TypedBenchmark<float> {
  public:
-  NewAllreduceRing(std::shared_ptr<Context> context, const Options& options)
+  NewAllreduceRing(const std::shared_ptr<Context>& context,
+                   const Options& options)
       : TypedBenchmark<float>(context, options), collective_(context) {}
 
   void initialize(size_t elements) override {

@@ -10,7 +10,7 @@
 namespace gloo {
 namespace benchmark {
 
-Control::Control(std::shared_ptr<Context> forBarrier,
+Control::Control(const std::shared_ptr<Context>& forBarrier,
                  std::shared_ptr<Context> forValues)
     : barrier_(forBarrier),
       context_(std::move(forValues)),

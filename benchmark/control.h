@@ -15,7 +15,7 @@ namespace benchmark {
 // made by all ranks.
 class Control {
  public:
-  Control(std::shared_ptr<Context> forBarrier,
+  Control(const std::shared_ptr<Context>& forBarrier,
           std::shared_ptr<Context> forValues);
 
   void barrier() { barrier_.run(); }

@@ -128,7 +128,7 @@ Samples Runner::measureForTime(Set& set, const Samples& warmup) {
   long iterations = control_.broadcast(
       std::max<long>(1, wanted / std::max(median, nanoseconds(1))));
   for (;;) {
-    const auto samples = iterate(set, iterations);
+    auto samples = iterate(set, iterations);
     nanoseconds total{0};
     for (const auto sample : samples) {
       total += sample;

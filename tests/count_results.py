@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts test cases in the result files that one `bazel test` names.
+"""Counts test cases in the result files that runs of `bazel test` name.
+
+Usage: count_results.py EVENTS.json...   (of --build_event_json_file)
 
 Every case of every shard counts once. A target without a result file, or one
 that failed although no case of it did (a crash, a time-out), counts as one
-failure, so that nothing is lost.
+failure, and so does a run of Bazel that reports no test at all: nothing is
+lost. Exits with 1 unless something passed and nothing failed.
 """
 import json
 import sys
@@ -12,54 +15,74 @@ import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 
-def cases(path):
-    """Yields (name, passed, skipped) for each case in a JUnit XML file."""
-    for case in ElementTree.parse(path).getroot().iter("testcase"):
-        name = f"{case.get('classname', '')}.{case.get('name', '')}"
-        failed = (case.find("failure") is not None
-                  or case.find("error") is not None)
-        skipped = (case.find("skipped") is not None
-                   or case.get("status") == "notrun")
-        yield name, not failed, skipped
+class Count:
+    """Passed, failed and skipped cases so far."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def fail(self, what):
+        """Counts a failure, and says of what."""
+        print(f"FAILED {what}")
+        self.failed += 1
+
+    def add_file(self, label, path):
+        """Adds the cases of a JUnit XML file."""
+        try:
+            found = list(ElementTree.parse(path).getroot().iter("testcase"))
+        except (OSError, ElementTree.ParseError) as error:
+            self.fail(f"{label}: no readable result: {error}")
+            return
+        for case in found:
+            name = f"{case.get('classname', '')}.{case.get('name', '')}"
+            if (case.find("failure") is not None
+                    or case.find("error") is not None):
+                self.fail(f"{label} {name}")
+            elif (case.find("skipped") is not None
+                  or case.get("status") == "notrun"):
+                print(f"SKIPPED {label} {name}")
+                self.skipped += 1
+            else:
+                self.passed += 1
+
+    def add_result(self, label, result):
+        """Adds what one shard of one target came to."""
+        failed_before = self.failed
+        for output in result["testActionOutput"]:
+            if output["name"] == "test.xml":
+                self.add_file(label, urllib.parse.unquote(
+                    urllib.parse.urlparse(output["uri"]).path))
+        if result["status"] != "PASSED" and self.failed == failed_before:
+            self.fail(f"{label}: {result['status']}")
+
+    def add_run(self, events_path):
+        """Adds all that one run of `bazel test` reported."""
+        results = 0
+        try:
+            with open(events_path, encoding="utf-8") as events:
+                for line in events:
+                    event = json.loads(line)
+                    if "testResult" in event:
+                        results += 1
+                        self.add_result(event["id"]["testResult"]["label"],
+                                        event["testResult"])
+        except (OSError, ValueError) as error:  # Bazel was killed
+            self.fail(f"bazel: its report breaks off: {error}")
+        else:
+            if results == 0:
+                self.fail("bazel: it reported no test; see its output above")
 
 
-def main(events_path):
-    passed = failed = skipped = 0
-    with open(events_path, encoding="utf-8") as events:
-        for line in events:
-            event = json.loads(line)
-            result = event.get("testResult")
-            if result is None:
-                continue
-            label = event["id"]["testResult"]["label"]
-            xml = [output["uri"] for output in result["testActionOutput"]
-                   if output["name"] == "test.xml"]
-            failed_here = 0
-            if xml:
-                path = urllib.parse.unquote(
-                    urllib.parse.urlparse(xml[0]).path)
-                try:
-                    for name, case_passed, case_skipped in cases(path):
-                        if case_skipped:
-                            skipped += 1
-                            print(f"SKIPPED {label} {name}")
-                        elif case_passed:
-                            passed += 1
-                        else:
-                            failed_here += 1
-                            print(f"FAILED {label} {name}")
-                except (OSError, ElementTree.ParseError) as error:
-                    print(f"FAILED {label}: no readable result: {error}")
-                    failed_here += 1
-            if result["status"] != "PASSED" and failed_here == 0:
-                print(f"FAILED {label}: {result['status']}")
-                failed_here = 1
-            failed += failed_here
-    if skipped:
-        print(f"{skipped} skipped, named above")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or passed == 0 else 0
+def main(paths):
+    """Counts all files; returns the exit code."""
+    count = Count()
+    for path in paths:
+        count.add_run(path)
+    if count.skipped:
+        print(f"{count.skipped} skipped, named above")
+    print(f"{count.passed} passed, {count.failed} failed")
+    return 1 if count.failed or count.passed == 0 else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

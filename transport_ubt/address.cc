@@ -30,8 +30,7 @@ Address::Address(const std::vector<char>& bytes) {
   }
   const size_t tcpBytes = bytes.size() - kHelloBytes;
   ::ubt::ReadCursor cursor(
-      reinterpret_cast<const std::byte*>(bytes.data()) + tcpBytes,
-      kHelloBytes);
+      reinterpret_cast<const std::byte*>(bytes.data()) + tcpBytes, kHelloBytes);
   const auto magic = cursor.get<uint32_t>();
   hello_.port = cursor.get<uint16_t>();
   hello_.slotBytesMax = cursor.get<uint32_t>();
@@ -64,8 +63,7 @@ std::vector<char> Address::bytes() const {
 }
 
 std::string Address::str() const {
-  return tcp::Address(tcp_).str() + " udp port " +
-         std::to_string(hello_.port);
+  return tcp::Address(tcp_).str() + " udp port " + std::to_string(hello_.port);
 }
 
 }  // namespace ubt

@@ -13,11 +13,10 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-Context::Context(
-    std::shared_ptr<Device> device,
-    std::shared_ptr<::gloo::transport::Context> tcp,
-    int rank,
-    int size)
+Context::Context(std::shared_ptr<Device> device,
+                 std::shared_ptr<::gloo::transport::Context> tcp,
+                 int rank,
+                 int size)
     : ::gloo::transport::Context(rank, size),
       device_(std::move(device)),
       tcp_(std::move(tcp)),
@@ -40,13 +39,13 @@ Context::~Context() {
 
 std::unique_ptr<::gloo::transport::Pair>& Context::createPair(int rank) {
   tcp_->setTimeout(getTimeout());
-  pairs_[rank] = std::make_unique<ubt::Pair>(
-      this, rank, tcp_->createPair(rank).get());
+  pairs_[rank] =
+      std::make_unique<ubt::Pair>(this, rank, tcp_->createPair(rank).get());
   return pairs_[rank];
 }
 
-std::unique_ptr<UnboundBuffer> Context::createUnboundBuffer(
-    void* ptr, size_t size) {
+std::unique_ptr<UnboundBuffer> Context::createUnboundBuffer(void* ptr,
+                                                            size_t size) {
   return tcp_->createUnboundBuffer(ptr, size);
 }
 
@@ -85,17 +84,15 @@ void Context::openSession() {
                   hello.port));
   }
   setup.epoch = KeyExchange::epoch(publicKeys);
-  setup.keys =
-      exchange_.derive(rank, publicKeys, device_->settings().secret);
+  setup.keys = exchange_.derive(rank, publicKeys, device_->settings().secret);
   session_ = device_->driver().open(setup, std::move(sockets));
 }
 
-::ubt::OpReport Context::allreduce(
-    uint32_t tag,
-    ::ubt::ElementType type,
-    void* data,
-    size_t elements,
-    std::chrono::milliseconds timeout) {
+::ubt::OpReport Context::allreduce(uint32_t tag,
+                                   ::ubt::ElementType type,
+                                   void* data,
+                                   size_t elements,
+                                   std::chrono::milliseconds timeout) {
   if (session_ == nullptr) {
     throw ::gloo::InvalidOperationException(
         "a bounded allreduce needs a context of two or more ranks, all "
@@ -121,14 +118,13 @@ void Context::openSession() {
   shape.fingerprint = session_->options().fingerprint();
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;
-  if (!device_->driver().allreduce(
-          session_,
-          tag,
-          shape,
-          static_cast<std::byte*>(data),
-          timeout,
-          &report,
-          &failure)) {
+  if (!device_->driver().allreduce(session_,
+                                   tag,
+                                   shape,
+                                   static_cast<std::byte*>(data),
+                                   timeout,
+                                   &report,
+                                   &failure)) {
     throw ::gloo::IoException("bounded allreduce: " + failure.what);
   }
   return report;

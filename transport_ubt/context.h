@@ -25,17 +25,16 @@ class Device;
 // session of the bounded protocol, begun once every pair is connected.
 class Context : public ::gloo::transport::Context {
  public:
-  Context(
-      std::shared_ptr<Device> device,
-      std::shared_ptr<::gloo::transport::Context> tcp,
-      int rank,
-      int size);
+  Context(std::shared_ptr<Device> device,
+          std::shared_ptr<::gloo::transport::Context> tcp,
+          int rank,
+          int size);
   // Lingers until no peer needs anything of this rank, within the timeout.
   ~Context() override;
 
   std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
-  std::unique_ptr<UnboundBuffer> createUnboundBuffer(
-      void* ptr, size_t size) override;
+  std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
+                                                     size_t size) override;
   GLOO_UBT_CONTEXT_CONNECT_ALL
 
   // Sums `elements` values over all ranks, in place, by the op's bound.
@@ -44,12 +43,11 @@ class Context : public ::gloo::transport::Context {
   // wait for ranks that lag. Callable from several threads. Throws
   // gloo::IoException that names the rank if one died, disagrees or holds
   // everybody up; the data is then undefined.
-  ::ubt::OpReport allreduce(
-      uint32_t tag,
-      ::ubt::ElementType type,
-      void* data,
-      size_t elements,
-      std::chrono::milliseconds timeout);
+  ::ubt::OpReport allreduce(uint32_t tag,
+                            ::ubt::ElementType type,
+                            void* data,
+                            size_t elements,
+                            std::chrono::milliseconds timeout);
 
   // What became of datagrams on this context's device, all contexts of it.
   ::ubt::Counters counters() const;
@@ -71,7 +69,7 @@ class Context : public ::gloo::transport::Context {
   int connected_ = 0;
   ::ubt::Session* session_ = nullptr;  // the driver's
   std::mutex watchMutex_;
-  std::unique_ptr<MeshWatch> watch_;   // from the first bounded op on
+  std::unique_ptr<MeshWatch> watch_;  // from the first bounded op on
 };
 
 }  // namespace ubt

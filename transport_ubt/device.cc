@@ -46,9 +46,9 @@ std::string interfaceNames() {
 // Gloo's own look-up, with an error one can act on.
 tcp::attr resolve(const tcp::attr& attr) {
   if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
-    throw ::gloo::InvalidOperationException(
-        "no network interface '" + attr.iface + "' here; there are " +
-        interfaceNames());
+    throw ::gloo::InvalidOperationException("no network interface '" +
+                                            attr.iface + "' here; there are " +
+                                            interfaceNames());
   }
   return tcp::CreateDeviceAttr(attr);
 }
@@ -76,8 +76,8 @@ void warnOnce(const std::string& text) {
   }
 }
 
-std::unique_ptr<::ubt::Driver> makeDriver(
-    const tcp::attr& attr, const Settings& settings) {
+std::unique_ptr<::ubt::Driver> makeDriver(const tcp::attr& attr,
+                                          const Settings& settings) {
   ::ubt::Driver::Options options;
   options.socket.address = ::ubt::SocketAddress(attr.ai_addr, 0);
   options.socket.portLow = settings.portLow;
@@ -91,8 +91,8 @@ std::unique_ptr<::ubt::Driver> makeDriver(
   }
   std::unique_ptr<::ubt::Driver> driver;
   try {
-    driver = std::make_unique<::ubt::Driver>(
-        options, ::ubt::reductionKernels());
+    driver =
+        std::make_unique<::ubt::Driver>(options, ::ubt::reductionKernels());
   } catch (const std::runtime_error& error) {  // std::system_error, too
     throw ::gloo::IoException(error.what());
   }
@@ -116,23 +116,26 @@ Device::Device(const attr& attr) : settings_(attr.settings) {
   const tcp::attr resolved = resolve(attr);
   tcp_ = tcp::CreateDevice(resolved);
   driver_ = makeDriver(resolved, settings_);
-  slotBytesMax_ = slotBytesFor(
-      settings_.mtu > 0 ? settings_.mtu : driver_->socket().mtu(),
-      driver_->socket().address().family());
+  slotBytesMax_ =
+      slotBytesFor(settings_.mtu > 0 ? settings_.mtu : driver_->socket().mtu(),
+                   driver_->socket().address().family());
 }
 
 std::string Device::str() const {
-  return "ubt, " + tcp_->str() + ", udp=" +
-         driver_->socket().address().str() +
+  return "ubt, " + tcp_->str() + ", udp=" + driver_->socket().address().str() +
          ", slot=" + std::to_string(slotBytesMax_);
 }
 
-const std::string& Device::getPCIBusID() const { return tcp_->getPCIBusID(); }
+const std::string& Device::getPCIBusID() const {
+  return tcp_->getPCIBusID();
+}
 
-int Device::getInterfaceSpeed() const { return tcp_->getInterfaceSpeed(); }
+int Device::getInterfaceSpeed() const {
+  return tcp_->getInterfaceSpeed();
+}
 
-std::shared_ptr<::gloo::transport::Context> Device::createContext(
-    int rank, int size) {
+std::shared_ptr<::gloo::transport::Context> Device::createContext(int rank,
+                                                                  int size) {
   return std::make_shared<Context>(
       shared_from_this(), tcp_->createContext(rank, size), rank, size);
 }

@@ -38,8 +38,8 @@ class Device : public ::gloo::transport::Device,
   std::string str() const override;
   const std::string& getPCIBusID() const override;
   int getInterfaceSpeed() const override;
-  std::shared_ptr<::gloo::transport::Context> createContext(
-      int rank, int size) override;
+  std::shared_ptr<::gloo::transport::Context> createContext(int rank,
+                                                            int size) override;
 
   // Internal to the transport.
   ::ubt::Driver& driver() { return *driver_; }

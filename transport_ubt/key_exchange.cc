@@ -15,16 +15,15 @@ static_assert(crypto_kx_PUBLICKEYBYTES == sizeof(PublicKey), "key size");
 
 // Hash of the job's secret and everybody's public key: the context every
 // derived key is bound to.
-std::array<uint8_t, 32> transcript(
-    const std::vector<PublicKey>& all, const std::string& secret) {
+std::array<uint8_t, 32> transcript(const std::vector<PublicKey>& all,
+                                   const std::string& secret) {
   std::array<uint8_t, 32> key{};
-  crypto_generichash(
-      key.data(),
-      key.size(),
-      reinterpret_cast<const uint8_t*>(secret.data()),
-      secret.size(),
-      nullptr,
-      0);
+  crypto_generichash(key.data(),
+                     key.size(),
+                     reinterpret_cast<const uint8_t*>(secret.data()),
+                     secret.size(),
+                     nullptr,
+                     0);
   crypto_generichash_state state;
   crypto_generichash_init(&state, key.data(), key.size(), 32);
   for (const PublicKey& publicKey : all) {
@@ -35,12 +34,15 @@ std::array<uint8_t, 32> transcript(
   return hash;
 }
 
-::ubt::AuthKey bind(
-    const uint8_t* session, const std::array<uint8_t, 32>& transcript) {
+::ubt::AuthKey bind(const uint8_t* session,
+                    const std::array<uint8_t, 32>& transcript) {
   ::ubt::AuthKey key{};
-  crypto_generichash(
-      key.data(), key.size(), session, crypto_kx_SESSIONKEYBYTES,
-      transcript.data(), transcript.size());
+  crypto_generichash(key.data(),
+                     key.size(),
+                     session,
+                     crypto_kx_SESSIONKEYBYTES,
+                     transcript.data(),
+                     transcript.size());
   return key;
 }
 
@@ -59,8 +61,8 @@ KeyExchange::~KeyExchange() {
 
 uint64_t KeyExchange::epoch(const std::vector<PublicKey>& all) {
   const auto hash = transcript(all, "epoch");
-  return ::ubt::ReadCursor(
-             reinterpret_cast<const std::byte*>(hash.data()), hash.size())
+  return ::ubt::ReadCursor(reinterpret_cast<const std::byte*>(hash.data()),
+                           hash.size())
       .get<uint64_t>();
 }
 
@@ -79,14 +81,13 @@ std::vector<::ubt::PeerKeys> KeyExchange::derive(
     // The lower rank plays the client.
     const auto exchange = rank < peer ? crypto_kx_client_session_keys
                                       : crypto_kx_server_session_keys;
-    if (exchange(
-            receive,
-            send,
-            publicKey_.data(),
-            secretKey_.data(),
-            all[peer].data()) != 0) {
-      throw ::gloo::IoException(
-          "rank " + std::to_string(peer) + " sent an unacceptable public key");
+    if (exchange(receive,
+                 send,
+                 publicKey_.data(),
+                 secretKey_.data(),
+                 all[peer].data()) != 0) {
+      throw ::gloo::IoException("rank " + std::to_string(peer) +
+                                " sent an unacceptable public key");
     }
     keys[peer].send = bind(send, bound);
     keys[peer].receive = bind(receive, bound);

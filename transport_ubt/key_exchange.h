@@ -32,10 +32,9 @@ class KeyExchange {
 
   // The keys between `rank` (this one) and each other rank; the own entry is
   // zero. Throws gloo::IoException naming a rank whose key is no key.
-  std::vector<::ubt::PeerKeys> derive(
-      int rank,
-      const std::vector<PublicKey>& all,
-      const std::string& secret) const;
+  std::vector<::ubt::PeerKeys> derive(int rank,
+                                      const std::vector<PublicKey>& all,
+                                      const std::string& secret) const;
 
  private:
   PublicKey publicKey_{};

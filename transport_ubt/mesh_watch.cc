@@ -47,10 +47,9 @@ void MeshWatch::post() {
       mesh_->getPair(rank)->recv(alarm_.get(), slot_, 0, sizeof(byte_));
     } catch (const ::gloo::IoException& error) {
       gone_[rank] = true;
-      closed_(
-          rank,
-          "the connection to rank " + std::to_string(rank) +
-              " is closed (has it died?): " + error.what());
+      closed_(rank,
+              "the connection to rank " + std::to_string(rank) +
+                  " is closed (has it died?): " + error.what());
     }
   }
 }

@@ -41,27 +41,27 @@ class Pair : public ::gloo::transport::Pair {
     tcp_->setSync(enable, busyPoll);
   }
 
-  std::unique_ptr<Buffer> createSendBuffer(
-      int slot, void* ptr, size_t size) override {
+  std::unique_ptr<Buffer> createSendBuffer(int slot,
+                                           void* ptr,
+                                           size_t size) override {
     return tcp_->createSendBuffer(slot, ptr, size);
   }
-  std::unique_ptr<Buffer> createRecvBuffer(
-      int slot, void* ptr, size_t size) override {
+  std::unique_ptr<Buffer> createRecvBuffer(int slot,
+                                           void* ptr,
+                                           size_t size) override {
     return tcp_->createRecvBuffer(slot, ptr, size);
   }
 
-  void send(
-      UnboundBuffer* buffer,
-      uint64_t tag,
-      size_t offset,
-      size_t nbytes) override {
+  void send(UnboundBuffer* buffer,
+            uint64_t tag,
+            size_t offset,
+            size_t nbytes) override {
     tcp_->send(buffer, tag, offset, nbytes);
   }
-  void recv(
-      UnboundBuffer* buffer,
-      uint64_t tag,
-      size_t offset,
-      size_t nbytes) override {
+  void recv(UnboundBuffer* buffer,
+            uint64_t tag,
+            size_t offset,
+            size_t nbytes) override {
     tcp_->recv(buffer, tag, offset, nbytes);
   }
 

@@ -24,18 +24,18 @@ namespace {
 
 constexpr char kPrefix[] = "GLOO_UBT_";
 
-[[noreturn]] void reject(
-    const char* name, const std::string& value, const std::string& allowed) {
-  throw ::gloo::InvalidOperationException(
-      std::string(name) + "=" + value + ": expected " + allowed);
+[[noreturn]] void reject(const char* name,
+                         const std::string& value,
+                         const std::string& allowed) {
+  throw ::gloo::InvalidOperationException(std::string(name) + "=" + value +
+                                          ": expected " + allowed);
 }
 
 // Names to values; the choice's own text on a miss.
 template <typename T>
-T choose(
-    const char* name,
-    const std::string& value,
-    const std::map<std::string, T>& choices) {
+T choose(const char* name,
+         const std::string& value,
+         const std::map<std::string, T>& choices) {
   const auto found = choices.find(value);
   if (found != choices.end()) {
     return found->second;
@@ -47,18 +47,19 @@ T choose(
   reject(name, value, allowed);
 }
 
-uint64_t integer(
-    const char* name, const std::string& value, uint64_t min, uint64_t max) {
+uint64_t integer(const char* name,
+                 const std::string& value,
+                 uint64_t min,
+                 uint64_t max) {
   errno = 0;
   char* end = nullptr;
   const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
   const bool digits = !value.empty() && value.find('-') == std::string::npos;
   if (!digits || *end != '\0' || errno != 0 || number < min || number > max) {
-    reject(
-        name,
-        value,
-        "an integer from " + std::to_string(min) + " to " +
-            std::to_string(max));
+    reject(name,
+           value,
+           "an integer from " + std::to_string(min) + " to " +
+               std::to_string(max));
   }
   return number;
 }
@@ -67,8 +68,10 @@ uint64_t integer(
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
   const std::string unit = end;
-  const double ns =
-      unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
+  const double ns = unit == "us"   ? 1e3
+                    : unit == "ms" ? 1e6
+                    : unit == "s"  ? 1e9
+                                   : 0;
   if (end == value.c_str() || ns == 0 || !(number > 0 && number < 1e6)) {
     reject(name, value, "a positive duration such as 500us, 20ms or 1s");
   }
@@ -78,20 +81,19 @@ uint64_t integer(
 void readBound(Settings* s, const char* name, const std::string& value) {
   const size_t comma = value.find(',');
   s->protocol.boundScatter = duration(name, value.substr(0, comma));
-  s->protocol.boundBroadcast =
-      comma == std::string::npos ? s->protocol.boundScatter
-                                 : duration(name, value.substr(comma + 1));
+  s->protocol.boundBroadcast = comma == std::string::npos
+                                   ? s->protocol.boundScatter
+                                   : duration(name, value.substr(comma + 1));
 }
 
 void readPorts(Settings* s, const char* name, const std::string& value) {
   const size_t dash = value.find('-');
-  s->portLow = static_cast<uint16_t>(
-      integer(name, value.substr(0, dash), 1024, 65535));
-  s->portHigh =
-      dash == std::string::npos
-          ? s->portLow
-          : static_cast<uint16_t>(
-                integer(name, value.substr(dash + 1), s->portLow, 65535));
+  s->portLow =
+      static_cast<uint16_t>(integer(name, value.substr(0, dash), 1024, 65535));
+  s->portHigh = dash == std::string::npos
+                    ? s->portLow
+                    : static_cast<uint16_t>(integer(
+                          name, value.substr(dash + 1), s->portLow, 65535));
 }
 
 void readSecretFile(Settings* s, const char* name, const std::string& path) {
@@ -124,20 +126,20 @@ const std::map<std::string, Reader>& readers() {
        }},
       {"GLOO_UBT_AUTH",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.auth = choose<::ubt::AuthMode>(
-             name,
-             value,
-             {{"header", ::ubt::AuthMode::kHeader},
-              {"full", ::ubt::AuthMode::kFull}});
+         s->protocol.auth =
+             choose<::ubt::AuthMode>(name,
+                                     value,
+                                     {{"header", ::ubt::AuthMode::kHeader},
+                                      {"full", ::ubt::AuthMode::kFull}});
        }},
       {"GLOO_UBT_BOUND", readBound},
       {"GLOO_UBT_BOUND_MODE",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.boundMode = choose<::ubt::BoundMode>(
-             name,
-             value,
-             {{"median", ::ubt::BoundMode::kMedian},
-              {"paper", ::ubt::BoundMode::kPaper}});
+         s->protocol.boundMode =
+             choose<::ubt::BoundMode>(name,
+                                      value,
+                                      {{"median", ::ubt::BoundMode::kMedian},
+                                       {"paper", ::ubt::BoundMode::kPaper}});
        }},
       {"GLOO_UBT_WARMUP_OPS",
        [](Settings* s, const char* name, const std::string& value) {
@@ -194,8 +196,8 @@ const std::map<std::string, Reader>& readers() {
 }
 
 // Read elsewhere, by the Redis rendezvous.
-constexpr const char* kOthers[] = {
-    "GLOO_UBT_REDIS_PASSWORD", "GLOO_UBT_REDIS_PASSWORD_FILE"};
+constexpr const char* kOthers[] = {"GLOO_UBT_REDIS_PASSWORD",
+                                   "GLOO_UBT_REDIS_PASSWORD_FILE"};
 
 size_t editDistance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);

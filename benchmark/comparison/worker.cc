@@ -75,10 +75,12 @@ std::string joined(const std::vector<std::string>& words) {
 std::string describe(const std::vector<AlgorithmSpec>& algorithms,
                      const std::vector<size_t>& elements) {
   std::vector<std::string> names;
+  names.reserve(algorithms.size());
   for (const auto& algorithm : algorithms) {
     names.push_back(algorithm.name);
   }
   std::vector<std::string> sizes;
+  sizes.reserve(elements.size());
   for (const auto count : elements) {
     sizes.push_back(std::to_string(count));
   }

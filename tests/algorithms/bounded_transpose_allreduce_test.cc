@@ -81,8 +81,9 @@ TEST_P(BoundedTransposeAllreduceRanks, SumsExactlyWhereNothingIsLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ranks, BoundedTransposeAllreduceRanks, ::testing::Values(2, 3, 4, 8, 16));
+INSTANTIATE_TEST_SUITE_P(Ranks,
+                         BoundedTransposeAllreduceRanks,
+                         ::testing::Values(2, 3, 4, 8, 16));
 
 TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
   Mesh mesh(bounded(), 3);
@@ -127,17 +128,16 @@ TEST(BoundedTransposeAllreduce, IntegersAndMaximaStayExact) {
 }
 
 TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
-  Mesh mesh(
-      bounded([](transport::ubt::Settings* settings) {
-        settings->faults.loss = 0.02;
-        settings->faults.duplicate = 0.01;
-        settings->faults.reorder = 0.02;
-        settings->protocol.boundScatter = std::chrono::milliseconds(40);
-        settings->protocol.boundBroadcast = std::chrono::milliseconds(40);
-        settings->protocol.hardBoundFactor = 20;
-        settings->mtu = 1500;
-      }),
-      4);
+  Mesh mesh(bounded([](transport::ubt::Settings* settings) {
+              settings->faults.loss = 0.02;
+              settings->faults.duplicate = 0.01;
+              settings->faults.reorder = 0.02;
+              settings->protocol.boundScatter = std::chrono::milliseconds(40);
+              settings->protocol.boundBroadcast = std::chrono::milliseconds(40);
+              settings->protocol.hardBoundFactor = 20;
+              settings->mtu = 1500;
+            }),
+            4);
   std::atomic<uint64_t> missing{0};
   const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
     std::vector<float> values(100000);

@@ -65,7 +65,7 @@ class BenchmarkProcessTest : public ::testing::Test {
     const auto path = directory_.path() + "/shared";
     std::filesystem::create_directory(path);
     arguments.insert(arguments.begin(), {"--shared-path", path});
-    const auto results = run(ranks, arguments);
+    auto results = run(ranks, arguments);
     EXPECT_TRUE(std::filesystem::is_empty(path));
     return results;
   }

@@ -22,6 +22,7 @@ constexpr auto kTimeout = std::chrono::seconds(20);
 std::string onAllRanks(int ranks, const std::function<void(int)>& body) {
   std::vector<std::string> errors(ranks);
   std::vector<std::thread> threads;
+  threads.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) {
     threads.emplace_back([&, rank] {
       try {

@@ -93,6 +93,8 @@ void expectAll(const std::vector<T>& expected,
   for (const auto& result : results) {
     GLOO_ENFORCE_EQ(expected.size(), result.size());
     for (size_t i = 0; i < expected.size(); i++) {
+      // Equal in every bit, which a NaN or -0.0 would not be with ==.
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
       if (std::memcmp(&expected[i], &result[i], sizeof(T)) != 0) {
         ADD_FAILURE() << "rank " << rank << " element " << i << ": "
                       << ::testing::PrintToString(result[i]) << " should be "

@@ -22,8 +22,7 @@ constexpr size_t kOpsMax = 300;
 // so that the input decides over the rest.
 std::vector<std::byte> packetFrom(const uint8_t* data, size_t size) {
   std::vector<std::byte> packet(ubt::PacketHeader::kBytes);
-  std::memcpy(
-      packet.data(), data, std::min(size, ubt::PacketHeader::kBytes));
+  std::memcpy(packet.data(), data, std::min(size, ubt::PacketHeader::kBytes));
   ubt::PacketHeader header;
   packet[0] = std::byte{ubt::PacketHeader::kVersion};
   if (!ubt::PacketHeader::decode(packet.data(), packet.size(), &header)) {

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A parser of outside bytes, as a fuzz target and as a test of its corpus."""
+"""A parser of outside bytes, as a fuzz target and as a plain test."""
 
-def fuzz_target(name, srcs, deps, corpus = None):
+def fuzz_target(name, srcs, deps):
     """Defines the test `name`.
 
-    With --config=fuzz it is libFuzzer's, and runs for a minute; without, it
-    replays the files of its corpus and some thousand random inputs.
+    With --config=fuzz it is libFuzzer's, and runs for a minute, or as long as
+    --test_arg=-max_total_time=SECONDS says; without, it replays some thousand
+    random inputs. An input that crashes libFuzzer lies in the outputs.zip of
+    the test's folder in bazel-testlogs; where it is short, the log has it too.
 
     Args:
       name: of the test.
       srcs: one file with LLVMFuzzerTestOneInput.
       deps: what it needs.
-      corpus: files to begin with.
     """
     native.cc_test(
         name = name,
         size = "medium",
         srcs = srcs + select({
-            ":fuzzing": [],
+            ":fuzzing": ["libfuzzer_init.cc"],
             "//conditions:default": ["replay_main.cc"],
         }),
         args = select({
@@ -28,7 +29,6 @@ def fuzz_target(name, srcs, deps, corpus = None):
             ],
             "//conditions:default": [],
         }),
-        data = corpus or [],
         linkopts = select({
             ":fuzzing": ["-fsanitize=fuzzer"],
             "//conditions:default": [],

@@ -53,6 +53,7 @@ class UbtRedisStoreTest : public ::testing::Test {
   // Runs the ranks, each with a store, as threads.
   void run(int size, const std::function<void(int, UbtRedisStore&)>& body) {
     std::vector<std::future<void>> ranks;
+    ranks.reserve(size);
     for (int rank = 0; rank < size; rank++) {
       ranks.push_back(std::async(std::launch::async, [=] {
         UbtRedisStore store(options(rank, size));

@@ -19,10 +19,12 @@ class EventQueue {
   TimePoint now() const { return now_; }
 
   void at(TimePoint when, Event event) {
-    events_.emplace(
-        std::make_pair(std::max(when, now_), sequence_++), std::move(event));
+    events_.emplace(std::make_pair(std::max(when, now_), sequence_++),
+                    std::move(event));
   }
-  void after(Duration delay, Event event) { at(now_ + delay, std::move(event)); }
+  void after(Duration delay, Event event) {
+    at(now_ + delay, std::move(event));
+  }
 
   // Runs the next event; false if there is none.
   bool step() {

@@ -36,24 +36,22 @@ int main(int argc, char** argv) {
     }
     failed += !result.violations.empty();
     if (replay) {
-      std::printf(
-          "  %" PRIu64 " ops, %" PRIu64 " bounded, %" PRIu64
-          " errors, %" PRIu64 " pairs missing, %" PRIu64 " drifted\n",
-          result.ops,
-          result.boundedOps,
-          result.errors,
-          result.pairsMissing,
-          result.driftElements);
+      std::printf("  %" PRIu64 " ops, %" PRIu64 " bounded, %" PRIu64
+                  " errors, %" PRIu64 " pairs missing, %" PRIu64 " drifted\n",
+                  result.ops,
+                  result.boundedOps,
+                  result.errors,
+                  result.pairsMissing,
+                  result.driftElements);
       for (const auto& text : result.errorTexts) {
         std::printf("  error: %s\n", text.c_str());
       }
       for (size_t i = 0; i < static_cast<size_t>(ubt::Counter::kCounters);
            i++) {
         const auto counter = static_cast<ubt::Counter>(i);
-        std::printf(
-            "  %-18s %" PRIu64 "\n",
-            ubt::counterName(counter),
-            result.counters.get(counter));
+        std::printf("  %-18s %" PRIu64 "\n",
+                    ubt::counterName(counter),
+                    result.counters.get(counter));
       }
     }
     seed++;

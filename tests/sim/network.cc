@@ -18,8 +18,7 @@ bool isData(const Network::Datagram& datagram) {
 
 }  // namespace
 
-Network::Network(
-    const SimOptions& options, EventQueue* events, Deliver deliver)
+Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
     : options_(options),
       events_(events),
       deliver_(std::move(deliver)),
@@ -50,7 +49,7 @@ TimePoint Network::pass(Link* link, TimePoint arrival, size_t bytes) {
   return link->freeAt;
 }
 
-void Network::send(int from, int to, Datagram datagram) {
+void Network::send(int from, int to, const Datagram& datagram) {
   if (chance(options_.duplicate)) {
     dataDuplicated_ += isData(datagram);
     forward(from, to, datagram);

@@ -24,7 +24,7 @@ class Network {
   // `events` must outlive this.
   Network(const SimOptions& options, EventQueue* events, Deliver deliver);
 
-  void send(int from, int to, Datagram datagram);
+  void send(int from, int to, const Datagram& datagram);
 
   // Data datagrams only (the others are the same, but not accounted for).
   uint64_t dataDuplicated() const { return dataDuplicated_; }

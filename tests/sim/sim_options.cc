@@ -23,10 +23,10 @@ std::string SimOptions::str() const {
        << " duplicate=" << duplicate << " reorder=" << reorder
        << " delay_us=" << ms(delay) * 1000
        << " bytes_per_second=" << bytesPerSecond
-       << " queue_bytes=" << queueBytes
-       << " partition_ms=" << ms(partitionAt) << "+" << ms(partitionFor)
-       << " late_ops=" << lateOps << " never_enters=" << neverEnters
-       << " crashes=" << crashes << "@" << ms(crashAt) << "ms";
+       << " queue_bytes=" << queueBytes << " partition_ms=" << ms(partitionAt)
+       << "+" << ms(partitionFor) << " late_ops=" << lateOps
+       << " never_enters=" << neverEnters << " crashes=" << crashes << "@"
+       << ms(crashAt) << "ms";
   return text.str();
 }
 

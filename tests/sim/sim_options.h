@@ -16,8 +16,8 @@ struct SimOptions {
   // The job.
   int ranks = 4;
   int contexts = 1;
-  int threads = 1;         // callers per context and rank, each with its tags
-  int ops = 30;            // of each caller
+  int threads = 1;  // callers per context and rank, each with its tags
+  int ops = 30;     // of each caller
   uint32_t elementsMax = 40000;
   size_t slotBytes = 1408;
   size_t arenaBytes = 8 << 20;
@@ -25,9 +25,9 @@ struct SimOptions {
   Options protocol;
 
   // The network: every rank has a link to one switch.
-  double loss = 0;         // probability, of each datagram
-  double duplicate = 0;    // likewise
-  double reorder = 0;      // likewise: an extra delay of up to reorderBy
+  double loss = 0;       // probability, of each datagram
+  double duplicate = 0;  // likewise
+  double reorder = 0;    // likewise: an extra delay of up to reorderBy
   Duration reorderBy = std::chrono::microseconds(300);
   Duration delay = std::chrono::microseconds(20);
   double bytesPerSecond = 1.25e9;
@@ -37,11 +37,11 @@ struct SimOptions {
   Duration partitionFor{0};
 
   // The ranks.
-  double lateOps = 0;      // probability that a caller enters late
+  double lateOps = 0;  // probability that a caller enters late
   Duration lateBy = std::chrono::milliseconds(200);
-  int neverEnters = -1;    // this rank's callers never call
-  int crashes = -1;        // this rank vanishes ...
-  Duration crashAt{0};     // ... then; its peers hear of it a little later
+  int neverEnters = -1;  // this rank's callers never call
+  int crashes = -1;      // this rank vanishes ...
+  Duration crashAt{0};   // ... then; its peers hear of it a little later
   Duration crashSeenAfter = std::chrono::milliseconds(5);
 
   // One line; explore prints it and --replay reads the seed back.

@@ -118,9 +118,8 @@ TEST(Sim, TheSameSeedGivesTheSameRun) {
   const SimResult two = World(options).run();
   EXPECT_EQ(one.ops, two.ops);
   EXPECT_EQ(one.pairsMissing, two.pairsMissing);
-  EXPECT_EQ(
-      one.counters.get(Counter::kSentData),
-      two.counters.get(Counter::kSentData));
+  EXPECT_EQ(one.counters.get(Counter::kSentData),
+            two.counters.get(Counter::kSentData));
 }
 
 // Options at random, from consecutive seeds, until enough ops were checked.

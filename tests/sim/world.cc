@@ -45,19 +45,18 @@ double rounded(const OpShape& shape, double value) {
 World::World(const SimOptions& options)
     : options_(options),
       random_(options.seed ^ 0x776f726c64),
-      network_(
-          options_,
-          &events_,
-          [this](int rank, const Network::Datagram& datagram) {
-            Host& host = hosts_[rank];
-            if (host.crashed) {
-              toCrashed_ += datagram[1] == std::byte{1};
-              return;
-            }
-            host.endpoint->packetIn(
-                events_.now(), datagram.data(), datagram.size());
-            pump(rank);
-          }),
+      network_(options_,
+               &events_,
+               [this](int rank, const Network::Datagram& datagram) {
+                 Host& host = hosts_[rank];
+                 if (host.crashed) {
+                   toCrashed_ += datagram[1] == std::byte{1};
+                   return;
+                 }
+                 host.endpoint->packetIn(
+                     events_.now(), datagram.data(), datagram.size());
+                 pump(rank);
+               }),
       hosts_(options.ranks) {}
 
 World::~World() = default;
@@ -143,9 +142,8 @@ bool World::allOver() const {
 // Callers --------------------------------------------------------------------
 
 OpShape World::shapeOf(const OpKey& key) const {
-  const uint64_t hash = mix(
-      options_.seed + key.first.first * 1000003ull +
-      key.first.second * 10007ull + key.second);
+  const uint64_t hash = mix(options_.seed + key.first.first * 1000003ull +
+                            key.first.second * 10007ull + key.second);
   OpShape shape;
   // Mostly of one size, so that bounds are learned.
   shape.elements = hash % 4 == 0 ? hash / 8 % (options_.elementsMax + 1)
@@ -157,9 +155,9 @@ OpShape World::shapeOf(const OpKey& key) const {
 
 // Small integers: their sums are exact in any order.
 double World::input(const OpKey& key, int rank, size_t element) {
-  const uint64_t hash = mix(
-      element * 64 + rank + mix(key.second * 16 + key.first.second * 4 +
-                                key.first.first));
+  const uint64_t hash =
+      mix(element * 64 + rank +
+          mix(key.second * 16 + key.first.second * 4 + key.first.first));
   return static_cast<double>(hash % 33) - 16;
 }
 
@@ -228,10 +226,9 @@ void World::tryEnter(Caller* caller) {
   fillBucket(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
   // Half of the callers use one tag for ever, the others a new one each time.
-  const uint32_t tag =
-      caller->thread % 2 == 0
-          ? static_cast<uint32_t>(caller->thread)
-          : 1000u + static_cast<uint32_t>(caller->op);
+  const uint32_t tag = caller->thread % 2 == 0
+                           ? static_cast<uint32_t>(caller->thread)
+                           : 1000u + static_cast<uint32_t>(caller->op);
   caller->inside = true;
   caller->id = session->enter(now, tag, shape, caller->bucket.data());
   pump(caller->rank);
@@ -273,9 +270,8 @@ void World::poll(Caller* caller) {
   if (report.elapsed > report.hardBound) {
     violation("an op outlasted its hard bound");
   }
-  if (std::all_of(outcomes.begin(), outcomes.end(), [](auto& o) {
-        return o.there;
-      })) {
+  if (std::all_of(
+          outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
     check(key, outcomes);
     outcomes_.erase(key);
   }
@@ -306,15 +302,13 @@ void World::pump(int rank) {
   OutPacket packet;
   for (;;) {
     while (host.endpoint->packetOut(events_.now(), &packet) != nullptr) {
-      Network::Datagram datagram(
-          packet.head, packet.head + packet.headBytes);
+      Network::Datagram datagram(packet.head, packet.head + packet.headBytes);
       if (packet.payload != nullptr) {
-        datagram.insert(
-            datagram.end(),
-            packet.payload,
-            packet.payload + packet.payloadBytes);
+        datagram.insert(datagram.end(),
+                        packet.payload,
+                        packet.payload + packet.payloadBytes);
       }
-      network_.send(rank, packet.peer, std::move(datagram));
+      network_.send(rank, packet.peer, datagram);
     }
     if (host.endpoint->nextDeadline() > events_.now()) {
       break;
@@ -369,8 +363,9 @@ void World::check(const OpKey& key, const std::vector<Outcome>& outcomes) {
 
 // Every element equals the reduction of exactly the contributors that the
 // owner reports, rescaled, or, where this rank reports drift, its fill.
-void World::checkResult(
-    const OpKey& key, int rank, const std::vector<Outcome>& outcomes) {
+void World::checkResult(const OpKey& key,
+                        int rank,
+                        const std::vector<Outcome>& outcomes) {
   const OpShape shape = shapeOf(key);
   const Outcome& mine = outcomes[rank];
   const ShardLayout layout(shape, options_.ranks, options_.slotBytes);
@@ -400,8 +395,8 @@ void World::checkResult(
           sum += contributors[c].test(slot) ? input(key, c, i) : 0;
         }
         if (count > 0 && count < options_.ranks) {
-          sum = rounded(
-              shape, sum * (static_cast<double>(options_.ranks) / count));
+          sum = rounded(shape,
+                        sum * (static_cast<double>(options_.ranks) / count));
         }
         const double got = load(shape, mine.result.data(), i);
         const double local = options_.protocol.fill == Fill::kLocal
@@ -410,8 +405,8 @@ void World::checkResult(
         same = same && got == sum;
         fill = fill && got == local;
       }
-      const bool drifted = !same && fill && rank != owner &&
-                           mine.report.driftElements > 0;
+      const bool drifted =
+          !same && fill && rank != owner && mine.report.driftElements > 0;
       if (!same && !drifted) {
         std::ostringstream what;
         what << "rank " << rank << " op " << key.second << " owner " << owner
@@ -460,19 +455,17 @@ void World::checkDatagramAccounts() {
         Counter::kArenaFull}) {
     ended += total(counter);
   }
-  for (const Counter never :
-       {Counter::kMalformed,
-        Counter::kUnknownEpoch,
-        Counter::kWrongRank,
-        Counter::kBadTag}) {
+  for (const Counter never : {Counter::kMalformed,
+                              Counter::kUnknownEpoch,
+                              Counter::kWrongRank,
+                              Counter::kBadTag}) {
     if (total(never) > 0) {
       violation(std::string("honest ranks caused ") + counterName(never));
     }
   }
   if (sent != ended) {
-    violation(
-        "data datagrams: " + std::to_string(sent) + " went out, " +
-        std::to_string(ended) + " are accounted for");
+    violation("data datagrams: " + std::to_string(sent) + " went out, " +
+              std::to_string(ended) + " are accounted for");
   }
 }
 

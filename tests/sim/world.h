@@ -24,7 +24,7 @@ struct SimResult {
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;
-  Counters counters;                    // summed over ranks
+  Counters counters;  // summed over ranks
   std::vector<std::string> errorTexts;
 };
 
@@ -75,8 +75,9 @@ class World {
   void crash(int rank);
   void wake(int rank, TimePoint when);
   void check(const OpKey& key, const std::vector<Outcome>& outcomes);
-  void checkResult(
-      const OpKey& key, int rank, const std::vector<Outcome>& outcomes);
+  void checkResult(const OpKey& key,
+                   int rank,
+                   const std::vector<Outcome>& outcomes);
   void checkDatagramAccounts();
   bool allOver() const;
   void violation(const std::string& what);

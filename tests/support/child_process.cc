@@ -16,6 +16,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
                            const std::string& outputPath) {
   // Prepared before fork(): the child may call little in a threaded process.
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const auto& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }

@@ -5,8 +5,10 @@
 
 namespace ubt {
 
-BroadcastStage::BroadcastStage(
-    const ShardLayout& layout, int rank, int size, Arena* arena)
+BroadcastStage::BroadcastStage(const ShardLayout& layout,
+                               int rank,
+                               int size,
+                               Arena* arena)
     : layout_(layout), size_(size), arena_(arena), owners_(size) {
   for (int owner = 0; owner < size; owner++) {
     const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
@@ -21,8 +23,7 @@ uint64_t BroadcastStage::pairsLacking(int owner, uint32_t slot) const {
          static_cast<uint64_t>(layout_.slotElements(owner, slot));
 }
 
-void BroadcastStage::place(
-    int owner, uint32_t slot, const std::byte* payload) {
+void BroadcastStage::place(int owner, uint32_t slot, const std::byte* payload) {
   std::byte* const target =
       bucket_ + layout_.shardOffset(owner) + layout_.slotOffset(slot);
   const size_t bytes = layout_.slotSize(owner, slot);
@@ -33,11 +34,10 @@ void BroadcastStage::place(
   }
 }
 
-BroadcastStage::Outcome BroadcastStage::add(
-    int ownerRank,
-    uint32_t slot,
-    uint16_t contributors,
-    const std::byte* payload) {
+BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
+                                            uint32_t slot,
+                                            uint16_t contributors,
+                                            const std::byte* payload) {
   Owner& owner = owners_[ownerRank];
   if (owner.received.test(slot)) {
     return Outcome::kDuplicate;
@@ -67,13 +67,11 @@ void BroadcastStage::enter(std::byte* bucket) {
   bucket_ = bucket;
   for (int rank = 0; rank < size_; rank++) {
     Owner& owner = owners_[rank];
-    for (size_t slot = owner.received.firstSet(0);
-         slot < owner.received.size();
+    for (size_t slot = owner.received.firstSet(0); slot < owner.received.size();
          slot = owner.received.firstSet(slot + 1)) {
-      place(
-          rank,
-          slot,
-          owner.contributors[slot] == 0 ? nullptr : owner.early[slot].data());
+      place(rank,
+            slot,
+            owner.contributors[slot] == 0 ? nullptr : owner.early[slot].data());
     }
     owner.early.clear();
   }
@@ -112,10 +110,9 @@ std::vector<OpReport::Range> BroadcastStage::fillMissing(
       } else {
         std::memset(target, 0, layout_.slotSize(rank, slot));
       }
-      filled.push_back(
-          {(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
-               elementSize(type),
-           elements});
+      filled.push_back({(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
+                            elementSize(type),
+                        elements});
     }
   }
   return filled;

@@ -26,11 +26,10 @@ class BroadcastStage {
 
   // REQUIRES owner a peer's rank, slot < slots of its shard, payload of
   // exactly the slot's size or, when contributors is 0, empty.
-  Outcome add(
-      int owner,
-      uint32_t slot,
-      uint16_t contributors,
-      const std::byte* payload);
+  Outcome add(int owner,
+              uint32_t slot,
+              uint16_t contributors,
+              const std::byte* payload);
 
   // The caller's bucket, which holds its own contribution; used until leave().
   void enter(std::byte* bucket);
@@ -42,8 +41,9 @@ class BroadcastStage {
 
   // Puts something in place of each missing slot of the bucket; returns the
   // ranges of elements filled. REQUIRES between enter() and leave().
-  std::vector<OpReport::Range> fillMissing(
-      Fill fill, ElementType type, const Reduction& reduction);
+  std::vector<OpReport::Range> fillMissing(Fill fill,
+                                           ElementType type,
+                                           const Reduction& reduction);
 
   const BitSet& received(int owner) const { return owners_[owner].received; }
   bool complete(int owner) const { return owners_[owner].received.all(); }

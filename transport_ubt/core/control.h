@@ -31,11 +31,11 @@ enum class ControlType : uint8_t {
 struct ControlRecord {
   ControlType type = ControlType::kLeave;
   OpId op;
-  OpShape shape;               // kAnnounce
-  uint64_t number = 0;         // kCredit: limit; kBlocked: next
-  Stage stage{};               // kRepair
-  uint32_t slot = 0;           // kRepair: first slot; kProgress
-  uint32_t slots = 0;          // kRepair: how many
+  OpShape shape;        // kAnnounce
+  uint64_t number = 0;  // kCredit: limit; kBlocked: next
+  Stage stage{};        // kRepair
+  uint32_t slot = 0;    // kRepair: first slot; kProgress
+  uint32_t slots = 0;   // kRepair: how many
 
   static constexpr size_t kBytesMax = 32;
 

@@ -30,15 +30,26 @@ enum class Counter : uint8_t {
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",       "sent_control", "accepted_data", "accepted_control",
-      "duplicate_data",  "late_data",    "malformed",     "unknown_epoch",
-      "wrong_rank",      "bad_tag",      "replayed",      "unannounced",
-      "mismatched",      "too_early",    "arena_full",    "send_failed",
+      "sent_data",
+      "sent_control",
+      "accepted_data",
+      "accepted_control",
+      "duplicate_data",
+      "late_data",
+      "malformed",
+      "unknown_epoch",
+      "wrong_rank",
+      "bad_tag",
+      "replayed",
+      "unannounced",
+      "mismatched",
+      "too_early",
+      "arena_full",
+      "send_failed",
   };
-  static_assert(
-      sizeof(kNames) / sizeof(kNames[0]) ==
-          static_cast<size_t>(Counter::kCounters),
-      "a name for each counter");
+  static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
+                    static_cast<size_t>(Counter::kCounters),
+                "a name for each counter");
   return kNames[static_cast<size_t>(counter)];
 }
 

@@ -6,13 +6,12 @@
 namespace ubt {
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
-    : shared_{
-          Arena(limits.arenaBytes),
-          ReceiveWindow(limits.windowBytesMin, limits.windowBytesMax),
-          {},
-          {},
-          reduction,
-          0} {}
+    : shared_{Arena(limits.arenaBytes),
+              ReceiveWindow(limits.windowBytesMin, limits.windowBytesMax),
+              {},
+              {},
+              reduction,
+              0} {}
 
 Session* Endpoint::open(const Session::Setup& setup) {
   auto& session = sessions_[setup.epoch];
@@ -20,10 +19,13 @@ Session* Endpoint::open(const Session::Setup& setup) {
   return session.get();
 }
 
-void Endpoint::close(Session* session) { sessions_.erase(session->epoch()); }
+void Endpoint::close(Session* session) {
+  sessions_.erase(session->epoch());
+}
 
-void Endpoint::packetIn(
-    TimePoint now, const std::byte* datagram, size_t bytes) {
+void Endpoint::packetIn(TimePoint now,
+                        const std::byte* datagram,
+                        size_t bytes) {
   PacketHeader header;
   if (!PacketHeader::decode(datagram, bytes, &header)) {
     shared_.counters.add(Counter::kMalformed);

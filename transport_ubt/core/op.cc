@@ -20,13 +20,12 @@ Op::Op(const Setup& setup, const OpBounds& bounds, TimePoint now)
     : setup_(setup),
       layout_(setup.shape, setup.size, setup.slotBytesMax),
       bounds_(bounds),
-      scatter_(
-          layout_,
-          setup.shape.type,
-          setup.rank,
-          setup.size,
-          *setup.reduction,
-          setup.arena),
+      scatter_(layout_,
+               setup.shape.type,
+               setup.rank,
+               setup.size,
+               *setup.reduction,
+               setup.arena),
       broadcast_(layout_, setup.rank, setup.size, setup.arena),
       started_(now),
       scatterDeadline_(now + bounds.scatter) {
@@ -88,18 +87,17 @@ void Op::disagree(int rank, const OpShape& shape) {
     return;
   }
   std::ostringstream why;
-  why << "allreduce with tag " << setup_.id.tag << ": rank "
-      << setup_.announcer << " brings " << setup_.shape.str() << ", rank "
-      << rank << " brings " << shape.str()
+  why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
+      << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
+      << shape.str()
       << "; all ranks must pass the same element count, type and options";
   fail(why.str());
 }
 
-Counter Op::data(
-    TimePoint now,
-    const PacketHeader& header,
-    const std::byte* payload,
-    size_t payloadBytes) {
+Counter Op::data(TimePoint now,
+                 const PacketHeader& header,
+                 const std::byte* payload,
+                 size_t payloadBytes) {
   const bool scatter = header.stage == Stage::kScatter;
   const int shard = scatter ? setup_.rank : header.source;
   if (header.elementType != setup_.shape.type ||
@@ -116,13 +114,13 @@ Counter Op::data(
                  : broadcastData(now, header, payload);
 }
 
-Counter Op::scatterData(
-    TimePoint now, const PacketHeader& header, const std::byte* payload) {
+Counter Op::scatterData(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload) {
   Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(setup_.rank, header.slot);
   auto outcome = scatter_.add(header.source, header.slot, payload);
-  if (outcome == ScatterStage::Outcome::kArenaFull &&
-      setup_.host->makeRoom()) {
+  if (outcome == ScatterStage::Outcome::kArenaFull && setup_.host->makeRoom()) {
     outcome = scatter_.add(header.source, header.slot, payload);
   }
   switch (outcome) {
@@ -136,10 +134,9 @@ Counter Op::scatterData(
         peer.scatter.late += bytes;
       }
       if (now >= peer.closedNotice.at || peer.closedNotice.at == kNever) {
-        setup_.host->control(
-            header.source,
-            {ControlType::kClosed, setup_.id, {}, 0, {}, 0, 0},
-            true);
+        setup_.host->control(header.source,
+                             {ControlType::kClosed, setup_.id, {}, 0, {}, 0, 0},
+                             true);
         schedule(&peer.closedNotice, now, header.source);
       }
       return Counter::kLateData;
@@ -159,8 +156,9 @@ Counter Op::scatterData(
   return Counter::kAcceptedData;
 }
 
-Counter Op::broadcastData(
-    TimePoint now, const PacketHeader& header, const std::byte* payload) {
+Counter Op::broadcastData(TimePoint now,
+                          const PacketHeader& header,
+                          const std::byte* payload) {
   if (returned_) {
     return broadcast_.received(header.source).test(header.slot)
                ? Counter::kDuplicateData
@@ -259,8 +257,8 @@ void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
 }
 
 void Op::progress(int peer, uint32_t slot) {
-  peers_[peer].progress = std::max(
-      peers_[peer].progress, std::min(slot, layout_.slots(setup_.rank)));
+  peers_[peer].progress = std::max(peers_[peer].progress,
+                                   std::min(slot, layout_.slots(setup_.rank)));
 }
 
 void Op::done(int rank) {
@@ -279,9 +277,8 @@ void Op::peerGone(int rank, const std::string& why) {
   done(rank);
   peers_[rank].announced = announced;
   peers_[rank].gone = true;
-  const bool owed =
-      !broadcast_.complete(rank) ||
-      (!closed && !scatter_.contributed(rank).all());
+  const bool owed = !broadcast_.complete(rank) ||
+                    (!closed && !scatter_.contributed(rank).all());
   if (entered_ && !finished_ && owed) {
     fail(why);
   }
@@ -312,10 +309,9 @@ void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
     schedule(&peers_[peer].announce, now, peer);
     if (repairsBroadcast() && peers_[peer].broadcastRepair.at == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
-      schedule(
-          &peers_[peer].broadcastRepair,
-          now + std::min(bounds.scatter, kFirstRequestMax),
-          peer);
+      schedule(&peers_[peer].broadcastRepair,
+               now + std::min(bounds.scatter, kFirstRequestMax),
+               peer);
     }
     if (repairsScatter() && peers_[peer].scatterRepair.at == kNever) {
       schedule(&peers_[peer].scatterRepair, now, peer);
@@ -345,9 +341,8 @@ OpReport Op::leave(TimePoint now) {
     report.boundBroadcast = bounds_.broadcast;
   }
   const size_t elementBytes = elementSize(setup_.shape.type);
-  report.ownShard = {
-      layout_.shardOffset(setup_.rank) / elementBytes,
-      layout_.shardSize(setup_.rank) / elementBytes};
+  report.ownShard = {layout_.shardOffset(setup_.rank) / elementBytes,
+                     layout_.shardSize(setup_.rank) / elementBytes};
   report.slotElements =
       scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
   returned_ = true;
@@ -361,18 +356,17 @@ OpReport Op::leave(TimePoint now) {
     }
     report.pairsExpected =
         static_cast<uint64_t>(setup_.size) * layout_.elements();
-    report.pairsMissing = broadcast_.pairsMissing() +
-                          report.driftElements * (setup_.size - 1);
+    report.pairsMissing =
+        broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
     for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
       report.pairsMissing +=
-          static_cast<uint64_t>(
-              setup_.size - scatter_.contributors(slot)) *
+          static_cast<uint64_t>(setup_.size - scatter_.contributors(slot)) *
           layout_.slotElements(setup_.rank, slot);
     }
     uint32_t firstNeeded = scatter_.slots();
     for (const Peer& peer : peers_) {
-      firstNeeded = peer.done ? firstNeeded
-                              : std::min(firstNeeded, peer.progress);
+      firstNeeded =
+          peer.done ? firstNeeded : std::min(firstNeeded, peer.progress);
     }
     if (failure_.empty()) {
       scatter_.leave(firstNeeded);
@@ -448,8 +442,8 @@ bool Op::nextData(int rank, DataSend* out) {
     }
     out->stage = Stage::kScatter;
     out->contributors = 0;
-    out->payload = bucket_ + layout_.shardOffset(rank) +
-                   layout_.slotOffset(out->slot);
+    out->payload =
+        bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(out->slot);
     out->payloadBytes = layout_.slotSize(rank, out->slot);
     return true;
   }
@@ -496,16 +490,15 @@ void Op::askAgain(int peer, Stage stage, const BitSet& have) {
   size_t slot = have.firstClear(0);
   while (slot < have.size() && ranges++ < kRepairRangesMax) {
     const size_t end = have.firstSet(slot);
-    setup_.host->control(
-        peer,
-        {ControlType::kRepair,
-         setup_.id,
-         {},
-         0,
-         stage,
-         static_cast<uint32_t>(slot),
-         static_cast<uint32_t>(end - slot)},
-        true);
+    setup_.host->control(peer,
+                         {ControlType::kRepair,
+                          setup_.id,
+                          {},
+                          0,
+                          stage,
+                          static_cast<uint32_t>(slot),
+                          static_cast<uint32_t>(end - slot)},
+                         true);
     slot = have.firstClear(end);
   }
 }
@@ -564,8 +557,8 @@ std::string Op::missingRanks() const {
     }
     if (!peers_[rank].announced) {
       text << " rank " << rank << " never entered;";
-    } else if (
-        !broadcast_.complete(rank) || !scatter_.contributed(rank).all()) {
+    } else if (!broadcast_.complete(rank) ||
+               !scatter_.contributed(rank).all()) {
       text << " rank " << rank << " did not deliver;";
     }
   }
@@ -590,10 +583,9 @@ void Op::expire(TimePoint now) {
     closeScatter(now);
   }
   if (!finished_) {
-    finish(
-        now,
-        setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
-                                                      : EndedBy::kHardBound);
+    finish(now,
+           setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
+                                                         : EndedBy::kHardBound);
   }
 }
 

@@ -62,7 +62,7 @@ class Op {
     int rank = 0;
     int size = 1;
     size_t slotBytesMax = 0;
-    const Options* options = nullptr;      // outlive the op, as do the rest
+    const Options* options = nullptr;  // outlive the op, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;
     OpHost* host = nullptr;
@@ -79,11 +79,10 @@ class Op {
   // A rank, maybe the own, brings another shape: the op fails here.
   void disagree(int rank, const OpShape& shape);
   void announceSeen(int peer) { peers_[peer].announceSeen = true; }
-  Counter data(
-      TimePoint now,
-      const PacketHeader& header,
-      const std::byte* payload,
-      size_t payloadBytes);
+  Counter data(TimePoint now,
+               const PacketHeader& header,
+               const std::byte* payload,
+               size_t payloadBytes);
   void repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(int peer, uint32_t slot);
   void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
@@ -134,7 +133,7 @@ class Op {
     SendQueue queue;
     bool announced = false;      // it has entered
     bool announceHeard = false;  // and said so, in as many words
-    bool announceSeen = false;  // it knows that we have
+    bool announceSeen = false;   // it knows that we have
     bool done = false;
     bool gone = false;
     uint32_t progress = 0;  // it has all of our shard's slots below
@@ -142,15 +141,17 @@ class Op {
     Retry scatterRepair;    // we lack its contributions
     Retry broadcastRepair;  // we lack its results
     Retry doneQuery;
-    Retry closedNotice;     // rate limit
+    Retry closedNotice;  // rate limit
     StageBytes scatter;
     StageBytes broadcast;
   };
 
-  Counter scatterData(
-      TimePoint now, const PacketHeader& header, const std::byte* payload);
-  Counter broadcastData(
-      TimePoint now, const PacketHeader& header, const std::byte* payload);
+  Counter scatterData(TimePoint now,
+                      const PacketHeader& header,
+                      const std::byte* payload);
+  Counter broadcastData(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload);
   bool repairsScatter() const;
   bool repairsBroadcast() const;
   void noteProgress(TimePoint now);

@@ -7,8 +7,8 @@ namespace ubt {
 
 std::string OpShape::str() const {
   std::ostringstream text;
-  text << elements << " x " << elementTypeName(type) << " (options "
-       << std::hex << fingerprint << ")";
+  text << elements << " x " << elementTypeName(type) << " (options " << std::hex
+       << fingerprint << ")";
   return text.str();
 }
 

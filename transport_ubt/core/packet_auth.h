@@ -23,10 +23,9 @@ struct PeerKeys {
 
 // SipHash-2-4 over a header without its tag, then a payload (which may be
 // empty). Pure; callable from any thread.
-uint64_t packetTag(
-    const AuthKey& key,
-    const std::byte* header,
-    const std::byte* payload,
-    size_t payloadBytes);
+uint64_t packetTag(const AuthKey& key,
+                   const std::byte* header,
+                   const std::byte* payload,
+                   size_t payloadBytes);
 
 }  // namespace ubt

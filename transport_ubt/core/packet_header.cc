@@ -18,9 +18,9 @@ void PacketHeader::encode(std::byte* out) const {
   WriteCursor cursor(out, kBytes);
   cursor.put(kVersion);
   cursor.put(static_cast<uint8_t>(type));
-  cursor.put(static_cast<uint8_t>(
-      (stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
-      (repair ? kFlagRepair : 0)));
+  cursor.put(
+      static_cast<uint8_t>((stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
+                           (repair ? kFlagRepair : 0)));
   cursor.put(static_cast<uint8_t>(elementType));
   cursor.put(op.tag);
   cursor.put(op.count);
@@ -33,8 +33,9 @@ void PacketHeader::encode(std::byte* out) const {
   cursor.put(tag);
 }
 
-bool PacketHeader::decode(
-    const std::byte* data, size_t bytes, PacketHeader* out) {
+bool PacketHeader::decode(const std::byte* data,
+                          size_t bytes,
+                          PacketHeader* out) {
   ReadCursor cursor(data, bytes);
   const auto version = cursor.get<uint8_t>();
   const auto type = cursor.get<uint8_t>();

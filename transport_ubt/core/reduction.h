@@ -13,8 +13,10 @@ namespace ubt {
 // `source` usually points into a received datagram.
 struct Reduction {
   // destination[i] += source[i] for i in [0, count), rounded to the type.
-  void (*add)(
-      ElementType type, void* destination, const void* source, size_t count);
+  void (*add)(ElementType type,
+              void* destination,
+              const void* source,
+              size_t count);
   // data[i] *= factor for i in [0, count), rounded to the type.
   void (*scale)(ElementType type, void* data, double factor, size_t count);
 };

@@ -5,13 +5,12 @@
 
 namespace ubt {
 
-ScatterStage::ScatterStage(
-    const ShardLayout& layout,
-    ElementType type,
-    int rank,
-    int size,
-    const Reduction& reduction,
-    Arena* arena)
+ScatterStage::ScatterStage(const ShardLayout& layout,
+                           ElementType type,
+                           int rank,
+                           int size,
+                           const Reduction& reduction,
+                           Arena* arena)
     : layout_(layout),
       type_(type),
       rank_(rank),
@@ -28,8 +27,9 @@ std::byte* ScatterStage::accumulator(uint32_t slot) {
                            : slots_[slot].memory.data();
 }
 
-ScatterStage::Outcome ScatterStage::add(
-    int source, uint32_t index, const std::byte* payload) {
+ScatterStage::Outcome ScatterStage::add(int source,
+                                        uint32_t index,
+                                        const std::byte* payload) {
   Slot& slot = slots_[index];
   if (contributed_[source].test(index)) {
     return Outcome::kDuplicate;
@@ -47,10 +47,7 @@ ScatterStage::Outcome ScatterStage::add(
     std::memcpy(slot.memory.data(), payload, bytes);
   } else {
     reduction_.add(
-        type_,
-        accumulator(index),
-        payload,
-        layout_.slotElements(rank_, index));
+        type_, accumulator(index), payload, layout_.slotElements(rank_, index));
   }
   contributed_[source].set(index);
   slot.contributors++;
@@ -94,11 +91,10 @@ void ScatterStage::close(uint32_t index) {
   slot.closed = true;
   closedOrder_.push_back(index);
   if (slot.contributors > 0 && slot.contributors < size_) {
-    reduction_.scale(
-        type_,
-        accumulator(index),
-        static_cast<double>(size_) / slot.contributors,
-        layout_.slotElements(rank_, index));
+    reduction_.scale(type_,
+                     accumulator(index),
+                     static_cast<double>(size_) / slot.contributors,
+                     layout_.slotElements(rank_, index));
   }
 }
 

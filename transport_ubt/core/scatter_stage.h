@@ -22,13 +22,12 @@ class ScatterStage {
   enum class Outcome : uint8_t { kAccepted, kDuplicate, kLate, kArenaFull };
 
   // `reduction` and `arena` must outlive this.
-  ScatterStage(
-      const ShardLayout& layout,
-      ElementType type,
-      int rank,
-      int size,
-      const Reduction& reduction,
-      Arena* arena);
+  ScatterStage(const ShardLayout& layout,
+               ElementType type,
+               int rank,
+               int size,
+               const Reduction& reduction,
+               Arena* arena);
 
   // Adds a contribution. REQUIRES source a peer's rank, slot < slots(),
   // payload of exactly the slot's size.

@@ -77,8 +77,10 @@ int Session::lagging() const {
   return -1;
 }
 
-OpId Session::enter(
-    TimePoint now, uint32_t tag, const OpShape& shape, std::byte* bucket) {
+OpId Session::enter(TimePoint now,
+                    uint32_t tag,
+                    const OpShape& shape,
+                    std::byte* bucket) {
   lastNow_ = now;
   const OpId id{tag, tags_.use(tag)};
   Op* op = find(id);
@@ -146,7 +148,9 @@ void Session::peerClosed(int peer, const std::string& why) {
   }
 }
 
-bool Session::lingering() const { return unacknowledged_ > 0; }
+bool Session::lingering() const {
+  return unacknowledged_ > 0;
+}
 
 void Session::sendLeave() {
   for (int peer = 0; peer < setup_.size; peer++) {
@@ -171,8 +175,10 @@ bool Session::isOver(const OpId& id) const {
   return id.count < tags_.used(id.tag) && ops_.count(id) == 0;
 }
 
-Op* Session::findOrStart(
-    TimePoint now, const OpId& id, const OpShape& shape, int announcer) {
+Op* Session::findOrStart(TimePoint now,
+                         const OpId& id,
+                         const OpShape& shape,
+                         int announcer) {
   auto& op = ops_[id];
   if (!op) {
     Op::Setup setup;
@@ -221,8 +227,8 @@ OpBounds Session::boundsFor(TimePoint now, const OpShape& shape) {
   const SizeClass& sizes = classes_[sizeClass(shape.bytes())];
   const bool byHand = options.boundScatter > Duration{0};
   OpBounds bounds;
-  bounds.scatter = byHand ? options.boundScatter
-                          : sizes.scatter.bound(options.boundMode);
+  bounds.scatter =
+      byHand ? options.boundScatter : sizes.scatter.bound(options.boundMode);
   bounds.broadcast = byHand ? options.boundBroadcast
                             : sizes.broadcast.bound(options.boundMode);
   bounds.warmup = sizes.ops < options.warmupOps ||
@@ -261,11 +267,10 @@ void Session::updateActivity() {
 
 // In -------------------------------------------------------------------------
 
-void Session::packetIn(
-    TimePoint now,
-    const PacketHeader& header,
-    const std::byte* datagram,
-    size_t bytes) {
+void Session::packetIn(TimePoint now,
+                       const PacketHeader& header,
+                       const std::byte* datagram,
+                       size_t bytes) {
   lastNow_ = now;
   Counters& counters = shared_->counters;
   if (header.source >= setup_.size || header.source == setup_.rank ||
@@ -277,11 +282,10 @@ void Session::packetIn(
   const size_t payloadBytes = bytes - PacketHeader::kBytes;
   const bool control = header.type == PacketType::kControl;
   const bool whole = control || setup_.options.auth == AuthMode::kFull;
-  if (packetTag(
-          setup_.keys[header.source].receive,
-          datagram,
-          payload,
-          whole ? payloadBytes : 0) != header.tag) {
+  if (packetTag(setup_.keys[header.source].receive,
+                datagram,
+                payload,
+                whole ? payloadBytes : 0) != header.tag) {
     counters.add(Counter::kBadTag);
     return;
   }
@@ -291,8 +295,8 @@ void Session::packetIn(
     return;
   }
   if (control) {
-    if (!peer.controlSeen.accept(
-            header.number & ~PacketHeader::kControlNumber)) {
+    if (!peer.controlSeen.accept(header.number &
+                                 ~PacketHeader::kControlNumber)) {
       counters.add(Counter::kReplayed);
       return;
     }
@@ -303,9 +307,9 @@ void Session::packetIn(
   if (header.number >= peer.receive.limit() ||
       !peer.dataSeen.accept(header.number)) {
     // A number that was never granted is no honest sender's.
-    counters.add(
-        header.number >= peer.receive.limit() ? Counter::kMismatched
-                                              : Counter::kDuplicateData);
+    counters.add(header.number >= peer.receive.limit()
+                     ? Counter::kMismatched
+                     : Counter::kDuplicateData);
     return;
   }
   if (peer.receive.arrived(header.number) > 0) {
@@ -339,8 +343,10 @@ Counter Session::dataIn(
   return op->data(now, header, payload, bytes);
 }
 
-void Session::controlIn(
-    TimePoint now, int peer, const std::byte* records, size_t bytes) {
+void Session::controlIn(TimePoint now,
+                        int peer,
+                        const std::byte* records,
+                        size_t bytes) {
   ReadCursor cursor(records, bytes);
   ControlClocks clocks;
   if (!ControlClocks::decode(&cursor, &clocks)) {
@@ -358,24 +364,22 @@ void Session::controlIn(
   }
 }
 
-void Session::clocksIn(
-    TimePoint now, int rank, const ControlClocks& clocks) {
+void Session::clocksIn(TimePoint now, int rank, const ControlClocks& clocks) {
   Peer& peer = peers_[rank];
   peer.stampUs = clocks.stampUs;
   peer.stampAt = now;
   if (clocks.echoUs == 0) {
     return;
   }
-  const int32_t us = static_cast<int32_t>(
-      microseconds(now) - clocks.echoUs - clocks.heldUs);
+  const int32_t us =
+      static_cast<int32_t>(microseconds(now) - clocks.echoUs - clocks.heldUs);
   const Duration sample = std::chrono::microseconds(std::max(us, 1));
   peer.roundTrip = peer.roundTrip == Duration{0}
                        ? sample
                        : peer.roundTrip + (sample - peer.roundTrip) / 8;
 }
 
-void Session::recordIn(
-    TimePoint now, int peer, const ControlRecord& record) {
+void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
   Op* op = find(record.op);
   switch (record.type) {
     case ControlType::kAnnounce:
@@ -388,10 +392,9 @@ void Session::recordIn(
       if (op != nullptr) {
         op->announced(peer, record.shape);
       } else {  // over here: the peer is late, and should know it is heard
-        control(
-            peer,
-            {ControlType::kAnnounceSeen, record.op, {}, 0, {}, 0, 0},
-            false);
+        control(peer,
+                {ControlType::kAnnounceSeen, record.op, {}, 0, {}, 0, 0},
+                false);
         control(
             peer, {ControlType::kClosed, record.op, {}, 0, {}, 0, 0}, false);
       }
@@ -437,8 +440,8 @@ void Session::recordIn(
       }
       return;
     case ControlType::kLeave:
-      peerClosed(
-          peer, "rank " + std::to_string(peer) + " has destroyed its context");
+      peerClosed(peer,
+                 "rank " + std::to_string(peer) + " has destroyed its context");
       return;
   }
 }
@@ -446,8 +449,7 @@ void Session::recordIn(
 uint64_t Session::shareSlots() const {
   const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
   const int senders = std::max(shared_->activeSenders, setup_.size - 1);
-  return std::max<uint64_t>(
-      1, shared_->window.bytes() / (senders * slotBytes));
+  return std::max<uint64_t>(1, shared_->window.bytes() / (senders * slotBytes));
 }
 
 // Credit goes out with whatever else there is to say; on its own soon once half
@@ -491,8 +493,8 @@ void Session::control(int rank, const ControlRecord& record, bool urgent) {
     return;
   }
   peer.control.push_back(record);
-  peer.controlDue = std::min(
-      peer.controlDue, urgent ? lastNow_ : lastNow_ + kControlPatience);
+  peer.controlDue = std::min(peer.controlDue,
+                             urgent ? lastNow_ : lastNow_ + kControlPatience);
 }
 
 Duration Session::retryAfter(int peer) const {
@@ -578,8 +580,8 @@ bool Session::controlOut(TimePoint now, int rank, OutPacket* out) {
     peer.controlDue = now;
   }
   header.encode(out->head);
-  header.tag = packetTag(
-      setup_.keys[rank].send, out->head, records, cursor.used());
+  header.tag =
+      packetTag(setup_.keys[rank].send, out->head, records, cursor.used());
   header.encode(out->head);
   out->peer = rank;
   out->type = PacketType::kControl;
@@ -612,11 +614,10 @@ bool Session::dataOut(int rank, OutPacket* out) {
     header.number = peer.send.take();
     header.encode(out->head);
     const bool whole = setup_.options.auth == AuthMode::kFull;
-    header.tag = packetTag(
-        setup_.keys[rank].send,
-        out->head,
-        send.payload,
-        whole ? send.payloadBytes : 0);
+    header.tag = packetTag(setup_.keys[rank].send,
+                           out->head,
+                           send.payload,
+                           whole ? send.payloadBytes : 0);
     header.encode(out->head);
     out->peer = rank;
     out->type = PacketType::kData;
@@ -655,9 +656,9 @@ void Session::deadlinePassed(TimePoint now) {
       peer.blockedRetry = kNever;
       continue;
     }
-    control(
-        rank, {ControlType::kBlocked, {}, {}, peer.send.next(), {}, 0, 0},
-        true);
+    control(rank,
+            {ControlType::kBlocked, {}, {}, peer.send.next(), {}, 0, 0},
+            true);
     peer.blockedRetry = now + 2 * retryAfter(rank);
   }
   for (auto& [id, op] : ops_) {

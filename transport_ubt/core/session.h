@@ -56,9 +56,9 @@ class Session : private OpHost {
     int rank = 0;
     int size = 1;
     uint64_t epoch = 0;
-    size_t slotBytesMax = 0;              // the same on all ranks
-    std::vector<PeerKeys> keys;           // by rank; the own one unused
-    std::vector<uint64_t> windowBytes;    // by rank: its receive window
+    size_t slotBytesMax = 0;            // the same on all ranks
+    std::vector<PeerKeys> keys;         // by rank; the own one unused
+    std::vector<uint64_t> windowBytes;  // by rank: its receive window
     Options options;
   };
 
@@ -82,8 +82,10 @@ class Session : private OpHost {
 
   // Begins an allreduce over `bucket`, in place. The op reads and writes the
   // bucket until leave(). REQUIRES mayEnter(), and failure().empty().
-  OpId enter(
-      TimePoint now, uint32_t tag, const OpShape& shape, std::byte* bucket);
+  OpId enter(TimePoint now,
+             uint32_t tag,
+             const OpShape& shape,
+             std::byte* bucket);
   bool finished(const OpId& id) const;
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;
@@ -104,11 +106,10 @@ class Session : private OpHost {
   // The four verbs -----------------------------------------------------------
 
   // A datagram whose epoch is this session's. Counts what becomes of it.
-  void packetIn(
-      TimePoint now,
-      const PacketHeader& header,
-      const std::byte* datagram,
-      size_t bytes);
+  void packetIn(TimePoint now,
+                const PacketHeader& header,
+                const std::byte* datagram,
+                size_t bytes);
   // The next datagram to send, or false.
   bool packetOut(TimePoint now, OutPacket* out);
   TimePoint nextDeadline() const;
@@ -128,7 +129,7 @@ class Session : private OpHost {
     uint64_t controlNumber = 0;
     std::deque<ControlRecord> control;
     TimePoint controlDue = kNever;
-    bool creditDue = false;             // the peer should hear of more
+    bool creditDue = false;           // the peer should hear of more
     TimePoint blockedRetry = kNever;  // out of credit: when to say so (again)
     Duration roundTrip{0};            // smoothed; zero: not measured
     uint32_t stampUs = 0;             // the newest clock seen of the peer's
@@ -157,13 +158,14 @@ class Session : private OpHost {
   OpBounds boundsFor(TimePoint now, const OpShape& shape);
   void updateActivity();
 
-  Counter dataIn(
-      TimePoint now,
-      const PacketHeader& header,
-      const std::byte* payload,
-      size_t bytes);
-  void controlIn(
-      TimePoint now, int peer, const std::byte* records, size_t bytes);
+  Counter dataIn(TimePoint now,
+                 const PacketHeader& header,
+                 const std::byte* payload,
+                 size_t bytes);
+  void controlIn(TimePoint now,
+                 int peer,
+                 const std::byte* records,
+                 size_t bytes);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void clocksIn(TimePoint now, int peer, const ControlClocks& clocks);
   void considerCredit(int peer);

@@ -33,8 +33,8 @@ class ShardLayout {
     return std::min(bytes_ - shardOffset(owner), shardBytes_);
   }
   uint32_t slots(int owner) const {
-    return static_cast<uint32_t>(
-        (shardSize(owner) + slotBytes_ - 1) / slotBytes_);
+    return static_cast<uint32_t>((shardSize(owner) + slotBytes_ - 1) /
+                                 slotBytes_);
   }
   // Byte range of a slot in its shard.
   size_t slotOffset(uint32_t slot) const { return slot * slotBytes_; }

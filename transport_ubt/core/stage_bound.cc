@@ -9,8 +9,8 @@ namespace {
 
 // The value below which `share` of the samples lie (nearest rank).
 Duration percentile(std::vector<Duration> samples, double share) {
-  const size_t rank = std::min(
-      samples.size() - 1, static_cast<size_t>(share * samples.size()));
+  const size_t rank =
+      std::min(samples.size() - 1, static_cast<size_t>(share * samples.size()));
   std::nth_element(samples.begin(), samples.begin() + rank, samples.end());
   return samples[rank];
 }
@@ -51,9 +51,8 @@ Duration TimerLateness::worst(TimePoint now) const {
   if (at_ == TimePoint{}) {
     return worst_;
   }
-  const double halvings =
-      std::chrono::duration<double>(now - at_) /
-      std::chrono::duration<double>(kHalfLife);
+  const double halvings = std::chrono::duration<double>(now - at_) /
+                          std::chrono::duration<double>(kHalfLife);
   return Duration{static_cast<Duration::rep>(
       worst_.count() * std::exp2(-std::max(0.0, halvings)))};
 }

@@ -52,8 +52,8 @@ Driver::~Driver() {
   ::close(wakeFd_);
 }
 
-Session* Driver::open(
-    const Session::Setup& setup, std::vector<SocketAddress> addresses) {
+Session* Driver::open(const Session::Setup& setup,
+                      std::vector<SocketAddress> addresses) {
   Lock lock(mutex_);
   Session* const session = endpoint_.open(setup);
   sender_.setAddresses(session, std::move(addresses));
@@ -77,14 +77,13 @@ void Driver::close(Session* session) {
   endpoint_.close(session);
 }
 
-bool Driver::allreduce(
-    Session* session,
-    uint32_t tag,
-    const OpShape& shape,
-    std::byte* bucket,
-    Duration timeout,
-    OpReport* report,
-    Failure* failure) {
+bool Driver::allreduce(Session* session,
+                       uint32_t tag,
+                       const OpShape& shape,
+                       std::byte* bucket,
+                       Duration timeout,
+                       OpReport* report,
+                       Failure* failure) {
   Lock lock(mutex_);
   callers_++;
   calls_++;
@@ -106,7 +105,8 @@ bool Driver::allreduce(
     const OpId id = session->enter(clock(), tag, shape, bucket);
     wakeSleeper();
     // The op ends itself, by its bound or its own timeout.
-    driveUntil(lock, [&] { return session->finished(id); }, kNever);
+    driveUntil(
+        lock, [&] { return session->finished(id); }, kNever);
     failure->what = session->failure(id);
     *report = session->leave(clock(), id);
     result = failure->what.empty();
@@ -115,8 +115,7 @@ bool Driver::allreduce(
   return result;
 }
 
-void Driver::peerClosed(
-    Session* session, int rank, const std::string& why) {
+void Driver::peerClosed(Session* session, int rank, const std::string& why) {
   Lock lock(mutex_);
   session->peerClosed(rank, why);
   notifyReady();
@@ -155,8 +154,9 @@ bool Driver::work(TimePoint* now) {
   return received > 0 || sent;
 }
 
-bool Driver::driveUntil(
-    Lock& lock, const std::function<bool()>& ready, TimePoint deadline) {
+bool Driver::driveUntil(Lock& lock,
+                        const std::function<bool()>& ready,
+                        TimePoint deadline) {
   Waiter self{ready, {}};
   TimePoint now{};
   while (!ready()) {
@@ -167,8 +167,7 @@ bool Driver::driveUntil(
       } else {
         self.wake.wait_until(
             lock,
-            std::chrono::steady_clock::time_point(
-                deadline.time_since_epoch()));
+            std::chrono::steady_clock::time_point(deadline.time_since_epoch()));
       }
       waiters_.erase(place);
       if (clock() >= deadline) {
@@ -205,7 +204,8 @@ void Driver::sleep(Lock& lock, TimePoint now, TimePoint deadline) {
   sleeping_ = true;
   lock.unlock();
   socket_.waitReadable(
-      wakeFd_, until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
+      wakeFd_,
+      until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
   lock.lock();
   sleeping_ = false;
   const TimePoint woken = clock();

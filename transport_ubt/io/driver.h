@@ -43,8 +43,8 @@ class Driver : private ServiceThread::Client {
   // What this rank tells the others of its receive window. Bytes.
   uint64_t windowBytes() const { return limits_.windowBytesMax; }
 
-  Session* open(
-      const Session::Setup& setup, std::vector<SocketAddress> addresses);
+  Session* open(const Session::Setup& setup,
+                std::vector<SocketAddress> addresses);
 
   // Serves what peers may still need of the session, for `patience` at most.
   void linger(Session* session, Duration patience);
@@ -54,14 +54,13 @@ class Driver : private ServiceThread::Client {
   // One allreduce, in place. True: `report` says what became of it. False:
   // `failure` says why there is no result. Returns by the op's bound, or by
   // `timeout` while warming up or waiting for lead.
-  bool allreduce(
-      Session* session,
-      uint32_t tag,
-      const OpShape& shape,
-      std::byte* bucket,
-      Duration timeout,
-      OpReport* report,
-      Failure* failure);
+  bool allreduce(Session* session,
+                 uint32_t tag,
+                 const OpShape& shape,
+                 std::byte* bucket,
+                 Duration timeout,
+                 OpReport* report,
+                 Failure* failure);
 
   // The mesh says a rank of the session is gone; ends every wait for it.
   void peerClosed(Session* session, int rank, const std::string& why);
@@ -78,8 +77,9 @@ class Driver : private ServiceThread::Client {
   using Lock = std::unique_lock<std::mutex>;
 
   static TimePoint clock();
-  bool driveUntil(
-      Lock& lock, const std::function<bool()>& ready, TimePoint deadline);
+  bool driveUntil(Lock& lock,
+                  const std::function<bool()>& ready,
+                  TimePoint deadline);
   bool work(TimePoint* now);
   void sleep(Lock& lock, TimePoint now, TimePoint deadline);
   void wakeSleeper();
@@ -89,8 +89,7 @@ class Driver : private ServiceThread::Client {
   bool callersInside() override;
   TimePoint serve(TimePoint now) override;
 
-  static Endpoint::Limits fit(
-      Endpoint::Limits limits, int receiveBufferBytes);
+  static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
 
   std::mutex mutex_;
   UdpSocket socket_;

@@ -71,8 +71,9 @@ FaultOptions FaultOptions::parse(const std::string& text) {
   return options;
 }
 
-void FaultInjector::send(
-    TimePoint now, const SocketAddress& to, std::vector<std::byte> datagram) {
+void FaultInjector::send(TimePoint now,
+                         const SocketAddress& to,
+                         std::vector<std::byte> datagram) {
   if (chance(options_.loss)) {
     return;
   }

@@ -47,7 +47,8 @@ class FaultInjector {
       : options_(options), random_(options.seed) {}
 
   // Takes a datagram; due() gives back what is left of it.
-  void send(TimePoint now, const SocketAddress& to,
+  void send(TimePoint now,
+            const SocketAddress& to,
             std::vector<std::byte> datagram);
   // The next datagram to send now, or false.
   bool due(TimePoint now, Held* out);

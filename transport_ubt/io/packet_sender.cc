@@ -5,8 +5,9 @@
 
 namespace ubt {
 
-PacketSender::PacketSender(
-    Endpoint* endpoint, UdpSocket* socket, const FaultOptions& faults)
+PacketSender::PacketSender(Endpoint* endpoint,
+                           UdpSocket* socket,
+                           const FaultOptions& faults)
     : endpoint_(endpoint),
       socket_(socket),
       harmful_(faults.any()),
@@ -14,8 +15,8 @@ PacketSender::PacketSender(
       packets_(UdpSocket::kTrainSegmentsMax + 1),
       sessions_(UdpSocket::kTrainSegmentsMax + 1) {}
 
-void PacketSender::setAddresses(
-    const Session* session, std::vector<SocketAddress> addresses) {
+void PacketSender::setAddresses(const Session* session,
+                                std::vector<SocketAddress> addresses) {
   addresses_[session] = std::move(addresses);
 }
 
@@ -75,27 +76,24 @@ void PacketSender::flushTrain(size_t count) {
     OutPacket& packet = packets_[i];
     pieces[used++] = {packet.head, packet.headBytes};
     if (packet.payloadBytes > 0) {
-      pieces[used++] = {
-          const_cast<std::byte*>(packet.payload), packet.payloadBytes};
+      pieces[used++] = {const_cast<std::byte*>(packet.payload),
+                        packet.payloadBytes};
     }
   }
   const auto& to = addresses_[sessions_[0]][packets_[0].peer];
-  transmit(
-      to,
-      pieces,
-      used,
-      packets_[0].headBytes + packets_[0].payloadBytes,
-      count);
+  transmit(to,
+           pieces,
+           used,
+           packets_[0].headBytes + packets_[0].payloadBytes,
+           count);
 }
 
-void PacketSender::transmit(
-    const SocketAddress& to,
-    const iovec* pieces,
-    size_t count,
-    size_t segmentBytes,
-    size_t datagrams) {
-  auto sent =
-      socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+void PacketSender::transmit(const SocketAddress& to,
+                            const iovec* pieces,
+                            size_t count,
+                            size_t segmentBytes,
+                            size_t datagrams) {
+  auto sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
   if (sent == UdpSocket::Sent::kFull) {
     socket_->waitWritable();
     sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);

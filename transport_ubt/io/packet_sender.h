@@ -17,12 +17,13 @@ namespace ubt {
 class PacketSender {
  public:
   // All must outlive this.
-  PacketSender(
-      Endpoint* endpoint, UdpSocket* socket, const FaultOptions& faults);
+  PacketSender(Endpoint* endpoint,
+               UdpSocket* socket,
+               const FaultOptions& faults);
 
   // Where a session's ranks are.
-  void setAddresses(
-      const Session* session, std::vector<SocketAddress> addresses);
+  void setAddresses(const Session* session,
+                    std::vector<SocketAddress> addresses);
   void forget(const Session* session) { addresses_.erase(session); }
 
   // Sends up to `trains` trains. False if there was nothing to send.
@@ -35,12 +36,11 @@ class PacketSender {
   void flushTrain(size_t count);
   void sendHarmed(TimePoint now, const OutPacket& packet);
   void releaseHeld(TimePoint now);
-  void transmit(
-      const SocketAddress& to,
-      const iovec* pieces,
-      size_t count,
-      size_t segmentBytes,
-      size_t datagrams);
+  void transmit(const SocketAddress& to,
+                const iovec* pieces,
+                size_t count,
+                size_t segmentBytes,
+                size_t datagrams);
 
   Endpoint* const endpoint_;
   UdpSocket* const socket_;

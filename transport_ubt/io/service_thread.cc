@@ -33,26 +33,22 @@ ServiceThread::ServiceThread(Client* client, int fd)
     throw std::system_error(errno, std::generic_category(), "timerfd_create");
   }
   check(uv_loop_init(&loop_), "uv_loop_init");
-  check(
-      uv_async_init(
-          &loop_,
-          &stop_,
-          [](uv_async_t* handle) { uv_stop(handle->loop); }),
-      "uv_async_init");
+  check(uv_async_init(
+            &loop_, &stop_, [](uv_async_t* handle) { uv_stop(handle->loop); }),
+        "uv_async_init");
   check(uv_poll_init(&loop_, &timer_, timerFd_), "uv_poll_init");
   check(uv_poll_init(&loop_, &socket_, fd_), "uv_poll_init");
   timer_.data = socket_.data = this;
-  check(
-      uv_poll_start(
-          &timer_,
-          UV_READABLE,
-          [](uv_poll_t* handle, int, int) {
-            auto* const self = static_cast<ServiceThread*>(handle->data);
-            uint64_t expirations;
-            (void)!read(self->timerFd_, &expirations, sizeof(expirations));
-            self->look();
-          }),
-      "uv_poll_start");
+  check(uv_poll_start(
+            &timer_,
+            UV_READABLE,
+            [](uv_poll_t* handle, int, int) {
+              auto* const self = static_cast<ServiceThread*>(handle->data);
+              uint64_t expirations;
+              (void)!read(self->timerFd_, &expirations, sizeof(expirations));
+              self->look();
+            }),
+        "uv_poll_start");
   arm(clock() + kPeriod);
   thread_ = std::thread([this] { run(); });
 }
@@ -85,10 +81,9 @@ void ServiceThread::look() {
   }
   if (!serving_) {
     serving_ = true;
-    uv_poll_start(
-        &socket_, UV_READABLE, [](uv_poll_t* handle, int, int) {
-          static_cast<ServiceThread*>(handle->data)->look();
-        });
+    uv_poll_start(&socket_, UV_READABLE, [](uv_poll_t* handle, int, int) {
+      static_cast<ServiceThread*>(handle->data)->look();
+    });
   }
   arm(client_->serve(clock()));
 }

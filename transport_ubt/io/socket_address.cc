@@ -15,9 +15,9 @@ SocketAddress::SocketAddress(const sockaddr_storage& storage, uint16_t port)
   } else if (storage.ss_family == AF_INET6) {
     reinterpret_cast<sockaddr_in6*>(&storage_)->sin6_port = htons(port);
   } else {
-    throw std::invalid_argument(
-        "address family " + std::to_string(storage.ss_family) +
-        " is neither IPv4 nor IPv6");
+    throw std::invalid_argument("address family " +
+                                std::to_string(storage.ss_family) +
+                                " is neither IPv4 nor IPv6");
   }
 }
 
@@ -35,18 +35,16 @@ uint16_t SocketAddress::port() const {
 std::string SocketAddress::str() const {
   char text[INET6_ADDRSTRLEN] = "none";
   if (family() == AF_INET) {
-    inet_ntop(
-        AF_INET,
-        &reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr,
-        text,
-        sizeof(text));
+    inet_ntop(AF_INET,
+              &reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr,
+              text,
+              sizeof(text));
     return std::string(text) + ":" + std::to_string(port());
   }
-  inet_ntop(
-      AF_INET6,
-      &reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr,
-      text,
-      sizeof(text));
+  inet_ntop(AF_INET6,
+            &reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr,
+            text,
+            sizeof(text));
   return "[" + std::string(text) + "]:" + std::to_string(port());
 }
 

@@ -61,8 +61,7 @@ int interfaceMtu(int fd, const SocketAddress& address) {
     return kMtuUnknown;
   }
   std::string name;
-  for (const ifaddrs* entry = list; entry != nullptr;
-       entry = entry->ifa_next) {
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     const bool loopback =
         isLoopback(address) && (entry->ifa_flags & IFF_LOOPBACK);
     if (loopback || sameHost(entry->ifa_addr, address)) {
@@ -110,22 +109,17 @@ UdpSocket::UdpSocket(const Options& options)
   try {
     bindTo(fd_, options);
     // Root may go beyond rmem_max; anyone else gets what it allows.
-    if (setsockopt(
-            fd_,
-            SOL_SOCKET,
-            SO_RCVBUFFORCE,
-            &options.receiveBufferBytes,
-            sizeof(int)) != 0) {
-      set(fd_,
-          SOL_SOCKET,
-          SO_RCVBUF,
-          options.receiveBufferBytes,
-          "SO_RCVBUF");
+    if (setsockopt(fd_,
+                   SOL_SOCKET,
+                   SO_RCVBUFFORCE,
+                   &options.receiveBufferBytes,
+                   sizeof(int)) != 0) {
+      set(fd_, SOL_SOCKET, SO_RCVBUF, options.receiveBufferBytes, "SO_RCVBUF");
     }
     set(fd_, SOL_SOCKET, SO_SNDBUF, options.sendBufferBytes, "SO_SNDBUF");
     socklen_t length = sizeof(receiveBufferBytes_);
-    if (getsockopt(
-            fd_, SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes_, &length) != 0) {
+    if (getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes_, &length) !=
+        0) {
       throwErrno("getsockopt SO_RCVBUF");
     }
     sockaddr_storage bound{};
@@ -133,33 +127,34 @@ UdpSocket::UdpSocket(const Options& options)
     if (getsockname(fd_, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
       throwErrno("getsockname");
     }
-    const uint16_t port = ntohs(
-        bound.ss_family == AF_INET
-            ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
-            : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port);
+    const uint16_t port =
+        ntohs(bound.ss_family == AF_INET
+                  ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
+                  : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port);
     address_ = SocketAddress(bound, port);
     mtu_ = interfaceMtu(fd_, address_);
     const int on = 1;
     const int off = 0;
     // An old kernel refuses these; then each datagram travels alone.
     (void)setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
-    segmentation_ = options.segmentation &&
-                    setsockopt(
-                        fd_, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off)) == 0;
+    segmentation_ =
+        options.segmentation &&
+        setsockopt(fd_, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off)) == 0;
   } catch (...) {
     close(fd_);
     throw;
   }
 }
 
-UdpSocket::~UdpSocket() { close(fd_); }
+UdpSocket::~UdpSocket() {
+  close(fd_);
+}
 
-UdpSocket::Sent UdpSocket::send(
-    const SocketAddress& to,
-    const iovec* pieces,
-    size_t count,
-    size_t segmentBytes,
-    bool train) {
+UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
+                                const iovec* pieces,
+                                size_t count,
+                                size_t segmentBytes,
+                                bool train) {
   msghdr message{};
   message.msg_name = const_cast<sockaddr*>(to.data());
   message.msg_namelen = to.size();

@@ -20,9 +20,9 @@ namespace ubt {
 class UdpSocket {
  public:
   struct Options {
-    SocketAddress address;   // the port is ignored
-    uint16_t portLow = 0;    // 0: any free port
-    uint16_t portHigh = 0;   // inclusive
+    SocketAddress address;  // the port is ignored
+    uint16_t portLow = 0;   // 0: any free port
+    uint16_t portHigh = 0;  // inclusive
     int receiveBufferBytes = 4 << 20;
     int sendBufferBytes = 64 << 10;
     bool segmentation = true;  // false: never use UDP_SEGMENT
@@ -52,12 +52,11 @@ class UdpSocket {
   // Sends a train of datagrams of `segmentBytes` each (the last may be
   // shorter), gathered from `pieces`. Without segmentation, REQUIRES one
   // datagram. kFull: try again when writable.
-  Sent send(
-      const SocketAddress& to,
-      const iovec* pieces,
-      size_t count,
-      size_t segmentBytes,
-      bool train);
+  Sent send(const SocketAddress& to,
+            const iovec* pieces,
+            size_t count,
+            size_t segmentBytes,
+            bool train);
 
   // Takes one train if there is one and calls take(const std::byte*, size_t)
   // for each datagram in it. False if there was none.

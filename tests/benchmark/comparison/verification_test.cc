@@ -115,6 +115,7 @@ TEST_F(VerificationTest, withoutAnyContributorTheResultIsZero) {
   const auto result =
       sum(&Verification::fillExact, [](int, size_t i) { return i >= 10; });
   std::vector<RankRange> all;
+  all.reserve(kRanks);
   for (int rank = 0; rank < kRanks; rank++) {
     all.push_back({rank, 0, 10});
   }

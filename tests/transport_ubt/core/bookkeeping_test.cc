@@ -82,13 +82,11 @@ RC_GTEST_PROP(TagCounts, CountAsAMapWould, ()) {
   TagCounts counts;
   std::map<uint32_t, uint32_t> model;
   for (int i = 0; i < 200; i++) {
-    const uint32_t tag =
-        *rc::gen::element<uint32_t>(0, 0xfffffff0u) +
-        *rc::gen::inRange<uint32_t>(0, 16);
+    const uint32_t tag = *rc::gen::element<uint32_t>(0, 0xfffffff0u) +
+                         *rc::gen::inRange<uint32_t>(0, 16);
     RC_ASSERT(counts.use(tag) == model[tag]++);
     const uint32_t other = *rc::gen::inRange<uint32_t>(0, 20);
-    RC_ASSERT(
-        counts.used(other) == (model.count(other) ? model[other] : 0));
+    RC_ASSERT(counts.used(other) == (model.count(other) ? model[other] : 0));
   }
 }
 
@@ -118,9 +116,8 @@ RC_GTEST_PROP(ShardLayout, SlotsCoverTheBucketOnce, ()) {
       RC_ASSERT(layout.shardOffset(owner) + layout.slotOffset(slot) == at);
       RC_ASSERT(layout.slotSize(owner, slot) > 0);
       RC_ASSERT(layout.slotSize(owner, slot) <= slotMax);
-      RC_ASSERT(
-          layout.slotElements(owner, slot) * elementSize(shape.type) ==
-          layout.slotSize(owner, slot));
+      RC_ASSERT(layout.slotElements(owner, slot) * elementSize(shape.type) ==
+                layout.slotSize(owner, slot));
       at += layout.slotSize(owner, slot);
     }
   }

@@ -14,7 +14,7 @@ namespace ubt {
 namespace {
 
 constexpr int kRanks = 3;
-constexpr size_t kSlotBytes = 64;       // 16 floats
+constexpr size_t kSlotBytes = 64;         // 16 floats
 constexpr size_t kElements = 3 * 2 * 16;  // two slots a shard
 
 class Stages : public ::testing::Test {
@@ -107,23 +107,20 @@ TEST_F(Stages, AFullArenaIsToldNotExceeded) {
 }
 
 TEST_F(Stages, ResultsLandInTheBucketEarlyOnesToo) {
-  EXPECT_EQ(
-      broadcast_.add(0, 0, 3, bytes(slot(7))),
-      BroadcastStage::Outcome::kAccepted);
+  EXPECT_EQ(broadcast_.add(0, 0, 3, bytes(slot(7))),
+            BroadcastStage::Outcome::kAccepted);
   broadcast_.enter(enterWith(1));
   EXPECT_EQ(bucket_[0], 7);
   EXPECT_EQ(bucket_[16], 1);
-  EXPECT_EQ(
-      broadcast_.add(0, 0, 3, bytes(slot(8))),
-      BroadcastStage::Outcome::kDuplicate);
+  EXPECT_EQ(broadcast_.add(0, 0, 3, bytes(slot(8))),
+            BroadcastStage::Outcome::kDuplicate);
   EXPECT_EQ(bucket_[0], 7);
-  EXPECT_EQ(
-      broadcast_.add(2, 1, 2, bytes(slot(9))),
-      BroadcastStage::Outcome::kAccepted);
+  EXPECT_EQ(broadcast_.add(2, 1, 2, bytes(slot(9))),
+            BroadcastStage::Outcome::kAccepted);
   EXPECT_EQ(bucket_[80], 9);
   EXPECT_EQ(broadcast_.pairsMissing(), 16u);
-  EXPECT_EQ(
-      broadcast_.add(2, 0, 0, nullptr), BroadcastStage::Outcome::kAccepted);
+  EXPECT_EQ(broadcast_.add(2, 0, 0, nullptr),
+            BroadcastStage::Outcome::kAccepted);
   EXPECT_EQ(bucket_[64], 0);
 }
 
@@ -133,13 +130,13 @@ TEST_F(Stages, MissingResultsAreFilledAndTold) {
   broadcast_.add(0, 1, 3, bytes(slot(7)));
   broadcast_.add(2, 0, 3, bytes(slot(7)));
   EXPECT_FALSE(broadcast_.complete());
-  const auto filled = broadcast_.fillMissing(
-      Fill::kLocal, ElementType::kFloat32, reduction_);
+  const auto filled =
+      broadcast_.fillMissing(Fill::kLocal, ElementType::kFloat32, reduction_);
   ASSERT_EQ(filled.size(), 1u);
   EXPECT_EQ(filled[0].offset, 80u);
   EXPECT_EQ(filled[0].count, 16u);
-  EXPECT_EQ(bucket_[80], 6);   // three times the own contribution
-  EXPECT_EQ(bucket_[32], 2);   // the own shard is not its business
+  EXPECT_EQ(bucket_[80], 6);  // three times the own contribution
+  EXPECT_EQ(bucket_[32], 2);  // the own shard is not its business
 }
 
 TEST_F(Stages, EarlyResultsCanBeDroppedAndAskedForAgain) {

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of style that a machine can check cheaply, over every file."""
+import os
+import re
+import subprocess
+import unittest
+
+from tests import junit_main
+from tests.tidy import workspace
+
+_LINES_MAX = 400
+_COLUMNS_MAX = 80
+_CLANG_FORMAT = "clang-format"
+
+# Files that are longer, and how long they may be: a ceiling to lower.
+_LONGER = {
+    "tests/sim/world.cc": 500,
+    "transport_ubt/core/op.cc": 610,
+    "transport_ubt/core/session.cc": 680,
+}
+
+# A sleep waits too long or not long enough; only polls of something that
+# cannot wake us are excused, each with its reason.
+_MAY_SLEEP = {
+    "rendezvous/redis_socket.cc": "a full backlog of a unix socket is polled",
+    "rendezvous/redis_stream.cc": "between two tries to reach Redis",
+    "tests/support/child_process.cc": "waitpid has no time-out",
+    "tests/support/redis_server.cc": "until the server takes connections",
+    "tests/rendezvous/roster_test.cc": "a process that comes late",
+}
+_SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\s*\(")
+
+
+def _is_cpp(path):
+    return path.endswith((".h", ".cc"))
+
+
+def _is_source(path):
+    """Written by us, in a language with comments."""
+    name = os.path.basename(path)
+    if _is_cpp(path) or name.endswith((".py", ".bzl", ".sh", ".bazel")):
+        return True
+    if name in ("BUILD", "WORKSPACE"):
+        return os.path.getsize(os.path.join(workspace.root(), path)) > 0
+    if "." in name or name == "LICENSE":
+        return False
+    return workspace.lines(path)[0].startswith("#!")
+
+
+class FormatTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.sources = [path for path in workspace.files() if _is_source(path)]
+        cls.cpp = [path for path in cls.sources if _is_cpp(path)]
+
+    def setUp(self):
+        self.problems = []
+
+    def tearDown(self):
+        if self.problems:
+            self.fail("\n" + "\n".join(self.problems))
+
+    def _problem(self, path, line, what, remedy):
+        self.problems.append(f"{path}:{line}: {what}; {remedy}")
+
+    def _each_line(self, paths):
+        for path in paths:
+            for number, line in enumerate(workspace.lines(path), 1):
+                yield path, number, line
+
+    def test_finds_the_workspace(self):
+        self.assertGreater(len(self.cpp), 100)
+        self.assertIn("tests/tidy/format_test.py", self.sources)
+        self.assertIn("tests/run", self.sources)
+
+    def test_layout(self):
+        output = subprocess.run(
+            [_CLANG_FORMAT, "--dry-run", "--style=file", *self.cpp],
+            cwd=workspace.root(), stderr=subprocess.PIPE, text=True,
+            check=False)
+        if output.returncode != 0:
+            self._problem(_CLANG_FORMAT, 0, output.stderr, "see above")
+        for match in re.finditer(r"^(\S+?):(\d+):\d+: (?:warning|error):",
+                                 output.stderr, re.MULTILINE):
+            self._problem(match[1], match[2], "layout differs",
+                          f"run: {_CLANG_FORMAT} -i {match[1]}")
+
+    def test_licence(self):
+        for path in self.sources:
+            if not any("SPDX-License-Identifier: Apache-2.0" in line
+                       for line in workspace.lines(path)[:3]):
+                self._problem(path, 1, "no licence", "begin with a comment "
+                              "SPDX-License-Identifier: Apache-2.0")
+
+    def test_headers_are_read_once(self):
+        for path in self.cpp:
+            if path.endswith(".h") and "#pragma once" not in workspace.lines(
+                    path):
+                self._problem(path, 2, "no include guard", "add #pragma once")
+
+    def test_length(self):
+        for path in self.sources:
+            length = len(workspace.lines(path)) - 1
+            limit = _LONGER.get(path, _LINES_MAX)
+            if length > limit:
+                self._problem(path, limit + 1, f"{length} lines, {limit} "
+                              "allowed", "move one noun to its own file")
+            elif limit > _LINES_MAX >= length:
+                self._problem(path, 1, "is short enough now",
+                              "take it off _LONGER in format_test.py")
+
+    def test_tabs_and_columns(self):
+        for path, number, line in self._each_line(self.sources):
+            if "\t" in line:
+                self._problem(path, number, "tab", "indent with spaces")
+            if line != line.rstrip():
+                self._problem(path, number, "space at the end", "remove it")
+            if _is_cpp(path) and len(line) > _COLUMNS_MAX:
+                self._problem(path, number, f"{len(line)} columns",
+                              f"break it at {_COLUMNS_MAX}")
+
+    def test_nothing_sleeps(self):
+        cpp = [path for path in self.cpp if path not in _MAY_SLEEP
+               and not path.startswith("tests/integration/")]
+        for path, number, line in self._each_line(cpp):
+            if _SLEEP.search(line):
+                self._problem(path, number, "sleeps", "wait for the event "
+                              "itself, or name the file and why in _MAY_SLEEP")
+
+    def test_every_package_is_tidied(self):
+        for path in self.sources:
+            if os.path.basename(path) != "BUILD.bazel":
+                continue
+            text = "\n".join(workspace.lines(path))
+            own = re.search(r"^(cc_|fuzz_target)\w*\(\n(?:.*\n)*?.*\.cc\"",
+                            text, re.MULTILINE)
+            if own and not re.search(r"^tidy_tests\(\)", text, re.MULTILINE):
+                self._problem(path, 1, "clang-tidy never sees this package",
+                              "load tidy_tests, and call it at the end")
+
+
+if __name__ == "__main__":
+    junit_main.main()
