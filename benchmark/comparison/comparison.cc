@@ -124,8 +124,7 @@ void Comparison::runBatch(size_t rounds, Batch& batch) {
   for (size_t round = 0; round < rounds; round++) {
     for (size_t i = 0; i < algorithms_.size(); i++) {
       auto& measured = measured_[i];
-      measured.cpuSeconds +=
-          takeTurn(algorithms_[i].get(), measured, batch);
+      measured.cpuSeconds += takeTurn(algorithms_[i].get(), measured, batch);
       if (round + 1 == rounds) {
         const auto gaps = gapsOfAll(algorithms_[i]->outcome().gaps);
         if (!verification_.verifyExact(data_.data(), gaps)) {
@@ -135,8 +134,7 @@ void Comparison::runBatch(size_t rounds, Batch& batch) {
     }
     const double idleStart = barrierThenCpu();
     control_.barrier();
-    idleCpuSeconds_ +=
-        cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - idleStart;
+    idleCpuSeconds_ += cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - idleStart;
   }
 }
 
@@ -180,8 +178,7 @@ void Comparison::gather(const Batch& batch) {
   const auto notBounded = control_.max(batch.notBounded);
   const auto expired = control_.max(batch.expired);
   for (size_t i = 0; i < slowest.size(); i++) {
-    auto& measured =
-        measured_[i / batch.turnIterations % measured_.size()];
+    auto& measured = measured_[i / batch.turnIterations % measured_.size()];
     measured.slowestUs.push_back(slowest[i]);
     measured.boundedOps += notBounded[i] == 0;
     measured.expiredOps += expired[i] > 0;

@@ -445,14 +445,13 @@ void World::checkDatagramAccounts() {
   }
   const auto total = [this](Counter c) { return result_.counters.get(c); };
   sent += total(Counter::kSentData);
-  for (const Counter counter :
-       {Counter::kAcceptedData,
-        Counter::kDuplicateData,
-        Counter::kLateData,
-        Counter::kUnannounced,
-        Counter::kMismatched,
-        Counter::kTooEarly,
-        Counter::kArenaFull}) {
+  for (const Counter counter : {Counter::kAcceptedData,
+                                Counter::kDuplicateData,
+                                Counter::kLateData,
+                                Counter::kUnannounced,
+                                Counter::kMismatched,
+                                Counter::kTooEarly,
+                                Counter::kArenaFull}) {
     ended += total(counter);
   }
   for (const Counter never : {Counter::kMalformed,

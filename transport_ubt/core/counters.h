@@ -13,18 +13,18 @@ enum class Counter : uint8_t {
   kSentControl,
   kAcceptedData,
   kAcceptedControl,
-  kDuplicateData,   // a slot or a number that was there before
-  kLateData,        // for a closed slot or a finished op
-  kMalformed,       // no header, wrong lengths, out-of-range fields
-  kUnknownEpoch,    // no such context here
-  kWrongRank,       // not for this rank, or from no rank
-  kBadTag,          // the authentication failed
-  kReplayed,        // control with a number seen before
-  kUnannounced,     // results of an op whose shape nobody has told yet
-  kMismatched,      // data that contradicts the op's shape
-  kTooEarly,        // data of an op beyond any lead
-  kArenaFull,       // no room to keep early data
-  kSendFailed,      // the socket did not take it
+  kDuplicateData,  // a slot or a number that was there before
+  kLateData,       // for a closed slot or a finished op
+  kMalformed,      // no header, wrong lengths, out-of-range fields
+  kUnknownEpoch,   // no such context here
+  kWrongRank,      // not for this rank, or from no rank
+  kBadTag,         // the authentication failed
+  kReplayed,       // control with a number seen before
+  kUnannounced,    // results of an op whose shape nobody has told yet
+  kMismatched,     // data that contradicts the op's shape
+  kTooEarly,       // data of an op beyond any lead
+  kArenaFull,      // no room to keep early data
+  kSendFailed,     // the socket did not take it
   kCounters,
 };
 

@@ -204,8 +204,10 @@ Op* Session::findOrStart(TimePoint now,
 
 // Null if a peer may not begin this op here: there are too many that the local
 // caller has not entered, or it is larger than any honest one.
-Op* Session::startFromPeer(
-    TimePoint now, const OpId& id, const OpShape& shape, int peer) {
+Op* Session::startFromPeer(TimePoint now,
+                           const OpId& id,
+                           const OpShape& shape,
+                           int peer) {
   if (shape.elements > kElementsMax || ops_.size() >= kUnenteredOpsMax) {
     return nullptr;
   }
@@ -320,11 +322,10 @@ void Session::packetIn(TimePoint now,
   considerCredit(header.source);
 }
 
-Counter Session::dataIn(
-    TimePoint now,
-    const PacketHeader& header,
-    const std::byte* payload,
-    size_t bytes) {
+Counter Session::dataIn(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload,
+                        size_t bytes) {
   Op* op = find(header.op);
   if (op == nullptr) {
     if (isOver(header.op)) {

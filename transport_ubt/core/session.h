@@ -149,10 +149,14 @@ class Session : private OpHost {
 
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
-  Op* findOrStart(
-      TimePoint now, const OpId& id, const OpShape& shape, int announcer);
-  Op* startFromPeer(
-      TimePoint now, const OpId& id, const OpShape& shape, int peer);
+  Op* findOrStart(TimePoint now,
+                  const OpId& id,
+                  const OpShape& shape,
+                  int announcer);
+  Op* startFromPeer(TimePoint now,
+                    const OpId& id,
+                    const OpShape& shape,
+                    int peer);
   bool isOver(const OpId& id) const;
   void forgetIfDone(const OpId& id);
   OpBounds boundsFor(TimePoint now, const OpShape& shape);
@@ -185,7 +189,7 @@ class Session : private OpHost {
   std::map<uint32_t, SizeClass> classes_;
   uint32_t unacknowledged_ = 0;  // ops returned here, not done everywhere
   bool active_ = false;
-  int sendTurn_ = 0;          // the peer whose turn it is
+  int sendTurn_ = 0;           // the peer whose turn it is
   size_t sendBurstBytes_ = 0;  // what it has sent in this turn
   TimePoint lastNow_{};
   std::string failure_;

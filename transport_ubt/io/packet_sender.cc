@@ -43,11 +43,11 @@ bool PacketSender::send(TimePoint now, int trains) {
       }
       const size_t size = packet.headBytes + packet.payloadBytes;
       const size_t first = packets_[0].headBytes + packets_[0].payloadBytes;
-      const bool joins =
-          count > 0 && socket_->segmentation() &&
-          packets_[0].type == PacketType::kData &&
-          sessions_[count] == sessions_[0] && packet.peer == packets_[0].peer &&
-          size <= first && bytes + size <= UdpSocket::kTrainBytesMax;
+      const bool joins = count > 0 && socket_->segmentation() &&
+                         packets_[0].type == PacketType::kData &&
+                         sessions_[count] == sessions_[0] &&
+                         packet.peer == packets_[0].peer && size <= first &&
+                         bytes + size <= UdpSocket::kTrainBytesMax;
       if (count > 0 && !joins) {
         flushTrain(count);
         std::swap(packets_[0], packets_[count]);
