@@ -22,9 +22,9 @@ namespace {
 
 constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
 constexpr int kIpv6Overhead = 40 + 8;
-// A power of two, so that a bucket of a power of two cuts into whole slots.
-// Larger ones would send no faster and lose more at once.
-constexpr int kSlotBytesLargest = 32768;
+// Two slots, their headers and a control datagram fill one train; larger ones
+// would send no faster and lose more at once.
+constexpr int kSlotBytesLargest = 31872;
 constexpr int kSlotBytesSmallest = 256;
 
 std::string interfaceNames() {

@@ -8,30 +8,15 @@
 namespace ubt {
 namespace {
 
-// Records that can wait do so this long for others to share a datagram with.
-constexpr Duration kControlPatience = std::chrono::milliseconds(1);
-// Pauses between requests follow the round-trip time within these.
-constexpr Duration kRetryMin = std::chrono::milliseconds(2);
-constexpr Duration kRetryMax = std::chrono::milliseconds(50);
-constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
 // Bytes of data to one peer in a row: what the kernel sends in one go, with
 // room for the control datagram that rides behind.
-constexpr size_t kSendBurstBytes = 64000;
+constexpr size_t kSendBurstBytes = 63840;
 // Ops that peers may have begun and the local caller not.
 constexpr size_t kUnenteredOpsMax = 256;
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
-// Records queued for one peer; repeated requests beyond that are dropped.
-constexpr size_t kControlQueueMax = 512;
 // A bound under this many timer latenesses would measure the scheduler.
 constexpr int kLatenessFactor = 10;
-
-uint32_t microseconds(TimePoint at) {
-  return static_cast<uint32_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(
-          at.time_since_epoch())
-          .count());
-}
 
 // What a peer's window lets one of its senders have in flight at first.
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
@@ -56,7 +41,15 @@ Session::Session(const Setup& setup, SharedState* shared)
       return initialCredit(
           setup.windowBytes[receiver], setup.size - 1, setup.slotBytesMax);
     };
-    peers_.emplace_back(credit(peer), credit(setup.rank));
+    PeerLink::Setup link;
+    link.self = setup.rank;
+    link.peer = peer;
+    link.epoch = setup.epoch;
+    link.keys = setup.keys[peer];
+    link.auth = setup.options.auth;
+    link.sendCredit = credit(peer);
+    link.receiveCredit = credit(setup.rank);
+    peers_.emplace_back(link);
   }
 }
 
@@ -131,12 +124,10 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
 }
 
 void Session::peerClosed(int peer, const std::string& why) {
-  if (peers_[peer].gone) {
+  if (peers_[peer].closed()) {
     return;
   }
-  peers_[peer].gone = true;
-  peers_[peer].control.clear();
-  peers_[peer].controlDue = kNever;
+  peers_[peer].close();
   failure_ = why;
   std::vector<OpId> ids;
   for (auto& [id, op] : ops_) {
@@ -194,7 +185,7 @@ Op* Session::findOrStart(TimePoint now,
     setup.host = this;
     op = std::make_unique<Op>(setup, boundsFor(now, shape), now);
     for (int peer = 0; peer < setup_.size; peer++) {
-      if (peers_[peer].gone) {
+      if (peers_[peer].closed()) {
         op->peerGone(peer, failure_);
       }
     }
@@ -280,34 +271,27 @@ void Session::packetIn(TimePoint now,
     counters.add(Counter::kWrongRank);
     return;
   }
-  const std::byte* const payload = datagram + PacketHeader::kBytes;
-  const size_t payloadBytes = bytes - PacketHeader::kBytes;
-  const bool control = header.type == PacketType::kControl;
-  const bool whole = control || setup_.options.auth == AuthMode::kFull;
-  if (packetTag(setup_.keys[header.source].receive,
-                datagram,
-                payload,
-                whole ? payloadBytes : 0) != header.tag) {
+  PeerLink& peer = peers_[header.source];
+  if (!peer.isAuthentic(header, datagram, bytes)) {
     counters.add(Counter::kBadTag);
     return;
   }
-  Peer& peer = peers_[header.source];
-  if (peer.gone) {
+  const std::byte* const payload = datagram + PacketHeader::kBytes;
+  const size_t payloadBytes = bytes - PacketHeader::kBytes;
+  const bool control = header.type == PacketType::kControl;
+  if (peer.closed()) {
     counters.add(control ? Counter::kReplayed : Counter::kLateData);
     return;
   }
   if (control) {
-    if (!peer.controlSeen.accept(header.number &
-                                 ~PacketHeader::kControlNumber)) {
-      counters.add(Counter::kReplayed);
-      return;
+    const bool first = peer.isFirst(header);
+    counters.add(first ? Counter::kAcceptedControl : Counter::kReplayed);
+    if (first) {
+      controlIn(now, header.source, payload, payloadBytes);
     }
-    counters.add(Counter::kAcceptedControl);
-    controlIn(now, header.source, payload, payloadBytes);
     return;
   }
-  if (header.number >= peer.receive.limit() ||
-      !peer.dataSeen.accept(header.number)) {
+  if (header.number >= peer.receive.limit() || !peer.isFirst(header)) {
     // A number that was never granted is no honest sender's.
     counters.add(header.number >= peer.receive.limit()
                      ? Counter::kMismatched
@@ -354,7 +338,7 @@ void Session::controlIn(TimePoint now,
     shared_->counters.add(Counter::kMalformed);
     return;
   }
-  clocksIn(now, peer, clocks);
+  peers_[peer].clocksIn(now, clocks);
   while (cursor.left() > 0) {
     ControlRecord record;
     if (!ControlRecord::decode(&cursor, &record)) {
@@ -363,21 +347,6 @@ void Session::controlIn(TimePoint now,
     }
     recordIn(now, peer, record);
   }
-}
-
-void Session::clocksIn(TimePoint now, int rank, const ControlClocks& clocks) {
-  Peer& peer = peers_[rank];
-  peer.stampUs = clocks.stampUs;
-  peer.stampAt = now;
-  if (clocks.echoUs == 0) {
-    return;
-  }
-  const int32_t us =
-      static_cast<int32_t>(microseconds(now) - clocks.echoUs - clocks.heldUs);
-  const Duration sample = std::chrono::microseconds(std::max(us, 1));
-  peer.roundTrip = peer.roundTrip == Duration{0}
-                       ? sample
-                       : peer.roundTrip + (sample - peer.roundTrip) / 8;
 }
 
 void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
@@ -411,8 +380,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);
-      peers_[peer].creditDue = true;
-      peers_[peer].controlDue = now;
+      peers_[peer].creditBy(now);
       return;
     case ControlType::kRepair:
       if (op != nullptr) {
@@ -456,31 +424,25 @@ uint64_t Session::shareSlots() const {
 // Credit goes out with whatever else there is to say; on its own soon once half
 // a share is used up, and at once when little is left.
 void Session::considerCredit(int rank) {
-  Peer& peer = peers_[rank];
+  PeerLink& peer = peers_[rank];
   const uint64_t share = shareSlots();
   const uint64_t left = peer.receive.left();
   if (left <= share / 2) {
-    peer.creditDue = true;
-    peer.controlDue = std::min(
-        peer.controlDue,
-        left <= (share + 1) / 4 ? lastNow_ : lastNow_ + kControlPatience);
+    const bool urgent = left <= (share + 1) / 4;
+    peer.creditBy(urgent ? lastNow_ : PeerLink::patience(lastNow_));
   }
 }
 
 void Session::writeCredit(int rank, WriteCursor* out) {
-  Peer& peer = peers_[rank];
+  PeerLink& peer = peers_[rank];
   peer.receive.grant(shareSlots());
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();
   record.encode(out);
-  if (!peer.creditDue) {
-    return;
-  }
-  peer.creditDue = false;
   for (const auto& [id, op] : ops_) {
-    if (out->left() >= ControlRecord::kBytesMax && op->entered() &&
-        op->progressRecord(rank, &record)) {
+    if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
+        op->entered() && op->progressRecord(rank, &record)) {
       record.encode(out);
     }
   }
@@ -489,20 +451,11 @@ void Session::writeCredit(int rank, WriteCursor* out) {
 // OpHost ---------------------------------------------------------------------
 
 void Session::control(int rank, const ControlRecord& record, bool urgent) {
-  Peer& peer = peers_[rank];
-  if (peer.gone || peer.control.size() >= kControlQueueMax) {
-    return;
-  }
-  peer.control.push_back(record);
-  peer.controlDue = std::min(peer.controlDue,
-                             urgent ? lastNow_ : lastNow_ + kControlPatience);
+  peers_[rank].queue(lastNow_, record, urgent);
 }
 
 Duration Session::retryAfter(int peer) const {
-  const Duration roundTrip = peers_[peer].roundTrip;
-  return roundTrip == Duration{0}
-             ? kRetryUnknown
-             : std::clamp(4 * roundTrip, kRetryMin, kRetryMax);
+  return peers_[peer].retryAfter();
 }
 
 bool Session::makeRoom() {
@@ -526,7 +479,7 @@ bool Session::hasData(int peer) const {
 bool Session::packetOut(TimePoint now, OutPacket* out) {
   lastNow_ = now;
   for (int i = 0; i <= setup_.size; i++) {
-    if (sendTurn_ != setup_.rank && !peers_[sendTurn_].gone &&
+    if (sendTurn_ != setup_.rank && !peers_[sendTurn_].closed() &&
         peerOut(now, sendTurn_, out)) {
       return true;
     }
@@ -537,8 +490,9 @@ bool Session::packetOut(TimePoint now, OutPacket* out) {
 }
 
 bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
-  Peer& peer = peers_[rank];
-  if (sendBurstBytes_ + setup_.slotBytesMax <= kSendBurstBytes) {
+  PeerLink& peer = peers_[rank];
+  const size_t packetBytes = setup_.slotBytesMax + PacketHeader::kBytes;
+  if (sendBurstBytes_ + packetBytes <= kSendBurstBytes) {
     if (!peer.send.available()) {
       if (peer.blockedRetry == kNever && hasData(rank)) {
         peer.blockedRetry = now + retryAfter(rank);
@@ -549,82 +503,29 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
     }
   }
   sendBurstBytes_ = kSendBurstBytes;  // only control from here on
-  return now >= peer.controlDue && controlOut(now, rank, out);
-}
-
-bool Session::controlOut(TimePoint now, int rank, OutPacket* out) {
-  Peer& peer = peers_[rank];
-  peer.controlDue = kNever;
-  if (peer.control.empty() && !peer.creditDue) {
+  const auto credit = [&](WriteCursor* cursor) { writeCredit(rank, cursor); };
+  if (now < peer.controlDue() || !peer.controlOut(now, credit, out)) {
     return false;
   }
-  PacketHeader header;
-  header.type = PacketType::kControl;
-  header.source = static_cast<uint16_t>(setup_.rank);
-  header.destination = static_cast<uint16_t>(rank);
-  header.epoch = setup_.epoch;
-  header.number = PacketHeader::kControlNumber | peer.controlNumber++;
-
-  std::byte* const records = out->head + PacketHeader::kBytes;
-  WriteCursor cursor(records, OutPacket::kHeadBytesMax - PacketHeader::kBytes);
-  ControlClocks clocks;
-  clocks.stampUs = std::max(1u, microseconds(now));
-  clocks.echoUs = peer.stampUs;
-  clocks.heldUs = microseconds(now) - microseconds(peer.stampAt);
-  clocks.encode(&cursor);
-  writeCredit(rank, &cursor);
-  while (!peer.control.empty() && cursor.left() >= ControlRecord::kBytesMax) {
-    peer.control.front().encode(&cursor);
-    peer.control.pop_front();
-  }
-  if (!peer.control.empty()) {
-    peer.controlDue = now;
-  }
-  header.encode(out->head);
-  header.tag =
-      packetTag(setup_.keys[rank].send, out->head, records, cursor.used());
-  header.encode(out->head);
-  out->peer = rank;
-  out->type = PacketType::kControl;
-  out->headBytes = PacketHeader::kBytes + cursor.used();
-  out->payload = nullptr;
-  out->payloadBytes = 0;
   shared_->counters.add(Counter::kSentControl);
   return true;
 }
 
 bool Session::dataOut(int rank, OutPacket* out) {
-  Peer& peer = peers_[rank];
   for (auto& [id, op] : ops_) {
     DataSend send;
     if (!op->hasData(rank) || !op->nextData(rank, &send)) {
       continue;
     }
     PacketHeader header;
-    header.type = PacketType::kData;
     header.stage = send.stage;
     header.repair = send.repair;
     header.elementType = op->shape().type;
     header.op = id;
     header.slot = send.slot;
-    header.source = static_cast<uint16_t>(setup_.rank);
-    header.destination = static_cast<uint16_t>(rank);
     header.elements = static_cast<uint32_t>(op->shape().elements);
     header.contributors = send.contributors;
-    header.epoch = setup_.epoch;
-    header.number = peer.send.take();
-    header.encode(out->head);
-    const bool whole = setup_.options.auth == AuthMode::kFull;
-    header.tag = packetTag(setup_.keys[rank].send,
-                           out->head,
-                           send.payload,
-                           whole ? send.payloadBytes : 0);
-    header.encode(out->head);
-    out->peer = rank;
-    out->type = PacketType::kData;
-    out->headBytes = PacketHeader::kBytes;
-    out->payload = send.payload;
-    out->payloadBytes = send.payloadBytes;
+    peers_[rank].dataOut(header, send.payload, send.payloadBytes, out);
     shared_->counters.add(Counter::kSentData);
     return true;
   }
@@ -635,10 +536,8 @@ bool Session::dataOut(int rank, OutPacket* out) {
 
 TimePoint Session::nextDeadline() const {
   TimePoint next = kNever;
-  for (const Peer& peer : peers_) {
-    if (!peer.gone) {
-      next = std::min({next, peer.controlDue, peer.blockedRetry});
-    }
+  for (const PeerLink& peer : peers_) {
+    next = std::min({next, peer.controlDue(), peer.blockedRetry});
   }
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
@@ -649,8 +548,8 @@ TimePoint Session::nextDeadline() const {
 void Session::deadlinePassed(TimePoint now) {
   lastNow_ = now;
   for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
-    if (peer.gone || now < peer.blockedRetry) {
+    PeerLink& peer = peers_[rank];
+    if (now < peer.blockedRetry) {
       continue;
     }
     if (peer.send.available() || !hasData(rank)) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,26 +15,12 @@
 #include "transport_ubt/core/credit.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/core/options.h"
-#include "transport_ubt/core/packet_auth.h"
 #include "transport_ubt/core/packet_header.h"
-#include "transport_ubt/core/replay_window.h"
+#include "transport_ubt/core/peer_link.h"
 #include "transport_ubt/core/stage_bound.h"
 #include "transport_ubt/core/tag_counts.h"
 
 namespace ubt {
-
-// A datagram to send. `payload` stays valid until anything but packetOut() is
-// called.
-struct OutPacket {
-  static constexpr size_t kHeadBytesMax = 1200;
-
-  int peer = 0;
-  PacketType type = PacketType::kControl;
-  size_t headBytes = 0;  // of `head`: the header, and a control's records
-  const std::byte* payload = nullptr;
-  size_t payloadBytes = 0;
-  std::byte head[kHeadBytesMax];
-};
 
 // What sessions on one socket share. Owned by the endpoint.
 struct SharedState {
@@ -119,23 +104,6 @@ class Session : private OpHost {
   size_t opsHeld() const { return ops_.size(); }
 
  private:
-  struct Peer {
-    Peer(uint64_t sendCredit, uint64_t receiveCredit)
-        : send(sendCredit), receive(receiveCredit) {}
-    SendCredit send;
-    ReceiveCredit receive;
-    ReplayWindow dataSeen;
-    ReplayWindow controlSeen;
-    uint64_t controlNumber = 0;
-    std::deque<ControlRecord> control;
-    TimePoint controlDue = kNever;
-    bool creditDue = false;           // the peer should hear of more
-    TimePoint blockedRetry = kNever;  // out of credit: when to say so (again)
-    Duration roundTrip{0};            // smoothed; zero: not measured
-    uint32_t stampUs = 0;             // the newest clock seen of the peer's
-    TimePoint stampAt{};
-    bool gone = false;
-  };
   struct SizeClass {
     uint32_t ops = 0;
     StageBound scatter;
@@ -171,19 +139,17 @@ class Session : private OpHost {
                  const std::byte* records,
                  size_t bytes);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
-  void clocksIn(TimePoint now, int peer, const ControlClocks& clocks);
   void considerCredit(int peer);
   void writeCredit(int peer, WriteCursor* out);
   uint64_t shareSlots() const;
 
   bool peerOut(TimePoint now, int peer, OutPacket* out);
-  bool controlOut(TimePoint now, int peer, OutPacket* out);
   bool dataOut(int peer, OutPacket* out);
   bool hasData(int peer) const;
 
   const Setup setup_;
   SharedState* const shared_;
-  std::vector<Peer> peers_;
+  std::vector<PeerLink> peers_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   TagCounts tags_;
   std::map<uint32_t, SizeClass> classes_;

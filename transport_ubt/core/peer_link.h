@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/replay_window.h"
+
+namespace ubt {
+
+// A datagram to send. `payload` stays valid until anything but packetOut() is
+// called.
+struct OutPacket {
+  static constexpr size_t kHeadBytesMax = 1200;
+
+  int peer = 0;
+  PacketType type = PacketType::kControl;
+  size_t headBytes = 0;  // of `head`: the header, and a control's records
+  const std::byte* payload = nullptr;
+  size_t payloadBytes = 0;
+  std::byte head[kHeadBytesMax];
+};
+
+// What one session keeps about one peer, whatever the op: keys and numbers of
+// both directions, credit, clocks, and the control records that wait for a
+// datagram. Not thread-safe.
+class PeerLink {
+ public:
+  struct Setup {
+    int self = 0;
+    int peer = 0;
+    uint64_t epoch = 0;
+    PeerKeys keys;
+    AuthMode auth = AuthMode::kHeader;
+    uint64_t sendCredit = 1;     // data numbers before the first limit
+    uint64_t receiveCredit = 1;  // likewise, of the other direction
+  };
+  // Adds what only the session knows to a control datagram.
+  using Extra = std::function<void(WriteCursor*)>;
+
+  explicit PeerLink(const Setup& setup)
+      : send(setup.sendCredit), receive(setup.receiveCredit), setup_(setup) {}
+
+  SendCredit send;
+  ReceiveCredit receive;
+
+  // In -----------------------------------------------------------------------
+
+  // Whether the datagram's tag is the peer's.
+  bool isAuthentic(const PacketHeader& header,
+                   const std::byte* datagram,
+                   size_t bytes) const;
+  // Whether its number comes for the first time; marks it.
+  bool isFirst(const PacketHeader& header);
+  void clocksIn(TimePoint now, const ControlClocks& clocks);
+
+  // Out ----------------------------------------------------------------------
+
+  // Queues a record. Records that are not urgent wait a while for others to
+  // share a datagram with.
+  void queue(TimePoint now, const ControlRecord& record, bool urgent);
+  // The peer should hear of its credit, by then.
+  void creditBy(TimePoint when);
+  bool creditDue() const { return creditDue_; }
+  TimePoint controlDue() const { return controlDue_; }
+  static TimePoint patience(TimePoint now);
+
+  // Writes what is queued, behind clocks and `credit`. False if there is
+  // nothing to say.
+  bool controlOut(TimePoint now, const Extra& credit, OutPacket* out);
+  // Completes a data packet: `header` needs its source, destination, epoch,
+  // number and tag yet. REQUIRES send.available().
+  void dataOut(PacketHeader header,
+               const std::byte* payload,
+               size_t bytes,
+               OutPacket* out);
+
+  // How long to wait for an answer before asking again.
+  Duration retryAfter() const;
+
+  // When to tell the peer (again) that credit is lacking; kNever: it is not.
+  TimePoint blockedRetry = kNever;
+
+  // The peer is gone: there is nothing more to say, ever.
+  void close();
+  bool closed() const { return closed_; }
+
+ private:
+  void seal(PacketHeader* header,
+            const std::byte* payload,
+            size_t covered,
+            OutPacket* out) const;
+
+  const Setup setup_;
+  ReplayWindow dataSeen_;
+  ReplayWindow controlSeen_;
+  uint64_t controlNumber_ = 0;
+  std::deque<ControlRecord> control_;
+  TimePoint controlDue_ = kNever;
+  bool creditDue_ = false;
+  Duration roundTrip_{0};  // smoothed; zero: not measured
+  uint32_t stampUs_ = 0;   // the newest clock seen of the peer's
+  TimePoint stampAt_{};
+  bool closed_ = false;
+};
+
+}  // namespace ubt
