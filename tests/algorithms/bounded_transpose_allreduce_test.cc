@@ -25,7 +25,7 @@ transport::ubt::attr attributes() {
 
 // A transport whose ops are bounded from the first.
 testing::Transport bounded(
-    std::function<void(transport::ubt::Settings*)> change = {}) {
+    const std::function<void(transport::ubt::Settings*)>& change = {}) {
   return {"ubt", [change] {
             auto attr = attributes();
             attr.settings.protocol.warmupOps = 0;

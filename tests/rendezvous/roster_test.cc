@@ -52,6 +52,7 @@ class RosterTest : public ::testing::Test {
   std::vector<std::future<Roster>> joinAll(const std::string& prefix,
                                            int size) {
     std::vector<std::future<Roster>> ranks;
+    ranks.reserve(size);
     for (int i = 0; i < size; i++) {
       ranks.push_back(joinLater(prefix, i, size));
     }

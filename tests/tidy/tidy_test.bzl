@@ -48,10 +48,11 @@ if ! command -v clang-tidy >/dev/null; then
   exit 1
 fi
 clang-tidy --quiet --config-file=.clang-tidy {sources} -- \\
-  -x c++ -std=c++17 -I. {defines} 2>&1 | sed -e "s|$PWD/||g"
+  -x c++ -std=c++17 -I. {defines} 2>&1 | \\
+  sed -e "s|$PWD/||g" -e '/ warnings generated[.]$/d'
 status=$?
-((status == 0)) || echo "Mend it, or excuse the line with \\
-// NOLINT(check-name) and the reason. The checks are in .clang-tidy."
+((status == 0)) || echo "Mend it, or excuse the line with // NOLINT(check-name)" \\
+  "and the reason. The checks are in .clang-tidy."
 exit $status
 """
 
