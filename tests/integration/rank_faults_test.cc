@@ -12,7 +12,6 @@
 
 namespace {
 
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using test::Job;
 using test::Line;
@@ -114,9 +113,9 @@ TEST(StoppedRank, IsNamedWhenTheLeadIsUsedUp) {
       for (const Line& op : job.lines(rank, "op=")) {
         since += op.number("at_us") > stopped;
       }
-      // Those under way, and then the lead.
-      EXPECT_GE(since, 4);
-      EXPECT_LE(since, 8);
+      // The lead, less what rank 1 had not acknowledged when it stopped.
+      EXPECT_GE(since, 1);
+      EXPECT_LE(since, 5);
     }
   }
 }
@@ -156,11 +155,15 @@ TEST(AbsentRank, IsNamedByTimeoutWhileWarmingUp) {
   Job job(3);
   job.start(2, {"--ops", "0", "--stay"});
   job.startRest({"--timeout-ms", "1000", "--stay"});
+  std::string both;
   for (const int rank : {0, 1}) {
     const Line error = job.await(rank, "ended with: ");
-    EXPECT_THAT(error.text(), HasSubstr("rank 2 never entered"));
-    EXPECT_THAT(error.text(), HasSubstr("1000 ms"));
+    EXPECT_THAT(error.text(), HasSubstr("rank 2"));
+    both += error.text();
   }
+  // The second may hear of the first's error before its own.
+  EXPECT_THAT(both, HasSubstr("rank 2 never entered"));
+  EXPECT_THAT(both, HasSubstr("1000 ms"));
 }
 
 TEST(AbsentRank, GivesResultsUntilTheLeadIsUsedUp) {
@@ -255,11 +258,13 @@ TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
     job.start(1, {"--ops", "10", "--timeout-ms", "1000", "--stay"},
               {bound, "GLOO_UBT_FAULT=loss:1"});
     job.startRest({"--ops", "10", "--timeout-ms", "1000", "--stay"}, {bound});
+    std::string all;
     for (const int rank : {0, 2}) {
       const Line error = job.await(rank, "ended with: ");
       EXPECT_THAT(error.text(), HasSubstr("rank 1"));
-      EXPECT_THAT(error.text(), HasSubstr("GLOO_UBT_PORTS"));
+      all += error.text();
     }
+    EXPECT_THAT(all, HasSubstr("GLOO_UBT_PORTS"));
   }
 }
 

@@ -112,6 +112,61 @@ TEST(Sim, ARankThatNeverEntersUsesUpTheLead) {
   EXPECT_EQ(result.errors, 3u);
 }
 
+// Whoever gets an error ends its context, as programs do. The others then hear
+// of that, perhaps before they hear of the cause: they name the cause.
+
+void expectAllName(const SimOptions& options, const std::string& culprit) {
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, static_cast<uint64_t>(options.ranks - 1));
+  for (const std::string& text : result.errorTexts) {
+    EXPECT_NE(text.find(culprit), std::string::npos) << text;
+  }
+}
+
+TEST(Sim, ErrorsThatFollowACrashNameTheCrashedRank) {
+  for (const int spreadMs : {0, 1, 40}) {
+    SimOptions options = bounded(10);
+    options.ops = 200;
+    options.lateOps = 0.05;
+    options.crashes = 2;
+    options.crashAt = std::chrono::milliseconds(20);
+    options.crashSeenSpread = std::chrono::milliseconds(spreadMs);
+    options.errorEnds = true;
+    expectAllName(options, "rank 2");
+  }
+}
+
+TEST(Sim, ErrorsThatFollowALaggardNameIt) {
+  for (const uint32_t warmupOps : {0, 20}) {
+    SimOptions options = bounded(10);
+    options.protocol.warmupOps = warmupOps;
+    options.neverEnters = 1;
+    options.lateOps = 0.2;
+    options.errorEnds = true;
+    expectAllName(options, "rank 1");
+  }
+}
+
+TEST(Sim, RanksThatDisagreeAreNamedEverywhere) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    SimOptions options = bounded(10);
+    options.seed = seed;
+    options.loss = seed % 2 == 0 ? 0.05 : 0;
+    options.lateOps = 0.3;
+    options.lateBy = std::chrono::milliseconds(5);
+    options.disagrees = 2;
+    options.errorEnds = true;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 4u);
+    for (const std::string& text : result.errorTexts) {
+      // If what was brought got lost, at least the rank is known.
+      const char* const known = options.loss > 0 ? "rank 2" : "rank 2 brings";
+      EXPECT_NE(text.find(known), std::string::npos)
+          << text << "\n  " << options.str();
+    }
+  }
+}
+
 TEST(Sim, TheSameSeedGivesTheSameRun) {
   const SimOptions options = SimOptions::fromSeed(7);
   const SimResult one = World(options).run();

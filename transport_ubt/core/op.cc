@@ -87,6 +87,7 @@ void Op::disagree(int rank, const OpShape& shape) {
   if (returned_) {
     return;
   }
+  culprit_ = rank == setup_.rank ? setup_.announcer : rank;
   std::ostringstream why;
   why << "allreduce with tag " << setup_.id.tag << ": rank "
       << setup_.announcer << " brings " << setup_.shape.str() << ", rank "
@@ -416,7 +417,7 @@ bool Op::hasData(int rank) const {
   const Peer& peer = peers_[rank];
   return !peer.gone &&
          (peer.queue.hasBroadcast(scatter_.closedOrder().size()) ||
-          (entered_ && !returned_ && peer.queue.hasScatter()));
+          (bucket_ != nullptr && peer.queue.hasScatter()));
 }
 
 bool Op::nextData(int rank, DataSend* out) {
@@ -439,7 +440,7 @@ bool Op::nextData(int rank, DataSend* out) {
     // Null: the arena had no room to keep it when the caller left.
     return out->payload != nullptr || out->contributors == 0;
   }
-  if (!entered_ || returned_) {
+  if (bucket_ == nullptr) {  // away, or failed before it came
     return false;
   }
   while (queue.nextScatter(&out->slot, &out->repair)) {
@@ -557,20 +558,29 @@ void Op::deadlinePassed(TimePoint now) {
   }
 }
 
-std::string Op::missingRanks() const {
-  std::ostringstream text;
+// Who has not entered; only if all have, who has not delivered: they may lack
+// what they need for that themselves.
+std::string Op::missingRanks() {
+  std::ostringstream absent;
+  std::ostringstream slow;
+  int firstAbsent = -1;
+  int firstSlow = -1;
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank == setup_.rank) {
       continue;
     }
     if (!peers_[rank].announced) {
-      text << " rank " << rank << " never entered;";
+      absent << " rank " << rank << " never entered"
+             << setup_.host->silence(rank) << ";";
+      firstAbsent = firstAbsent < 0 ? rank : firstAbsent;
     } else if (
         !broadcast_.complete(rank) || !scatter_.contributed(rank).all()) {
-      text << " rank " << rank << " did not deliver;";
+      slow << " rank " << rank << " did not deliver;";
+      firstSlow = firstSlow < 0 ? rank : firstSlow;
     }
   }
-  return text.str();
+  culprit_ = firstAbsent < 0 ? firstSlow : firstAbsent;
+  return firstAbsent < 0 ? slow.str() : absent.str();
 }
 
 // The call's own end has come.

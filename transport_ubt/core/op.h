@@ -36,6 +36,9 @@ class OpHost {
   virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
   // How long to wait for a peer's answer before asking again.
   virtual Duration retryAfter(int peer) const = 0;
+  // What to suspect of a peer that has never been heard over UDP; empty if it
+  // has been.
+  virtual std::string silence(int peer) const = 0;
   // The arena has no room: drop what can be asked for again.
   virtual bool makeRoom() = 0;
 };
@@ -100,6 +103,9 @@ class Op {
   bool finished() const { return finished_; }
   // Why the call cannot yield a result; empty if it can.
   const std::string& failure() const { return failure_; }
+  // The rank whose absence, silence or disagreement made the call fail; -1:
+  // none did.
+  int culprit() const { return culprit_; }
   // Ends the call; the bucket holds the result (unless it failed).
   // REQUIRES finished().
   OpReport leave(TimePoint now);
@@ -162,7 +168,7 @@ class Op {
   void askAgain(int peer, Stage stage, const BitSet& have);
   void expire(TimePoint now);
   void settleScatter();
-  std::string missingRanks() const;
+  std::string missingRanks();
 
   const Setup setup_;
   const ShardLayout layout_;
@@ -187,6 +193,7 @@ class Op {
   bool returned_ = false;
   EndedBy endedBy_ = EndedBy::kComplete;
   std::string failure_;
+  int culprit_ = -1;
 };
 
 }  // namespace ubt

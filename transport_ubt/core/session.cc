@@ -74,6 +74,16 @@ int Session::lagging() const {
   return -1;
 }
 
+std::string Session::giveUp() {
+  const int rank = lagging();
+  culprit_ = culprit_ < 0 ? rank : culprit_;
+  return "rank " + std::to_string(rank) +
+         " has not finished an allreduce that ended here " +
+         std::to_string(setup_.options.leadOps) +
+         " ops ago, and did not within the timeout; is it stuck or stopped?" +
+         silence(rank);
+}
+
 OpId Session::enter(
     TimePoint now, uint32_t tag, const OpShape& shape, std::byte* bucket) {
   lastNow_ = now;
@@ -108,6 +118,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
   Op* const op = find(id);
   OpReport report = op->leave(now);
   if (!op->failure().empty()) {
+    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
   } else {
     SizeClass& sizes = classes_[sizeClass(op->shape().bytes())];
@@ -132,10 +143,16 @@ void Session::peerClosed(int peer, const std::string& why) {
   peers_[peer].gone = true;
   peers_[peer].control.clear();
   peers_[peer].controlDue = kNever;
-  failure_ = why;
+  if (failure_.empty()) {
+    failure_ = why;
+    culprit_ = culprit_ < 0 ? peer : culprit_;
+  }
   std::vector<OpId> ids;
   for (auto& [id, op] : ops_) {
-    op->peerGone(peer, why);
+    if (failure_ == why && !op->failure().empty()) {
+      failure_ = op->failure();  // what made the peer go, most likely
+    }
+    op->peerGone(peer, failure_);
     ids.push_back(id);
   }
   for (const OpId& id : ids) {
@@ -143,12 +160,32 @@ void Session::peerClosed(int peer, const std::string& why) {
   }
 }
 
+void Session::peerLeft(int peer, uint32_t because) {
+  const std::string who = "rank " + std::to_string(peer);
+  if (because >= static_cast<uint32_t>(setup_.size)) {
+    peerClosed(peer, who + " has destroyed its context");
+    return;
+  }
+  if (culprit_ < 0) {
+    culprit_ = static_cast<int>(because);
+  }
+  peerClosed(
+      peer,
+      who + " has given up because of rank " + std::to_string(because) +
+          (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
+          ", which died, hangs, is cut off or disagrees with it");
+}
+
 bool Session::lingering() const { return unacknowledged_ > 0; }
 
 void Session::sendLeave() {
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
-      control(peer, {ControlType::kLeave, {}, {}, 0, {}, 0, 0}, true);
+      ControlRecord leave;
+      leave.type = ControlType::kLeave;
+      leave.slot = culprit_ < 0 ? ControlRecord::kNobody
+                                : static_cast<uint32_t>(culprit_);
+      control(peer, leave, true);
     }
   }
 }
@@ -418,8 +455,7 @@ void Session::recordIn(
       }
       return;
     case ControlType::kLeave:
-      peerClosed(
-          peer, "rank " + std::to_string(peer) + " has destroyed its context");
+      peerLeft(peer, record.slot);
       return;
   }
 }
@@ -481,6 +517,14 @@ Duration Session::retryAfter(int peer) const {
   return roundTrip == Duration{0}
              ? kRetryUnknown
              : std::clamp(4 * roundTrip, kRetryMin, kRetryMax);
+}
+
+std::string Session::silence(int peer) const {
+  return peers_[peer].stampUs != 0
+             ? ""
+             : " (nothing valid has come from it over UDP: does a firewall "
+               "block it, see GLOO_UBT_PORTS, or is its GLOO_UBT_SECRET "
+               "another?)";
 }
 
 bool Session::makeRoom() {

@@ -97,11 +97,7 @@ bool Driver::allreduce(
   if (!session->failure().empty()) {
     failure->what = session->failure();
   } else if (!session->mayEnter()) {
-    failure->what =
-        "rank " + std::to_string(session->lagging()) +
-        " has not finished an allreduce that ended here " +
-        std::to_string(session->options().leadOps) +
-        " ops ago, and did not within the timeout; is it stuck or stopped?";
+    failure->what = session->giveUp();
   } else {
     const OpId id = session->enter(clock(), tag, shape, bucket);
     wakeSleeper();
@@ -118,6 +114,10 @@ bool Driver::allreduce(
 void Driver::peerClosed(
     Session* session, int rank, const std::string& why) {
   Lock lock(mutex_);
+  // What it said before it went is nearer the cause.
+  TimePoint now{};
+  for (int turn = 0; turn < kTurnsPerService && work(&now); turn++) {
+  }
   session->peerClosed(rank, why);
   notifyReady();
   wakeSleeper();
