@@ -43,6 +43,9 @@ struct SimOptions {
   int crashes = -1;      // this rank vanishes ...
   Duration crashAt{0};   // ... then; its peers hear of it a little later
   Duration crashSeenAfter = std::chrono::milliseconds(5);
+  Duration crashSeenSpread{0};  // later by this at each further rank
+  int disagrees = -1;           // this rank brings twice the elements
+  bool errorEnds = false;       // a caller that gets an error ends its context
 
   // One line; explore prints it and --replay reads the seed back.
   std::string str() const;

@@ -49,6 +49,25 @@ TEST(Sim, WarmupIsExactUnderLoss) {
   EXPECT_GT(result.repairedBytes, 0u);
 }
 
+// An arena that holds neither what comes early nor a shard that others lack.
+TEST(Sim, WarmupIsExactWithAFullArena) {
+  for (const double loss : {0.0, 0.02}) {
+    SimOptions options;
+    options.arenaBytes = 16 << 10;
+    options.loss = loss;
+    options.lateOps = 0.2;
+    options.lateBy = std::chrono::milliseconds(20);
+    options.protocol.warmupOps = 1000;
+    options.protocol.timeout = std::chrono::seconds(5);
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u)
+        << ::testing::PrintToString(result.errorTexts) << options.str();
+    EXPECT_EQ(result.pairsMissing, 0u);
+    EXPECT_EQ(result.driftElements, 0u);
+    EXPECT_GT(result.counters.get(Counter::kArenaFull), 0u);
+  }
+}
+
 TEST(Sim, BroadcastRepairLeavesNoDrift) {
   SimOptions options = bounded(20);
   options.loss = 0.01;
@@ -110,6 +129,61 @@ TEST(Sim, ARankThatNeverEntersUsesUpTheLead) {
   const SimResult result = runChecked(options);
   EXPECT_EQ(result.ops, 3u * options.protocol.leadOps);
   EXPECT_EQ(result.errors, 3u);
+}
+
+// Whoever gets an error ends its context, as programs do. The others then hear
+// of that, perhaps before they hear of the cause: they name the cause.
+
+void expectAllName(const SimOptions& options, const std::string& culprit) {
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, static_cast<uint64_t>(options.ranks - 1));
+  for (const std::string& text : result.errorTexts) {
+    EXPECT_NE(text.find(culprit), std::string::npos) << text;
+  }
+}
+
+TEST(Sim, ErrorsThatFollowACrashNameTheCrashedRank) {
+  for (const int spreadMs : {0, 1, 40}) {
+    SimOptions options = bounded(10);
+    options.ops = 200;
+    options.lateOps = 0.05;
+    options.crashes = 2;
+    options.crashAt = std::chrono::milliseconds(20);
+    options.crashSeenSpread = std::chrono::milliseconds(spreadMs);
+    options.errorEnds = true;
+    expectAllName(options, "rank 2");
+  }
+}
+
+TEST(Sim, ErrorsThatFollowALaggardNameIt) {
+  for (const uint32_t warmupOps : {0, 20}) {
+    SimOptions options = bounded(10);
+    options.protocol.warmupOps = warmupOps;
+    options.neverEnters = 1;
+    options.lateOps = 0.2;
+    options.errorEnds = true;
+    expectAllName(options, "rank 1");
+  }
+}
+
+TEST(Sim, RanksThatDisagreeAreNamedEverywhere) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    SimOptions options = bounded(10);
+    options.seed = seed;
+    options.loss = seed % 2 == 0 ? 0.05 : 0;
+    options.lateOps = 0.3;
+    options.lateBy = std::chrono::milliseconds(5);
+    options.disagrees = 2;
+    options.errorEnds = true;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 4u);
+    for (const std::string& text : result.errorTexts) {
+      // If what was brought got lost, at least the rank is known.
+      const char* const known = options.loss > 0 ? "rank 2" : "rank 2 brings";
+      EXPECT_NE(text.find(known), std::string::npos)
+          << text << "\n  " << options.str();
+    }
+  }
 }
 
 TEST(Sim, TheSameSeedGivesTheSameRun) {

@@ -192,6 +192,11 @@ void World::giveUp(Caller* caller, const std::string& why) {
   caller->inside = false;
   result_.errors++;
   result_.errorTexts.push_back(why);
+  if (options_.errorEnds) {
+    hosts_[caller->rank].sessions[caller->context]->sendLeave();
+    const int rank = caller->rank;
+    events_.after(Duration{0}, [this, rank] { pump(rank); });
+  }
 }
 
 void World::tryEnter(Caller* caller) {
@@ -215,13 +220,14 @@ void World::tryEnter(Caller* caller) {
       });
     }
     if (now - caller->waitingSince >= options_.protocol.timeout) {
-      giveUp(caller, "lead used up");
+      giveUp(caller, session->giveUp());
     }
     return;
   }
   caller->waitingSince = kNever;
   const OpKey key{{caller->context, caller->thread}, caller->op};
-  const OpShape shape = shapeOf(key);
+  OpShape shape = shapeOf(key);
+  shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
   caller->bucket.assign(shape.bytes(), std::byte{0});
   fillBucket(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
@@ -284,7 +290,9 @@ void World::crash(int rank) {
     if (peer == rank) {
       continue;
     }
-    events_.after(options_.crashSeenAfter, [this, peer, rank] {
+    const Duration seenAfter =
+        options_.crashSeenAfter + options_.crashSeenSpread * peer;
+    events_.after(seenAfter, [this, peer, rank] {
       for (Session* session : hosts_[peer].sessions) {
         session->peerClosed(rank, "rank " + std::to_string(rank) + " died");
       }

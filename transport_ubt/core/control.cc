@@ -33,13 +33,13 @@ void ControlRecord::encode(WriteCursor* out) const {
       out->put(slots);
       break;
     case ControlType::kProgress:
+    case ControlType::kLeave:
       out->put(slot);
       break;
     case ControlType::kAnnounceSeen:
     case ControlType::kClosed:
     case ControlType::kDone:
     case ControlType::kDoneQuery:
-    case ControlType::kLeave:
       break;
   }
 }
@@ -81,13 +81,13 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       break;
     }
     case ControlType::kProgress:
+    case ControlType::kLeave:
       out->slot = in->get<uint32_t>();
       break;
     case ControlType::kAnnounceSeen:
     case ControlType::kClosed:
     case ControlType::kDone:
     case ControlType::kDoneQuery:
-    case ControlType::kLeave:
       break;
   }
   return !in->failed();

@@ -23,8 +23,8 @@ enum class ControlType : uint8_t {
   kProgress = 6,      // all slots of your shard below `slot` have arrived
   kClosed = 7,        // my shard's scatter stage is over; send no more
   kDone = 8,          // the op has returned here
-  kDoneQuery = 9,     // has it, at your side?
-  kLeave = 10,        // this context is being destroyed
+  kDoneQuery = 9,     // likewise; and has it, at your side?
+  kLeave = 10,        // this context is being destroyed, for a rank's sake
 };
 
 // One record. Which members count depends on the type.
@@ -34,10 +34,13 @@ struct ControlRecord {
   OpShape shape;        // kAnnounce
   uint64_t number = 0;  // kCredit: limit; kBlocked: next
   Stage stage{};        // kRepair
-  uint32_t slot = 0;    // kRepair: first slot; kProgress
-  uint32_t slots = 0;   // kRepair: how many
+  // kRepair: first slot; kProgress; kLeave: the rank that made it end, or
+  // kNobody.
+  uint32_t slot = 0;
+  uint32_t slots = 0;  // kRepair: how many
 
   static constexpr size_t kBytesMax = 32;
+  static constexpr uint32_t kNobody = 0xffffffff;
 
   // Appends the record; the cursor fails if it does not fit.
   void encode(WriteCursor* out) const;

@@ -86,6 +86,18 @@ void Op::disagree(int rank, const OpShape& shape) {
   if (returned_) {
     return;
   }
+  if (failure_.empty() && entered_) {
+    // The call ends now: last occasion to say what this rank brought.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        setup_.host->control(
+            peer,
+            {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
+            true);
+      }
+    }
+  }
+  culprit_ = rank == setup_.rank ? setup_.announcer : rank;
   std::ostringstream why;
   why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
       << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
@@ -219,9 +231,46 @@ void Op::settleScatter() {
 }
 
 void Op::noteProgress(TimePoint now) {
-  if (entered_ && !finished_ && scatter_.closed() && broadcast_.complete()) {
-    finish(now, EndedBy::kComplete);
+  if (!entered_ || finished_ || !scatter_.closed() || !broadcast_.complete()) {
+    return;
   }
+  if (bounds_.warmup && !canRetain()) {
+    if (held_.at == kNever) {
+      tellProgress(now);
+    }
+    return;
+  }
+  finish(now, EndedBy::kComplete);
+}
+
+// The first slot of the own shard that some rank may still lack.
+uint32_t Op::firstNeeded() const {
+  uint32_t first = layout_.slots(setup_.rank);
+  for (const Peer& peer : peers_) {
+    first = peer.done ? first : std::min(first, peer.progress);
+  }
+  return first;
+}
+
+// Whether the arena could keep for others what they may still lack. If not, an
+// op that is to be exact stays here, where the bucket holds it.
+bool Op::canRetain() const {
+  const uint32_t first = firstNeeded();
+  return first == layout_.slots(setup_.rank) ||
+         setup_.arena->hasRoom(layout_.shardSize(setup_.rank) -
+                               layout_.slotOffset(first));
+}
+
+// The others may be held up for the same reason: they should know that this
+// rank has got everything.
+void Op::tellProgress(TimePoint now) {
+  for (int peer = 0; peer < setup_.size; peer++) {
+    ControlRecord record;
+    if (peer != setup_.rank && progressRecord(peer, &record)) {
+      setup_.host->control(peer, record, true);
+    }
+  }
+  schedule(&held_, now, setup_.rank == 0 ? 1 : 0);
 }
 
 void Op::finish(TimePoint, EndedBy endedBy) {
@@ -256,12 +305,18 @@ void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   }
 }
 
-void Op::progress(int peer, uint32_t slot) {
+void Op::progress(TimePoint now, int peer, uint32_t slot) {
   peers_[peer].progress = std::max(peers_[peer].progress,
                                    std::min(slot, layout_.slots(setup_.rank)));
+  noteProgress(now);
 }
 
-void Op::done(int rank) {
+void Op::done(TimePoint now, int rank) {
+  needsNothing(rank);
+  noteProgress(now);
+}
+
+void Op::needsNothing(int rank) {
   Peer& peer = peers_[rank];
   peer.done = true;
   peer.announced = true;
@@ -274,7 +329,7 @@ void Op::done(int rank) {
 void Op::peerGone(int rank, const std::string& why) {
   const bool announced = peers_[rank].announced;
   const bool closed = scatter_.closed();
-  done(rank);
+  needsNothing(rank);
   peers_[rank].announced = announced;
   peers_[rank].gone = true;
   const bool owed = !broadcast_.complete(rank) ||
@@ -363,13 +418,11 @@ OpReport Op::leave(TimePoint now) {
           static_cast<uint64_t>(setup_.size - scatter_.contributors(slot)) *
           layout_.slotElements(setup_.rank, slot);
     }
-    uint32_t firstNeeded = scatter_.slots();
-    for (const Peer& peer : peers_) {
-      firstNeeded =
-          peer.done ? firstNeeded : std::min(firstNeeded, peer.progress);
-    }
     if (failure_.empty()) {
-      scatter_.leave(firstNeeded);
+      if (!canRetain()) {
+        setup_.host->makeRoom();
+      }
+      scatter_.leave(firstNeeded());
     }
     broadcast_.leave();
     bucket_ = nullptr;
@@ -411,7 +464,7 @@ bool Op::hasData(int rank) const {
   const Peer& peer = peers_[rank];
   return !peer.gone &&
          (peer.queue.hasBroadcast(scatter_.closedOrder().size()) ||
-          (entered_ && !returned_ && peer.queue.hasScatter()));
+          (bucket_ != nullptr && peer.queue.hasScatter()));
 }
 
 bool Op::nextData(int rank, DataSend* out) {
@@ -433,7 +486,7 @@ bool Op::nextData(int rank, DataSend* out) {
     // Null: the arena had no room to keep it when the caller left.
     return out->payload != nullptr || out->contributors == 0;
   }
-  if (!entered_ || returned_) {
+  if (bucket_ == nullptr) {  // away, or failed before it came
     return false;
   }
   while (queue.nextScatter(&out->slot, &out->repair)) {
@@ -463,7 +516,7 @@ bool Op::progressRecord(int peer, ControlRecord* out) const {
 TimePoint Op::nextDeadline() const {
   TimePoint next = scatterDeadline_;
   if (entered_ && !finished_) {
-    next = std::min(next, endDeadline_);
+    next = std::min({next, endDeadline_, held_.at});
   }
   for (const Peer& peer : peers_) {
     if (peer.gone) {
@@ -515,6 +568,10 @@ void Op::deadlinePassed(TimePoint now) {
   if (entered_ && !finished_ && now >= endDeadline_) {
     expire(now);
   }
+  if (entered_ && !finished_ && now >= held_.at) {
+    tellProgress(now);
+    noteProgress(now);  // the arena may have room by now
+  }
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     if (rank == setup_.rank || peer.gone) {
@@ -549,24 +606,38 @@ void Op::deadlinePassed(TimePoint now) {
   }
 }
 
-std::string Op::missingRanks() const {
-  std::ostringstream text;
+// Who has not entered; only if all have, who has not delivered: they may lack
+// what they need for that themselves.
+std::string Op::missingRanks() {
+  std::ostringstream absent;
+  std::ostringstream slow;
+  int firstAbsent = -1;
+  int firstSlow = -1;
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank == setup_.rank) {
       continue;
     }
     if (!peers_[rank].announced) {
-      text << " rank " << rank << " never entered;";
+      absent << " rank " << rank << " never entered"
+             << setup_.host->silence(rank) << ";";
+      firstAbsent = firstAbsent < 0 ? rank : firstAbsent;
     } else if (!broadcast_.complete(rank) ||
                !scatter_.contributed(rank).all()) {
-      text << " rank " << rank << " did not deliver;";
+      slow << " rank " << rank << " did not deliver;";
+      firstSlow = firstSlow < 0 ? rank : firstSlow;
     }
   }
-  return text.str();
+  culprit_ = firstAbsent < 0 ? firstSlow : firstAbsent;
+  return firstAbsent < 0 ? slow.str() : absent.str();
 }
 
 // The call's own end has come.
 void Op::expire(TimePoint now) {
+  const bool complete = scatter_.closed() && broadcast_.complete();
+  if (bounds_.warmup && complete) {  // held up for others' sake
+    finish(now, EndedBy::kComplete);
+    return;
+  }
   if (bounds_.warmup) {
     std::ostringstream why;
     why << "op with tag " << setup_.id.tag << " timed out after "

@@ -36,6 +36,9 @@ class OpHost {
   virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
   // How long to wait for a peer's answer before asking again.
   virtual Duration retryAfter(int peer) const = 0;
+  // What to suspect of a peer that has never been heard over UDP; empty if it
+  // has been.
+  virtual std::string silence(int peer) const = 0;
   // The arena has no room: drop what can be asked for again.
   virtual bool makeRoom() = 0;
 };
@@ -84,9 +87,9 @@ class Op {
                const std::byte* payload,
                size_t payloadBytes);
   void repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots);
-  void progress(int peer, uint32_t slot);
+  void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
-  void done(int peer);
+  void done(TimePoint now, int peer);
   // The peer is gone and will neither send nor receive any more.
   void peerGone(int peer, const std::string& why);
 
@@ -98,6 +101,9 @@ class Op {
   bool finished() const { return finished_; }
   // Why the call cannot yield a result; empty if it can.
   const std::string& failure() const { return failure_; }
+  // The rank whose absence, silence or disagreement made the call fail; -1:
+  // none did.
+  int culprit() const { return culprit_; }
   // Ends the call; the bucket holds the result (unless it failed).
   // REQUIRES finished().
   OpReport leave(TimePoint now);
@@ -155,6 +161,10 @@ class Op {
   bool repairsScatter() const;
   bool repairsBroadcast() const;
   void noteProgress(TimePoint now);
+  void needsNothing(int peer);
+  uint32_t firstNeeded() const;
+  bool canRetain() const;
+  void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
   void finish(TimePoint now, EndedBy endedBy);
   void fail(const std::string& why);
@@ -162,7 +172,7 @@ class Op {
   void askAgain(int peer, Stage stage, const BitSet& have);
   void expire(TimePoint now);
   void settleScatter();
-  std::string missingRanks() const;
+  std::string missingRanks();
 
   const Setup setup_;
   const ShardLayout layout_;
@@ -175,6 +185,7 @@ class Op {
   TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
+  Retry held_;  // complete, but others lack what the arena could not keep
   bool scatterExpired_ = false;
   bool scatterSettled_ = false;
   Duration scatterTook_{0};
@@ -187,6 +198,7 @@ class Op {
   bool returned_ = false;
   EndedBy endedBy_ = EndedBy::kComplete;
   std::string failure_;
+  int culprit_ = -1;
 };
 
 }  // namespace ubt

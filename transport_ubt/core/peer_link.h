@@ -60,6 +60,8 @@ class PeerLink {
   // Whether its number comes for the first time; marks it.
   bool isFirst(const PacketHeader& header);
   void clocksIn(TimePoint now, const ControlClocks& clocks);
+  // Whether anything valid ever came from the peer.
+  bool heard() const { return stampUs_ != 0; }
 
   // Out ----------------------------------------------------------------------
 

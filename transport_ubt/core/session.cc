@@ -70,10 +70,21 @@ int Session::lagging() const {
   return -1;
 }
 
+std::string Session::giveUp() {
+  const int rank = lagging();
+  culprit_ = culprit_ < 0 ? rank : culprit_;
+  return "rank " + std::to_string(rank) +
+         " has not finished an allreduce that ended here " +
+         std::to_string(setup_.options.leadOps) +
+         " ops ago, and did not within the timeout; is it stuck or stopped?" +
+         silence(rank);
+}
+
 OpId Session::enter(TimePoint now,
                     uint32_t tag,
                     const OpShape& shape,
-                    std::byte* bucket) {
+                    std::byte* bucket,
+                    Duration timeout) {
   lastNow_ = now;
   const OpId id{tag, tags_.use(tag)};
   Op* op = find(id);
@@ -88,7 +99,11 @@ OpId Session::enter(TimePoint now,
     }
     op->disagree(setup_.rank, shape);
   }
-  op->enter(now, bucket, boundsFor(now, shape));
+  OpBounds bounds = boundsFor(now, shape);
+  if (bounds.warmup && timeout > Duration{0}) {
+    bounds.end = timeout;
+  }
+  op->enter(now, bucket, bounds);
   updateActivity();
   return id;
 }
@@ -106,6 +121,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
   Op* const op = find(id);
   OpReport report = op->leave(now);
   if (!op->failure().empty()) {
+    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
   } else {
     SizeClass& sizes = classes_[sizeClass(op->shape().bytes())];
@@ -128,15 +144,37 @@ void Session::peerClosed(int peer, const std::string& why) {
     return;
   }
   peers_[peer].close();
-  failure_ = why;
+  if (failure_.empty()) {
+    failure_ = why;
+    culprit_ = culprit_ < 0 ? peer : culprit_;
+  }
   std::vector<OpId> ids;
   for (auto& [id, op] : ops_) {
-    op->peerGone(peer, why);
+    if (failure_ == why && !op->failure().empty()) {
+      failure_ = op->failure();  // what made the peer go, most likely
+    }
+    op->peerGone(peer, failure_);
     ids.push_back(id);
   }
   for (const OpId& id : ids) {
     forgetIfDone(id);
   }
+}
+
+void Session::peerLeft(int peer, uint32_t because) {
+  const std::string who = "rank " + std::to_string(peer);
+  if (because >= static_cast<uint32_t>(setup_.size)) {
+    peerClosed(peer, who + " has destroyed its context");
+    return;
+  }
+  if (culprit_ < 0) {
+    culprit_ = static_cast<int>(because);
+  }
+  peerClosed(
+      peer,
+      who + " has given up because of rank " + std::to_string(because) +
+          (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
+          ", which died, hangs, is cut off or disagrees with it");
 }
 
 bool Session::lingering() const {
@@ -146,7 +184,11 @@ bool Session::lingering() const {
 void Session::sendLeave() {
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
-      control(peer, {ControlType::kLeave, {}, {}, 0, {}, 0, 0}, true);
+      ControlRecord leave;
+      leave.type = ControlType::kLeave;
+      leave.slot = culprit_ < 0 ? ControlRecord::kNobody
+                                : static_cast<uint32_t>(culprit_);
+      control(peer, leave, true);
     }
   }
 }
@@ -389,7 +431,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kProgress:
       if (op != nullptr) {
-        op->progress(peer, record.slot);
+        op->progress(now, peer, record.slot);
       }
       return;
     case ControlType::kClosed:
@@ -399,18 +441,21 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kDone:
       if (op != nullptr) {
-        op->done(peer);
+        op->done(now, peer);
         forgetIfDone(record.op);
       }
       return;
     case ControlType::kDoneQuery:
+      if (op != nullptr) {  // who asks is done; its word for it may be lost
+        op->done(now, peer);
+      }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
         control(peer, {ControlType::kDone, record.op, {}, 0, {}, 0, 0}, true);
       }
+      forgetIfDone(record.op);
       return;
     case ControlType::kLeave:
-      peerClosed(peer,
-                 "rank " + std::to_string(peer) + " has destroyed its context");
+      peerLeft(peer, record.slot);
       return;
   }
 }
@@ -456,6 +501,14 @@ void Session::control(int rank, const ControlRecord& record, bool urgent) {
 
 Duration Session::retryAfter(int peer) const {
   return peers_[peer].retryAfter();
+}
+
+std::string Session::silence(int peer) const {
+  return peers_[peer].heard()
+             ? ""
+             : " (nothing valid has come from it over UDP: does a firewall "
+               "block it, see GLOO_UBT_PORTS, or is its GLOO_UBT_SECRET "
+               "another?)";
 }
 
 bool Session::makeRoom() {

@@ -64,13 +64,18 @@ class Session : private OpHost {
   bool mayEnter() const { return unacknowledged_ < setup_.options.leadOps; }
   // The rank that holds up the lead, or -1.
   int lagging() const;
+  // The caller has waited for lead for as long as it would: why it can not go
+  // on, with the rank and the remedy. REQUIRES !mayEnter().
+  std::string giveUp();
 
   // Begins an allreduce over `bucket`, in place. The op reads and writes the
-  // bucket until leave(). REQUIRES mayEnter(), and failure().empty().
+  // bucket until leave(). While warming up the call ends after `timeout`
+  // (zero: the options'). REQUIRES mayEnter(), and failure().empty().
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
-             std::byte* bucket);
+             std::byte* bucket,
+             Duration timeout = Duration{0});
   bool finished(const OpId& id) const;
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;
@@ -79,6 +84,7 @@ class Session : private OpHost {
 
   // The mesh says that a rank is gone. Every op that still needs it fails,
   // and no further op can begin.
+  // The first news stand: what follows them is their consequence.
   void peerClosed(int peer, const std::string& why);
   // Why no op can begin any more; empty if one can.
   const std::string& failure() const { return failure_; }
@@ -113,6 +119,7 @@ class Session : private OpHost {
   // OpHost
   void control(int peer, const ControlRecord& record, bool urgent) override;
   Duration retryAfter(int peer) const override;
+  std::string silence(int peer) const override;
   bool makeRoom() override;
 
   Op* find(const OpId& id);
@@ -129,6 +136,7 @@ class Session : private OpHost {
   void forgetIfDone(const OpId& id);
   OpBounds boundsFor(TimePoint now, const OpShape& shape);
   void updateActivity();
+  void peerLeft(int peer, uint32_t because);
 
   Counter dataIn(TimePoint now,
                  const PacketHeader& header,
@@ -159,6 +167,7 @@ class Session : private OpHost {
   size_t sendBurstBytes_ = 0;  // what it has sent in this turn
   TimePoint lastNow_{};
   std::string failure_;
+  int culprit_ = -1;  // the rank that made this context fail, if one did
 };
 
 }  // namespace ubt

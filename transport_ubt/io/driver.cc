@@ -96,13 +96,9 @@ bool Driver::allreduce(Session* session,
   if (!session->failure().empty()) {
     failure->what = session->failure();
   } else if (!session->mayEnter()) {
-    failure->what =
-        "rank " + std::to_string(session->lagging()) +
-        " has not finished an allreduce that ended here " +
-        std::to_string(session->options().leadOps) +
-        " ops ago, and did not within the timeout; is it stuck or stopped?";
+    failure->what = session->giveUp();
   } else {
-    const OpId id = session->enter(clock(), tag, shape, bucket);
+    const OpId id = session->enter(clock(), tag, shape, bucket, timeout);
     wakeSleeper();
     // The op ends itself, by its bound or its own timeout.
     driveUntil(
@@ -117,6 +113,10 @@ bool Driver::allreduce(Session* session,
 
 void Driver::peerClosed(Session* session, int rank, const std::string& why) {
   Lock lock(mutex_);
+  // What it said before it went is nearer the cause.
+  TimePoint now{};
+  for (int turn = 0; turn < kTurnsPerService && work(&now); turn++) {
+  }
   session->peerClosed(rank, why);
   notifyReady();
   wakeSleeper();
@@ -188,10 +188,12 @@ bool Driver::driveUntil(Lock& lock,
       }
     }
     driving_ = false;
-    if (!waiters_.empty()) {
-      waiters_.front()->wake.notify_one();  // the next one drives
-    }
     break;
+  }
+  // Whoever leaves sees to it that somebody drives: who was asked to may find
+  // itself ready, and leave, too.
+  if (!driving_ && !waiters_.empty()) {
+    waiters_.front()->wake.notify_one();
   }
   return ready();
 }

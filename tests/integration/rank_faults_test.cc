@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that die, stop, stay away, come late or disagree: the others return in
+// time, and their errors name the culprit.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/integration/job.h"
+#include "tests/support/redis_server.h"
+
+namespace {
+
+using test::Job;
+using test::Line;
+using ::testing::HasSubstr;
+
+// What is promised is one second; a busy machine may be late to run anyone.
+constexpr int64_t kNamedWithinUs = 5000000;
+// By how much a caller may be late to run on a busy machine.
+constexpr int64_t kLatenessUs = 1000000;
+
+// Bounded from the first op, by 4 x (50 + 50) ms.
+const Job::Words kByHand{"GLOO_UBT_BOUND=50ms"};
+
+void expectOpsWithinTheirBounds(const Job& job, int rank) {
+  for (const Line& op : job.lines(rank, "op=")) {
+    EXPECT_LE(op.number("took_us"), op.number("hard_us") + kLatenessUs)
+        << op.text();
+  }
+}
+
+// Every rank but `culprit` ends with an error that has `text`, soon after
+// `sinceUs`.
+void expectOthersName(Job* job,
+                      int culprit,
+                      const std::string& text,
+                      int64_t sinceUs) {
+  for (int rank = 0; rank < job->size(); rank++) {
+    if (rank == culprit) {
+      continue;
+    }
+    const Line error = job->await(rank, "ended with: ");
+    const int64_t tookUs = error.number("at_us") - sinceUs;
+    std::printf("rank %d: %ld ms: %s\n",
+                rank,
+                static_cast<long>(tookUs / 1000),
+                error.text().c_str());
+    EXPECT_THAT(error.text(), HasSubstr(text));
+    EXPECT_LE(tookUs, kNamedWithinUs);
+    EXPECT_EQ(job->wait(rank), 1);
+  }
+}
+
+void killOneOf(int ranks, const Job::Words& environment, int afterOps) {
+  Job job(ranks);
+  job.startRest({"--ops", "1000000"}, environment);
+  const int culprit = ranks - 2;
+  for (int rank = 0; rank < ranks; rank++) {
+    job.await(rank, "op=" + std::to_string(afterOps) + " ");
+  }
+  const int64_t killed = test::nowUs();
+  job.process(culprit).signal(SIGKILL);
+  expectOthersName(&job, culprit, "rank " + std::to_string(culprit), killed);
+  for (int rank = 0; rank < ranks; rank++) {
+    expectOpsWithinTheirBounds(job, rank);
+  }
+}
+
+TEST(KilledRank, IsNamedByTheOthersOnceBoundsAreLearned) {
+  killOneOf(3, {}, 30);
+}
+
+TEST(KilledRank, IsNamedByTheOthersWhileWarmingUp) {
+  killOneOf(3, {"GLOO_UBT_WARMUP_OPS=1000000"}, 5);
+}
+
+TEST(KilledRank, IsNamedUnderABoundSetByHand) {
+  killOneOf(4, kByHand, 10);
+}
+
+TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
+  // Rank 0 enters no op for seconds; meanwhile rank 2, too, throws and goes.
+  Job job(3);
+  job.start(0, {"--ops", "2", "--pause-ms", "1500"}, kByHand);
+  job.startRest({"--ops", "1000000"}, kByHand);
+  job.await(1, "op=0 ");
+  job.await(2, "op=0 ");
+  const int64_t killed = test::nowUs();
+  job.process(1).signal(SIGKILL);
+  const Line error = job.await(0, "ended with: ");
+  EXPECT_THAT(error.text(), HasSubstr("rank 1"));
+  EXPECT_LE(error.number("at_us") - killed, kNamedWithinUs + 3000000);
+  EXPECT_THAT(job.await(2, "ended with: ").text(), HasSubstr("rank 1"));
+}
+
+TEST(StoppedRank, IsNamedWhenTheLeadIsUsedUp) {
+  for (const auto& environment :
+       {kByHand, Job::Words{"GLOO_UBT_WARMUP_OPS=5"}}) {
+    Job job(3);
+    job.startRest({"--ops", "1000000", "--timeout-ms", "1500", "--stay"},
+                  environment);
+    for (int rank = 0; rank < 3; rank++) {
+      job.await(rank, "op=10 ");
+    }
+    job.process(1).signal(SIGSTOP);
+    const int64_t stopped = test::nowUs();
+    for (const int rank : {0, 2}) {
+      const Line error = job.await(rank, "ended with: ");
+      std::printf("rank %d: %ld ms: %s\n",
+                  rank,
+                  static_cast<long>((error.number("at_us") - stopped) / 1000),
+                  error.text().c_str());
+      // Whoever is first to throw leaves, which the other may notice first.
+      EXPECT_THAT(error.text(), HasSubstr("rank 1"));
+      expectOpsWithinTheirBounds(job, rank);
+      int since = 0;
+      for (const Line& op : job.lines(rank, "op=")) {
+        since += op.number("at_us") > stopped;
+      }
+      // The lead, less what rank 1 had not acknowledged when it stopped.
+      EXPECT_GE(since, 1);
+      EXPECT_LE(since, 5);
+    }
+  }
+}
+
+TEST(StoppedRank, GoesOnWhenItIsWokenInTime) {
+  Job job(3);
+  job.startRest({"--ops", "60", "--pause-ms", "5"}, kByHand);
+  for (int rank = 0; rank < 3; rank++) {
+    job.await(rank, "op=5 ");
+  }
+  job.process(1).signal(SIGSTOP);
+  job.await(0, "complete=0");
+  job.process(1).signal(SIGCONT);
+  for (int rank = 0; rank < 3; rank++) {
+    EXPECT_EQ(job.wait(rank), 0) << job.output(rank);
+    const auto ops = job.lines(rank, "op=");
+    ASSERT_EQ(ops.size(), 60u);
+    EXPECT_EQ(ops.back().number("complete"), 1) << ops.back().text();
+    EXPECT_EQ(ops.back().number("sum"), 1) << ops.back().text();
+  }
+}
+
+TEST(StoppedRank, IsNamedWhileWarmingUp) {
+  Job job(3);
+  job.startRest({"--ops", "1000000", "--timeout-ms", "1500", "--stay"},
+                {"GLOO_UBT_WARMUP_OPS=1000000"});
+  for (int rank = 0; rank < 3; rank++) {
+    job.await(rank, "op=3 ");
+  }
+  job.process(1).signal(SIGSTOP);
+  for (const int rank : {0, 2}) {
+    EXPECT_THAT(job.await(rank, "ended with: ").text(), HasSubstr("rank 1"));
+  }
+}
+
+TEST(AbsentRank, IsNamedByTimeoutWhileWarmingUp) {
+  Job job(3);
+  job.start(2, {"--ops", "0", "--stay"});
+  job.startRest({"--timeout-ms", "1000", "--stay"});
+  std::string both;
+  for (const int rank : {0, 1}) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(), HasSubstr("rank 2"));
+    both += error.text();
+  }
+  // The second may hear of the first's error before its own.
+  EXPECT_THAT(both, HasSubstr("rank 2 never entered"));
+  EXPECT_THAT(both, HasSubstr("1000 ms"));
+}
+
+TEST(AbsentRank, GivesResultsUntilTheLeadIsUsedUp) {
+  Job job(3);
+  job.start(2, {"--ops", "0", "--stay"}, kByHand);
+  job.startRest({"--ops", "100", "--timeout-ms", "1000", "--stay"}, kByHand);
+  for (const int rank : {0, 1}) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(), HasSubstr("rank 2"));
+    const auto ops = job.lines(rank, "op=");
+    EXPECT_EQ(ops.size(), 4u);
+    for (const Line& op : ops) {
+      // Rank 2's contribution, to everything; its engine did its duty.
+      EXPECT_EQ(op.number("missing"), 100000) << op.text();
+      EXPECT_EQ(op.number("drift"), 0) << op.text();
+    }
+    expectOpsWithinTheirBounds(job, rank);
+  }
+}
+
+TEST(AbsentRank, IsWaitedForWhileWarmingUp) {
+  Job job(2);
+  job.start(1, {"--ops", "3", "--late-ms", "700"});
+  job.startRest({"--ops", "3"});
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(job.wait(rank), 0) << job.output(rank);
+    for (const Line& op : job.lines(rank, "op=")) {
+      EXPECT_EQ(op.number("sum"), 1) << op.text();
+    }
+  }
+}
+
+TEST(Disagreement, OfElementTypesNamesBoth) {
+  Job job(3);
+  // Late: once all are connected.
+  job.start(1,
+            {"--type", "float64", "--elements", "80000", "--late-ms", "200"});
+  job.startRest(
+      {"--type", "float32", "--elements", "80000", "--late-ms", "200"});
+  for (int rank = 0; rank < 3; rank++) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));
+    EXPECT_THAT(error.text(), HasSubstr("80000 x float64"));
+    EXPECT_THAT(error.text(), HasSubstr("rank 1 brings 80000 x float64"));
+  }
+}
+
+TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
+  Job job(3);
+  job.start(1, {"--elements", "90000", "--late-ms", "300", "--stay"}, kByHand);
+  job.startRest({"--elements", "80000", "--stay"}, {"GLOO_UBT_BOUND=10s"});
+  for (int rank = 0; rank < 3; rank++) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));
+    EXPECT_THAT(error.text(), HasSubstr("rank 1 brings 90000 x float32"));
+  }
+}
+
+TEST(Disagreement, OfAuthenticationNamesBoth) {
+  Job job(2);
+  job.start(1, {"--late-ms", "200"}, {"GLOO_UBT_AUTH=full"});
+  job.start(0, {"--late-ms", "200"});
+  for (const int rank : {0, 1}) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(), HasSubstr("rank 1 brings"));
+    EXPECT_THAT(error.text(), HasSubstr("rank 0 brings"));
+    EXPECT_THAT(error.text(), HasSubstr("options"));
+  }
+}
+
+TEST(Disagreement, OfAlgorithmsNamesARankByTimeout) {
+  Job job(3);
+  job.start(1, {"--exact", "--timeout-ms", "1500"});
+  job.startRest({"--timeout-ms", "1500"});
+  for (const int rank : {0, 2}) {
+    EXPECT_THAT(job.await(rank, "ended with: ").text(), HasSubstr("rank 1"));
+  }
+  job.await(1, "ended with: ");
+}
+
+TEST(Disagreement, OfSecretsNamesARankByTimeout) {
+  Job job(2);
+  job.start(1, {"--timeout-ms", "1000", "--stay"}, {"GLOO_UBT_SECRET=other"});
+  job.start(0, {"--timeout-ms", "1000", "--stay"}, {"GLOO_UBT_SECRET=one"});
+  const Line error = job.await(0, "ended with: ");
+  EXPECT_THAT(error.text(), HasSubstr("rank 1"));
+  EXPECT_THAT(error.text(), HasSubstr("GLOO_UBT_SECRET"));
+}
+
+TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
+  // Everything that rank 1 sends is lost, as behind a firewall.
+  for (const auto* bound : {"GLOO_UBT_WARMUP_OPS=20", "GLOO_UBT_BOUND=20ms"}) {
+    Job job(3);
+    job.start(1,
+              {"--ops", "10", "--timeout-ms", "1000", "--stay"},
+              {bound, "GLOO_UBT_FAULT=loss:1"});
+    job.startRest({"--ops", "10", "--timeout-ms", "1000", "--stay"}, {bound});
+    std::string all;
+    for (const int rank : {0, 2}) {
+      const Line error = job.await(rank, "ended with: ");
+      EXPECT_THAT(error.text(), HasSubstr("rank 1"));
+      all += error.text();
+    }
+    EXPECT_THAT(all, HasSubstr("GLOO_UBT_PORTS"));
+  }
+}
+
+TEST(ARankOfAJobThroughRedis, IsNamedWhenKilled) {
+  test::RedisServer server;
+  Job job(3);
+  job.startRest({"--ops", "1000000", "--redis", server.unixUrl()});
+  for (int rank = 0; rank < 3; rank++) {
+    job.await(rank, "op=3 ");
+  }
+  server.kill();  // never on the training path
+  for (int rank = 0; rank < 3; rank++) {
+    const auto ops = job.lines(rank, "op=").size();
+    job.await(rank, "op=" + std::to_string(ops + 10) + " ");
+  }
+  const int64_t killed = test::nowUs();
+  job.process(2).signal(SIGKILL);
+  expectOthersName(&job, 2, "rank 2", killed);
+}
+
+}  // namespace
