@@ -198,8 +198,11 @@ TEST(AbsentRank, IsWaitedForWhileWarmingUp) {
 
 TEST(Disagreement, OfElementTypesNamesBoth) {
   Job job(3);
-  job.start(1, {"--type", "float64", "--elements", "80000", "--stay"});
-  job.startRest({"--type", "float32", "--elements", "80000", "--stay"});
+  // Late: once all are connected.
+  job.start(
+      1, {"--type", "float64", "--elements", "80000", "--late-ms", "200"});
+  job.startRest(
+      {"--type", "float32", "--elements", "80000", "--late-ms", "200"});
   for (int rank = 0; rank < 3; rank++) {
     const Line error = job.await(rank, "ended with: ");
     EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));
@@ -222,8 +225,8 @@ TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
 
 TEST(Disagreement, OfAuthenticationNamesBoth) {
   Job job(2);
-  job.start(1, {"--stay"}, {"GLOO_UBT_AUTH=full"});
-  job.start(0, {"--stay"});
+  job.start(1, {"--late-ms", "200"}, {"GLOO_UBT_AUTH=full"});
+  job.start(0, {"--late-ms", "200"});
   for (const int rank : {0, 1}) {
     const Line error = job.await(rank, "ended with: ");
     EXPECT_THAT(error.text(), HasSubstr("rank 1 brings"));

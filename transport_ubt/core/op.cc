@@ -87,6 +87,17 @@ void Op::disagree(int rank, const OpShape& shape) {
   if (returned_) {
     return;
   }
+  if (failure_.empty() && entered_) {
+    // The call ends now: last occasion to say what this rank brought.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        setup_.host->control(
+            peer,
+            {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
+            true);
+      }
+    }
+  }
   culprit_ = rank == setup_.rank ? setup_.announcer : rank;
   std::ostringstream why;
   why << "allreduce with tag " << setup_.id.tag << ": rank "

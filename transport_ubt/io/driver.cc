@@ -189,10 +189,12 @@ bool Driver::driveUntil(
       }
     }
     driving_ = false;
-    if (!waiters_.empty()) {
-      waiters_.front()->wake.notify_one();  // the next one drives
-    }
     break;
+  }
+  // Whoever leaves sees to it that somebody drives: who was asked to may find
+  // itself ready, and leave, too.
+  if (!driving_ && !waiters_.empty()) {
+    waiters_.front()->wake.notify_one();
   }
   return ready();
 }

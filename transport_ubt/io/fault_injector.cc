@@ -42,6 +42,16 @@ Duration delayOf(const std::string& item, const std::string& text) {
   return Duration(static_cast<Duration::rep>(value * ns));
 }
 
+uint64_t seedOf(const std::string& item, const std::string& text) {
+  size_t end = 0;
+  const double value = number(item, text, &end);
+  // What a double holds exactly.
+  if (end != text.size() || !(value >= 0 && value <= 9007199254740992.0)) {
+    reject(item, "is no seed");
+  }
+  return static_cast<uint64_t>(value);
+}
+
 }  // namespace
 
 FaultOptions FaultOptions::parse(const std::string& text) {
@@ -62,8 +72,7 @@ FaultOptions FaultOptions::parse(const std::string& text) {
     } else if (key == "delay") {
       options.delay = delayOf(item, value);
     } else if (key == "seed") {
-      size_t end = 0;
-      options.seed = static_cast<uint64_t>(number(item, value, &end));
+      options.seed = seedOf(item, value);
     } else {
       reject(item, "is unknown");
     }

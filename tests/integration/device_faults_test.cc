@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices and settings that cannot be: errors name the culprit and what is
+// allowed. And those that can: ports of a range, IPv6, no segmentation, every
+// byte authenticated, harmed datagrams, a small arena.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+
+#include "tests/integration/job.h"
+#include "tests/integration/udp_port.h"
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using test::Job;
+using test::Line;
+using test::UdpPort;
+
+// What a lone worker says when it creates its device.
+std::string alone(
+    const Job::Words& arguments, const Job::Words& environment) {
+  Job job(1);
+  Job::Words all{"--ops", "0"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  job.start(0, all, environment);
+  job.wait(0);
+  return job.output(0);
+}
+
+// Runs a job to its end; every result is checked.
+void expectExactSums(
+    Job* job, const Job::Words& arguments, const Job::Words& environment) {
+  job->startRest(arguments, environment);
+  for (int rank = 0; rank < job->size(); rank++) {
+    EXPECT_EQ(job->wait(rank), 0) << job->output(rank);
+    const auto ops = job->lines(rank, "op=");
+    EXPECT_FALSE(ops.empty());
+    for (const Line& op : ops) {
+      EXPECT_EQ(op.number("sum"), 1) << op.text();
+    }
+  }
+}
+
+int64_t counted(const Job& job, const std::string& counter) {
+  int64_t sum = 0;
+  for (int rank = 0; rank < job.size(); rank++) {
+    for (const Line& line : job.lines(rank, "counters ")) {
+      sum += line.number(counter);
+    }
+  }
+  return sum;
+}
+
+struct Wrong {
+  const char* variable;
+  const char* value;
+  const char* allowed;
+};
+
+class WrongVariable : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongVariable, IsNamedWithItsValueAndWhatIsAllowed) {
+  const Wrong& wrong = GetParam();
+  const std::string text =
+      alone({}, {std::string(wrong.variable) + "=" + wrong.value});
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("ended with: "),
+            HasSubstr(wrong.variable),
+            HasSubstr(wrong.value),
+            HasSubstr(wrong.allowed)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each,
+    WrongVariable,
+    ::testing::Values(
+        Wrong{"GLOO_UBT_REPAIR", "all", "one of both broadcast none"},
+        Wrong{"GLOO_UBT_FILL", "one", "one of local zero"},
+        Wrong{"GLOO_UBT_AUTH", "off", "one of full header"},
+        Wrong{"GLOO_UBT_BOUND", "20", "500us, 20ms or 1s"},
+        Wrong{"GLOO_UBT_BOUND", "-5ms", "positive duration"},
+        Wrong{"GLOO_UBT_BOUND", "5ms,", "positive duration"},
+        Wrong{"GLOO_UBT_BOUND_MODE", "mean", "one of median paper"},
+        Wrong{"GLOO_UBT_WARMUP_OPS", "-1", "integer from 0 to 1000000"},
+        Wrong{"GLOO_UBT_HARD_BOUND", "0", "integer from 1 to 1000"},
+        Wrong{"GLOO_UBT_LEAD_OPS", "65", "integer from 1 to 64"},
+        Wrong{"GLOO_UBT_MIN_BYTES", "256K", "integer from 0"},
+        Wrong{"GLOO_UBT_PORTS", "80", "integer from 1024 to 65535"},
+        Wrong{"GLOO_UBT_PORTS", "5000-4000", "from 5000 to 65535"},
+        Wrong{"GLOO_UBT_PORTS", "5000-70000", "from 5000 to 65535"},
+        Wrong{"GLOO_UBT_PORTS", "any", "integer from 1024 to 65535"},
+        Wrong{"GLOO_UBT_MTU", "100", "integer from 576 to 65536"},
+        Wrong{"GLOO_UBT_GSO", "maybe", "one of off on"},
+        Wrong{"GLOO_UBT_ARENA_BYTES", "4096", "integer from 1048576"},
+        Wrong{"GLOO_UBT_WINDOW_BYTES", "1", "integer from 65536"},
+        Wrong{"GLOO_UBT_SECRET_FILE", "/no/such", "readable file"},
+        Wrong{"GLOO_UBT_FAULT", "los:0.1", "known are loss:P"},
+        Wrong{"GLOO_UBT_FAULT", "loss:1.5", "is no probability"},
+        Wrong{"GLOO_UBT_FAULT", "delay:5", "is no delay"},
+        Wrong{"GLOO_UBT_FAULT", "seed:x", "has no number"},
+        Wrong{"GLOO_UBT_FAULT", "seed:7x", "is no seed"},
+        Wrong{"GLOO_UBT_FAULT", "seed:-7", "is no seed"}));
+
+TEST(UnknownVariable, IsAWarningThatNamesTheNearest) {
+  const std::string text =
+      alone({}, {"GLOO_UBT_REPIAR=none", "GLOO_UBT_ARENA=1"});
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("unknown variable GLOO_UBT_REPIAR"),
+            HasSubstr("did you mean GLOO_UBT_REPAIR?"),
+            HasSubstr("did you mean GLOO_UBT_ARENA_BYTES?"),
+            HasSubstr("device=")));
+}
+
+TEST(UnknownInterface, ListsThoseThatThereAre) {
+  EXPECT_THAT(
+      alone({"--interface", "nosuch0"}, {}),
+      AllOf(HasSubstr("no network interface 'nosuch0'"),
+            HasSubstr("there are"),
+            HasSubstr("lo")));
+}
+
+TEST(Interface, IsFoundByName) {
+  EXPECT_THAT(alone({"--interface", "lo"}, {}), HasSubstr("udp=127.0.0.1:"));
+}
+
+TEST(PortRange, InUseIsAnErrorWithTheRemedy) {
+  const UdpPort taken;
+  const std::string port = std::to_string(taken.port());
+  EXPECT_THAT(
+      alone({}, {"GLOO_UBT_PORTS=" + port + "-" + port}),
+      AllOf(HasSubstr("every UDP port from " + port + " to " + port),
+            HasSubstr("widen GLOO_UBT_PORTS")));
+}
+
+TEST(PortRange, IsKeptTo) {
+  Job job(3);
+  expectExactSums(&job, {"--ops", "3"}, {"GLOO_UBT_PORTS=21000-21199"});
+  for (int rank = 0; rank < 3; rank++) {
+    const std::string text = job.output(rank);
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(
+        text, found, std::regex("udp=127\\.0\\.0\\.1:([0-9]+)")))
+        << text;
+    EXPECT_GE(std::stoi(found[1]), 21000);
+    EXPECT_LE(std::stoi(found[1]), 21199);
+  }
+}
+
+TEST(Mtu, OfTheSmallestKindStillWorks) {
+  Job job(3);
+  expectExactSums(&job, {"--ops", "3"}, {"GLOO_UBT_MTU=576"});
+}
+
+TEST(Mtu, MayDifferBetweenRanks) {
+  Job job(2);
+  job.start(0, {"--ops", "3"}, {"GLOO_UBT_MTU=1500"});
+  expectExactSums(&job, {"--ops", "3"}, {"GLOO_UBT_MTU=9000"});
+}
+
+TEST(Ipv6, CarriesEverything) {
+  Job job(3);
+  expectExactSums(&job, {"--ops", "25", "--host", "::1"}, {});
+  EXPECT_THAT(job.output(0), HasSubstr("udp=[::1]:"));
+}
+
+TEST(WithoutSegmentation, DatagramsTravelAlone) {
+  Job job(3);
+  expectExactSums(
+      &job, {"--ops", "25"}, {"GLOO_UBT_GSO=off", "GLOO_UBT_MTU=1500"});
+}
+
+TEST(FullAuthentication, CarriesEverything) {
+  Job job(3);
+  expectExactSums(
+      &job, {"--ops", "25"}, {"GLOO_UBT_AUTH=full", "GLOO_UBT_MTU=1500"});
+  EXPECT_EQ(counted(job, "bad_tag"), 0);
+}
+
+TEST(SecretFile, IsReadByAllRanks) {
+  test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/secret";
+  std::ofstream(path) << "correct horse\n";
+  Job job(2);
+  job.start(0, {"--ops", "3"}, {"GLOO_UBT_SECRET=correct horse"});
+  expectExactSums(&job, {"--ops", "3"}, {"GLOO_UBT_SECRET_FILE=" + path});
+}
+
+TEST(InjectedFaults, AreSaidOnceAndRepairedWhileWarmingUp) {
+  Job job(3);
+  expectExactSums(
+      &job,
+      {"--ops", "15"},
+      {"GLOO_UBT_FAULT=loss:0.05,dup:0.05,reorder:0.1,delay:100us,seed:7",
+       "GLOO_UBT_WARMUP_OPS=1000",
+       "GLOO_UBT_MTU=1500"});
+  EXPECT_GT(counted(job, "duplicate_data"), 0);
+  EXPECT_GT(counted(job, "replayed"), 0);
+  const std::string text = job.output(0);
+  const auto at = text.find("GLOO_UBT_FAULT is on");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(text.find("GLOO_UBT_FAULT is on", at + 1), std::string::npos);
+}
+
+TEST(InjectedFaults, EveryDatagramTwiceChangesNothing) {
+  Job job(3);
+  expectExactSums(
+      &job,
+      {"--ops", "10"},
+      {"GLOO_UBT_FAULT=dup:1", "GLOO_UBT_BOUND=5s", "GLOO_UBT_MTU=1500"});
+  EXPECT_GT(counted(job, "duplicate_data"), 0);
+  EXPECT_GT(counted(job, "replayed"), 0);
+}
+
+TEST(InjectedFaults, LossWithoutRepairIsAResult) {
+  Job job(3);
+  job.startRest(
+      {"--ops", "20"},
+      {"GLOO_UBT_FAULT=loss:0.02",
+       "GLOO_UBT_BOUND=30ms",
+       "GLOO_UBT_REPAIR=none",
+       "GLOO_UBT_MTU=1500"});
+  int64_t missing = 0;
+  for (int rank = 0; rank < 3; rank++) {
+    EXPECT_EQ(job.wait(rank), 0) << job.output(rank);
+    const auto ops = job.lines(rank, "op=");
+    EXPECT_EQ(ops.size(), 20u);
+    for (const Line& op : ops) {
+      missing += op.number("missing");
+      EXPECT_LE(op.number("took_us"), op.number("hard_us") + 1000000);
+    }
+  }
+  EXPECT_GT(missing, 0);
+}
+
+// A rank that comes late to buckets of which its shard alone is four times its
+// arena: what does not fit is dropped, counted, and asked for again.
+TEST(FullArena, IsCountedAndRepairedWhileWarmingUp) {
+  Job job(2);
+  const Job::Words small{"GLOO_UBT_ARENA_BYTES=1048576"};
+  const Job::Words large{"--ops", "3", "--elements", "2000000"};
+  Job::Words late = large;
+  late.insert(late.end(), {"--late-ms", "500"});
+  job.start(1, late, small);
+  expectExactSums(&job, large, small);
+  EXPECT_GT(counted(job, "arena_full"), 0);
+}
+
+TEST(FullArena, IsAResultUnderABound) {
+  Job job(2);
+  const Job::Words small{"GLOO_UBT_ARENA_BYTES=1048576",
+                         "GLOO_UBT_BOUND=150ms"};
+  const Job::Words large{"--ops", "3", "--elements", "2000000"};
+  Job::Words late = large;
+  late.insert(late.end(), {"--late-ms", "100"});
+  job.start(1, late, small);
+  job.startRest(large, small);
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(job.wait(rank), 0) << job.output(rank);
+    const auto ops = job.lines(rank, "op=");
+    ASSERT_EQ(ops.size(), 3u);
+    for (const Line& op : ops) {
+      EXPECT_LE(op.number("took_us"), op.number("hard_us") + 1000000);
+    }
+  }
+  EXPECT_GT(counted(job, "arena_full"), 0);
+}
+
+}  // namespace
