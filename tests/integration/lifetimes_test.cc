@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contexts and devices that come and go in one process, share a device, and
+// are used by several threads.
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/hash_store.h>
+#include <gloo/rendezvous/prefix_store.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "algorithms/bounded_transpose_allreduce.h"
+#include "tests/conformance/mesh.h"
+#include "transport_ubt/device.h"
+
+namespace gloo {
+namespace {
+
+using testing::Mesh;
+using ContextPtr = Mesh::ContextPtr;
+
+constexpr size_t kElements = 70000;
+
+std::shared_ptr<transport::Device> device() {
+  transport::ubt::attr attr("127.0.0.1");
+  attr.settings.protocol.warmupOps = 2;
+  // A bound learned on a machine this busy would be another test's matter.
+  attr.settings.protocol.boundScatter = std::chrono::seconds(10);
+  attr.settings.protocol.boundBroadcast = std::chrono::seconds(10);
+  return transport::ubt::CreateDevice(attr);
+}
+
+size_t entries(const char* directory) {
+  const auto begin = std::filesystem::directory_iterator(directory);
+  return std::distance(begin, std::filesystem::directory_iterator());
+}
+
+// Threads that have been joined may still be listed for a moment.
+size_t threadsOnce(size_t expected) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  size_t threads = entries("/proc/self/task");
+  while (threads > expected && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+    threads = entries("/proc/self/task");
+  }
+  return threads;
+}
+
+// Bounded allreduces with results that name rank, op and thread.
+void allreduces(const ContextPtr& context, uint32_t tag, int ops) {
+  std::vector<float> values(kElements);
+  for (int op = 0; op < ops; op++) {
+    for (size_t i = 0; i < kElements; i++) {
+      values[i] = (i + context->rank * 3 + op + tag) % 50;
+    }
+    AllreduceOptions options(context);
+    options.setOutput(values.data(), kElements);
+    options.setTag(tag);
+    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+    options.setReduceFunction(sum);
+    const BoundedReport report = boundedTransposeAllreduce(options);
+    ASSERT_TRUE(report.has_value());
+    ASSERT_EQ(report->pairsMissing, 0u);
+    for (size_t i = 0; i < kElements; i++) {
+      float expected = 0;
+      for (int rank = 0; rank < context->size; rank++) {
+        expected += (i + rank * 3 + op + tag) % 50;
+      }
+      ASSERT_EQ(values[i], expected) << "element " << i << ", tag " << tag;
+    }
+  }
+}
+
+// Ranks as threads; `body` gets the rank.
+void onRanks(int ranks, const std::function<void(int)>& body) {
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; rank++) {
+    threads.emplace_back([&, rank] {
+      try {
+        body(rank);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "rank " << rank << ": " << error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+ContextPtr connect(
+    rendezvous::Store& store,
+    const std::string& prefix,
+    std::shared_ptr<transport::Device> on,
+    int rank,
+    int ranks) {
+  rendezvous::PrefixStore own(prefix, store);
+  auto context = std::make_shared<rendezvous::Context>(rank, ranks);
+  context->setTimeout(std::chrono::seconds(20));
+  context->connectFullMesh(own, on);
+  return context;
+}
+
+TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
+  size_t fds = 0;
+  size_t threads = 0;
+  for (int round = 0; round < 12; round++) {
+    {
+      Mesh mesh({"ubt", device}, 3);
+      EXPECT_EQ(mesh.run([](const ContextPtr& context) {
+        allreduces(context, 1, 3);
+      }), "");
+    }
+    if (round == 1) {  // what libraries keep for ever is there by now
+      fds = entries("/proc/self/fd");
+      threads = entries("/proc/self/task");
+    }
+  }
+  EXPECT_EQ(entries("/proc/self/fd"), fds);
+  EXPECT_EQ(threadsOnce(threads), threads);
+}
+
+TEST(Lifetimes, ContextsComeAndGoOnOneDevice) {
+  constexpr int kRanks = 2;
+  std::shared_ptr<transport::Device> devices[kRanks] = {device(), device()};
+  size_t fds = 0;
+  size_t threads = 0;
+  for (int round = 0; round < 12; round++) {
+    rendezvous::HashStore store;
+    onRanks(kRanks, [&](int rank) {
+      const auto context = connect(store, "a", devices[rank], rank, kRanks);
+      allreduces(context, 1, 3);
+    });
+    if (round == 1) {
+      fds = entries("/proc/self/fd");
+      threads = entries("/proc/self/task");
+    }
+  }
+  // Gloo's tcp may still be closing the last pair's socket.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (entries("/proc/self/fd") > fds &&
+         std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(entries("/proc/self/fd"), fds);
+  EXPECT_EQ(threadsOnce(threads), threads);
+}
+
+TEST(Lifetimes, ContextsWithoutABoundedAllreduceEndAtOnce) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < 5; round++) {
+    Mesh mesh({"ubt", device}, 3);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+}
+
+TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {
+  constexpr int kRanks = 3;
+  rendezvous::HashStore store;
+  onRanks(kRanks, [&](int rank) {
+    const auto shared = device();
+    const auto one = connect(store, "one", shared, rank, kRanks);
+    const auto two = connect(store, "two", shared, rank, kRanks);
+    std::thread other([&] { allreduces(two, 1, 25); });
+    allreduces(one, 1, 25);
+    other.join();
+  });
+}
+
+TEST(Sharing, ThreadsOnOneContextWithTagsOfTheirOwn) {
+  constexpr int kThreads = 4;
+  Mesh mesh({"ubt", device}, 3);
+  EXPECT_EQ(mesh.run([](const ContextPtr& context) {
+    std::vector<std::thread> threads;
+    for (uint32_t tag = 0; tag < kThreads; tag++) {
+      threads.emplace_back([&, tag] {
+        try {
+          allreduces(context, tag, 25);
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << "tag " << tag << ": " << error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }), "");
+}
+
+TEST(Sharing, MoreThreadsThanTheLeadHasOps) {
+  constexpr int kThreads = 9;
+  Mesh mesh({"ubt", device}, 2);
+  EXPECT_EQ(mesh.run([](const ContextPtr& context) {
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < kThreads; i++) {
+      // The ranks' threads start in opposite orders.
+      const uint32_t tag = context->rank == 0 ? i : kThreads - 1 - i;
+      threads.emplace_back([&, tag] {
+        try {
+          allreduces(context, tag, 8);
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << "tag " << tag << ": " << error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }), "");
+}
+
+}  // namespace
+}  // namespace gloo

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program of Gloo's: ranks meet in a directory.
+//
+//   through_files RANK SIZE DIRECTORY
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/file_store.h>
+#include <gloo/rendezvous/prefix_store.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/programs/create_device.h"
+#include "tests/programs/everything.h"
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::cerr << "usage: " << argv[0] << " RANK SIZE DIRECTORY\n";
+    return 2;
+  }
+  const int rank = std::atoi(argv[1]);
+  const int size = std::atoi(argv[2]);
+  try {
+    auto device = createDevice();
+    gloo::rendezvous::FileStore files(argv[3]);
+    gloo::rendezvous::PrefixStore store("job", files);
+    auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
+    context->connectFullMesh(store, device);
+    doEverything(context);
+    // A second context, made over the first.
+    gloo::rendezvous::ContextFactory factory(context);
+    doEverything(factory.makeContext(device));
+    std::cout << "done by " << device->str() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << "rank " << rank << ": " << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
