@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(UnknownVariable, IsAWarningThatNamesTheNearest) {
   const std::string text =
-      alone({}, {"GLOO_UBT_REPIAR=none", "GLOO_UBT_ARENA=1"});
+      alone({}, {"GLOO_UBT_REPIAR=none", "GLOO_UBT_ARENA_BYTE=1"});
   EXPECT_THAT(
       text,
       AllOf(HasSubstr("unknown variable GLOO_UBT_REPIAR"),

@@ -75,6 +75,9 @@ class HostileDatagrams : public ::testing::Test {
     header.destination = 0;
     header.epoch = epoch_;
     header.number = random_() % 1000;
+    if (header.type == ubt::PacketType::kControl) {
+      header.number |= ubt::PacketHeader::kControlNumber;
+    }
     header.tag = random_();
     return header;
   }

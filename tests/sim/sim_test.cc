@@ -49,6 +49,24 @@ TEST(Sim, WarmupIsExactUnderLoss) {
   EXPECT_GT(result.repairedBytes, 0u);
 }
 
+// An arena that holds neither what comes early nor a shard that others lack.
+TEST(Sim, WarmupIsExactWithAFullArena) {
+  for (const double loss : {0.0, 0.02}) {
+    SimOptions options;
+    options.arenaBytes = 16 << 10;
+    options.loss = loss;
+    options.lateOps = 0.2;
+    options.lateBy = std::chrono::milliseconds(20);
+    options.protocol.warmupOps = 1000;
+    options.protocol.timeout = std::chrono::seconds(5);
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u);
+    EXPECT_EQ(result.pairsMissing, 0u);
+    EXPECT_EQ(result.driftElements, 0u);
+    EXPECT_GT(result.counters.get(Counter::kArenaFull), 0u);
+  }
+}
+
 TEST(Sim, BroadcastRepairLeavesNoDrift) {
   SimOptions options = bounded(20);
   options.loss = 0.01;
