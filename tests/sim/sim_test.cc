@@ -60,7 +60,8 @@ TEST(Sim, WarmupIsExactWithAFullArena) {
     options.protocol.warmupOps = 1000;
     options.protocol.timeout = std::chrono::seconds(5);
     const SimResult result = runChecked(options);
-    EXPECT_EQ(result.errors, 0u);
+    EXPECT_EQ(result.errors, 0u)
+        << ::testing::PrintToString(result.errorTexts) << options.str();
     EXPECT_EQ(result.pairsMissing, 0u);
     EXPECT_EQ(result.driftElements, 0u);
     EXPECT_GT(result.counters.get(Counter::kArenaFull), 0u);

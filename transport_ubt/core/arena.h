@@ -78,6 +78,11 @@ class Arena {
         this, std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes);
   }
 
+  // Whether pieces of so many bytes in all would be given out now.
+  bool hasRoom(size_t bytes) const {
+    return usedBytes_ + bytes <= limitBytes_;
+  }
+
   size_t usedBytes() const { return usedBytes_; }
   // Everything held, spare pieces too; never above limitBytes().
   size_t heldBytes() const { return usedBytes_ + spareBytes_; }

@@ -23,7 +23,7 @@ enum class ControlType : uint8_t {
   kProgress = 6,      // all slots of your shard below `slot` have arrived
   kClosed = 7,        // my shard's scatter stage is over; send no more
   kDone = 8,          // the op has returned here
-  kDoneQuery = 9,     // has it, at your side?
+  kDoneQuery = 9,     // likewise; and has it, at your side?
   kLeave = 10,        // this context is being destroyed, for a rank's sake
 };
 

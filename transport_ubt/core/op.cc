@@ -232,9 +232,47 @@ void Op::settleScatter() {
 }
 
 void Op::noteProgress(TimePoint now) {
-  if (entered_ && !finished_ && scatter_.closed() && broadcast_.complete()) {
-    finish(now, EndedBy::kComplete);
+  if (!entered_ || finished_ || !scatter_.closed() ||
+      !broadcast_.complete()) {
+    return;
   }
+  if (bounds_.warmup && !canRetain()) {
+    if (held_.at == kNever) {
+      tellProgress(now);
+    }
+    return;
+  }
+  finish(now, EndedBy::kComplete);
+}
+
+// The first slot of the own shard that some rank may still lack.
+uint32_t Op::firstNeeded() const {
+  uint32_t first = layout_.slots(setup_.rank);
+  for (const Peer& peer : peers_) {
+    first = peer.done ? first : std::min(first, peer.progress);
+  }
+  return first;
+}
+
+// Whether the arena could keep for others what they may still lack. If not, an
+// op that is to be exact stays here, where the bucket holds it.
+bool Op::canRetain() const {
+  const uint32_t first = firstNeeded();
+  return first == layout_.slots(setup_.rank) ||
+         setup_.arena->hasRoom(
+             layout_.shardSize(setup_.rank) - layout_.slotOffset(first));
+}
+
+// The others may be held up for the same reason: they should know that this
+// rank has got everything.
+void Op::tellProgress(TimePoint now) {
+  for (int peer = 0; peer < setup_.size; peer++) {
+    ControlRecord record;
+    if (peer != setup_.rank && progressRecord(peer, &record)) {
+      setup_.host->control(peer, record, true);
+    }
+  }
+  schedule(&held_, now, setup_.rank == 0 ? 1 : 0);
 }
 
 void Op::finish(TimePoint, EndedBy endedBy) {
@@ -269,12 +307,18 @@ void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   }
 }
 
-void Op::progress(int peer, uint32_t slot) {
+void Op::progress(TimePoint now, int peer, uint32_t slot) {
   peers_[peer].progress = std::max(
       peers_[peer].progress, std::min(slot, layout_.slots(setup_.rank)));
+  noteProgress(now);
 }
 
-void Op::done(int rank) {
+void Op::done(TimePoint now, int rank) {
+  needsNothing(rank);
+  noteProgress(now);
+}
+
+void Op::needsNothing(int rank) {
   Peer& peer = peers_[rank];
   peer.done = true;
   peer.announced = true;
@@ -287,7 +331,7 @@ void Op::done(int rank) {
 void Op::peerGone(int rank, const std::string& why) {
   const bool announced = peers_[rank].announced;
   const bool closed = scatter_.closed();
-  done(rank);
+  needsNothing(rank);
   peers_[rank].announced = announced;
   peers_[rank].gone = true;
   const bool owed =
@@ -380,13 +424,11 @@ OpReport Op::leave(TimePoint now) {
               setup_.size - scatter_.contributors(slot)) *
           layout_.slotElements(setup_.rank, slot);
     }
-    uint32_t firstNeeded = scatter_.slots();
-    for (const Peer& peer : peers_) {
-      firstNeeded = peer.done ? firstNeeded
-                              : std::min(firstNeeded, peer.progress);
-    }
     if (failure_.empty()) {
-      scatter_.leave(firstNeeded);
+      if (!canRetain()) {
+        setup_.host->makeRoom();
+      }
+      scatter_.leave(firstNeeded());
     }
     broadcast_.leave();
     bucket_ = nullptr;
@@ -482,7 +524,7 @@ bool Op::progressRecord(int peer, ControlRecord* out) const {
 TimePoint Op::nextDeadline() const {
   TimePoint next = scatterDeadline_;
   if (entered_ && !finished_) {
-    next = std::min(next, endDeadline_);
+    next = std::min({next, endDeadline_, held_.at});
   }
   for (const Peer& peer : peers_) {
     if (peer.gone) {
@@ -534,6 +576,10 @@ void Op::deadlinePassed(TimePoint now) {
   }
   if (entered_ && !finished_ && now >= endDeadline_) {
     expire(now);
+  }
+  if (entered_ && !finished_ && now >= held_.at) {
+    tellProgress(now);
+    noteProgress(now);  // the arena may have room by now
   }
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
@@ -596,6 +642,11 @@ std::string Op::missingRanks() {
 
 // The call's own end has come.
 void Op::expire(TimePoint now) {
+  const bool complete = scatter_.closed() && broadcast_.complete();
+  if (bounds_.warmup && complete) {  // held up for others' sake
+    finish(now, EndedBy::kComplete);
+    return;
+  }
   if (bounds_.warmup) {
     std::ostringstream why;
     why << "op with tag " << setup_.id.tag << " timed out after "

@@ -89,9 +89,9 @@ class Op {
       const std::byte* payload,
       size_t payloadBytes);
   void repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots);
-  void progress(int peer, uint32_t slot);
+  void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
-  void done(int peer);
+  void done(TimePoint now, int peer);
   // The peer is gone and will neither send nor receive any more.
   void peerGone(int peer, const std::string& why);
 
@@ -161,6 +161,10 @@ class Op {
   bool repairsScatter() const;
   bool repairsBroadcast() const;
   void noteProgress(TimePoint now);
+  void needsNothing(int peer);
+  uint32_t firstNeeded() const;
+  bool canRetain() const;
+  void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
   void finish(TimePoint now, EndedBy endedBy);
   void fail(const std::string& why);
@@ -181,6 +185,7 @@ class Op {
   TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
+  Retry held_;  // complete, but others lack what the arena could not keep
   bool scatterExpired_ = false;
   bool scatterSettled_ = false;
   Duration scatterTook_{0};

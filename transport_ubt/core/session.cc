@@ -435,7 +435,7 @@ void Session::recordIn(
       return;
     case ControlType::kProgress:
       if (op != nullptr) {
-        op->progress(peer, record.slot);
+        op->progress(now, peer, record.slot);
       }
       return;
     case ControlType::kClosed:
@@ -445,14 +445,18 @@ void Session::recordIn(
       return;
     case ControlType::kDone:
       if (op != nullptr) {
-        op->done(peer);
+        op->done(now, peer);
         forgetIfDone(record.op);
       }
       return;
     case ControlType::kDoneQuery:
+      if (op != nullptr) {  // who asks is done; its word for it may be lost
+        op->done(now, peer);
+      }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
         control(peer, {ControlType::kDone, record.op, {}, 0, {}, 0, 0}, true);
       }
+      forgetIfDone(record.op);
       return;
     case ControlType::kLeave:
       peerLeft(peer, record.slot);
