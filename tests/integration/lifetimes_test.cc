@@ -156,6 +156,34 @@ TEST(Lifetimes, ContextsWithoutABoundedAllreduceEndAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
+TEST(Timeout, OfACallHoldsWhileWarmingUp) {
+  // The contexts' own is 20 s.
+  Mesh mesh({"ubt", [] { return transport::ubt::CreateDevice("127.0.0.1"); }},
+            2);
+  EXPECT_EQ(mesh.run([](const ContextPtr& context) {
+    if (context->rank == 1) {
+      return;
+    }
+    std::vector<float> values(kElements);
+    AllreduceOptions options(context);
+    options.setOutput(values.data(), kElements);
+    options.setTimeout(std::chrono::milliseconds(300));
+    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+    options.setReduceFunction(sum);
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      boundedTransposeAllreduce(options);
+      ADD_FAILURE() << "rank 1 never entered";
+    } catch (const IoException& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("rank 1 never entered"), std::string::npos) << text;
+      EXPECT_NE(text.find("300 ms"), std::string::npos) << text;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start,
+              std::chrono::seconds(10));
+  }), "");
+}
+
 TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {
   constexpr int kRanks = 3;
   rendezvous::HashStore store;

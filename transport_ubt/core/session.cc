@@ -85,7 +85,11 @@ std::string Session::giveUp() {
 }
 
 OpId Session::enter(
-    TimePoint now, uint32_t tag, const OpShape& shape, std::byte* bucket) {
+    TimePoint now,
+    uint32_t tag,
+    const OpShape& shape,
+    std::byte* bucket,
+    Duration timeout) {
   lastNow_ = now;
   const OpId id{tag, tags_.use(tag)};
   Op* op = find(id);
@@ -100,7 +104,11 @@ OpId Session::enter(
     }
     op->disagree(setup_.rank, shape);
   }
-  op->enter(now, bucket, boundsFor(now, shape));
+  OpBounds bounds = boundsFor(now, shape);
+  if (bounds.warmup && timeout > Duration{0}) {
+    bounds.end = timeout;
+  }
+  op->enter(now, bucket, bounds);
   updateActivity();
   return id;
 }

@@ -84,9 +84,14 @@ class Session : private OpHost {
   std::string giveUp();
 
   // Begins an allreduce over `bucket`, in place. The op reads and writes the
-  // bucket until leave(). REQUIRES mayEnter(), and failure().empty().
+  // bucket until leave(). While warming up the call ends after `timeout`
+  // (zero: the options'). REQUIRES mayEnter(), and failure().empty().
   OpId enter(
-      TimePoint now, uint32_t tag, const OpShape& shape, std::byte* bucket);
+      TimePoint now,
+      uint32_t tag,
+      const OpShape& shape,
+      std::byte* bucket,
+      Duration timeout = Duration{0});
   bool finished(const OpId& id) const;
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;

@@ -99,7 +99,7 @@ bool Driver::allreduce(
   } else if (!session->mayEnter()) {
     failure->what = session->giveUp();
   } else {
-    const OpId id = session->enter(clock(), tag, shape, bucket);
+    const OpId id = session->enter(clock(), tag, shape, bucket, timeout);
     wakeSleeper();
     // The op ends itself, by its bound or its own timeout.
     driveUntil(lock, [&] { return session->finished(id); }, kNever);
