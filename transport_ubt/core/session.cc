@@ -383,6 +383,10 @@ void Session::controlIn(
 void Session::clocksIn(
     TimePoint now, int rank, const ControlClocks& clocks) {
   Peer& peer = peers_[rank];
+  if (peer.stampUs == 0) {  // its first word: it may wait for ours
+    peer.creditDue = true;
+    peer.controlDue = now;
+  }
   peer.stampUs = clocks.stampUs;
   peer.stampAt = now;
   if (clocks.echoUs == 0) {
@@ -574,7 +578,9 @@ bool Session::packetOut(TimePoint now, OutPacket* out) {
     }
     const int rank = sendTurn_;
     Peer& peer = peers_[rank];
-    if (rank != setup_.rank && !peer.gone) {
+    // Data for a rank that has not spoken yet could be lost on one that has
+    // not joined yet; it is told of ops until it answers.
+    if (rank != setup_.rank && !peer.gone && peer.stampUs != 0) {
       if (peer.send.available()) {
         if (dataOut(rank, out)) {
           sendBurst_--;
