@@ -15,15 +15,14 @@
 
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using test::Job;
 using test::Line;
 using test::UdpPort;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 // What a lone worker says when it creates its device.
-std::string alone(
-    const Job::Words& arguments, const Job::Words& environment) {
+std::string alone(const Job::Words& arguments, const Job::Words& environment) {
   Job job(1);
   Job::Words all{"--ops", "0"};
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -33,8 +32,9 @@ std::string alone(
 }
 
 // Runs a job to its end; every result is checked.
-void expectExactSums(
-    Job* job, const Job::Words& arguments, const Job::Words& environment) {
+void expectExactSums(Job* job,
+                     const Job::Words& arguments,
+                     const Job::Words& environment) {
   job->startRest(arguments, environment);
   for (int rank = 0; rank < job->size(); rank++) {
     EXPECT_EQ(job->wait(rank), 0) << job->output(rank);
@@ -68,12 +68,11 @@ TEST_P(WrongVariable, IsNamedWithItsValueAndWhatIsAllowed) {
   const Wrong& wrong = GetParam();
   const std::string text =
       alone({}, {std::string(wrong.variable) + "=" + wrong.value});
-  EXPECT_THAT(
-      text,
-      AllOf(HasSubstr("ended with: "),
-            HasSubstr(wrong.variable),
-            HasSubstr(wrong.value),
-            HasSubstr(wrong.allowed)));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("ended with: "),
+                    HasSubstr(wrong.variable),
+                    HasSubstr(wrong.value),
+                    HasSubstr(wrong.allowed)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -110,20 +109,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(UnknownVariable, IsAWarningThatNamesTheNearest) {
   const std::string text =
       alone({}, {"GLOO_UBT_REPIAR=none", "GLOO_UBT_ARENA_BYTE=1"});
-  EXPECT_THAT(
-      text,
-      AllOf(HasSubstr("unknown variable GLOO_UBT_REPIAR"),
-            HasSubstr("did you mean GLOO_UBT_REPAIR?"),
-            HasSubstr("did you mean GLOO_UBT_ARENA_BYTES?"),
-            HasSubstr("device=")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("unknown variable GLOO_UBT_REPIAR"),
+                    HasSubstr("did you mean GLOO_UBT_REPAIR?"),
+                    HasSubstr("did you mean GLOO_UBT_ARENA_BYTES?"),
+                    HasSubstr("device=")));
 }
 
 TEST(UnknownInterface, ListsThoseThatThereAre) {
-  EXPECT_THAT(
-      alone({"--interface", "nosuch0"}, {}),
-      AllOf(HasSubstr("no network interface 'nosuch0'"),
-            HasSubstr("there are"),
-            HasSubstr("lo")));
+  EXPECT_THAT(alone({"--interface", "nosuch0"}, {}),
+              AllOf(HasSubstr("no network interface 'nosuch0'"),
+                    HasSubstr("there are"),
+                    HasSubstr("lo")));
 }
 
 TEST(Interface, IsFoundByName) {
@@ -133,10 +130,9 @@ TEST(Interface, IsFoundByName) {
 TEST(PortRange, InUseIsAnErrorWithTheRemedy) {
   const UdpPort taken;
   const std::string port = std::to_string(taken.port());
-  EXPECT_THAT(
-      alone({}, {"GLOO_UBT_PORTS=" + port + "-" + port}),
-      AllOf(HasSubstr("every UDP port from " + port + " to " + port),
-            HasSubstr("widen GLOO_UBT_PORTS")));
+  EXPECT_THAT(alone({}, {"GLOO_UBT_PORTS=" + port + "-" + port}),
+              AllOf(HasSubstr("every UDP port from " + port + " to " + port),
+                    HasSubstr("widen GLOO_UBT_PORTS")));
 }
 
 TEST(PortRange, IsKeptTo) {
@@ -220,12 +216,11 @@ TEST(InjectedFaults, EveryDatagramTwiceChangesNothing) {
 
 TEST(InjectedFaults, LossWithoutRepairIsAResult) {
   Job job(3);
-  job.startRest(
-      {"--ops", "20"},
-      {"GLOO_UBT_FAULT=loss:0.02",
-       "GLOO_UBT_BOUND=30ms",
-       "GLOO_UBT_REPAIR=none",
-       "GLOO_UBT_MTU=1500"});
+  job.startRest({"--ops", "20"},
+                {"GLOO_UBT_FAULT=loss:0.02",
+                 "GLOO_UBT_BOUND=30ms",
+                 "GLOO_UBT_REPAIR=none",
+                 "GLOO_UBT_MTU=1500"});
   int64_t missing = 0;
   for (int rank = 0; rank < 3; rank++) {
     EXPECT_EQ(job.wait(rank), 0) << job.output(rank);

@@ -29,7 +29,9 @@ constexpr size_t kElements = 50000;
 constexpr int kRounds = 100;
 constexpr uint64_t kSeed = 20251;
 
-float valueAt(int rank, size_t i) { return (i * 7 + rank * 13) % 31; }
+float valueAt(int rank, size_t i) {
+  return (i * 7 + rank * 13) % 31;
+}
 
 float sumAt(size_t i) {
   float sum = 0;
@@ -42,18 +44,17 @@ float sumAt(size_t i) {
 class HostileDatagrams : public ::testing::Test {
  protected:
   HostileDatagrams()
-      : mesh_(
-            {"ubt",
-             [] {
-               transport::ubt::attr attr("127.0.0.1");
-               attr.settings.minBytes = 0;
-               attr.settings.protocol.warmupOps = 0;
-               attr.settings.protocol.boundScatter = std::chrono::seconds(20);
-               attr.settings.protocol.boundBroadcast =
-                   std::chrono::seconds(20);
-               return transport::ubt::CreateDevice(attr);
-             }},
-            kRanks) {
+      : mesh_({"ubt",
+               [] {
+                 transport::ubt::attr attr("127.0.0.1");
+                 attr.settings.minBytes = 0;
+                 attr.settings.protocol.warmupOps = 0;
+                 attr.settings.protocol.boundScatter = std::chrono::seconds(20);
+                 attr.settings.protocol.boundBroadcast =
+                     std::chrono::seconds(20);
+                 return transport::ubt::CreateDevice(attr);
+               }},
+              kRanks) {
     std::vector<transport::ubt::PublicKey> keys(kRanks);
     const auto error = mesh_.run([&](const Mesh::ContextPtr& context) {
       auto* const bounded = detail::boundedContext(*context);
@@ -69,8 +70,8 @@ class HostileDatagrams : public ::testing::Test {
   // A datagram of this job in all but its tag.
   ubt::PacketHeader forged() {
     ubt::PacketHeader header;
-    header.type = random_() % 2 ? ubt::PacketType::kData
-                                : ubt::PacketType::kControl;
+    header.type =
+        random_() % 2 ? ubt::PacketType::kData : ubt::PacketType::kControl;
     header.source = 1;
     header.destination = 0;
     header.epoch = epoch_;
@@ -165,8 +166,7 @@ TEST_F(HostileDatagrams, AreCountedByNameAndChangeNothing) {
   attacker.join();
   EXPECT_EQ(error, "");
 
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (counted(0, Counter::kWrongRank) < 2 * kRounds &&
          std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -316,11 +316,9 @@ TEST_F(RecordedDatagrams, OfAnotherRunAreRejected) {
   Host hosts[2];
   Host sameEpoch[2];
   for (int rank = 0; rank < 2; rank++) {
-    recorded[rank].session =
-        recorded[rank].endpoint.open(setup(rank, 1, 40));
+    recorded[rank].session = recorded[rank].endpoint.open(setup(rank, 1, 40));
     hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 2, 50));
-    sameEpoch[rank].session =
-        sameEpoch[rank].endpoint.open(setup(rank, 1, 60));
+    sameEpoch[rank].session = sameEpoch[rank].endpoint.open(setup(rank, 1, 60));
   }
   runOp(recorded, 1);
   for (const Bytes& datagram : recorded[0].heard) {

@@ -37,19 +37,17 @@ std::string Job::path(int rank) const {
   return directory_.path() + "/rank" + std::to_string(rank);
 }
 
-void Job::start(
-    int rank, const Words& arguments, const Words& environment) {
+void Job::start(int rank, const Words& arguments, const Words& environment) {
   Words command{"env"};
   command.insert(command.end(), environment.begin(), environment.end());
-  command.insert(
-      command.end(),
-      {std::getenv("WORKER"),
-       "--rank",
-       std::to_string(rank),
-       "--size",
-       std::to_string(size()),
-       "--store",
-       directory_.path() + "/store"});
+  command.insert(command.end(),
+                 {std::getenv("WORKER"),
+                  "--rank",
+                  std::to_string(rank),
+                  "--size",
+                  std::to_string(size()),
+                  "--store",
+                  directory_.path() + "/store"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   processes_[rank] = std::make_unique<ChildProcess>(command, path(rank));
 }
@@ -88,14 +86,16 @@ Line Job::await(int rank, const std::string& part) const {
       return found.front();
     }
     if (std::chrono::steady_clock::now() >= end) {
-      throw std::runtime_error(
-          "rank " + std::to_string(rank) + " never printed '" + part +
-          "', but:\n" + output(rank));
+      throw std::runtime_error("rank " + std::to_string(rank) +
+                               " never printed '" + part + "', but:\n" +
+                               output(rank));
     }
     std::this_thread::sleep_for(kPoll);
   }
 }
 
-int Job::wait(int rank) { return processes_[rank]->wait(kLimit).value_or(-1); }
+int Job::wait(int rank) {
+  return processes_[rank]->wait(kLimit).value_or(-1);
+}
 
 }  // namespace test

@@ -90,12 +90,11 @@ void onRanks(int ranks, const std::function<void(int)>& body) {
   }
 }
 
-ContextPtr connect(
-    rendezvous::Store& store,
-    const std::string& prefix,
-    std::shared_ptr<transport::Device> on,
-    int rank,
-    int ranks) {
+ContextPtr connect(rendezvous::Store& store,
+                   const std::string& prefix,
+                   std::shared_ptr<transport::Device> on,
+                   int rank,
+                   int ranks) {
   rendezvous::PrefixStore own(prefix, store);
   auto context = std::make_shared<rendezvous::Context>(rank, ranks);
   context->setTimeout(std::chrono::seconds(20));
@@ -111,7 +110,8 @@ TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
       Mesh mesh({"ubt", device}, 3);
       EXPECT_EQ(mesh.run([](const ContextPtr& context) {
         allreduces(context, 1, 3);
-      }), "");
+      }),
+                "");
     }
     if (round == 1) {  // what libraries keep for ever is there by now
       fds = entries("/proc/self/fd");
@@ -181,7 +181,8 @@ TEST(Timeout, OfACallHoldsWhileWarmingUp) {
     }
     EXPECT_LT(std::chrono::steady_clock::now() - start,
               std::chrono::seconds(10));
-  }), "");
+  }),
+            "");
 }
 
 TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {
@@ -214,7 +215,8 @@ TEST(Sharing, ThreadsOnOneContextWithTagsOfTheirOwn) {
     for (std::thread& thread : threads) {
       thread.join();
     }
-  }), "");
+  }),
+            "");
 }
 
 TEST(Sharing, MoreThreadsThanTheLeadHasOps) {
@@ -236,7 +238,8 @@ TEST(Sharing, MoreThreadsThanTheLeadHasOps) {
     for (std::thread& thread : threads) {
       thread.join();
     }
-  }), "");
+  }),
+            "");
 }
 
 }  // namespace

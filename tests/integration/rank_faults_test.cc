@@ -12,9 +12,9 @@
 
 namespace {
 
-using ::testing::HasSubstr;
 using test::Job;
 using test::Line;
+using ::testing::HasSubstr;
 
 // What is promised is one second; a busy machine may be late to run anyone.
 constexpr int64_t kNamedWithinUs = 5000000;
@@ -33,16 +33,20 @@ void expectOpsWithinTheirBounds(const Job& job, int rank) {
 
 // Every rank but `culprit` ends with an error that has `text`, soon after
 // `sinceUs`.
-void expectOthersName(
-    Job* job, int culprit, const std::string& text, int64_t sinceUs) {
+void expectOthersName(Job* job,
+                      int culprit,
+                      const std::string& text,
+                      int64_t sinceUs) {
   for (int rank = 0; rank < job->size(); rank++) {
     if (rank == culprit) {
       continue;
     }
     const Line error = job->await(rank, "ended with: ");
     const int64_t tookUs = error.number("at_us") - sinceUs;
-    std::printf("rank %d: %ld ms: %s\n", rank,
-                static_cast<long>(tookUs / 1000), error.text().c_str());
+    std::printf("rank %d: %ld ms: %s\n",
+                rank,
+                static_cast<long>(tookUs / 1000),
+                error.text().c_str());
     EXPECT_THAT(error.text(), HasSubstr(text));
     EXPECT_LE(tookUs, kNamedWithinUs);
     EXPECT_EQ(job->wait(rank), 1);
@@ -58,8 +62,7 @@ void killOneOf(int ranks, const Job::Words& environment, int afterOps) {
   }
   const int64_t killed = test::nowUs();
   job.process(culprit).signal(SIGKILL);
-  expectOthersName(
-      &job, culprit, "rank " + std::to_string(culprit), killed);
+  expectOthersName(&job, culprit, "rank " + std::to_string(culprit), killed);
   for (int rank = 0; rank < ranks; rank++) {
     expectOpsWithinTheirBounds(job, rank);
   }
@@ -73,7 +76,9 @@ TEST(KilledRank, IsNamedByTheOthersWhileWarmingUp) {
   killOneOf(3, {"GLOO_UBT_WARMUP_OPS=1000000"}, 5);
 }
 
-TEST(KilledRank, IsNamedUnderABoundSetByHand) { killOneOf(4, kByHand, 10); }
+TEST(KilledRank, IsNamedUnderABoundSetByHand) {
+  killOneOf(4, kByHand, 10);
+}
 
 TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
   // Rank 0 enters no op for seconds; meanwhile rank 2, too, throws and goes.
@@ -103,7 +108,8 @@ TEST(StoppedRank, IsNamedWhenTheLeadIsUsedUp) {
     const int64_t stopped = test::nowUs();
     for (const int rank : {0, 2}) {
       const Line error = job.await(rank, "ended with: ");
-      std::printf("rank %d: %ld ms: %s\n", rank,
+      std::printf("rank %d: %ld ms: %s\n",
+                  rank,
                   static_cast<long>((error.number("at_us") - stopped) / 1000),
                   error.text().c_str());
       // Whoever is first to throw leaves, which the other may notice first.
@@ -199,8 +205,8 @@ TEST(AbsentRank, IsWaitedForWhileWarmingUp) {
 TEST(Disagreement, OfElementTypesNamesBoth) {
   Job job(3);
   // Late: once all are connected.
-  job.start(
-      1, {"--type", "float64", "--elements", "80000", "--late-ms", "200"});
+  job.start(1,
+            {"--type", "float64", "--elements", "80000", "--late-ms", "200"});
   job.startRest(
       {"--type", "float32", "--elements", "80000", "--late-ms", "200"});
   for (int rank = 0; rank < 3; rank++) {
@@ -214,8 +220,7 @@ TEST(Disagreement, OfElementTypesNamesBoth) {
 TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
   Job job(3);
   job.start(1, {"--elements", "90000", "--late-ms", "300", "--stay"}, kByHand);
-  job.startRest({"--elements", "80000", "--stay"},
-                {"GLOO_UBT_BOUND=10s"});
+  job.startRest({"--elements", "80000", "--stay"}, {"GLOO_UBT_BOUND=10s"});
   for (int rank = 0; rank < 3; rank++) {
     const Line error = job.await(rank, "ended with: ");
     EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));
@@ -258,7 +263,8 @@ TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
   // Everything that rank 1 sends is lost, as behind a firewall.
   for (const auto* bound : {"GLOO_UBT_WARMUP_OPS=20", "GLOO_UBT_BOUND=20ms"}) {
     Job job(3);
-    job.start(1, {"--ops", "10", "--timeout-ms", "1000", "--stay"},
+    job.start(1,
+              {"--ops", "10", "--timeout-ms", "1000", "--stay"},
               {bound, "GLOO_UBT_FAULT=loss:1"});
     job.startRest({"--ops", "10", "--timeout-ms", "1000", "--stay"}, {bound});
     std::string all;

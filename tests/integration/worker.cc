@@ -68,18 +68,18 @@ bool isSum(const std::vector<T>& values, int ranks) {
   return true;
 }
 
-std::string describe(
-    int op, int64_t tookUs, bool sum, const gloo::BoundedReport& report) {
+std::string describe(int op,
+                     int64_t tookUs,
+                     bool sum,
+                     const gloo::BoundedReport& report) {
   std::string line = "op=" + std::to_string(op) +
                      " took_us=" + std::to_string(tookUs) +
                      " sum=" + std::to_string(sum);
   if (report) {
     const auto hard =
-        std::chrono::duration_cast<std::chrono::microseconds>(
-            report->hardBound)
+        std::chrono::duration_cast<std::chrono::microseconds>(report->hardBound)
             .count();
-    line += " bounded=" + std::to_string(report->bounded) +
-            " complete=" +
+    line += " bounded=" + std::to_string(report->bounded) + " complete=" +
             std::to_string(report->endedBy == ubt::EndedBy::kComplete) +
             " missing=" + std::to_string(report->pairsMissing) +
             " drift=" + std::to_string(report->driftElements) +
@@ -114,11 +114,10 @@ void runOps(const Flags& flags, const std::shared_ptr<gloo::Context>& context) {
       bounded->run();
     }
     const int64_t took = nowUs() - start;
-    say(describe(
-        op,
-        took,
-        isSum(values, flags.size),
-        exact ? gloo::BoundedReport() : bounded->report()));
+    say(describe(op,
+                 took,
+                 isSum(values, flags.size),
+                 exact ? gloo::BoundedReport() : bounded->report()));
   }
 }
 

@@ -48,8 +48,7 @@ std::vector<float> sums(int size) {
 
 void allreduceRingChunked(const Context& context) {
   auto values = input(context->rank);
-  gloo::AllreduceRingChunked<float> algorithm(
-      context, {values.data()}, kCount);
+  gloo::AllreduceRingChunked<float> algorithm(context, {values.data()}, kCount);
   algorithm.run();
   check(values == sums(context->size), "ring-chunked allreduce");
 }
@@ -134,12 +133,11 @@ void sendAndReceive(const Context& context) {
 void boundBuffers(const Context& context) {
   const int slot = context->nextSlot();
   auto out = input(context->rank);
-  std::vector<std::vector<float>> in(
-      context->size, std::vector<float>(out.size()));
+  std::vector<std::vector<float>> in(context->size,
+                                     std::vector<float>(out.size()));
   const size_t bytes = out.size() * sizeof(float);
   std::vector<std::unique_ptr<gloo::transport::Buffer>> sends(context->size);
-  std::vector<std::unique_ptr<gloo::transport::Buffer>> receives(
-      context->size);
+  std::vector<std::unique_ptr<gloo::transport::Buffer>> receives(context->size);
   for (int peer = 0; peer < context->size; peer++) {
     if (peer != context->rank) {
       auto& pair = context->getPair(peer);

@@ -38,11 +38,10 @@ class Programs : public ::testing::TestWithParam<Case> {
     };
     std::vector<std::unique_ptr<test::ChildProcess>> processes;
     for (int rank = 0; rank < ranks; rank++) {
-      Words command{
-          std::string(std::getenv("PROGRAMS")) + "/" + program + "_" +
-              transport,
-          std::to_string(rank),
-          std::to_string(ranks)};
+      Words command{std::string(std::getenv("PROGRAMS")) + "/" + program + "_" +
+                        transport,
+                    std::to_string(rank),
+                    std::to_string(ranks)};
       command.insert(command.end(), arguments.begin(), arguments.end());
       processes.push_back(
           std::make_unique<test::ChildProcess>(command, path(rank)));
@@ -52,9 +51,9 @@ class Programs : public ::testing::TestWithParam<Case> {
       std::stringstream output;
       output << std::ifstream(path(rank)).rdbuf();
       EXPECT_EQ(status, 0) << output.str();
-      EXPECT_THAT(output.str(),
-                  HasSubstr(transport == "ubt" ? "done by ubt, tcp"
-                                               : "done by tcp"));
+      EXPECT_THAT(
+          output.str(),
+          HasSubstr(transport == "ubt" ? "done by ubt, tcp" : "done by tcp"));
     }
   }
 };
@@ -69,13 +68,15 @@ TEST_P(Programs, ThroughRedis) {
   run("through_redis", {"127.0.0.1", std::to_string(server.port())});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Each,
-    Programs,
-    ::testing::Values(
-        Case{"tcp", 2}, Case{"tcp", 4}, Case{"ubt", 2}, Case{"ubt", 4}),
-    [](const auto& i) {
-      return i.param.transport + std::to_string(i.param.ranks);
-    });
+INSTANTIATE_TEST_SUITE_P(Each,
+                         Programs,
+                         ::testing::Values(Case{"tcp", 2},
+                                           Case{"tcp", 4},
+                                           Case{"ubt", 2},
+                                           Case{"ubt", 4}),
+                         [](const auto& i) {
+                           return i.param.transport +
+                                  std::to_string(i.param.ranks);
+                         });
 
 }  // namespace
