@@ -47,24 +47,28 @@ T choose(const char* name,
   reject(name, value, allowed);
 }
 
+// `whole` is what the variable holds if `value` is but a part of it.
 uint64_t integer(const char* name,
                  const std::string& value,
                  uint64_t min,
-                 uint64_t max) {
+                 uint64_t max,
+                 const std::string& whole = "") {
   errno = 0;
   char* end = nullptr;
   const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
   const bool digits = !value.empty() && value.find('-') == std::string::npos;
   if (!digits || *end != '\0' || errno != 0 || number < min || number > max) {
     reject(name,
-           value,
+           whole.empty() ? value : whole,
            "an integer from " + std::to_string(min) + " to " +
                std::to_string(max));
   }
   return number;
 }
 
-::ubt::Duration duration(const char* name, const std::string& value) {
+::ubt::Duration duration(const char* name,
+                         const std::string& value,
+                         const std::string& whole) {
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
   const std::string unit = end;
@@ -73,27 +77,29 @@ uint64_t integer(const char* name,
                     : unit == "s"  ? 1e9
                                    : 0;
   if (end == value.c_str() || ns == 0 || !(number > 0 && number < 1e6)) {
-    reject(name, value, "a positive duration such as 500us, 20ms or 1s");
+    reject(name, whole, "a positive duration such as 500us, 20ms or 1s");
   }
   return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
 }
 
 void readBound(Settings* s, const char* name, const std::string& value) {
   const size_t comma = value.find(',');
-  s->protocol.boundScatter = duration(name, value.substr(0, comma));
-  s->protocol.boundBroadcast = comma == std::string::npos
-                                   ? s->protocol.boundScatter
-                                   : duration(name, value.substr(comma + 1));
+  s->protocol.boundScatter = duration(name, value.substr(0, comma), value);
+  s->protocol.boundBroadcast =
+      comma == std::string::npos
+          ? s->protocol.boundScatter
+          : duration(name, value.substr(comma + 1), value);
 }
 
 void readPorts(Settings* s, const char* name, const std::string& value) {
   const size_t dash = value.find('-');
-  s->portLow =
-      static_cast<uint16_t>(integer(name, value.substr(0, dash), 1024, 65535));
-  s->portHigh = dash == std::string::npos
-                    ? s->portLow
-                    : static_cast<uint16_t>(integer(
-                          name, value.substr(dash + 1), s->portLow, 65535));
+  s->portLow = static_cast<uint16_t>(
+      integer(name, value.substr(0, dash), 1024, 65535, value));
+  s->portHigh =
+      dash == std::string::npos
+          ? s->portLow
+          : static_cast<uint16_t>(integer(
+                name, value.substr(dash + 1), s->portLow, 65535, value));
 }
 
 void readSecretFile(Settings* s, const char* name, const std::string& path) {

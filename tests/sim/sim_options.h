@@ -44,6 +44,7 @@ struct SimOptions {
   Duration crashAt{0};   // ... then; its peers hear of it a little later
   Duration crashSeenAfter = std::chrono::milliseconds(5);
   Duration crashSeenSpread{0};  // later by this at each further rank
+  Duration deafFor{0};          // rank 0 joins so late: it hears nothing before
   int disagrees = -1;           // this rank brings twice the elements
   bool errorEnds = false;       // a caller that gets an error ends its context
 

@@ -38,6 +38,14 @@ TEST(Sim, ZeroLossIsExactEverywhere) {
   }
 }
 
+TEST(Sim, NothingIsLostAtARankThatJoinsLate) {
+  SimOptions options = bounded(100);
+  options.deafFor = std::chrono::milliseconds(30);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.pairsMissing, 0u);
+}
+
 TEST(Sim, WarmupIsExactUnderLoss) {
   SimOptions options;
   options.loss = 0.05;

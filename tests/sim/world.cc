@@ -49,7 +49,8 @@ World::World(const SimOptions& options)
                &events_,
                [this](int rank, const Network::Datagram& datagram) {
                  Host& host = hosts_[rank];
-                 if (host.crashed) {
+                 const bool deaf = rank == 0 && events_.now() < joined_;
+                 if (host.crashed || deaf) {
                    toCrashed_ += datagram[1] == std::byte{1};
                    return;
                  }
@@ -96,6 +97,7 @@ void World::openSessions() {
 
 SimResult World::run() {
   openSessions();
+  joined_ = events_.now() + options_.deafFor;
   for (int rank = 0; rank < options_.ranks; rank++) {
     if (rank == options_.neverEnters) {
       continue;
@@ -206,6 +208,10 @@ void World::tryEnter(Caller* caller) {
   }
   Session* const session = host.sessions[caller->context];
   const TimePoint now = events_.now();
+  if (caller->rank == 0 && now < joined_) {
+    events_.at(joined_, [this, caller] { tryEnter(caller); });
+    return;
+  }
   if (!session->failure().empty()) {
     giveUp(caller, session->failure());
     return;

@@ -94,6 +94,7 @@ class World {
   std::vector<std::unique_ptr<Caller>> callers_;
   std::map<OpKey, std::vector<Outcome>> outcomes_;
   uint64_t toCrashed_ = 0;
+  TimePoint joined_{};  // when rank 0 begins to hear
   bool sending_ = true;
   SimResult result_;
 };

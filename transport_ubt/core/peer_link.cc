@@ -43,6 +43,9 @@ bool PeerLink::isFirst(const PacketHeader& header) {
 }
 
 void PeerLink::clocksIn(TimePoint now, const ControlClocks& clocks) {
+  if (!heard()) {
+    creditBy(now);  // its first word: it may wait for ours
+  }
   stampUs_ = clocks.stampUs;
   stampAt_ = now;
   if (clocks.echoUs == 0) {

@@ -545,7 +545,9 @@ bool Session::packetOut(TimePoint now, OutPacket* out) {
 bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   PeerLink& peer = peers_[rank];
   const size_t packetBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  if (sendBurstBytes_ + packetBytes <= kSendBurstBytes) {
+  // Data for a rank that has not spoken yet could be lost on one that has not
+  // joined yet; it is told of ops until it answers.
+  if (peer.heard() && sendBurstBytes_ + packetBytes <= kSendBurstBytes) {
     if (!peer.send.available()) {
       if (peer.blockedRetry == kNever && hasData(rank)) {
         peer.blockedRetry = now + retryAfter(rank);
