@@ -25,7 +25,7 @@ enum class Fill : uint8_t {
 
 // How the bound of a stage is learned.
 enum class BoundMode : uint8_t {
-  kMedian = 0,  // a factor over the running median, capped by warm-up's p95
+  kMedian = 0,  // from the running median and quartile of complete stages
   kPaper = 1,   // warm-up's p95 alone (OptiReduce, section 3.2.1)
 };
 

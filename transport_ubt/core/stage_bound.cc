@@ -7,6 +7,9 @@
 namespace ubt {
 namespace {
 
+// Quartile distances beyond the median that are still a host's own unrest.
+constexpr int kSpreads = 3;
+
 // The value below which `share` of the samples lie (nearest rank).
 Duration percentile(std::vector<Duration> samples, double share) {
   const size_t rank =
@@ -32,12 +35,11 @@ Duration StageBound::bound(BoundMode mode) const {
   if (mode == BoundMode::kPaper && !warmup_.empty()) {
     return percentile(warmup_, 0.95);
   }
-  const size_t held = std::min(completed_, kRecent);
-  const Duration median =
-      percentile({recent_.begin(), recent_.begin() + held}, 0.5);
-  const Duration learned = median + median / 4;
-  return warmup_.empty() ? learned
-                         : std::min(learned, percentile(warmup_, 0.95));
+  const std::vector<Duration> recent(
+      recent_.begin(), recent_.begin() + std::min(completed_, kRecent));
+  const Duration median = percentile(recent, 0.5);
+  const Duration spread = percentile(recent, 0.75) - median;
+  return median + std::max(median / 4, kSpreads * spread);
 }
 
 void TimerLateness::sample(TimePoint now, Duration late) {

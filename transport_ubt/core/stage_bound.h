@@ -12,8 +12,9 @@
 namespace ubt {
 
 // Learns how long one stage of one size class may take (OptiReduce, section
-// 3.2.1, tB; here 1.25x the running median of complete stages, at most the
-// 95th percentile of warm-up). Not thread-safe.
+// 3.2.1, tB): the running median of complete stages and a quarter, or, where
+// stages scatter by themselves, three times the distance of the upper quartile
+// from the median on top of it. A burst moves neither. Not thread-safe.
 class StageBound {
  public:
   // The stage was complete after `elapsed`, during warm-up or after it.

@@ -13,19 +13,40 @@ TEST(StageBound, KnowsNothingBeforeAStageWasComplete) {
   EXPECT_EQ(StageBound().bound(BoundMode::kPaper), Duration{0});
 }
 
-TEST(StageBound, IsAQuarterOverTheMedianButNotOverTheWarmupsTail) {
+TEST(StageBound, IsAQuarterOverTheMedianWhereStagesAreAlike) {
   StageBound bound;
   for (int ms = 81; ms <= 100; ms++) {
     bound.complete(milliseconds(ms), true);
   }
-  // Median 91, a quarter over it 113.75; the 95th percentile is 100.
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(100));
+  // Median 91, upper quartile 96: 91 + 91 / 4.
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), std::chrono::microseconds(113750));
+  // The paper's rule: the 95th percentile of warm-up.
   EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(100));
+}
+
+TEST(StageBound, IsWiderWhereStagesScatterByThemselves) {
+  StageBound bound;
   for (int i = 0; i < 64; i++) {
-    bound.complete(milliseconds(40), false);
+    bound.complete(milliseconds(i % 2 == 0 ? 40 : 60), true);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(50));
-  EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(100));
+  // Median and upper quartile 60.
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(75));
+  for (int i = 0; i < 64; i++) {
+    bound.complete(milliseconds(i % 3 == 0 ? 60 : 40), false);
+  }
+  // Median 40, upper quartile 60: 40 + 3 * 20.
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(100));
+}
+
+TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {
+  StageBound bound;
+  for (int i = 0; i < 20; i++) {
+    bound.complete(milliseconds(40), true);
+  }
+  for (int i = 0; i < 64; i++) {
+    bound.complete(milliseconds(48), false);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(60));
 }
 
 TEST(StageBound, ABurstDuringWarmupSpoilsThePapersRuleOnly) {
