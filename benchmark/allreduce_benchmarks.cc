@@ -140,8 +140,8 @@ void addAllreduce(Registry& registry) {
   registry.push_back(
       {"new_allreduce_ring",
        "sum, in a ring, Gloo's options form",
-       [](std::shared_ptr<Context> context, const Options& options) {
-         return std::make_unique<NewAllreduceRing>(std::move(context), options);
+       [](const std::shared_ptr<Context>& context, const Options& options) {
+         return std::make_unique<NewAllreduceRing>(context, options);
        }});
 }
 

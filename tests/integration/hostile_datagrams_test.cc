@@ -354,10 +354,11 @@ TEST_F(RecordedDatagrams, TruncatedAnywhereAreRejected) {
     }
   }
   // A data packet's tag covers its header: it is its length that is wrong,
-  // and its op that nobody has announced.
+  // or, for results, its op that nobody has announced.
   EXPECT_EQ(counted(fresh, Counter::kMalformed) +
                 counted(fresh, Counter::kBadTag) +
                 counted(fresh, Counter::kDuplicateData) +
+                counted(fresh, Counter::kMismatched) +
                 counted(fresh, Counter::kUnannounced),
             fed);
   EXPECT_EQ(fresh.endpoint.shared().arena.heldBytes(), 0u);

@@ -76,6 +76,7 @@ void allreduces(const ContextPtr& context, uint32_t tag, int ops) {
 // Ranks as threads; `body` gets the rank.
 void onRanks(int ranks, const std::function<void(int)>& body) {
   std::vector<std::thread> threads;
+  threads.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) {
     threads.emplace_back([&, rank] {
       try {

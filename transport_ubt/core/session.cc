@@ -362,6 +362,11 @@ Counter Session::dataIn(TimePoint now,
     }
     const OpShape shape{
         header.elements, header.elementType, setup_.options.fingerprint()};
+    const ShardLayout layout(shape, setup_.size, setup_.slotBytesMax);
+    if (header.slot >= layout.slots(setup_.rank) ||
+        bytes != layout.slotSize(setup_.rank, header.slot)) {
+      return Counter::kMismatched;  // no op begins with what does not fit it
+    }
     op = startFromPeer(now, header.op, shape, header.source);
     if (op == nullptr) {
       return Counter::kTooEarly;

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When an op acts on its own: what it repeats, and when it ends.
+
+#include <algorithm>
+#include <sstream>
+
+#include "transport_ubt/core/op.h"
+
+namespace ubt {
+namespace {
+
+// Requests are repeated with doubling pauses up to this many times the first.
+constexpr uint32_t kBackoffMax = 5;
+// Ranges one request may name; the rest waits for the next.
+constexpr int kRepairRangesMax = 16;
+
+}  // namespace
+
+void Op::schedule(Retry* retry, TimePoint now, int peer) {
+  retry->at = now + setup_.host->retryAfter(peer) *
+                        (1 << std::min(retry->tries, kBackoffMax));
+  retry->tries++;
+}
+
+TimePoint Op::nextDeadline() const {
+  TimePoint next = scatterDeadline_;
+  if (entered_ && !finished_) {
+    next = std::min({next, endDeadline_, held_.at});
+  }
+  for (const Peer& peer : peers_) {
+    if (peer.gone) {
+      continue;
+    }
+    if (!returned_ && entered_ && !peer.announceSeen) {
+      next = std::min(next, peer.announce.at);
+    }
+    if (!scatter_.closed()) {
+      next = std::min(next, peer.scatterRepair.at);
+    }
+    if (entered_ && !finished_ && repairsBroadcast()) {
+      next = std::min(next, peer.broadcastRepair.at);
+    }
+    if (returned_ && !peer.done) {
+      next = std::min(next, peer.doneQuery.at);
+    }
+  }
+  return next;
+}
+
+void Op::askAgain(int peer, Stage stage, const BitSet& have) {
+  int ranges = 0;
+  size_t slot = have.firstClear(0);
+  while (slot < have.size() && ranges++ < kRepairRangesMax) {
+    const size_t end = have.firstSet(slot);
+    setup_.host->control(peer,
+                         {ControlType::kRepair,
+                          setup_.id,
+                          {},
+                          0,
+                          stage,
+                          static_cast<uint32_t>(slot),
+                          static_cast<uint32_t>(end - slot)},
+                         true);
+    slot = have.firstClear(end);
+  }
+}
+
+void Op::deadlinePassed(TimePoint now) {
+  if (now >= scatterDeadline_) {
+    scatterDeadline_ = kNever;
+    if (!bounds_.warmup) {
+      scatterExpired_ = true;
+      scatter_.closeAll();
+      closeScatter(now);
+    }
+  }
+  if (entered_ && !finished_ && now >= endDeadline_) {
+    expire(now);
+  }
+  if (entered_ && !finished_ && now >= held_.at) {
+    tellProgress(now);
+    noteProgress(now);  // the arena may have room by now
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    if (rank == setup_.rank || peer.gone) {
+      continue;
+    }
+    if (entered_ && !returned_ && !peer.announceSeen &&
+        now >= peer.announce.at) {
+      setup_.host->control(
+          rank,
+          {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
+          true);
+      schedule(&peer.announce, now, rank);
+    }
+    if (!scatter_.closed() && now >= peer.scatterRepair.at) {
+      if (peer.announced && !scatter_.contributed(rank).all()) {
+        askAgain(rank, Stage::kScatter, scatter_.contributed(rank));
+      }
+      schedule(&peer.scatterRepair, now, rank);
+    }
+    if (entered_ && !finished_ && repairsBroadcast() &&
+        now >= peer.broadcastRepair.at) {
+      if (!broadcast_.complete(rank)) {
+        askAgain(rank, Stage::kBroadcast, broadcast_.received(rank));
+      }
+      schedule(&peer.broadcastRepair, now, rank);
+    }
+    if (returned_ && !peer.done && now >= peer.doneQuery.at) {
+      setup_.host->control(
+          rank, {ControlType::kDoneQuery, setup_.id, {}, 0, {}, 0, 0}, true);
+      schedule(&peer.doneQuery, now, rank);
+    }
+  }
+}
+
+// Who has not entered; only if all have, who has not delivered: they may lack
+// what they need for that themselves.
+std::string Op::missingRanks() {
+  std::ostringstream absent;
+  std::ostringstream slow;
+  int firstAbsent = -1;
+  int firstSlow = -1;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (rank == setup_.rank) {
+      continue;
+    }
+    if (!peers_[rank].announced) {
+      absent << " rank " << rank << " never entered"
+             << setup_.host->silence(rank) << ";";
+      firstAbsent = firstAbsent < 0 ? rank : firstAbsent;
+    } else if (!broadcast_.complete(rank) ||
+               !scatter_.contributed(rank).all()) {
+      slow << " rank " << rank << " did not deliver;";
+      firstSlow = firstSlow < 0 ? rank : firstSlow;
+    }
+  }
+  culprit_ = firstAbsent < 0 ? firstSlow : firstAbsent;
+  return firstAbsent < 0 ? slow.str() : absent.str();
+}
+
+// The call's own end has come.
+void Op::expire(TimePoint now) {
+  const bool complete = scatter_.closed() && broadcast_.complete();
+  if (bounds_.warmup && complete) {  // held up for others' sake
+    finish(now, EndedBy::kComplete);
+    return;
+  }
+  if (bounds_.warmup) {
+    std::ostringstream why;
+    why << "op with tag " << setup_.id.tag << " timed out after "
+        << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.end)
+               .count()
+        << " ms, while warming up (exact):" << missingRanks()
+        << " check those ranks, or raise the context's timeout";
+    fail(why.str());
+    return;
+  }
+  if (!scatter_.closed()) {
+    scatterExpired_ = true;
+    scatter_.closeAll();
+    closeScatter(now);
+  }
+  if (!finished_) {
+    finish(now,
+           setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
+                                                         : EndedBy::kHardBound);
+  }
+}
+
+}  // namespace ubt
