@@ -42,6 +42,19 @@ struct ControlRecord {
   static constexpr size_t kBytesMax = 32;
   static constexpr uint32_t kNobody = 0xffffffff;
 
+  // A record that says nothing but its type and the op it is about.
+  static ControlRecord about(ControlType type, const OpId& op) {
+    ControlRecord record;
+    record.type = type;
+    record.op = op;
+    return record;
+  }
+  static ControlRecord announce(const OpId& op, const OpShape& shape) {
+    ControlRecord record = about(ControlType::kAnnounce, op);
+    record.shape = shape;
+    return record;
+  }
+
   // Appends the record; the cursor fails if it does not fit.
   void encode(WriteCursor* out) const;
 

@@ -88,7 +88,6 @@ class ReceiveWindow {
   }
 
   uint64_t bytes() const { return bytes_; }
-  uint64_t bytesMax() const { return bytesMax_; }
 
  private:
   const uint64_t bytesMin_;

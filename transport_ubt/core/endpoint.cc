@@ -68,10 +68,4 @@ void Endpoint::deadlinePassed(TimePoint now) {
   }
 }
 
-bool Endpoint::idle() const {
-  return std::all_of(sessions_.begin(), sessions_.end(), [](auto& entry) {
-    return entry.second->opsHeld() == 0;
-  });
-}
-
 }  // namespace ubt

@@ -26,7 +26,6 @@ class Endpoint {
   // The session lives until close(). REQUIRES an epoch not open here.
   Session* open(const Session::Setup& setup);
   void close(Session* session);
-  bool isOpen(uint64_t epoch) const { return sessions_.count(epoch) > 0; }
 
   // The four verbs.
   void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
@@ -37,7 +36,6 @@ class Endpoint {
 
   SharedState& shared() { return shared_; }
   const SharedState& shared() const { return shared_; }
-  bool idle() const;
 
  private:
   SharedState shared_;

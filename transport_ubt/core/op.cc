@@ -64,7 +64,9 @@ void Op::announced(int rank, const OpShape& shape) {
     // It asks again. Results or the end of the op tell it as well; only if
     // those take longer is there something to answer.
     setup_.host->control(
-        rank, {ControlType::kAnnounceSeen, setup_.id, {}, 0, {}, 0, 0}, false);
+        rank,
+        ControlRecord::about(ControlType::kAnnounceSeen, setup_.id),
+        false);
   }
   peer.announceHeard = true;
   if (shape != setup_.shape) {
@@ -81,9 +83,7 @@ void Op::disagree(int rank, const OpShape& shape) {
     for (int peer = 0; peer < setup_.size; peer++) {
       if (peer != setup_.rank) {
         setup_.host->control(
-            peer,
-            {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
-            true);
+            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
       }
     }
   }
@@ -136,9 +136,10 @@ Counter Op::scatterData(TimePoint now,
         peer.scatter.late += bytes;
       }
       if (now >= peer.closedNotice.at || peer.closedNotice.at == kNever) {
-        setup_.host->control(header.source,
-                             {ControlType::kClosed, setup_.id, {}, 0, {}, 0, 0},
-                             true);
+        setup_.host->control(
+            header.source,
+            ControlRecord::about(ControlType::kClosed, setup_.id),
+            true);
         schedule(&peer.closedNotice, now, header.source);
       }
       return Counter::kLateData;
@@ -230,7 +231,7 @@ void Op::noteProgress(TimePoint now) {
     }
     return;
   }
-  finish(now, EndedBy::kComplete);
+  finish(EndedBy::kComplete);
 }
 
 // The first slot of the own shard that some rank may still lack.
@@ -263,7 +264,7 @@ void Op::tellProgress(TimePoint now) {
   schedule(&held_, now, setup_.rank == 0 ? 1 : 0);
 }
 
-void Op::finish(TimePoint, EndedBy endedBy) {
+void Op::finish(EndedBy endedBy) {
   finished_ = true;
   endedBy_ = endedBy;
 }
@@ -348,9 +349,7 @@ void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
       continue;
     }
     setup_.host->control(
-        peer,
-        {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
-        true);
+        peer, ControlRecord::announce(setup_.id, setup_.shape), true);
     schedule(&peers_[peer].announce, now, peer);
     if (repairsBroadcast() && peers_[peer].broadcastRepair.at == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
@@ -433,7 +432,7 @@ OpReport Op::leave(TimePoint now) {
       peer.queue.stopBroadcast();
     }
     setup_.host->control(
-        rank, {ControlType::kDone, setup_.id, {}, 0, {}, 0, 0}, false);
+        rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
     if (!peer.done) {
       schedule(&peer.doneQuery, now, rank);
     }
@@ -498,7 +497,7 @@ bool Op::progressRecord(int peer, ControlRecord* out) const {
   if (returned_ || received.none()) {
     return false;
   }
-  *out = {ControlType::kProgress, setup_.id, {}, 0, {}, 0, 0};
+  *out = ControlRecord::about(ControlType::kProgress, setup_.id);
   out->slot = static_cast<uint32_t>(received.firstClear(0));
   return true;
 }

@@ -166,7 +166,7 @@ class Op {
   bool canRetain() const;
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
-  void finish(TimePoint now, EndedBy endedBy);
+  void finish(EndedBy endedBy);
   void fail(const std::string& why);
   void schedule(Retry* retry, TimePoint now, int peer);
   void askAgain(int peer, Stage stage, const BitSet& have);

@@ -90,9 +90,7 @@ void Op::deadlinePassed(TimePoint now) {
     if (entered_ && !returned_ && !peer.announceSeen &&
         now >= peer.announce.at) {
       setup_.host->control(
-          rank,
-          {ControlType::kAnnounce, setup_.id, setup_.shape, 0, {}, 0, 0},
-          true);
+          rank, ControlRecord::announce(setup_.id, setup_.shape), true);
       schedule(&peer.announce, now, rank);
     }
     if (!scatter_.closed() && now >= peer.scatterRepair.at) {
@@ -110,7 +108,7 @@ void Op::deadlinePassed(TimePoint now) {
     }
     if (returned_ && !peer.done && now >= peer.doneQuery.at) {
       setup_.host->control(
-          rank, {ControlType::kDoneQuery, setup_.id, {}, 0, {}, 0, 0}, true);
+          rank, ControlRecord::about(ControlType::kDoneQuery, setup_.id), true);
       schedule(&peer.doneQuery, now, rank);
     }
   }
@@ -145,7 +143,7 @@ std::string Op::missingRanks() {
 void Op::expire(TimePoint now) {
   const bool complete = scatter_.closed() && broadcast_.complete();
   if (bounds_.warmup && complete) {  // held up for others' sake
-    finish(now, EndedBy::kComplete);
+    finish(EndedBy::kComplete);
     return;
   }
   if (bounds_.warmup) {
@@ -164,8 +162,7 @@ void Op::expire(TimePoint now) {
     closeScatter(now);
   }
   if (!finished_) {
-    finish(now,
-           setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
+    finish(setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
                                                          : EndedBy::kHardBound);
   }
 }

@@ -89,12 +89,12 @@ OpId Session::enter(TimePoint now,
   const OpId id{tag, tags_.use(tag)};
   Op* op = find(id);
   if (op == nullptr) {
-    op = findOrStart(now, id, shape, setup_.rank);
+    op = start(now, id, shape, setup_.rank);
   } else if (op->shape() != shape) {
     // What this rank brings goes out, so that the others learn of it too.
     for (int peer = 0; peer < setup_.size; peer++) {
       if (peer != setup_.rank) {
-        control(peer, {ControlType::kAnnounce, id, shape, 0, {}, 0, 0}, true);
+        control(peer, ControlRecord::announce(id, shape), true);
       }
     }
     op->disagree(setup_.rank, shape);
@@ -208,28 +208,27 @@ bool Session::isOver(const OpId& id) const {
   return id.count < tags_.used(id.tag) && ops_.count(id) == 0;
 }
 
-Op* Session::findOrStart(TimePoint now,
-                         const OpId& id,
-                         const OpShape& shape,
-                         int announcer) {
+// REQUIRES that the op is not here.
+Op* Session::start(TimePoint now,
+                   const OpId& id,
+                   const OpShape& shape,
+                   int announcer) {
+  Op::Setup setup;
+  setup.id = id;
+  setup.shape = shape;
+  setup.announcer = announcer;
+  setup.rank = setup_.rank;
+  setup.size = setup_.size;
+  setup.slotBytesMax = setup_.slotBytesMax;
+  setup.options = &setup_.options;
+  setup.reduction = &shared_->reduction;
+  setup.arena = &shared_->arena;
+  setup.host = this;
   auto& op = ops_[id];
-  if (!op) {
-    Op::Setup setup;
-    setup.id = id;
-    setup.shape = shape;
-    setup.announcer = announcer;
-    setup.rank = setup_.rank;
-    setup.size = setup_.size;
-    setup.slotBytesMax = setup_.slotBytesMax;
-    setup.options = &setup_.options;
-    setup.reduction = &shared_->reduction;
-    setup.arena = &shared_->arena;
-    setup.host = this;
-    op = std::make_unique<Op>(setup, boundsFor(now, shape), now);
-    for (int peer = 0; peer < setup_.size; peer++) {
-      if (peers_[peer].closed()) {
-        op->peerGone(peer, failure_);
-      }
+  op = std::make_unique<Op>(setup, boundsFor(now, shape), now);
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peers_[peer].closed()) {
+      op->peerGone(peer, failure_);
     }
   }
   return op.get();
@@ -244,7 +243,7 @@ Op* Session::startFromPeer(TimePoint now,
   if (shape.elements > kElementsMax || ops_.size() >= kUnenteredOpsMax) {
     return nullptr;
   }
-  Op* const op = findOrStart(now, id, shape, peer);
+  Op* const op = start(now, id, shape, peer);
   updateActivity();
   return op;
 }
@@ -333,11 +332,13 @@ void Session::packetIn(TimePoint now,
     }
     return;
   }
-  if (header.number >= peer.receive.limit() || !peer.isFirst(header)) {
+  if (header.number >= peer.receive.limit()) {
     // A number that was never granted is no honest sender's.
-    counters.add(header.number >= peer.receive.limit()
-                     ? Counter::kMismatched
-                     : Counter::kDuplicateData);
+    counters.add(Counter::kMismatched);
+    return;
+  }
+  if (!peer.isFirst(header)) {
+    counters.add(Counter::kDuplicateData);
     return;
   }
   if (peer.receive.arrived(header.number) > 0) {
@@ -410,10 +411,10 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         op->announced(peer, record.shape);
       } else {  // over here: the peer is late, and should know it is heard
         control(peer,
-                {ControlType::kAnnounceSeen, record.op, {}, 0, {}, 0, 0},
+                ControlRecord::about(ControlType::kAnnounceSeen, record.op),
                 false);
         control(
-            peer, {ControlType::kClosed, record.op, {}, 0, {}, 0, 0}, false);
+            peer, ControlRecord::about(ControlType::kClosed, record.op), false);
       }
       return;
     case ControlType::kAnnounceSeen:
@@ -455,7 +456,8 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         op->done(now, peer);
       }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
-        control(peer, {ControlType::kDone, record.op, {}, 0, {}, 0, 0}, true);
+        control(
+            peer, ControlRecord::about(ControlType::kDone, record.op), true);
       }
       forgetIfDone(record.op);
       return;

@@ -124,10 +124,7 @@ class Session : private OpHost {
 
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
-  Op* findOrStart(TimePoint now,
-                  const OpId& id,
-                  const OpShape& shape,
-                  int announcer);
+  Op* start(TimePoint now, const OpId& id, const OpShape& shape, int announcer);
   Op* startFromPeer(TimePoint now,
                     const OpId& id,
                     const OpShape& shape,

@@ -127,11 +127,6 @@ Counters Driver::counters() {
   return endpoint_.shared().counters;
 }
 
-size_t Driver::arenaHeldBytes() {
-  Lock lock(mutex_);
-  return endpoint_.shared().arena.heldBytes();
-}
-
 // One turn: takes what has come, lets deadlines pass only once the socket is
 // drained, sends. True if there may be more to do at once.
 bool Driver::work(TimePoint* now) {
@@ -242,7 +237,7 @@ bool Driver::callersInside() {
   return came || callers_ > 0;
 }
 
-TimePoint Driver::serve(TimePoint) {
+TimePoint Driver::serve() {
   Lock lock(mutex_);
   TimePoint now{};
   for (int turn = 0; turn < kTurnsPerService; turn++) {

@@ -67,7 +67,6 @@ class Driver : private ServiceThread::Client {
 
   // A snapshot.
   Counters counters();
-  size_t arenaHeldBytes();
 
  private:
   struct Waiter {
@@ -87,7 +86,7 @@ class Driver : private ServiceThread::Client {
 
   // ServiceThread::Client
   bool callersInside() override;
-  TimePoint serve(TimePoint now) override;
+  TimePoint serve() override;
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
 

@@ -85,7 +85,7 @@ void ServiceThread::look() {
       static_cast<ServiceThread*>(handle->data)->look();
     });
   }
-  arm(client_->serve(clock()));
+  arm(client_->serve());
 }
 
 void ServiceThread::arm(TimePoint when) {

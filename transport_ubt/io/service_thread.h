@@ -22,7 +22,7 @@ class ServiceThread {
     virtual bool callersInside() = 0;
     // Takes and sends what there is; returns when to be called again, at the
     // latest (kNever: when the socket is readable).
-    virtual TimePoint serve(TimePoint now) = 0;
+    virtual TimePoint serve() = 0;
   };
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(2);
