@@ -83,6 +83,14 @@ void Context::openSession() {
                   tcp::Address(addresses_[peer]->tcp()).getSockaddr(),
                   hello.port));
   }
+  const size_t slotOfAll = (size - 1) * setup.slotBytesMax;
+  if (setup.options.order == ::ubt::SumOrder::kRank &&
+      slotOfAll > device_->settings().arenaBytes) {
+    throw ::gloo::InvalidOperationException(
+        "to add in rank order (GLOO_UBT_ORDER) among " + std::to_string(size) +
+        " ranks, the arena has to hold " + std::to_string(slotOfAll) +
+        " bytes or more: raise GLOO_UBT_ARENA_BYTES");
+  }
   setup.epoch = KeyExchange::epoch(publicKeys);
   setup.keys = exchange_.derive(rank, publicKeys, device_->settings().secret);
   session_ = device_->driver().open(setup, std::move(sockets));

@@ -130,6 +130,14 @@ const std::map<std::string, Reader>& readers() {
              value,
              {{"local", ::ubt::Fill::kLocal}, {"zero", ::ubt::Fill::kZero}});
        }},
+      {"GLOO_UBT_ORDER",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.order =
+             choose<::ubt::SumOrder>(name,
+                                     value,
+                                     {{"arrival", ::ubt::SumOrder::kArrival},
+                                      {"rank", ::ubt::SumOrder::kRank}});
+       }},
       {"GLOO_UBT_AUTH",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.auth =

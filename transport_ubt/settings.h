@@ -16,8 +16,8 @@ namespace ubt {
 // Everything that can be set about the bounded transport, with its defaults:
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
-  // Protocol: GLOO_UBT_REPAIR, _FILL, _AUTH, _BOUND, _BOUND_MODE, _WARMUP_OPS,
-  // _HARD_BOUND, _LEAD_OPS. The timeout is the Gloo context's.
+  // Protocol: GLOO_UBT_REPAIR, _FILL, _ORDER, _AUTH, _BOUND, _BOUND_MODE,
+  // _WARMUP_OPS, _HARD_BOUND, _LEAD_OPS. The timeout is the Gloo context's.
   ::ubt::Options protocol;
 
   // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.

@@ -20,6 +20,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, TimePoint now)
                setup.shape.type,
                setup.rank,
                setup.size,
+               setup.options->order,
                *setup.reduction,
                setup.arena),
       broadcast_(layout_, setup.rank, setup.size, setup.arena),

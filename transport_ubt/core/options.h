@@ -23,6 +23,12 @@ enum class Fill : uint8_t {
   kZero = 1,
 };
 
+// In which order an owner adds the contributions to its shard.
+enum class SumOrder : uint8_t {
+  kArrival = 0,  // as they come: two runs may differ in rounding
+  kRank = 1,     // as their ranks count up: the same inputs, the same bits
+};
+
 // How the bound of a stage is learned.
 enum class BoundMode : uint8_t {
   kMedian = 0,  // from the running median and quartile of complete stages
@@ -34,6 +40,7 @@ enum class BoundMode : uint8_t {
 struct Options {
   RepairPolicy repair = RepairPolicy::kBroadcast;
   Fill fill = Fill::kLocal;
+  SumOrder order = SumOrder::kArrival;
   AuthMode auth = AuthMode::kHeader;
 
   BoundMode boundMode = BoundMode::kMedian;

@@ -7,6 +7,7 @@
 
 #include "transport_ubt/core/arena.h"
 #include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/options.h"
 #include "transport_ubt/core/reduction.h"
 #include "transport_ubt/core/shard_layout.h"
 
@@ -17,6 +18,11 @@ namespace ubt {
 // bound. Sums lie in the arena until the local caller comes; then in the
 // caller's own memory, so that nothing is copied on the way. Closing is final.
 // A closed slot holds the sum times ranks / contributors.
+//
+// In rank order contributions lie in the arena, apart, until their slot closes,
+// whether or not the caller is there. A slot's first contribution acquires room
+// for all: otherwise an arena full of slots that each lack somebody could let
+// none of them close, for ever in an op that is to be exact.
 class ScatterStage {
  public:
   enum class Outcome : uint8_t { kAccepted, kDuplicate, kLate, kArenaFull };
@@ -26,6 +32,7 @@ class ScatterStage {
                ElementType type,
                int rank,
                int size,
+               SumOrder order,
                const Reduction& reduction,
                Arena* arena);
 
@@ -66,9 +73,14 @@ class ScatterStage {
   struct Slot {
     uint16_t contributors = 0;
     bool closed = false;
-    ArenaBuffer memory;  // the sum while the caller is away
+    // The sum while the caller is away; in rank order, before the slot closes,
+    // a row for each peer's contribution.
+    ArenaBuffer memory;
   };
 
+  bool keep(int source, uint32_t slot, const std::byte* payload);
+  std::byte* row(int source, uint32_t slot);
+  void sumRows(uint32_t slot);
   void close(uint32_t slot);
   std::byte* accumulator(uint32_t slot);
 
@@ -76,6 +88,7 @@ class ScatterStage {
   const ElementType type_;
   const int rank_;
   const int size_;
+  const SumOrder order_;
   const Reduction& reduction_;
   Arena* const arena_;
   std::byte* shard_ = nullptr;  // the caller's memory, while it is here

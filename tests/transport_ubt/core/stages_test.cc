@@ -41,12 +41,16 @@ class Stages : public ::testing::Test {
     return reinterpret_cast<std::byte*>(bucket_.data());
   }
 
+  ScatterStage scatterBy(SumOrder order) {
+    return {
+        layout_, ElementType::kFloat32, 1, kRanks, order, reduction_, &arena_};
+  }
+
   const Reduction reduction_ = sim::plainReduction();
   Arena arena_{1 << 20};
   const ShardLayout layout_{shape(), kRanks, kSlotBytes};
   // Rank 1 of three.
-  ScatterStage scatter_{
-      layout_, ElementType::kFloat32, 1, kRanks, reduction_, &arena_};
+  ScatterStage scatter_ = scatterBy(SumOrder::kArrival);
   BroadcastStage broadcast_{layout_, 1, kRanks, &arena_};
   std::vector<float> bucket_;
 };
@@ -99,11 +103,102 @@ TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
 
 TEST_F(Stages, AFullArenaIsToldNotExceeded) {
   Arena small(kSlotBytes);
-  ScatterStage scatter(
-      layout_, ElementType::kFloat32, 1, kRanks, reduction_, &small);
+  ScatterStage scatter(layout_,
+                       ElementType::kFloat32,
+                       1,
+                       kRanks,
+                       SumOrder::kArrival,
+                       reduction_,
+                       &small);
   EXPECT_EQ(scatter.add(0, 0, bytes(slot(1))), Outcome::kAccepted);
   EXPECT_EQ(scatter.add(0, 1, bytes(slot(1))), Outcome::kArenaFull);
   EXPECT_FALSE(scatter.contributed(0).test(1));
+}
+
+// Rank order. In floats (1e8 + 1) - 1e8 is 0, but (1e8 - 1e8) + 1 is 1.
+
+class RankOrder : public Stages {
+ protected:
+  RankOrder() : byRank_(scatterBy(SumOrder::kRank)) {}
+
+  Outcome add(int source, uint32_t index, float value) {
+    return byRank_.add(source, index, bytes(slot(value)));
+  }
+  float value(uint32_t index) const {
+    return *reinterpret_cast<const float*>(byRank_.value(index));
+  }
+
+  ScatterStage byRank_;
+};
+
+TEST_F(RankOrder, AddsByRankWhateverComesFirst) {
+  byRank_.enter(enterWith(1e8F) + layout_.shardOffset(1));
+  EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
+  EXPECT_EQ(add(2, 0, -1e8F), Outcome::kDuplicate);
+  EXPECT_EQ(bucket_[32], 1e8F);  // the own contribution, untouched
+  EXPECT_EQ(add(0, 0, 1), Outcome::kAccepted);
+  EXPECT_TRUE(byRank_.isClosed(0));
+  EXPECT_EQ(bucket_[32], 0);
+  EXPECT_EQ(arena_.usedBytes(), 0u);
+
+  scatter_.enter(enterWith(1e8F) + layout_.shardOffset(1));
+  Stages::add(2, 0, -1e8F);
+  Stages::add(0, 0, 1);
+  EXPECT_EQ(bucket_[32], 1);  // on arrival
+}
+
+TEST_F(RankOrder, TheCallerMayComeLast) {
+  EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
+  EXPECT_EQ(add(0, 0, 1e8F), Outcome::kAccepted);
+  EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);
+  byRank_.enter(enterWith(1) + layout_.shardOffset(1));
+  EXPECT_TRUE(byRank_.isClosed(0));
+  EXPECT_EQ(bucket_[32], 0);
+  EXPECT_EQ(arena_.usedBytes(), 0u);
+}
+
+TEST_F(RankOrder, TheBoundClosesWithoutTheCaller) {
+  EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  EXPECT_EQ(add(2, 1, 7), Outcome::kAccepted);
+  byRank_.closeAll();
+  EXPECT_EQ(value(0), 165);  // (10 + 100) * 3 / 2
+  EXPECT_EQ(value(1), 21);
+  EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // sums alone
+  EXPECT_EQ(add(0, 1, 1), Outcome::kLate);
+  byRank_.enter(enterWith(1) + layout_.shardOffset(1));
+  EXPECT_EQ(bucket_[32], 165);
+  EXPECT_EQ(bucket_[48], 21);
+  EXPECT_EQ(arena_.usedBytes(), 0u);
+}
+
+TEST_F(RankOrder, TheBoundClosesWithTheCaller) {
+  byRank_.enter(enterWith(1) + layout_.shardOffset(1));
+  EXPECT_EQ(add(2, 1, 2), Outcome::kAccepted);
+  byRank_.closeAll();
+  EXPECT_EQ(value(0), 3);    // alone
+  EXPECT_EQ(value(1), 4.5);  // (1 + 2) * 3 / 2
+  EXPECT_EQ(arena_.usedBytes(), 0u);
+}
+
+// A slot that has begun can be completed: its room is there from the start.
+TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
+  Arena small(2 * kSlotBytes);
+  ScatterStage scatter(layout_,
+                       ElementType::kFloat32,
+                       1,
+                       kRanks,
+                       SumOrder::kRank,
+                       reduction_,
+                       &small);
+  EXPECT_EQ(scatter.add(2, 0, bytes(slot(7))), Outcome::kAccepted);
+  EXPECT_EQ(scatter.add(2, 1, bytes(slot(7))), Outcome::kArenaFull);
+  EXPECT_EQ(scatter.add(0, 0, bytes(slot(3))), Outcome::kAccepted);
+  EXPECT_EQ(scatter.add(0, 1, bytes(slot(3))), Outcome::kArenaFull);
+  EXPECT_FALSE(scatter.contributed(0).test(1));
+  scatter.closeAll();  // no room for the sum but that of the contributions
+  EXPECT_EQ(*reinterpret_cast<const float*>(scatter.value(0)), 15);
+  EXPECT_LE(small.heldBytes(), small.limitBytes());
 }
 
 TEST_F(Stages, ResultsLandInTheBucketEarlyOnesToo) {
