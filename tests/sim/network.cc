@@ -22,7 +22,7 @@ Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
     : options_(options),
       events_(events),
       deliver_(std::move(deliver)),
-      random_(options.seed ^ 0x6e6574),
+      random_(options.seed ^ options.timingSeed << 32 ^ 0x6e6574),
       up_(options.ranks),
       down_(options.ranks) {}
 

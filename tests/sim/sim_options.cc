@@ -17,7 +17,8 @@ std::string SimOptions::str() const {
        << " arena_bytes=" << arenaBytes << " window_bytes=" << windowBytes
        << " repair=" << static_cast<int>(protocol.repair)
        << " fill=" << static_cast<int>(protocol.fill)
-       << " warmup_ops=" << protocol.warmupOps
+       << " order=" << static_cast<int>(protocol.order)
+       << " rough=" << roughInputs << " warmup_ops=" << protocol.warmupOps
        << " bound_ms=" << ms(protocol.boundScatter)
        << " timeout_ms=" << ms(protocol.timeout) << " loss=" << loss
        << " duplicate=" << duplicate << " reorder=" << reorder
@@ -76,6 +77,8 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
   if (chance(0.05)) {
     o.neverEnters = static_cast<int>(below(o.ranks));
   }
+  o.protocol.order = static_cast<SumOrder>(below(2));
+  o.roughInputs = chance(0.5);
   return o;
 }
 

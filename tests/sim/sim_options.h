@@ -23,6 +23,11 @@ struct SimOptions {
   size_t arenaBytes = 8 << 20;
   uint64_t windowBytes = 256 << 10;
   Options protocol;
+  // Inputs whose sums depend on the order they are added in. Otherwise they
+  // are small integers.
+  bool roughInputs = false;
+  // Varies when things happen, but not what is computed.
+  uint64_t timingSeed = 0;
 
   // The network: every rank has a link to one switch.
   double loss = 0;       // probability, of each datagram

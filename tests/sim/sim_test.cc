@@ -57,10 +57,14 @@ TEST(Sim, WarmupIsExactUnderLoss) {
   EXPECT_GT(result.repairedBytes, 0u);
 }
 
-// An arena that holds neither what comes early nor a shard that others lack.
-TEST(Sim, WarmupIsExactWithAFullArena) {
+// An arena that holds neither what comes early nor a shard that others lack,
+// nor, in rank order, what waits for its turn.
+class FullArena : public ::testing::TestWithParam<SumOrder> {};
+
+TEST_P(FullArena, LeavesWarmupExact) {
   for (const double loss : {0.0, 0.02}) {
     SimOptions options;
+    options.protocol.order = GetParam();
     options.arenaBytes = 16 << 10;
     options.loss = loss;
     options.lateOps = 0.2;
@@ -75,6 +79,58 @@ TEST(Sim, WarmupIsExactWithAFullArena) {
     EXPECT_GT(result.counters.get(Counter::kArenaFull), 0u);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Sim, FullArena, ::testing::Values(SumOrder::kArrival, SumOrder::kRank));
+
+// Order ----------------------------------------------------------------------
+
+// The results of the same inputs on a network that delivers at random.
+uint64_t bitsOf(SimOptions options, SumOrder order, uint64_t timingSeed) {
+  options.roughInputs = true;
+  options.reorder = 0.5;
+  options.protocol.order = order;
+  options.timingSeed = timingSeed;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.pairsMissing, 0u);
+  return result.resultBits;
+}
+
+// Rank order, not order of arrival, gives the same bits in every run.
+void expectOrderMatters(const SimOptions& options) {
+  const uint64_t byRank = bitsOf(options, SumOrder::kRank, 1);
+  const uint64_t onArrival = bitsOf(options, SumOrder::kArrival, 1);
+  for (const uint64_t timingSeed : {2, 3}) {
+    EXPECT_EQ(bitsOf(options, SumOrder::kRank, timingSeed), byRank);
+    EXPECT_NE(bitsOf(options, SumOrder::kArrival, timingSeed), onArrival);
+  }
+}
+
+TEST(SimOrder, ByRankRunsAreTheSameBitForBit) {
+  SimOptions options = bounded(100);
+  options.ops = 10;
+  expectOrderMatters(options);
+}
+
+TEST(SimOrder, LateCallersChangeNothing) {
+  SimOptions options = bounded(100);
+  options.ops = 10;
+  options.ranks = 5;
+  options.lateOps = 0.3;
+  options.lateBy = std::chrono::milliseconds(5);
+  expectOrderMatters(options);
+}
+
+TEST(SimOrder, RepairedLossesChangeNothingWhileWarmingUp) {
+  SimOptions options;
+  options.ops = 10;
+  options.loss = 0.05;
+  options.protocol.warmupOps = 1000;
+  expectOrderMatters(options);
+}
+
+// Stages and repair ----------------------------------------------------------
 
 TEST(Sim, BroadcastRepairLeavesNoDrift) {
   SimOptions options = bounded(20);

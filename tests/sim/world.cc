@@ -2,6 +2,7 @@
 #include "tests/sim/world.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -21,6 +22,13 @@ uint64_t mix(uint64_t x) {
   x ^= x >> 33;
   x *= 0xc4ceb9fe1a85ec53ULL;
   return x ^ (x >> 33);
+}
+
+uint64_t hashOf(const std::vector<std::byte>& bytes, uint64_t hash) {
+  for (const std::byte byte : bytes) {
+    hash = (hash ^ std::to_integer<uint64_t>(byte)) * 0x100000001b3ULL;
+  }
+  return mix(hash);
 }
 
 double load(const OpShape& shape, const std::byte* data, size_t element) {
@@ -44,7 +52,7 @@ double rounded(const OpShape& shape, double value) {
 
 World::World(const SimOptions& options)
     : options_(options),
-      random_(options.seed ^ 0x776f726c64),
+      random_(options.seed ^ options.timingSeed << 32 ^ 0x776f726c64),
       network_(options_,
                &events_,
                [this](int rank, const Network::Datagram& datagram) {
@@ -155,12 +163,16 @@ OpShape World::shapeOf(const OpKey& key) const {
   return shape;
 }
 
-// Small integers: their sums are exact in any order.
-double World::input(const OpKey& key, int rank, size_t element) {
+// Small integers, whose sums are exact in any order, or wide apart fractions.
+// As the op's type holds it.
+double World::input(const OpKey& key, int rank, size_t element) const {
   const uint64_t hash =
       mix(element * 64 + rank +
           mix(key.second * 16 + key.first.second * 4 + key.first.first));
-  return static_cast<double>(hash % 33) - 16;
+  const double whole = static_cast<double>(hash % 33) - 16;
+  return options_.roughInputs
+             ? rounded(shapeOf(key), std::ldexp(whole / 3, hash / 64 % 12))
+             : whole;
 }
 
 void World::fillBucket(const OpKey& key, int rank, std::byte* bucket) const {
@@ -268,6 +280,8 @@ void World::poll(Caller* caller) {
   Outcome& outcome = outcomes[caller->rank];
   outcome.there = true;
   outcome.report = session->leave(now, caller->id);
+  result_.resultBits ^=
+      hashOf(caller->bucket, mix(key.second * 64 + caller->rank));
   outcome.result.swap(caller->bucket);
   caller->bucket.clear();
   const OpReport& report = outcome.report;
@@ -375,6 +389,38 @@ void World::check(const OpKey& key, const std::vector<Outcome>& outcomes) {
   }
 }
 
+// Whether an element is its contributors' sum, added by rank and rescaled, as
+// the type rounds it. If they were not added by rank, but as they came,
+// rounding may differ.
+bool World::isSum(const OpKey& key,
+                  const std::vector<BitSet>& contributors,
+                  uint32_t slot,
+                  size_t element,
+                  double got) const {
+  const OpShape shape = shapeOf(key);
+  double sum = 0;
+  double magnitude = 0;
+  int count = 0;
+  for (int c = 0; c < options_.ranks; c++) {
+    if (contributors[c].test(slot)) {
+      const double value = input(key, c, element);
+      sum = rounded(shape, sum + value);
+      magnitude += std::abs(value);
+      count++;
+    }
+  }
+  if (count > 0 && count < options_.ranks) {
+    const double factor = static_cast<double>(options_.ranks) / count;
+    sum = rounded(shape, sum * factor);
+    magnitude *= factor;
+  }
+  const double epsilon =
+      options_.roughInputs && options_.protocol.order == SumOrder::kArrival
+          ? options_.ranks * 0x1p-23
+          : 0;
+  return std::abs(got - sum) <= epsilon * magnitude;
+}
+
 // Every element equals the reduction of exactly the contributors that the
 // owner reports, rescaled, or, where this rank reports drift, its fill.
 void World::checkResult(const OpKey& key,
@@ -404,19 +450,12 @@ void World::checkResult(const OpKey& key,
           first + layout.slotOffset(slot) / elementSize(shape.type);
       const size_t end = begin + layout.slotElements(owner, slot);
       for (size_t i = begin; i < end; i++) {
-        double sum = 0;
-        for (int c = 0; c < options_.ranks; c++) {
-          sum += contributors[c].test(slot) ? input(key, c, i) : 0;
-        }
-        if (count > 0 && count < options_.ranks) {
-          sum = rounded(shape,
-                        sum * (static_cast<double>(options_.ranks) / count));
-        }
         const double got = load(shape, mine.result.data(), i);
-        const double local = options_.protocol.fill == Fill::kLocal
-                                 ? options_.ranks * input(key, rank, i)
-                                 : 0;
-        same = same && got == sum;
+        const double local =
+            options_.protocol.fill == Fill::kLocal
+                ? rounded(shape, options_.ranks * input(key, rank, i))
+                : 0;
+        same = same && isSum(key, contributors, slot, i, got);
         fill = fill && got == local;
       }
       const bool drifted =

@@ -24,7 +24,8 @@ struct SimResult {
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;
-  Counters counters;  // summed over ranks
+  uint64_t resultBits = 0;  // a hash of every rank's result of every op
+  Counters counters;        // summed over ranks
   std::vector<std::string> errorTexts;
 };
 
@@ -83,7 +84,12 @@ class World {
   void violation(const std::string& what);
 
   OpShape shapeOf(const OpKey& key) const;
-  static double input(const OpKey& key, int rank, size_t element);
+  double input(const OpKey& key, int rank, size_t element) const;
+  bool isSum(const OpKey& key,
+             const std::vector<BitSet>& contributors,
+             uint32_t slot,
+             size_t element,
+             double got) const;
   void fillBucket(const OpKey& key, int rank, std::byte* bucket) const;
 
   const SimOptions options_;
