@@ -81,6 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Wrong{"GLOO_UBT_REPAIR", "all", "one of both broadcast none"},
         Wrong{"GLOO_UBT_FILL", "one", "one of local zero"},
+        Wrong{"GLOO_UBT_ORDER", "any", "one of arrival rank"},
         Wrong{"GLOO_UBT_AUTH", "off", "one of full header"},
         Wrong{"GLOO_UBT_BOUND", "20", "500us, 20ms or 1s"},
         Wrong{"GLOO_UBT_BOUND", "-5ms", "positive duration"},
@@ -177,6 +178,12 @@ TEST(FullAuthentication, CarriesEverything) {
   expectExactSums(
       &job, {"--ops", "25"}, {"GLOO_UBT_AUTH=full", "GLOO_UBT_MTU=1500"});
   EXPECT_EQ(counted(job, "bad_tag"), 0);
+}
+
+TEST(RankOrder, CarriesEverything) {
+  Job job(3);
+  expectExactSums(
+      &job, {"--ops", "25"}, {"GLOO_UBT_ORDER=rank", "GLOO_UBT_MTU=1500"});
 }
 
 TEST(SecretFile, IsReadByAllRanks) {

@@ -2,7 +2,6 @@
 #include "tests/sim/world.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -16,14 +15,6 @@ constexpr Duration kSettle = std::chrono::seconds(2);
 constexpr TimePoint kEndOfTime{std::chrono::minutes(30)};
 constexpr size_t kViolationsMax = 20;
 
-uint64_t mix(uint64_t x) {
-  x ^= x >> 33;
-  x *= 0xff51afd7ed558ccdULL;
-  x ^= x >> 33;
-  x *= 0xc4ceb9fe1a85ec53ULL;
-  return x ^ (x >> 33);
-}
-
 uint64_t hashOf(const std::vector<std::byte>& bytes, uint64_t hash) {
   for (const std::byte byte : bytes) {
     hash = (hash ^ std::to_integer<uint64_t>(byte)) * 0x100000001b3ULL;
@@ -31,27 +22,11 @@ uint64_t hashOf(const std::vector<std::byte>& bytes, uint64_t hash) {
   return mix(hash);
 }
 
-double load(const OpShape& shape, const std::byte* data, size_t element) {
-  if (shape.type == ElementType::kFloat64) {
-    double value;
-    std::memcpy(&value, data + element * 8, 8);
-    return value;
-  }
-  float value;
-  std::memcpy(&value, data + element * 4, 4);
-  return value;
-}
-
-// The value as the type holds it.
-double rounded(const OpShape& shape, double value) {
-  return shape.type == ElementType::kFloat64 ? value
-                                             : static_cast<float>(value);
-}
-
 }  // namespace
 
 World::World(const SimOptions& options)
     : options_(options),
+      inputs_(options_),
       random_(options.seed ^ options.timingSeed << 32 ^ 0x776f726c64),
       network_(options_,
                &events_,
@@ -151,43 +126,6 @@ bool World::allOver() const {
 
 // Callers --------------------------------------------------------------------
 
-OpShape World::shapeOf(const OpKey& key) const {
-  const uint64_t hash = mix(options_.seed + key.first.first * 1000003ull +
-                            key.first.second * 10007ull + key.second);
-  OpShape shape;
-  // Mostly of one size, so that bounds are learned.
-  shape.elements = hash % 4 == 0 ? hash / 8 % (options_.elementsMax + 1)
-                                 : options_.elementsMax;
-  shape.type = hash % 16 < 8 ? ElementType::kFloat32 : ElementType::kFloat64;
-  shape.fingerprint = options_.protocol.fingerprint();
-  return shape;
-}
-
-// Small integers, whose sums are exact in any order, or wide apart fractions.
-// As the op's type holds it.
-double World::input(const OpKey& key, int rank, size_t element) const {
-  const uint64_t hash =
-      mix(element * 64 + rank +
-          mix(key.second * 16 + key.first.second * 4 + key.first.first));
-  const double whole = static_cast<double>(hash % 33) - 16;
-  return options_.roughInputs
-             ? rounded(shapeOf(key), std::ldexp(whole / 3, hash / 64 % 12))
-             : whole;
-}
-
-void World::fillBucket(const OpKey& key, int rank, std::byte* bucket) const {
-  const OpShape shape = shapeOf(key);
-  for (size_t i = 0; i < shape.elements; i++) {
-    const double value = input(key, rank, i);
-    if (shape.type == ElementType::kFloat64) {
-      std::memcpy(bucket + i * 8, &value, 8);
-    } else {
-      const float narrow = static_cast<float>(value);
-      std::memcpy(bucket + i * 4, &narrow, 4);
-    }
-  }
-}
-
 void World::next(Caller* caller) {
   caller->op++;
   if (caller->op == options_.ops) {
@@ -244,10 +182,10 @@ void World::tryEnter(Caller* caller) {
   }
   caller->waitingSince = kNever;
   const OpKey key{{caller->context, caller->thread}, caller->op};
-  OpShape shape = shapeOf(key);
+  OpShape shape = inputs_.shapeOf(key);
   shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
   caller->bucket.assign(shape.bytes(), std::byte{0});
-  fillBucket(key, caller->rank, caller->bucket.data());
+  inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
   // Half of the callers use one tag for ever, the others a new one each time.
   const uint32_t tag = caller->thread % 2 == 0
@@ -389,44 +327,12 @@ void World::check(const OpKey& key, const std::vector<Outcome>& outcomes) {
   }
 }
 
-// Whether an element is its contributors' sum, added by rank and rescaled, as
-// the type rounds it. If they were not added by rank, but as they came,
-// rounding may differ.
-bool World::isSum(const OpKey& key,
-                  const std::vector<BitSet>& contributors,
-                  uint32_t slot,
-                  size_t element,
-                  double got) const {
-  const OpShape shape = shapeOf(key);
-  double sum = 0;
-  double magnitude = 0;
-  int count = 0;
-  for (int c = 0; c < options_.ranks; c++) {
-    if (contributors[c].test(slot)) {
-      const double value = input(key, c, element);
-      sum = rounded(shape, sum + value);
-      magnitude += std::abs(value);
-      count++;
-    }
-  }
-  if (count > 0 && count < options_.ranks) {
-    const double factor = static_cast<double>(options_.ranks) / count;
-    sum = rounded(shape, sum * factor);
-    magnitude *= factor;
-  }
-  const double epsilon =
-      options_.roughInputs && options_.protocol.order == SumOrder::kArrival
-          ? options_.ranks * 0x1p-23
-          : 0;
-  return std::abs(got - sum) <= epsilon * magnitude;
-}
-
 // Every element equals the reduction of exactly the contributors that the
 // owner reports, rescaled, or, where this rank reports drift, its fill.
 void World::checkResult(const OpKey& key,
                         int rank,
                         const std::vector<Outcome>& outcomes) {
-  const OpShape shape = shapeOf(key);
+  const OpShape shape = inputs_.shapeOf(key);
   const Outcome& mine = outcomes[rank];
   const ShardLayout layout(shape, options_.ranks, options_.slotBytes);
   uint64_t filled = 0;
@@ -450,13 +356,9 @@ void World::checkResult(const OpKey& key,
           first + layout.slotOffset(slot) / elementSize(shape.type);
       const size_t end = begin + layout.slotElements(owner, slot);
       for (size_t i = begin; i < end; i++) {
-        const double got = load(shape, mine.result.data(), i);
-        const double local =
-            options_.protocol.fill == Fill::kLocal
-                ? rounded(shape, options_.ranks * input(key, rank, i))
-                : 0;
-        same = same && isSum(key, contributors, slot, i, got);
-        fill = fill && got == local;
+        const double got = Inputs::load(shape, mine.result.data(), i);
+        same = same && inputs_.isSum(key, contributors, slot, i, got);
+        fill = fill && got == inputs_.fillOf(key, rank, i);
       }
       const bool drifted =
           !same && fill && rank != owner && mine.report.driftElements > 0;

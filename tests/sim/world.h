@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/sim/event_queue.h"
+#include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
 #include "transport_ubt/core/endpoint.h"
@@ -64,8 +65,6 @@ class World {
     OpReport report;
     std::vector<std::byte> result;
   };
-  // Outcomes of one op, by rank.
-  using OpKey = std::pair<std::pair<int, int>, int>;  // context, thread, op
 
   void openSessions();
   void tryEnter(Caller* caller);
@@ -83,22 +82,14 @@ class World {
   bool allOver() const;
   void violation(const std::string& what);
 
-  OpShape shapeOf(const OpKey& key) const;
-  double input(const OpKey& key, int rank, size_t element) const;
-  bool isSum(const OpKey& key,
-             const std::vector<BitSet>& contributors,
-             uint32_t slot,
-             size_t element,
-             double got) const;
-  void fillBucket(const OpKey& key, int rank, std::byte* bucket) const;
-
   const SimOptions options_;
+  const Inputs inputs_;
   EventQueue events_;
   std::mt19937_64 random_;
   Network network_;
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
-  std::map<OpKey, std::vector<Outcome>> outcomes_;
+  std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
   uint64_t toCrashed_ = 0;
   TimePoint joined_{};  // when rank 0 begins to hear
   bool sending_ = true;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tests/sim/sim_options.h"
+#include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/op_id.h"
+
+namespace ubt::sim {
+
+// Names an op: ((context, thread), how many that caller did before).
+using OpKey = std::pair<std::pair<int, int>, int>;
+
+// A well-spread function of its argument.
+uint64_t mix(uint64_t x);
+
+// What the callers of a job bring to each op, and what its sums have to be. A
+// function of the job's seed, whatever happens when.
+class Inputs {
+ public:
+  // `options` must outlive this.
+  explicit Inputs(const SimOptions& options) : options_(options) {}
+
+  OpShape shapeOf(const OpKey& key) const;
+
+  // One element of a rank's contribution, as the op's type holds it: a small
+  // integer, so that sums are exact in any order, or, of rough inputs, a
+  // fraction.
+  double at(const OpKey& key, int rank, size_t element) const;
+  // Writes all that a rank contributes: shapeOf(key).bytes().
+  void fill(const OpKey& key, int rank, std::byte* bucket) const;
+
+  // Whether `got` is the sum of the contributors to a slot, added by rank and
+  // rescaled, as the type rounds it. Of rough inputs that were added as they
+  // came, rounding may differ.
+  bool isSum(const OpKey& key,
+             const std::vector<BitSet>& contributors,
+             uint32_t slot,
+             size_t element,
+             double got) const;
+  // What fills an element that a rank never received.
+  double fillOf(const OpKey& key, int rank, size_t element) const;
+
+  static double load(const OpShape& shape,
+                     const std::byte* data,
+                     size_t element);
+
+ private:
+  const SimOptions& options_;
+};
+
+}  // namespace ubt::sim
