@@ -10,7 +10,8 @@ namespace {
 // mark (0x02), transform (0x04) and halt (0x08), and refused by this one.
 constexpr uint8_t kFlagBroadcast = 0x01;
 constexpr uint8_t kFlagRepair = 0x10;
-constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagRepair;
+constexpr uint8_t kFlagSealed = 0x20;
+constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagRepair | kFlagSealed;
 
 }  // namespace
 
@@ -18,9 +19,9 @@ void PacketHeader::encode(std::byte* out) const {
   WriteCursor cursor(out, kBytes);
   cursor.put(kVersion);
   cursor.put(static_cast<uint8_t>(type));
-  cursor.put(
-      static_cast<uint8_t>((stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
-                           (repair ? kFlagRepair : 0)));
+  cursor.put(static_cast<uint8_t>(
+      (stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
+      (repair ? kFlagRepair : 0) | (sealed ? kFlagSealed : 0)));
   cursor.put(static_cast<uint8_t>(elementType));
   cursor.put(op.tag);
   cursor.put(op.count);
@@ -60,6 +61,7 @@ bool PacketHeader::decode(const std::byte* data,
   out->elementType = static_cast<ElementType>(elementType);
   out->stage = (flags & kFlagBroadcast) ? Stage::kBroadcast : Stage::kScatter;
   out->repair = (flags & kFlagRepair) != 0;
+  out->sealed = (flags & kFlagSealed) != 0;
   const bool scatter = out->stage == Stage::kScatter;
   out->elements = scatter ? stageField : 0;
   out->contributors = scatter ? 0 : static_cast<uint16_t>(stageField);

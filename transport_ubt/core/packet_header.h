@@ -16,12 +16,14 @@ enum class Stage : uint8_t { kScatter = 0, kBroadcast = 1 };
 // The header of every datagram; its layout is docs/wire_format.md.
 struct PacketHeader {
   static constexpr size_t kBytes = 48;
+  static constexpr size_t kNumberOffset = 32;
   static constexpr size_t kTagOffset = 40;
   static constexpr uint8_t kVersion = 1;
 
   PacketType type = PacketType::kControl;
   Stage stage = Stage::kScatter;
   bool repair = false;  // sent again on request
+  bool sealed = false;  // encrypted (packet_seal.h)
   ElementType elementType = ElementType::kFloat32;
   OpId op;
   uint32_t slot = 0;

@@ -50,6 +50,7 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   in.type = *rc::gen::element(PacketType::kData, PacketType::kControl);
   in.stage = *rc::gen::element(Stage::kScatter, Stage::kBroadcast);
   in.repair = *rc::gen::arbitrary<bool>();
+  in.sealed = *rc::gen::arbitrary<bool>();
   in.elementType = static_cast<ElementType>(*rc::gen::inRange(0, 4));
   in.op = {*rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>()};
   in.slot = *rc::gen::arbitrary<uint32_t>();
