@@ -55,8 +55,8 @@ void Context::connected(int peer, const Address& address) {
     addresses_[peer] = std::make_unique<Address>(address);
     connected_++;
   }
-  if (connected_ == size - 1) {
-    openSession();
+  if (connected_ == size - 1 && session_ == nullptr) {
+    openSession();  // once: with the same keys it would repeat packet numbers
   }
 }
 

@@ -34,16 +34,21 @@ std::array<uint8_t, 32> transcript(const std::vector<PublicKey>& all,
   return hash;
 }
 
-::ubt::AuthKey bind(const uint8_t* session,
-                    const std::array<uint8_t, 32>& transcript) {
-  ::ubt::AuthKey key{};
-  crypto_generichash(key.data(),
-                     key.size(),
-                     session,
-                     crypto_kx_SESSIONKEYBYTES,
-                     transcript.data(),
-                     transcript.size());
-  return key;
+// A key for one use of one direction. `use` sets the uses apart, as does the
+// key's size, which is part of what is hashed.
+template <typename Key>
+void bind(const uint8_t* session,
+          const std::array<uint8_t, 32>& transcript,
+          const std::string& use,
+          Key* key) {
+  crypto_generichash_state state;
+  crypto_generichash_init(
+      &state, transcript.data(), transcript.size(), key->size());
+  crypto_generichash_update(&state, session, crypto_kx_SESSIONKEYBYTES);
+  crypto_generichash_update(
+      &state, reinterpret_cast<const uint8_t*>(use.data()), use.size());
+  crypto_generichash_final(&state, key->data(), key->size());
+  sodium_memzero(&state, sizeof(state));
 }
 
 }  // namespace
@@ -89,8 +94,10 @@ std::vector<::ubt::PeerKeys> KeyExchange::derive(
       throw ::gloo::IoException("rank " + std::to_string(peer) +
                                 " sent an unacceptable public key");
     }
-    keys[peer].send = bind(send, bound);
-    keys[peer].receive = bind(receive, bound);
+    bind(send, bound, "tag", &keys[peer].send);
+    bind(receive, bound, "tag", &keys[peer].receive);
+    bind(send, bound, "seal", &keys[peer].sendSeal);
+    bind(receive, bound, "seal", &keys[peer].receiveSeal);
     sodium_memzero(receive, sizeof(receive));
     sodium_memzero(send, sizeof(send));
   }

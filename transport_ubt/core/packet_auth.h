@@ -5,20 +5,26 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport_ubt/core/packet_seal.h"
+
 namespace ubt {
 
 // What a datagram's tag covers. Control datagrams are always covered whole.
 enum class AuthMode : uint8_t {
   kHeader = 0,  // a data datagram's header
   kFull = 1,    // every byte
+  kAead = 2,    // every byte; and all but the header is encrypted
 };
 
 using AuthKey = std::array<uint8_t, 16>;
 
-// One peer's two keys, one per direction.
+// One peer's keys, per direction: for tags, and for sealed datagrams. All are
+// there in every mode, so that ranks which differ in it can learn of that.
 struct PeerKeys {
   AuthKey send{};
   AuthKey receive{};
+  SealKey sendSeal{};
+  SealKey receiveSeal{};
 };
 
 // SipHash-2-4 over a header without its tag, then a payload (which may be
