@@ -53,11 +53,12 @@ tcp::attr resolve(const tcp::attr& attr) {
   return tcp::CreateDeviceAttr(attr);
 }
 
-size_t slotBytesFor(int mtu, int family) {
+size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
   const int payload = mtu -
                       (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead) -
                       static_cast<int>(::ubt::PacketHeader::kBytes);
-  const int slot = std::min(payload, kSlotBytesLargest) / 64 * 64;
+  const int behind = auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0;
+  const int slot = (std::min(payload, kSlotBytesLargest) - behind) / 64 * 64;
   if (slot < kSlotBytesSmallest) {
     throw ::gloo::InvalidOperationException(
         "an MTU of " + std::to_string(mtu) +
@@ -118,7 +119,8 @@ Device::Device(const attr& attr) : settings_(attr.settings) {
   driver_ = makeDriver(resolved, settings_);
   slotBytesMax_ =
       slotBytesFor(settings_.mtu > 0 ? settings_.mtu : driver_->socket().mtu(),
-                   driver_->socket().address().family());
+                   driver_->socket().address().family(),
+                   settings_.protocol.auth);
 }
 
 std::string Device::str() const {

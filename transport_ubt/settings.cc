@@ -144,7 +144,8 @@ const std::map<std::string, Reader>& readers() {
              choose<::ubt::AuthMode>(name,
                                      value,
                                      {{"header", ::ubt::AuthMode::kHeader},
-                                      {"full", ::ubt::AuthMode::kFull}});
+                                      {"full", ::ubt::AuthMode::kFull},
+                                      {"aead", ::ubt::AuthMode::kAead}});
        }},
       {"GLOO_UBT_BOUND", readBound},
       {"GLOO_UBT_BOUND_MODE",

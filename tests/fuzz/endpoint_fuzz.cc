@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A hostile peer that holds the right keys: whatever it sends must not crash,
-// hang, or make the endpoint hold more than its limits.
+// hang, or make the endpoint hold more than its limits. In every mode of
+// authentication, and in the wrong one.
 
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +21,9 @@ constexpr size_t kOpsMax = 300;
 
 // A packet from the fuzzer's bytes: the header's fixed parts are made right,
 // so that the input decides over the rest.
-std::vector<std::byte> packetFrom(const uint8_t* data, size_t size) {
+std::vector<std::byte> packetFrom(ubt::AuthMode auth,
+                                  const uint8_t* data,
+                                  size_t size) {
   std::vector<std::byte> packet(ubt::PacketHeader::kBytes);
   std::memcpy(packet.data(), data, std::min(size, ubt::PacketHeader::kBytes));
   ubt::PacketHeader header;
@@ -29,6 +32,9 @@ std::vector<std::byte> packetFrom(const uint8_t* data, size_t size) {
     return packet;
   }
   header.epoch = 1;
+  if (header.type == ubt::PacketType::kData) {
+    header.sealed = auth == ubt::AuthMode::kAead;  // of no effect otherwise
+  }
   header.source = 1 + header.source % (kRanks - 1);
   header.destination = 0;
   header.number &= ubt::PacketHeader::kControlNumber | 0xffff;
@@ -38,13 +44,22 @@ std::vector<std::byte> packetFrom(const uint8_t* data, size_t size) {
     packet.insert(
         packet.end(), payload, payload + size - ubt::PacketHeader::kBytes);
   }
-  header.encode(packet.data());
   const size_t payloadBytes = packet.size() - ubt::PacketHeader::kBytes;
-  header.tag = ubt::packetTag(
-      ubt::AuthKey{},
-      packet.data(),
-      packet.data() + ubt::PacketHeader::kBytes,
-      header.type == ubt::PacketType::kControl ? payloadBytes : 0);
+  if (header.sealed) {
+    packet.resize(packet.size() + ubt::kSealBytes);
+    header.encode(packet.data());
+    std::byte* const payload = packet.data() + ubt::PacketHeader::kBytes;
+    ubt::sealPacket(
+        ubt::SealKey{}, packet.data(), payload, payloadBytes, payload);
+    return packet;
+  }
+  header.encode(packet.data());
+  const bool whole =
+      header.type == ubt::PacketType::kControl || auth == ubt::AuthMode::kFull;
+  header.tag = ubt::packetTag(ubt::AuthKey{},
+                              packet.data(),
+                              packet.data() + ubt::PacketHeader::kBytes,
+                              whole ? payloadBytes : 0);
   header.encode(packet.data());
   return packet;
 }
@@ -52,6 +67,13 @@ std::vector<std::byte> packetFrom(const uint8_t* data, size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // The mode, then a row of packets, each behind a length of two bytes.
+  if (size == 0) {
+    return 0;
+  }
+  const auto auth = static_cast<ubt::AuthMode>(data[0] % 3);
+  data++;
+  size--;
   ubt::Endpoint::Limits limits;
   limits.arenaBytes = kArenaBytes;
   ubt::Endpoint endpoint(limits, ubt::sim::plainReduction());
@@ -61,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   setup.slotBytesMax = 256;
   setup.keys.resize(kRanks);
   setup.windowBytes.assign(kRanks, 1 << 20);
+  setup.options.auth = auth;
   setup.options.warmupOps = 0;
   setup.options.boundScatter = setup.options.boundBroadcast =
       std::chrono::milliseconds(1);
@@ -74,11 +97,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ubt::OpId id = session->enter(
       now, 0, shape, reinterpret_cast<std::byte*>(bucket.data()));
 
-  // The input is a row of packets, each behind a length of two bytes.
   ubt::OutPacket out;
   while (size >= 2) {
     const size_t length = std::min<size_t>(data[0] | data[1] << 8, size - 2);
-    const auto packet = packetFrom(data + 2, length);
+    const auto packet = packetFrom(auth, data + 2, length);
     endpoint.packetIn(now, packet.data(), packet.size());
     data += 2 + length;
     size -= 2 + length;

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_REPAIR", "all", "one of both broadcast none"},
         Wrong{"GLOO_UBT_FILL", "one", "one of local zero"},
         Wrong{"GLOO_UBT_ORDER", "any", "one of arrival rank"},
-        Wrong{"GLOO_UBT_AUTH", "off", "one of full header"},
+        Wrong{"GLOO_UBT_AUTH", "off", "one of aead full header"},
         Wrong{"GLOO_UBT_BOUND", "20", "500us, 20ms or 1s"},
         Wrong{"GLOO_UBT_BOUND", "-5ms", "positive duration"},
         Wrong{"GLOO_UBT_BOUND", "5ms,", "positive duration"},
@@ -173,10 +173,32 @@ TEST(WithoutSegmentation, DatagramsTravelAlone) {
       &job, {"--ops", "25"}, {"GLOO_UBT_GSO=off", "GLOO_UBT_MTU=1500"});
 }
 
-TEST(FullAuthentication, CarriesEverything) {
+class WholeDatagrams : public ::testing::TestWithParam<const char*> {};
+
+// Small slots in trains, and the largest.
+TEST_P(WholeDatagrams, CarryEverything) {
+  const std::string auth = std::string("GLOO_UBT_AUTH=") + GetParam();
+  for (const char* const mtu : {"GLOO_UBT_MTU=1500", "GLOO_UBT_MTU=65536"}) {
+    Job job(3);
+    expectExactSums(&job, {"--ops", "25"}, {auth, mtu});
+    EXPECT_EQ(counted(job, "bad_tag"), 0);
+    EXPECT_EQ(counted(job, "send_failed"), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Authenticated,
+                         WholeDatagrams,
+                         ::testing::Values("full", "aead"));
+
+TEST(SealedDatagrams, AreRepairedLikeOthers) {
   Job job(3);
-  expectExactSums(
-      &job, {"--ops", "25"}, {"GLOO_UBT_AUTH=full", "GLOO_UBT_MTU=1500"});
+  expectExactSums(&job,
+                  {"--ops", "10"},
+                  {"GLOO_UBT_AUTH=aead",
+                   "GLOO_UBT_FAULT=loss:0.05,dup:0.05,seed:7",
+                   "GLOO_UBT_WARMUP_OPS=1000",
+                   "GLOO_UBT_MTU=1500"});
+  EXPECT_GT(counted(job, "duplicate_data"), 0);
   EXPECT_EQ(counted(job, "bad_tag"), 0);
 }
 

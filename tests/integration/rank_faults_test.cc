@@ -229,14 +229,16 @@ TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
 }
 
 TEST(Disagreement, OfAuthenticationNamesBoth) {
-  Job job(2);
-  job.start(1, {"--late-ms", "200"}, {"GLOO_UBT_AUTH=full"});
-  job.start(0, {"--late-ms", "200"});
-  for (const int rank : {0, 1}) {
-    const Line error = job.await(rank, "ended with: ");
-    EXPECT_THAT(error.text(), HasSubstr("rank 1 brings"));
-    EXPECT_THAT(error.text(), HasSubstr("rank 0 brings"));
-    EXPECT_THAT(error.text(), HasSubstr("options"));
+  for (const char* const other : {"GLOO_UBT_AUTH=full", "GLOO_UBT_AUTH=aead"}) {
+    Job job(2);
+    job.start(1, {"--late-ms", "200"}, {other});
+    job.start(0, {"--late-ms", "200"});
+    for (const int rank : {0, 1}) {
+      const Line error = job.await(rank, "ended with: ");
+      EXPECT_THAT(error.text(), HasSubstr("rank 1 brings"));
+      EXPECT_THAT(error.text(), HasSubstr("rank 0 brings"));
+      EXPECT_THAT(error.text(), HasSubstr("options"));
+    }
   }
 }
 

@@ -18,6 +18,7 @@ std::string SimOptions::str() const {
        << " repair=" << static_cast<int>(protocol.repair)
        << " fill=" << static_cast<int>(protocol.fill)
        << " order=" << static_cast<int>(protocol.order)
+       << " auth=" << static_cast<int>(protocol.auth)
        << " rough=" << roughInputs << " warmup_ops=" << protocol.warmupOps
        << " bound_ms=" << ms(protocol.boundScatter)
        << " timeout_ms=" << ms(protocol.timeout) << " loss=" << loss
@@ -79,6 +80,7 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
   }
   o.protocol.order = static_cast<SumOrder>(below(2));
   o.roughInputs = chance(0.5);
+  o.protocol.auth = static_cast<AuthMode>(below(3));
   return o;
 }
 

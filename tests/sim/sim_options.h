@@ -51,6 +51,7 @@ struct SimOptions {
   Duration crashSeenSpread{0};  // later by this at each further rank
   Duration deafFor{0};          // rank 0 joins so late: it hears nothing before
   int disagrees = -1;           // this rank brings twice the elements
+  int otherwise = -1;           // this rank seals if and only if others do not
   bool errorEnds = false;       // a caller that gets an error ends its context
 
   // One line; explore prints it and --replay reads the seed back.

@@ -250,6 +250,34 @@ TEST(Sim, RanksThatDisagreeAreNamedEverywhere) {
   }
 }
 
+TEST(Sim, RanksThatDisagreeOnSealingAreNamedEverywhere) {
+  for (const AuthMode auth :
+       {AuthMode::kHeader, AuthMode::kFull, AuthMode::kAead}) {
+    SimOptions options = bounded(10);
+    options.protocol.auth = auth;
+    options.otherwise = 2;
+    options.lateOps = 0.3;
+    options.lateBy = std::chrono::milliseconds(5);
+    options.errorEnds = true;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.ops, 0u);
+    EXPECT_EQ(result.errors, 4u);
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_NE(text.find("rank 2 brings"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Sim, SealedDatagramsCarryEverything) {
+  SimOptions options = bounded(50);
+  options.protocol.auth = AuthMode::kAead;
+  options.protocol.repair = RepairPolicy::kBoth;
+  options.loss = 0.01;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.pairsMissing, 0u);
+}
+
 TEST(Sim, TheSameSeedGivesTheSameRun) {
   const SimOptions options = SimOptions::fromSeed(7);
   const SimResult one = World(options).run();

@@ -51,6 +51,15 @@ void World::violation(const std::string& what) {
   }
 }
 
+Options World::protocolOf(int rank) const {
+  Options protocol = options_.protocol;
+  if (rank == options_.otherwise) {
+    protocol.auth =
+        protocol.auth == AuthMode::kAead ? AuthMode::kHeader : AuthMode::kAead;
+  }
+  return protocol;
+}
+
 void World::openSessions() {
   Endpoint::Limits limits;
   limits.arenaBytes = options_.arenaBytes;
@@ -65,12 +74,14 @@ void World::openSessions() {
       setup.size = options_.ranks;
       setup.epoch = mix(options_.seed) + context;
       setup.slotBytesMax = options_.slotBytes;
-      setup.options = options_.protocol;
+      setup.options = protocolOf(rank);
       setup.windowBytes.assign(options_.ranks, options_.windowBytes);
       for (int peer = 0; peer < options_.ranks; peer++) {
         PeerKeys keys;
         keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
         keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
+        keys.sendSeal.fill(keys.send[0]);
+        keys.receiveSeal.fill(keys.receive[0]);
         setup.keys.push_back(keys);
       }
       host.sessions.push_back(host.endpoint->open(setup));
@@ -184,6 +195,7 @@ void World::tryEnter(Caller* caller) {
   const OpKey key{{caller->context, caller->thread}, caller->op};
   OpShape shape = inputs_.shapeOf(key);
   shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
+  shape.fingerprint = protocolOf(caller->rank).fingerprint();
   caller->bucket.assign(shape.bytes(), std::byte{0});
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;

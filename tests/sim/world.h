@@ -66,6 +66,7 @@ class World {
     std::vector<std::byte> result;
   };
 
+  Options protocolOf(int rank) const;
   void openSessions();
   void tryEnter(Caller* caller);
   void poll(Caller* caller);

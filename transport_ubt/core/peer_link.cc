@@ -24,15 +24,32 @@ uint32_t microseconds(TimePoint at) {
 
 }  // namespace
 
-bool PeerLink::isAuthentic(const PacketHeader& header,
-                           const std::byte* datagram,
-                           size_t bytes) const {
-  const bool whole =
-      header.type == PacketType::kControl || setup_.auth == AuthMode::kFull;
-  return packetTag(setup_.keys.receive,
-                   datagram,
-                   datagram + PacketHeader::kBytes,
-                   whole ? bytes - PacketHeader::kBytes : 0) == header.tag;
+bool PeerLink::open(const PacketHeader& header,
+                    const std::byte* datagram,
+                    size_t bytes,
+                    Payload* out) const {
+  const bool control = header.type == PacketType::kControl;
+  out->foreign = header.sealed != (setup_.auth == AuthMode::kAead);
+  if (out->foreign && (!control || heard())) {
+    return false;
+  }
+  out->data = datagram + PacketHeader::kBytes;
+  out->bytes = bytes - PacketHeader::kBytes;
+  if (!header.sealed) {
+    const bool whole = control || setup_.auth == AuthMode::kFull;
+    return packetTag(setup_.keys.receive,
+                     datagram,
+                     out->data,
+                     whole ? out->bytes : 0) == header.tag;
+  }
+  if (out->bytes < kSealBytes ||
+      out->bytes - kSealBytes > setup_.opened->size()) {
+    return false;
+  }
+  out->data = setup_.opened->data();
+  out->bytes -= kSealBytes;
+  return openPacket(
+      setup_.keys.receiveSeal, datagram, bytes, setup_.opened->data());
 }
 
 bool PeerLink::isFirst(const PacketHeader& header) {
@@ -82,7 +99,9 @@ bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
     return false;
   }
   std::byte* const records = out->head + PacketHeader::kBytes;
-  WriteCursor cursor(records, OutPacket::kHeadBytesMax - PacketHeader::kBytes);
+  const bool sealed = setup_.auth == AuthMode::kAead;
+  const size_t around = PacketHeader::kBytes + (sealed ? kSealBytes : 0);
+  WriteCursor cursor(records, OutPacket::kHeadBytesMax - around);
   ControlClocks clocks;
   clocks.stampUs = std::max(1u, microseconds(now));
   clocks.echoUs = stampUs_;
@@ -100,8 +119,12 @@ bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
   PacketHeader header;
   header.type = PacketType::kControl;
   header.number = PacketHeader::kControlNumber | controlNumber_++;
-  seal(&header, records, cursor.used(), out);
-  out->headBytes = PacketHeader::kBytes + cursor.used();
+  if (sealed) {
+    seal(&header, records, cursor.used(), records, out);
+  } else {
+    tag(&header, records, cursor.used(), out);
+  }
+  out->headBytes = around + cursor.used();
   out->payload = nullptr;
   out->payloadBytes = 0;
   return true;
@@ -113,25 +136,51 @@ void PeerLink::dataOut(PacketHeader header,
                        OutPacket* out) {
   header.type = PacketType::kData;
   header.number = send.take();
-  seal(&header, payload, setup_.auth == AuthMode::kFull ? bytes : 0, out);
   out->headBytes = PacketHeader::kBytes;
+  if (setup_.auth == AuthMode::kAead) {
+    if (out->sealed.size() < bytes + kSealBytes) {
+      out->sealed.resize(bytes + kSealBytes);
+    }
+    seal(&header, payload, bytes, out->sealed.data(), out);
+    out->payload = out->sealed.data();
+    out->payloadBytes = bytes + kSealBytes;
+    return;
+  }
+  tag(&header, payload, setup_.auth == AuthMode::kFull ? bytes : 0, out);
   out->payload = payload;
   out->payloadBytes = bytes;
 }
 
-// Addresses the header, tags it over `covered` bytes of payload, writes it.
-void PeerLink::seal(PacketHeader* header,
-                    const std::byte* payload,
-                    size_t covered,
-                    OutPacket* out) const {
+// Completes the header, but for its tag, and writes it.
+void PeerLink::address(PacketHeader* header, OutPacket* out) const {
   header->source = static_cast<uint16_t>(setup_.self);
   header->destination = static_cast<uint16_t>(setup_.peer);
   header->epoch = setup_.epoch;
   header->encode(out->head);
-  header->tag = packetTag(setup_.keys.send, out->head, payload, covered);
-  header->encode(out->head);
   out->peer = setup_.peer;
   out->type = header->type;
+}
+
+// Addresses the header and tags it over `covered` bytes of payload.
+void PeerLink::tag(PacketHeader* header,
+                   const std::byte* payload,
+                   size_t covered,
+                   OutPacket* out) const {
+  address(header, out);
+  header->tag = packetTag(setup_.keys.send, out->head, payload, covered);
+  header->encode(out->head);
+}
+
+// Addresses the header and encrypts the payload to `sealed`. Each number is
+// taken once and comes here once: what is sent again gets a new one.
+void PeerLink::seal(PacketHeader* header,
+                    const std::byte* payload,
+                    size_t bytes,
+                    std::byte* sealed,
+                    OutPacket* out) const {
+  header->sealed = true;
+  address(header, out);
+  sealPacket(setup_.keys.sendSeal, out->head, payload, bytes, sealed);
 }
 
 Duration PeerLink::retryAfter() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <vector>
 
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/control.h"
@@ -16,7 +17,7 @@
 namespace ubt {
 
 // A datagram to send. `payload` stays valid until anything but packetOut() is
-// called.
+// called, or, if it lies in `sealed`, until that is written to again.
 struct OutPacket {
   static constexpr size_t kHeadBytesMax = 1200;
 
@@ -26,6 +27,8 @@ struct OutPacket {
   const std::byte* payload = nullptr;
   size_t payloadBytes = 0;
   std::byte head[kHeadBytesMax];
+  // Where an encrypted payload lies; grows to the largest and is kept.
+  std::vector<std::byte> sealed;
 };
 
 // What one session keeps about one peer, whatever the op: keys and numbers of
@@ -41,6 +44,18 @@ class PeerLink {
     AuthMode auth = AuthMode::kHeader;
     uint64_t sendCredit = 1;     // data numbers before the first limit
     uint64_t receiveCredit = 1;  // likewise, of the other direction
+    // Where sealed datagrams are decrypted, one at a time; what is longer than
+    // this is nobody's. Outlives the link.
+    std::vector<std::byte>* opened = nullptr;
+  };
+  // What an authentic datagram carries: a part of it, or, decrypted, of
+  // Setup::opened.
+  struct Payload {
+    const std::byte* data = nullptr;
+    size_t bytes = 0;
+    // Control of a rank that differs in whether datagrams are sealed: only good
+    // to learn so from its announcements.
+    bool foreign = false;
   };
   // Adds what only the session knows to a control datagram.
   using Extra = std::function<void(WriteCursor*)>;
@@ -53,14 +68,15 @@ class PeerLink {
 
   // In -----------------------------------------------------------------------
 
-  // Whether the datagram's tag is the peer's.
-  bool isAuthentic(const PacketHeader& header,
-                   const std::byte* datagram,
-                   size_t bytes) const;
+  // Whether the datagram is the peer's; then `out` is what it carries.
+  bool open(const PacketHeader& header,
+            const std::byte* datagram,
+            size_t bytes,
+            Payload* out) const;
   // Whether its number comes for the first time; marks it.
   bool isFirst(const PacketHeader& header);
   void clocksIn(TimePoint now, const ControlClocks& clocks);
-  // Whether anything valid ever came from the peer.
+  // Whether anything valid ever came from the peer, in the own form.
   bool heard() const { return stampUs_ != 0; }
 
   // Out ----------------------------------------------------------------------
@@ -95,9 +111,15 @@ class PeerLink {
   bool closed() const { return closed_; }
 
  private:
+  void address(PacketHeader* header, OutPacket* out) const;
+  void tag(PacketHeader* header,
+           const std::byte* payload,
+           size_t covered,
+           OutPacket* out) const;
   void seal(PacketHeader* header,
             const std::byte* payload,
-            size_t covered,
+            size_t bytes,
+            std::byte* sealed,
             OutPacket* out) const;
 
   const Setup setup_;

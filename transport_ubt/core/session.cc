@@ -34,7 +34,11 @@ uint32_t sizeClass(size_t bytes) {
 }  // namespace
 
 Session::Session(const Setup& setup, SharedState* shared)
-    : setup_(setup), shared_(shared) {
+    : setup_(setup),
+      shared_(shared),
+      opened_(setup.options.auth == AuthMode::kAead
+                  ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
+                  : OutPacket::kHeadBytesMax) {
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const auto credit = [&](int receiver) {
@@ -47,6 +51,7 @@ Session::Session(const Setup& setup, SharedState* shared)
     link.epoch = setup.epoch;
     link.keys = setup.keys[peer];
     link.auth = setup.options.auth;
+    link.opened = &opened_;
     link.sendCredit = credit(peer);
     link.receiveCredit = credit(setup.rank);
     peers_.emplace_back(link);
@@ -313,12 +318,11 @@ void Session::packetIn(TimePoint now,
     return;
   }
   PeerLink& peer = peers_[header.source];
-  if (!peer.isAuthentic(header, datagram, bytes)) {
+  PeerLink::Payload payload;
+  if (!peer.open(header, datagram, bytes, &payload)) {
     counters.add(Counter::kBadTag);
     return;
   }
-  const std::byte* const payload = datagram + PacketHeader::kBytes;
-  const size_t payloadBytes = bytes - PacketHeader::kBytes;
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {
     counters.add(control ? Counter::kReplayed : Counter::kLateData);
@@ -328,7 +332,7 @@ void Session::packetIn(TimePoint now,
     const bool first = peer.isFirst(header);
     counters.add(first ? Counter::kAcceptedControl : Counter::kReplayed);
     if (first) {
-      controlIn(now, header.source, payload, payloadBytes);
+      controlIn(now, header.source, payload);
     }
     return;
   }
@@ -345,7 +349,7 @@ void Session::packetIn(TimePoint now,
     shared_->window.lost(now);
   }
   shared_->window.arrived(bytes);
-  counters.add(dataIn(now, header, payload, payloadBytes));
+  counters.add(dataIn(now, header, payload.data, payload.bytes));
   considerCredit(header.source);
 }
 
@@ -378,22 +382,25 @@ Counter Session::dataIn(TimePoint now,
 
 void Session::controlIn(TimePoint now,
                         int peer,
-                        const std::byte* records,
-                        size_t bytes) {
-  ReadCursor cursor(records, bytes);
+                        const PeerLink::Payload& payload) {
+  ReadCursor cursor(payload.data, payload.bytes);
   ControlClocks clocks;
   if (!ControlClocks::decode(&cursor, &clocks)) {
     shared_->counters.add(Counter::kMalformed);
     return;
   }
-  peers_[peer].clocksIn(now, clocks);
+  if (!payload.foreign) {
+    peers_[peer].clocksIn(now, clocks);
+  }
   while (cursor.left() > 0) {
     ControlRecord record;
     if (!ControlRecord::decode(&cursor, &record)) {
       shared_->counters.add(Counter::kMalformed);
       return;
     }
-    recordIn(now, peer, record);
+    if (!payload.foreign || record.type == ControlType::kAnnounce) {
+      recordIn(now, peer, record);
+    }
   }
 }
 

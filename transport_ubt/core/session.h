@@ -139,10 +139,7 @@ class Session : private OpHost {
                  const PacketHeader& header,
                  const std::byte* payload,
                  size_t bytes);
-  void controlIn(TimePoint now,
-                 int peer,
-                 const std::byte* records,
-                 size_t bytes);
+  void controlIn(TimePoint now, int peer, const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(int peer);
   void writeCredit(int peer, WriteCursor* out);
@@ -154,6 +151,7 @@ class Session : private OpHost {
 
   const Setup setup_;
   SharedState* const shared_;
+  std::vector<std::byte> opened_;  // one datagram, decrypted
   std::vector<PeerLink> peers_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   TagCounts tags_;
