@@ -12,6 +12,14 @@
 namespace gloo {
 namespace transport {
 namespace ubt {
+namespace {
+
+// A receiver's window holds so many slots of each sender, or credit would come
+// in steps too large to keep data flowing.
+constexpr uint64_t kSlotsPerSender = 4;
+constexpr uint64_t kSlotBytesFloor = 1024;
+
+}  // namespace
 
 Context::Context(std::shared_ptr<Device> device,
                  std::shared_ptr<::gloo::transport::Context> tcp,
@@ -70,6 +78,7 @@ void Context::openSession() {
   setup.slotBytesMax = hello_.slotBytesMax;
   std::vector<PublicKey> publicKeys;
   std::vector<::ubt::SocketAddress> sockets;
+  uint64_t windowMin = hello_.windowBytes;
   for (int peer = 0; peer < size; peer++) {
     const bool own = peer == rank;
     const Hello& hello = own ? hello_ : addresses_[peer]->hello();
@@ -77,12 +86,16 @@ void Context::openSession() {
     setup.windowBytes.push_back(hello.windowBytes);
     setup.slotBytesMax =
         std::min<size_t>(setup.slotBytesMax, hello.slotBytesMax);
+    windowMin = std::min(windowMin, hello.windowBytes);
     sockets.push_back(
         own ? ::ubt::SocketAddress()
             : ::ubt::SocketAddress(
                   tcp::Address(addresses_[peer]->tcp()).getSockaddr(),
                   hello.port));
   }
+  const uint64_t share = windowMin / (kSlotsPerSender * (size - 1));
+  setup.slotBytesMax = std::min(
+      setup.slotBytesMax, std::max<size_t>(share / 64 * 64, kSlotBytesFloor));
   const size_t slotOfAll = (size - 1) * setup.slotBytesMax;
   if (setup.options.order == ::ubt::SumOrder::kRank &&
       slotOfAll > device_->settings().arenaBytes) {

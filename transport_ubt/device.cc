@@ -22,9 +22,8 @@ namespace {
 
 constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
 constexpr int kIpv6Overhead = 40 + 8;
-// Two slots, their headers and a control datagram fill one train; larger ones
-// would send no faster and lose more at once.
-constexpr int kSlotBytesLargest = 31872;
+// What one UDP datagram can carry, in steps of 64.
+constexpr int kSlotBytesLargest = 65408;
 constexpr int kSlotBytesSmallest = 256;
 
 std::string interfaceNames() {
@@ -87,6 +86,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const tcp::attr& attr,
   options.limits.arenaBytes = settings.arenaBytes;
   options.limits.windowBytesMax = settings.windowBytes;
   options.faults = settings.faults;
+  options.busyPoll = settings.busyPoll;
   if (settings.faults.any()) {
     warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
   }

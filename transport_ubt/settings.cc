@@ -193,6 +193,11 @@ const std::map<std::string, Reader>& readers() {
        [](Settings* s, const char* name, const std::string& value) {
          s->windowBytes = integer(name, value, 64 << 10, 1 << 30);
        }},
+      {"GLOO_UBT_BUSY_POLL",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->busyPoll =
+             value == "off" ? ::ubt::Duration{0} : duration(name, value, value);
+       }},
       {"GLOO_UBT_SECRET",
        [](Settings* s, const char*, const std::string& value) {
          s->secret = value;

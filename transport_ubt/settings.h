@@ -31,6 +31,8 @@ struct Settings {
   bool segmentation = true;
   size_t arenaBytes = size_t{256} << 20;
   size_t windowBytes = 2 << 20;
+  // For how long a call that has nothing to do yields the CPU before it sleeps.
+  ::ubt::Duration busyPoll = std::chrono::microseconds(200);
 
   // Shared by all ranks of a job; keeps others out. GLOO_UBT_SECRET, or the
   // first line of the file GLOO_UBT_SECRET_FILE.

@@ -20,9 +20,8 @@ constexpr size_t kRoundsPerBatchMax = 256;
 constexpr size_t kRoundsMin = 3;
 
 // A turn is so long, within these numbers of iterations.
-constexpr Seconds kTurnTime(.03);
-constexpr size_t kTurnIterationsMin = 2;
-constexpr size_t kTurnIterationsMax = 16;
+constexpr Seconds kTurnTime(.05);
+constexpr size_t kTurnIterationsMax = 64;
 
 // User and system time, of all threads of this process or of this thread.
 double cpuSeconds(clockid_t clock) {
@@ -33,15 +32,6 @@ double cpuSeconds(clockid_t clock) {
 
 }  // namespace
 
-// What this rank measured since the last exchange: one value for each round,
-// contender and iteration, the last varying fastest.
-struct Comparison::Batch {
-  size_t turnIterations = 1;
-  std::vector<double> us;
-  std::vector<double> notBounded;
-  std::vector<double> expired;
-};
-
 Comparison::Comparison(ControlChannel& control,
                        const std::vector<Contender>& contenders,
                        size_t elements)
@@ -51,7 +41,8 @@ Comparison::Comparison(ControlChannel& control,
       verification_(control.size(), elements),
       inputs_(elements),
       data_(elements),
-      measured_(contenders.size()) {
+      measured_(contenders.size()),
+      batches_(contenders.size()) {
   verification_.fillExact(control_.rank(), inputs_.data());
   for (const auto& contender : contenders_) {
     algorithms_.push_back(
@@ -67,28 +58,19 @@ std::vector<Measured> Comparison::run(
   const auto start = Clock::now();
   Seconds elapsed(0);
   size_t next = 1;
-  size_t turnIterations = kTurnIterationsMin;
   while (true) {
     // Rank 0 decides for all: clocks and speeds differ.
     const auto rounds = static_cast<size_t>(control_.fromRank0(next));
     if (rounds == 0) {
       break;
     }
-    Batch batch;
-    batch.turnIterations =
-        static_cast<size_t>(control_.fromRank0(turnIterations));
     const auto batchStart = Clock::now();
-    runBatch(rounds, batch);
-    gather(batch);
+    runBatch(rounds);
+    gather();
     rounds_ += rounds;
     elapsed = Clock::now() - start;
     progress({elapsed, total, rounds_});
     const Seconds aRound = (Clock::now() - batchStart) / (1.0 * rounds);
-    const Seconds anIteration =
-        aRound / (contenders_.size() * (batch.turnIterations + 1.0));
-    turnIterations = std::clamp(static_cast<size_t>(kTurnTime / anIteration),
-                                kTurnIterationsMin,
-                                kTurnIterationsMax);
     const bool over = elapsed + aRound > total && rounds_ >= kRoundsMin;
     const Seconds left = std::min(kBatchTime, total - elapsed);
     next = over ? 0
@@ -120,15 +102,14 @@ void Comparison::warmUp() {
   }
 }
 
-void Comparison::runBatch(size_t rounds, Batch& batch) {
+void Comparison::runBatch(size_t rounds) {
   for (size_t round = 0; round < rounds; round++) {
     for (size_t i = 0; i < algorithms_.size(); i++) {
-      auto& measured = measured_[i];
-      measured.cpuSeconds += takeTurn(algorithms_[i].get(), measured, batch);
+      takeTurn(i);
       if (round + 1 == rounds) {
         const auto gaps = gapsOfAll(algorithms_[i]->outcome().gaps);
         if (!verification_.verifyExact(data_.data(), gaps)) {
-          measured.verified = false;
+          measured_[i].verified = false;
         }
       }
     }
@@ -144,10 +125,11 @@ double Comparison::barrierThenCpu() {
 }
 
 // One untimed iteration, for a barrier lets ranks go at different times, then
-// the timed ones. Returns this rank's CPU seconds in the timed ones.
-double Comparison::takeTurn(AllreduceUnderTest* algorithm,
-                            Measured& measured,
-                            Batch& batch) {
+// the timed ones.
+void Comparison::takeTurn(size_t contender) {
+  auto& algorithm = *algorithms_[contender];
+  auto& measured = measured_[contender];
+  auto& batch = batches_[contender];
   const double cpuStart = barrierThenCpu();
   double copyCpu = 0;
   for (size_t i = 0; i < batch.turnIterations + 1; i++) {
@@ -155,10 +137,10 @@ double Comparison::takeTurn(AllreduceUnderTest* algorithm,
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
     const auto start = Clock::now();
-    algorithm->run();
+    algorithm.run();
     const double us = Seconds(Clock::now() - start).count() * 1e6;
     if (i > 0) {
-      const Outcome outcome = algorithm->outcome();
+      const Outcome outcome = algorithm.outcome();
       measured.boundUs = outcome.boundUs;
       measured.missingPairs += outcome.missingPairs;
       batch.us.push_back(us);
@@ -170,18 +152,32 @@ double Comparison::takeTurn(AllreduceUnderTest* algorithm,
   const double spent =
       cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart - copyCpu;
   const double timed = batch.turnIterations;
-  return spent * timed / (timed + 1);
+  measured.cpuSeconds += spent * timed / (timed + 1);
 }
 
-void Comparison::gather(const Batch& batch) {
-  const auto slowest = control_.max(batch.us);
-  const auto notBounded = control_.max(batch.notBounded);
-  const auto expired = control_.max(batch.expired);
-  for (size_t i = 0; i < slowest.size(); i++) {
-    auto& measured = measured_[i / batch.turnIterations % measured_.size()];
-    measured.slowestUs.push_back(slowest[i]);
-    measured.boundedOps += notBounded[i] == 0;
-    measured.expiredOps += expired[i] > 0;
+// Exchanges the batches and begins new ones.
+void Comparison::gather() {
+  for (size_t i = 0; i < batches_.size(); i++) {
+    Batch& batch = batches_[i];
+    Measured& measured = measured_[i];
+    const auto slowest = control_.max(batch.us);
+    const auto notBounded = control_.max(batch.notBounded);
+    const auto expired = control_.max(batch.expired);
+    double total = 0;
+    for (size_t k = 0; k < slowest.size(); k++) {
+      measured.slowestUs.push_back(slowest[k]);
+      measured.boundedOps += notBounded[k] == 0;
+      measured.expiredOps += expired[k] > 0;
+      total += slowest[k];
+    }
+    // All ranks know the same times, and come to the same number.
+    const double perTurn =
+        kTurnTime.count() * 1e6 * static_cast<double>(slowest.size()) / total;
+    batch = Batch();
+    batch.turnIterations = static_cast<size_t>(
+        std::clamp(perTurn,
+                   static_cast<double>(Batch::kTurnIterationsMin),
+                   static_cast<double>(kTurnIterationsMax)));
   }
 }
 

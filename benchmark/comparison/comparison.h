@@ -34,8 +34,9 @@ struct Measured {
 // Runs all contenders at one size, interleaved: a turn of each, again and
 // again, so that whatever else the machines do meets all of them alike.
 //
-// A turn is some 30 ms of back-to-back iterations, as a training step makes
-// them, between two barriers. The first is not timed: a barrier lets the ranks
+// A turn is some 50 ms of back-to-back iterations, as a training step makes
+// them, between two barriers: all have the same time, a faster one more of
+// them. The first is not timed: a barrier lets the ranks
 // go at different times, and whoever goes first would count the wait for the
 // last. The CPU time that a rank spends is counted up to the second barrier,
 // so that work which goes on after an algorithm has returned is not missed;
@@ -65,15 +66,22 @@ class Comparison {
       const std::function<void(const Progress&)>& progress);
 
  private:
-  struct Batch;
+  // What this rank measured of one contender since the last exchange: one value
+  // for each iteration.
+  struct Batch {
+    static constexpr size_t kTurnIterationsMin = 2;
+
+    size_t turnIterations = kTurnIterationsMin;
+    std::vector<double> us;
+    std::vector<double> notBounded;
+    std::vector<double> expired;
+  };
 
   void warmUp();
-  void runBatch(size_t rounds, Batch& batch);
-  double takeTurn(AllreduceUnderTest* algorithm,
-                  Measured& measured,
-                  Batch& batch);
+  void runBatch(size_t rounds);
+  void takeTurn(size_t contender);
   double barrierThenCpu();
-  void gather(const Batch& batch);
+  void gather();
   void finish();
   Gaps gapsOfAll(const Gaps& own);
 
@@ -85,6 +93,7 @@ class Comparison {
   std::vector<float> data_;
   std::vector<std::unique_ptr<AllreduceUnderTest>> algorithms_;
   std::vector<Measured> measured_;
+  std::vector<Batch> batches_;
   size_t rounds_ = 0;
   double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations
 };

@@ -8,9 +8,8 @@
 namespace ubt {
 namespace {
 
-// Bytes of data to one peer in a row: what the kernel sends in one go, with
-// room for the control datagram that rides behind.
-constexpr size_t kSendBurstBytes = 63840;
+// Bytes of data to one peer in a row: what the kernel sends in one go.
+constexpr size_t kSendBurstBytes = 65507;
 // Ops that peers may have begun and the local caller not.
 constexpr size_t kUnenteredOpsMax = 256;
 // The element count travels in 32 bits.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/driver.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <thread>
 #include <utility>
+
+#include "transport_ubt/io/steady_now.h"
 
 namespace ubt {
 namespace {
@@ -17,14 +21,58 @@ constexpr int kReceivesPerTurn = 16;
 constexpr int kTrainsPerTurn = 4;
 // The service thread gives the mutex back after this many turns.
 constexpr int kTurnsPerService = 8;
+// What a call still has to send when it ends goes out in this many turns.
+constexpr int kTurnsToSendAll = 64;
+// A deadline waits for the socket to be drained, but not longer: under a flood
+// it never is.
+constexpr Duration kOverdueMax = std::chrono::milliseconds(2);
+// A thread that was made way for may fail to come.
+constexpr Duration kMakeWayMax = std::chrono::milliseconds(1);
+// The service thread tries a full socket again after this.
+constexpr Duration kSendRetry = std::chrono::milliseconds(1);
 // A kernel buffer holds headers and slack beside the payload.
 constexpr uint64_t kBufferPerPayload = 2;
+// With more ranks of a context on this host than this per CPU, yielding one
+// hands it to a rank that has to yield as well.
+constexpr size_t kRanksPerCpuMax = 2;
 
 }  // namespace
 
-TimePoint Driver::clock() {
-  return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
-}
+// Holds the mutex. Whoever drives makes way for it.
+class Driver::Entry {
+ public:
+  explicit Entry(Driver* driver) : driver_(driver) {
+    driver->asking_++;
+    lock_ = Lock(driver->mutex_);
+    driver->asking_--;
+    driver->madeWay_.notify_one();
+  }
+  Lock& lock() { return lock_; }
+
+ protected:
+  Driver* const driver_;
+
+ private:
+  Lock lock_;
+};
+
+// A caller that may wait, and drive, inside.
+class Driver::Call : public Entry {
+ public:
+  explicit Call(Driver* driver) : Entry(driver) { driver->callers_++; }
+  ~Call() {
+    driver_->callers_--;
+    driver_->lastCall_ = steadyNow();
+    const TimePoint due = driver_->sender_.blocked() ? driver_->lastCall_
+                                                     : driver_->nextDeadline();
+    if (driver_->callers_ == 0 &&
+        driver_->serviceLooks_ - due > ServiceThread::kPeriod) {
+      driver_->service_->wake();
+    }
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
 
 Endpoint::Limits Driver::fit(Endpoint::Limits limits, int receiveBufferBytes) {
   limits.windowBytesMax = std::min<uint64_t>(
@@ -39,7 +87,8 @@ Driver::Driver(const Options& options, const Reduction& reduction)
       limits_(fit(options.limits, socket_.receiveBufferBytes())),
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
-      wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+      wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      busyPoll_(options.busyPoll) {
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
@@ -54,25 +103,38 @@ Driver::~Driver() {
 
 Session* Driver::open(const Session::Setup& setup,
                       std::vector<SocketAddress> addresses) {
-  Lock lock(mutex_);
+  const Entry entry(this);
+  if (crowded(addresses)) {
+    busyPoll_ = Duration{0};
+  }
   Session* const session = endpoint_.open(setup);
   sender_.setAddresses(session, std::move(addresses));
   return session;
 }
 
+bool Driver::crowded(const std::vector<SocketAddress>& addresses) const {
+  const auto here =
+      1 + std::count_if(addresses.begin(),
+                        addresses.end(),
+                        [this](const SocketAddress& address) {
+                          return address.sameHost(socket_.address());
+                        });
+  return static_cast<size_t>(here) >
+         kRanksPerCpuMax * std::max(1u, std::thread::hardware_concurrency());
+}
+
 void Driver::linger(Session* session, Duration patience) {
-  Lock lock(mutex_);
-  callers_++;
-  calls_++;
+  Call call(this);
   driveUntil(
-      lock, [&] { return !session->lingering(); }, clock() + patience);
-  callers_--;
+      call.lock(),
+      [&] { return !session->lingering(); },
+      steadyNow() + patience);
 }
 
 void Driver::close(Session* session) {
-  Lock lock(mutex_);
+  const Entry entry(this);
   session->sendLeave();
-  sender_.send(clock(), 2 * session->size());
+  sendAll();
   sender_.forget(session);
   endpoint_.close(session);
 }
@@ -84,53 +146,56 @@ bool Driver::allreduce(Session* session,
                        Duration timeout,
                        OpReport* report,
                        Failure* failure) {
-  Lock lock(mutex_);
-  callers_++;
-  calls_++;
-  const TimePoint deadline = clock() + timeout;
-  bool result = false;
+  Call call(this);
   driveUntil(
-      lock,
+      call.lock(),
       [&] { return session->mayEnter() || !session->failure().empty(); },
-      deadline);
+      steadyNow() + timeout);
   if (!session->failure().empty()) {
     failure->what = session->failure();
-  } else if (!session->mayEnter()) {
-    failure->what = session->giveUp();
-  } else {
-    const OpId id = session->enter(clock(), tag, shape, bucket, timeout);
-    wakeSleeper();
-    // The op ends itself, by its bound or its own timeout.
-    driveUntil(
-        lock, [&] { return session->finished(id); }, kNever);
-    failure->what = session->failure(id);
-    *report = session->leave(clock(), id);
-    result = failure->what.empty();
+    return false;
   }
-  callers_--;
-  return result;
+  if (!session->mayEnter()) {
+    failure->what = session->giveUp();
+    sendAll();
+    return false;
+  }
+  const OpId id = session->enter(steadyNow(), tag, shape, bucket, timeout);
+  wakeSleeper();
+  // The op ends itself, by its bound or its own timeout.
+  driveUntil(
+      call.lock(), [&] { return session->finished(id); }, kNever);
+  failure->what = session->failure(id);
+  *report = session->leave(steadyNow(), id);
+  // What others wait for should not wait for the next caller.
+  sendAll();
+  return failure->what.empty();
 }
 
 void Driver::peerClosed(Session* session, int rank, const std::string& why) {
-  Lock lock(mutex_);
+  const Entry entry(this);
   // What it said before it went is nearer the cause.
   TimePoint now{};
   for (int turn = 0; turn < kTurnsPerService && work(&now); turn++) {
   }
   session->peerClosed(rank, why);
-  notifyReady();
+  callReady();
   wakeSleeper();
 }
 
 Counters Driver::counters() {
-  Lock lock(mutex_);
+  const Entry entry(this);
   return endpoint_.shared().counters;
 }
 
-// One turn: takes what has come, lets deadlines pass only once the socket is
+TimePoint Driver::nextDeadline() const {
+  return std::min(endpoint_.nextDeadline(), sender_.nextDeadline());
+}
+
+// One turn: takes what has come, lets deadlines pass once the socket is
 // drained, sends. True if there may be more to do at once.
 bool Driver::work(TimePoint* now) {
-  *now = clock();
+  *now = steadyNow();
   bool drained = false;
   int received = 0;
   while (!drained && received < kReceivesPerTurn) {
@@ -140,50 +205,34 @@ bool Driver::work(TimePoint* now) {
     received += !drained;
   }
   if (received > 0) {
-    *now = clock();
+    *now = steadyNow();
   }
-  if (drained && endpoint_.nextDeadline() <= *now) {
+  if (endpoint_.nextDeadline() <=
+      *now - (drained ? Duration{0} : kOverdueMax)) {
     endpoint_.deadlinePassed(*now);
   }
   const bool sent = sender_.send(*now, kTrainsPerTurn);
   return received > 0 || sent;
 }
 
+void Driver::sendAll() {
+  for (int turn = 0;
+       turn < kTurnsToSendAll && sender_.send(steadyNow(), kTrainsPerTurn);
+       turn++) {
+  }
+}
+
+// True once `ready`, false if the deadline came first.
 bool Driver::driveUntil(Lock& lock,
                         const std::function<bool()>& ready,
                         TimePoint deadline) {
   Waiter self{ready, {}};
-  TimePoint now{};
-  while (!ready()) {
+  while (!ready() && steadyNow() < deadline) {
     if (driving_) {
-      const auto place = waiters_.insert(waiters_.end(), &self);
-      if (deadline == kNever) {
-        self.wake.wait(lock);
-      } else {
-        self.wake.wait_until(
-            lock,
-            std::chrono::steady_clock::time_point(deadline.time_since_epoch()));
-      }
-      waiters_.erase(place);
-      if (clock() >= deadline) {
-        break;
-      }
-      continue;
+      waitForDriver(lock, &self, deadline);
+    } else {
+      drive(lock, ready, deadline);
     }
-    driving_ = true;
-    looked_ = clock();
-    while (!ready() && clock() < deadline) {
-      const bool busy = work(&now);
-      // Whatever kept this turn long would have kept a deadline waiting.
-      endpoint_.shared().lateness.sample(now, now - looked_);
-      looked_ = now;
-      notifyReady();
-      if (!busy && !ready()) {
-        sleep(lock, now, deadline);
-      }
-    }
-    driving_ = false;
-    break;
   }
   // Whoever leaves sees to it that somebody drives: who was asked to may find
   // itself ready, and leave, too.
@@ -193,25 +242,78 @@ bool Driver::driveUntil(Lock& lock,
   return ready();
 }
 
-// Blocks until a datagram, a deadline or another caller comes.
-void Driver::sleep(Lock& lock, TimePoint now, TimePoint deadline) {
-  const TimePoint timer =
-      std::min(endpoint_.nextDeadline(), sender_.nextDeadline());
+void Driver::waitForDriver(Lock& lock, Waiter* self, TimePoint deadline) {
+  const auto place = waiters_.insert(waiters_.end(), self);
+  if (deadline == kNever) {
+    self->wake.wait(lock);
+  } else {
+    self->wake.wait_until(
+        lock,
+        std::chrono::steady_clock::time_point(deadline.time_since_epoch()));
+  }
+  waiters_.erase(place);
+  if (self->called) {
+    self->called = false;
+    asking_--;
+    madeWay_.notify_one();
+  }
+}
+
+void Driver::drive(Lock& lock,
+                   const std::function<bool()>& ready,
+                   TimePoint deadline) {
+  struct Driving {  // ends whatever happens
+    explicit Driving(bool* on) : on_(on) { *on_ = true; }
+    ~Driving() { *on_ = false; }
+    bool* const on_;
+  } driving(&driving_);
+  TimePoint now{};
+  looked_ = steadyNow();
+  busyUntil_ = looked_ + busyPoll_;
+  while (!ready() && steadyNow() < deadline) {
+    const bool busy = work(&now);
+    // Whatever kept this turn long would have kept a deadline waiting.
+    endpoint_.shared().lateness.sample(now, now - looked_);
+    looked_ = now;
+    callReady();
+    if (busy) {
+      busyUntil_ = now + busyPoll_;
+      makeWay(lock);
+    } else if (!ready()) {
+      rest(lock, now, deadline);
+    }
+  }
+}
+
+// Until a datagram, a deadline or another caller comes. Blocking at once would
+// be wrong where an answer is on its way: waking takes the kernel longer than
+// the answer does.
+void Driver::rest(Lock& lock, TimePoint now, TimePoint deadline) {
+  const TimePoint timer = nextDeadline();
   const TimePoint until = std::min(timer, deadline);
-  sleeping_ = true;
+  sleeping_ = now >= busyUntil_;
+  const bool sleeps = sleeping_;
+  const bool blocked = sender_.blocked();
   lock.unlock();
-  socket_.waitReadable(
-      wakeFd_,
-      until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
+  if (sleeps) {
+    socket_.wait(
+        wakeFd_,
+        blocked,
+        until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
+  } else {
+    sched_yield();
+  }
   lock.lock();
   sleeping_ = false;
-  const TimePoint woken = clock();
+  const TimePoint woken = steadyNow();
   if (woken > timer) {
     endpoint_.shared().lateness.sample(woken, woken - timer);
   }
   looked_ = woken;
-  uint64_t wakes;
-  (void)!read(wakeFd_, &wakes, sizeof(wakes));
+  if (sleeps) {
+    uint64_t wakes;
+    (void)!read(wakeFd_, &wakes, sizeof(wakes));
+  }
 }
 
 // Something changed under a caller that sleeps in poll.
@@ -222,30 +324,38 @@ void Driver::wakeSleeper() {
   }
 }
 
-void Driver::notifyReady() {
+void Driver::callReady() {
   for (Waiter* waiter : waiters_) {
-    if (waiter->ready()) {
+    if (!waiter->called && waiter->ready()) {
+      waiter->called = true;
+      asking_++;
       waiter->wake.notify_one();
     }
   }
 }
 
-bool Driver::callersInside() {
-  Lock lock(mutex_);
-  const bool came = calls_ != callsSeen_;
-  callsSeen_ = calls_;
-  return came || callers_ > 0;
+// A mutex is not fair: without a wait, this thread would have it back before
+// the one that asked has even woken.
+void Driver::makeWay(Lock& lock) {
+  if (asking_ > 0) {
+    madeWay_.wait_for(lock, kMakeWayMax, [this] { return asking_ == 0; });
+  }
 }
 
-TimePoint Driver::serve() {
-  Lock lock(mutex_);
-  TimePoint now{};
-  for (int turn = 0; turn < kTurnsPerService; turn++) {
-    if (!work(&now)) {
-      return std::min(endpoint_.nextDeadline(), sender_.nextDeadline());
-    }
+ServiceThread::Next Driver::look() {
+  const Entry entry(this);
+  TimePoint now = steadyNow();
+  bool busy = callers_ == 0;
+  for (int turn = 0; busy && asking_ == 0 && turn < kTurnsPerService; turn++) {
+    busy = work(&now);
   }
-  return now;
+  const TimePoint period = now + ServiceThread::kPeriod;
+  const TimePoint due = busy                ? now
+                        : sender_.blocked() ? now + kSendRetry
+                                            : nextDeadline();
+  const bool alone = callers_ == 0 && now - lastCall_ >= ServiceThread::kPeriod;
+  serviceLooks_ = alone ? due : callers_ == 0 ? std::min(due, period) : period;
+  return {serviceLooks_, alone};
 }
 
 }  // namespace ubt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -20,14 +20,16 @@ namespace ubt {
 
 // Runs an endpoint on a real socket. Whoever waits drives: a caller inside an
 // allreduce polls the socket itself; the service thread does only while no
-// caller is inside (docs/threading.md). All methods may be called from any
-// thread.
+// caller is inside (docs/threading.md). A caller that drives makes way, between
+// two turns, for other threads. All methods may be called from any thread.
 class Driver : private ServiceThread::Client {
  public:
   struct Options {
     UdpSocket::Options socket;
     Endpoint::Limits limits;  // windowBytesMax is cut to what the socket holds
     FaultOptions faults;
+    // For how long a caller with nothing to do yields the CPU before it sleeps.
+    Duration busyPoll{0};
   };
 
   // An op that cannot yield a result; `what` names the rank and the remedy.
@@ -69,39 +71,54 @@ class Driver : private ServiceThread::Client {
   Counters counters();
 
  private:
+  // A thread that waits while another one drives.
   struct Waiter {
     std::function<bool()> ready;
     std::condition_variable wake;
+    bool called = false;  // its wait is over; it asks for the mutex
   };
   using Lock = std::unique_lock<std::mutex>;
+  class Entry;
+  class Call;
 
-  static TimePoint clock();
   bool driveUntil(Lock& lock,
                   const std::function<bool()>& ready,
                   TimePoint deadline);
+  void drive(Lock& lock,
+             const std::function<bool()>& ready,
+             TimePoint deadline);
+  void waitForDriver(Lock& lock, Waiter* self, TimePoint deadline);
   bool work(TimePoint* now);
-  void sleep(Lock& lock, TimePoint now, TimePoint deadline);
+  void sendAll();
+  void rest(Lock& lock, TimePoint now, TimePoint deadline);
   void wakeSleeper();
-  void notifyReady();
+  void callReady();
+  void makeWay(Lock& lock);
+  TimePoint nextDeadline() const;
 
-  // ServiceThread::Client
-  bool callersInside() override;
-  TimePoint serve() override;
+  ServiceThread::Next look() override;  // ServiceThread::Client
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
+  bool crowded(const std::vector<SocketAddress>& addresses) const;
 
   std::mutex mutex_;
+  // Threads that are about to take the mutex while another may hold it for
+  // long. Counted up without the mutex, down with it.
+  std::atomic<int> asking_{0};
+  std::condition_variable madeWay_;
   UdpSocket socket_;
   const Endpoint::Limits limits_;
   Endpoint endpoint_;
   PacketSender sender_;
   int wakeFd_ = -1;
+  Duration busyPoll_;
+  TimePoint busyUntil_{};
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free
   TimePoint looked_{};     // when the driving caller last looked at the clock
-  uint64_t calls_ = 0;     // for the service thread to see that callers come
-  uint64_t callsSeen_ = 0;
   int callers_ = 0;
+  TimePoint lastCall_{};      // when the last caller left
+  TimePoint serviceLooks_{};  // when the service thread looks next
   std::list<Waiter*> waiters_;
   std::unique_ptr<ServiceThread> service_;  // last: it uses all the others
 };

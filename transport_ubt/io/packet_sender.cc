@@ -12,8 +12,11 @@ PacketSender::PacketSender(Endpoint* endpoint,
       socket_(socket),
       harmful_(faults.any()),
       faults_(faults),
-      packets_(UdpSocket::kTrainSegmentsMax + 1),
-      sessions_(UdpSocket::kTrainSegmentsMax + 1) {}
+      sessions_(UdpSocket::kTrainSegmentsMax + 1) {
+  while (packets_.size() < sessions_.size()) {
+    packets_.push_back(std::make_unique<OutPacket>());
+  }
+}
 
 void PacketSender::setAddresses(const Session* session,
                                 std::vector<SocketAddress> addresses) {
@@ -21,17 +24,20 @@ void PacketSender::setAddresses(const Session* session,
 }
 
 bool PacketSender::send(TimePoint now, int trains) {
+  if (!sendWaiting()) {
+    return false;
+  }
   bool any = false;
   if (harmful_) {
     releaseHeld(now);
   }
-  for (int sent = 0; sent < trains; sent++) {
+  for (int sent = 0; sent < trains && !blocked(); sent++) {
     size_t count = 0;
     size_t bytes = 0;
     // A train: datagrams to one peer of one session, all of one size but the
     // last, which may be the control that goes with the data.
-    while (count < UdpSocket::kTrainSegmentsMax) {
-      OutPacket& packet = packets_[count];
+    while (count < UdpSocket::kTrainSegmentsMax && !blocked()) {
+      OutPacket& packet = *packets_[count];
       sessions_[count] = endpoint_->packetOut(now, &packet);
       if (sessions_[count] == nullptr) {
         break;
@@ -41,12 +47,13 @@ bool PacketSender::send(TimePoint now, int trains) {
         sendHarmed(now, packet);
         continue;
       }
+      const OutPacket& head = *packets_[0];
       const size_t size = packet.headBytes + packet.payloadBytes;
-      const size_t first = packets_[0].headBytes + packets_[0].payloadBytes;
+      const size_t first = head.headBytes + head.payloadBytes;
       const bool joins = count > 0 && socket_->segmentation() &&
-                         packets_[0].type == PacketType::kData &&
+                         head.type == PacketType::kData &&
                          sessions_[count] == sessions_[0] &&
-                         packet.peer == packets_[0].peer && size <= first &&
+                         packet.peer == head.peer && size <= first &&
                          bytes + size <= UdpSocket::kTrainBytesMax;
       if (count > 0 && !joins) {
         flushTrain(count);
@@ -73,18 +80,18 @@ void PacketSender::flushTrain(size_t count) {
   iovec pieces[2 * UdpSocket::kTrainSegmentsMax];
   size_t used = 0;
   for (size_t i = 0; i < count; i++) {
-    OutPacket& packet = packets_[i];
+    OutPacket& packet = *packets_[i];
     pieces[used++] = {packet.head, packet.headBytes};
     if (packet.payloadBytes > 0) {
       pieces[used++] = {const_cast<std::byte*>(packet.payload),
                         packet.payloadBytes};
     }
   }
-  const auto& to = addresses_[sessions_[0]][packets_[0].peer];
-  transmit(to,
+  const OutPacket& first = *packets_[0];
+  transmit(addresses_[sessions_[0]][first.peer],
            pieces,
            used,
-           packets_[0].headBytes + packets_[0].payloadBytes,
+           first.headBytes + first.payloadBytes,
            count);
 }
 
@@ -93,15 +100,44 @@ void PacketSender::transmit(const SocketAddress& to,
                             size_t count,
                             size_t segmentBytes,
                             size_t datagrams) {
-  auto sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
-  if (sent == UdpSocket::Sent::kFull) {
-    socket_->waitWritable();
-    sent = socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+  if (!blocked() && offer(to, pieces, count, segmentBytes, datagrams)) {
+    return;
   }
-  if (sent != UdpSocket::Sent::kYes) {
+  Waiting train{to, {}, segmentBytes, datagrams};
+  for (size_t i = 0; i < count; i++) {
+    const auto* const piece = static_cast<const std::byte*>(pieces[i].iov_base);
+    train.bytes.insert(train.bytes.end(), piece, piece + pieces[i].iov_len);
+  }
+  waiting_.push_back(std::move(train));
+}
+
+// False if the socket has no room.
+bool PacketSender::offer(const SocketAddress& to,
+                         const iovec* pieces,
+                         size_t count,
+                         size_t segmentBytes,
+                         size_t datagrams) {
+  const auto sent =
+      socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+  if (sent == UdpSocket::Sent::kFailed) {
     // As good as lost on the way: the protocol makes up for it.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
   }
+  return sent != UdpSocket::Sent::kFull;
+}
+
+// True if no train waits any more.
+bool PacketSender::sendWaiting() {
+  while (blocked()) {
+    const Waiting& train = waiting_.front();
+    const iovec piece{const_cast<std::byte*>(train.bytes.data()),
+                      train.bytes.size()};
+    if (!offer(train.to, &piece, 1, train.segmentBytes, train.datagrams)) {
+      return false;
+    }
+    waiting_.pop_front();
+  }
+  return true;
 }
 
 void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {
@@ -117,7 +153,7 @@ void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {
 
 void PacketSender::releaseHeld(TimePoint now) {
   FaultInjector::Held held;
-  while (faults_.due(now, &held)) {
+  while (!blocked() && faults_.due(now, &held)) {
     const iovec piece{held.datagram.data(), held.datagram.size()};
     transmit(held.to, &piece, 1, held.datagram.size(), 1);
   }

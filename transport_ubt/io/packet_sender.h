@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -26,13 +27,32 @@ class PacketSender {
                     std::vector<SocketAddress> addresses);
   void forget(const Session* session) { addresses_.erase(session); }
 
-  // Sends up to `trains` trains. False if there was nothing to send.
+  // Sends what `trains` trains can carry. False if there was nothing to send,
+  // or the socket is full.
   bool send(TimePoint now, int trains);
+  // Whether a train waits for room in the socket: nothing more is taken from
+  // the endpoint until it has gone.
+  bool blocked() const { return !waiting_.empty(); }
 
   // When held-back datagrams want to go (fault injection); kNever usually.
   TimePoint nextDeadline() const { return faults_.nextDeadline(); }
 
  private:
+  // A train the socket had no room for. The memory it was gathered from need
+  // not outlive the call that made it, so this is a copy.
+  struct Waiting {
+    SocketAddress to;
+    std::vector<std::byte> bytes;
+    size_t segmentBytes = 0;
+    size_t datagrams = 0;
+  };
+
+  bool sendWaiting();
+  bool offer(const SocketAddress& to,
+             const iovec* pieces,
+             size_t count,
+             size_t segmentBytes,
+             size_t datagrams);
   void flushTrain(size_t count);
   void sendHarmed(TimePoint now, const OutPacket& packet);
   void releaseHeld(TimePoint now);
@@ -47,8 +67,11 @@ class PacketSender {
   const bool harmful_;
   FaultInjector faults_;
   std::map<const Session*, std::vector<SocketAddress>> addresses_;
+  // At most two: nothing new is taken on while one waits, but one may have
+  // been.
+  std::deque<Waiting> waiting_;
   // Packets of the train being built, and which session each belongs to.
-  std::vector<OutPacket> packets_;
+  std::vector<std::unique_ptr<OutPacket>> packets_;
   std::vector<const Session*> sessions_;
 };
 

@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <system_error>
+
+#include "transport_ubt/io/steady_now.h"
 
 namespace ubt {
 namespace {
@@ -21,10 +22,6 @@ void check(int status, const char* what) {
 
 }  // namespace
 
-TimePoint ServiceThread::clock() {
-  return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
-}
-
 ServiceThread::ServiceThread(Client* client, int fd)
     : client_(client), fd_(fd) {
   // libuv's own timers tick in milliseconds; a timerfd does not.
@@ -36,9 +33,15 @@ ServiceThread::ServiceThread(Client* client, int fd)
   check(uv_async_init(
             &loop_, &stop_, [](uv_async_t* handle) { uv_stop(handle->loop); }),
         "uv_async_init");
+  check(uv_async_init(&loop_,
+                      &wake_,
+                      [](uv_async_t* handle) {
+                        static_cast<ServiceThread*>(handle->data)->look();
+                      }),
+        "uv_async_init");
   check(uv_poll_init(&loop_, &timer_, timerFd_), "uv_poll_init");
   check(uv_poll_init(&loop_, &socket_, fd_), "uv_poll_init");
-  timer_.data = socket_.data = this;
+  timer_.data = socket_.data = wake_.data = this;
   check(uv_poll_start(
             &timer_,
             UV_READABLE,
@@ -49,7 +52,7 @@ ServiceThread::ServiceThread(Client* client, int fd)
               self->look();
             }),
         "uv_poll_start");
-  arm(clock() + kPeriod);
+  arm(steadyNow() + kPeriod);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -57,6 +60,7 @@ ServiceThread::~ServiceThread() {
   uv_async_send(&stop_);
   thread_.join();
   uv_close(reinterpret_cast<uv_handle_t*>(&stop_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&socket_), nullptr);
   uv_run(&loop_, UV_RUN_DEFAULT);
@@ -71,21 +75,16 @@ void ServiceThread::run() {
 }
 
 void ServiceThread::look() {
-  if (client_->callersInside()) {
-    if (serving_) {
-      serving_ = false;
-      uv_poll_stop(&socket_);
-    }
-    arm(clock() + kPeriod);
-    return;
-  }
-  if (!serving_) {
-    serving_ = true;
+  const Next next = client_->look();
+  if (next.watchSocket && !watching_) {
     uv_poll_start(&socket_, UV_READABLE, [](uv_poll_t* handle, int, int) {
       static_cast<ServiceThread*>(handle->data)->look();
     });
+  } else if (!next.watchSocket && watching_) {
+    uv_poll_stop(&socket_);
   }
-  arm(client_->serve());
+  watching_ = next.watchSocket;
+  arm(next.at);
 }
 
 void ServiceThread::arm(TimePoint when) {

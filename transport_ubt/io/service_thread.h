@@ -15,14 +15,15 @@ namespace ubt {
 // period it watches the socket itself.
 class ServiceThread {
  public:
+  struct Next {
+    TimePoint at = kNever;     // when to look again, at the latest
+    bool watchSocket = false;  // and whenever there is something to receive
+  };
   class Client {
    public:
     virtual ~Client() = default;
-    // Whether callers are inside or were since the last time it was asked.
-    virtual bool callersInside() = 0;
-    // Takes and sends what there is; returns when to be called again, at the
-    // latest (kNever: when the socket is readable).
-    virtual TimePoint serve() = 0;
+    // Takes and sends what there is, if no caller does.
+    virtual Next look() = 0;
   };
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(2);
@@ -32,20 +33,23 @@ class ServiceThread {
   // Stops and joins it.
   ~ServiceThread();
 
+  // Makes it look now. Any thread may call.
+  void wake() { uv_async_send(&wake_); }
+
  private:
   void run();
   void look();
   void arm(TimePoint when);
-  static TimePoint clock();
 
   Client* const client_;
   const int fd_;
   int timerFd_ = -1;
   uv_loop_t loop_{};
   uv_async_t stop_{};
+  uv_async_t wake_{};
   uv_poll_t timer_{};
   uv_poll_t socket_{};
-  bool serving_ = false;
+  bool watching_ = false;
   std::thread thread_;
 };
 

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <cstring>
 #include <stdexcept>
 
 namespace ubt {
@@ -30,6 +31,20 @@ uint16_t SocketAddress::port() const {
       family() == AF_INET
           ? reinterpret_cast<const sockaddr_in*>(&storage_)->sin_port
           : reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_port);
+}
+
+bool SocketAddress::sameHost(const SocketAddress& other) const {
+  if (family() != other.family()) {
+    return false;
+  }
+  if (family() == AF_INET) {
+    return reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in*>(other.data())->sin_addr.s_addr;
+  }
+  return std::memcmp(
+             &reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr,
+             &reinterpret_cast<const sockaddr_in6*>(other.data())->sin6_addr,
+             sizeof(in6_addr)) == 0;
 }
 
 std::string SocketAddress::str() const {

@@ -19,7 +19,6 @@ namespace ubt {
 namespace {
 
 constexpr size_t kStagingBytes = 65536;
-constexpr int kWritableWaitMs = 2;
 // If the interface cannot be told, what every network carries.
 constexpr int kMtuUnknown = 1280;
 
@@ -37,14 +36,9 @@ bool sameHost(const sockaddr* a, const SocketAddress& b) {
   if (a == nullptr || a->sa_family != b.family()) {
     return false;
   }
-  if (a->sa_family == AF_INET) {
-    return reinterpret_cast<const sockaddr_in*>(a)->sin_addr.s_addr ==
-           reinterpret_cast<const sockaddr_in*>(b.data())->sin_addr.s_addr;
-  }
-  return std::memcmp(
-             &reinterpret_cast<const sockaddr_in6*>(a)->sin6_addr,
-             &reinterpret_cast<const sockaddr_in6*>(b.data())->sin6_addr,
-             sizeof(in6_addr)) == 0;
+  sockaddr_storage storage{};
+  std::memcpy(&storage, a, b.size());
+  return SocketAddress(storage, 0).sameHost(b);
 }
 
 // The whole of 127/8 answers on loopback, without being listed.
@@ -189,7 +183,7 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
   }
 }
 
-size_t UdpSocket::receiveTrain(size_t* segmentBytes) {
+bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
   iovec piece{staging_.get(), kStagingBytes};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};
@@ -201,9 +195,10 @@ size_t UdpSocket::receiveTrain(size_t* segmentBytes) {
   do {
     bytes = recvmsg(fd_, &message, 0);
   } while (bytes < 0 && errno == EINTR);
-  if (bytes <= 0) {
-    return 0;
+  if (bytes < 0) {
+    return false;
   }
+  *trainBytes = static_cast<size_t>(bytes);
   *segmentBytes = static_cast<size_t>(bytes);
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
@@ -215,18 +210,14 @@ size_t UdpSocket::receiveTrain(size_t* segmentBytes) {
       }
     }
   }
-  return static_cast<size_t>(bytes);
+  return true;
 }
 
-void UdpSocket::waitReadable(int wakeFd, int64_t nanoseconds) const {
-  pollfd fds[2] = {{fd_, POLLIN, 0}, {wakeFd, POLLIN, 0}};
+void UdpSocket::wait(int wakeFd, bool writable, int64_t nanoseconds) const {
+  const auto events = static_cast<short>(POLLIN | (writable ? POLLOUT : 0));
+  pollfd fds[2] = {{fd_, events, 0}, {wakeFd, POLLIN, 0}};
   const timespec timeout{nanoseconds / 1000000000, nanoseconds % 1000000000};
   (void)ppoll(fds, 2, nanoseconds < 0 ? nullptr : &timeout, nullptr);
-}
-
-void UdpSocket::waitWritable() const {
-  pollfd fd{fd_, POLLOUT, 0};
-  (void)poll(&fd, 1, kWritableWaitMs);
 }
 
 }  // namespace ubt

@@ -62,22 +62,27 @@ class UdpSocket {
   // for each datagram in it. False if there was none.
   template <typename Take>
   bool receive(Take&& take) {
+    size_t trainBytes = 0;
     size_t segmentBytes = 0;
-    const size_t bytes = receiveTrain(&segmentBytes);
-    for (size_t at = 0; at < bytes; at += segmentBytes) {
-      take(staging_.get() + at, std::min(segmentBytes, bytes - at));
+    if (!receiveTrain(&trainBytes, &segmentBytes)) {
+      return false;
     }
-    return bytes > 0;
+    size_t at = 0;
+    do {  // an empty datagram is one, too
+      take(staging_.get() + at, std::min(segmentBytes, trainBytes - at));
+      at += segmentBytes;
+    } while (at < trainBytes);
+    return true;
   }
 
-  // Waits until there is something to receive, `wakeFd` is readable or the
-  // time is up; with negative nanoseconds, for ever.
-  void waitReadable(int wakeFd, int64_t nanoseconds) const;
-  // Waits until a datagram can be sent, for a bounded while.
-  void waitWritable() const;
+  // Waits until there is something to receive (or, if `writable`, room to
+  // send), `wakeFd` is readable or the time is up; with negative nanoseconds,
+  // for ever.
+  void wait(int wakeFd, bool writable, int64_t nanoseconds) const;
 
  private:
-  size_t receiveTrain(size_t* segmentBytes);
+  // False if there is none. REQUIRES both pointers.
+  bool receiveTrain(size_t* trainBytes, size_t* segmentBytes);
 
   int fd_ = -1;
   SocketAddress address_;

@@ -74,8 +74,6 @@ class Local(unittest.TestCase):
                 self.assertGreater(row["bound_us"], 0)
             else:
                 self.assertEqual(0, row["loss_fraction"])
-        counts = {(row["elements"], row["iterations"]) for row in rows}
-        self.assertEqual(2, len(counts), "not interleaved")
 
     def test_one_rank_alone(self):
         code, _, err = run_compare(
