@@ -262,19 +262,6 @@ class Operation {
   size_t resultsSent_ = 0;
 };
 
-void check(const detail::AllreduceOptionsImpl& options) {
-  GLOO_ENFORCE_GT(options.out.size(), 0, "no output");
-  GLOO_ENFORCE_GT(options.elementSize, 0, "no element size");
-  GLOO_ENFORCE(options.reduce != nullptr, "no reduce function");
-  const size_t bytes = options.elements * options.elementSize;
-  for (const auto& buffer : options.out) {
-    GLOO_ENFORCE_EQ(buffer->size, bytes, "outputs must be of one size");
-  }
-  for (const auto& buffer : options.in) {
-    GLOO_ENFORCE_EQ(buffer->size, bytes, "inputs must match the output's size");
-  }
-}
-
 }  // namespace
 
 void transposeAllreduce(const AllreduceOptions& options) {
@@ -282,7 +269,7 @@ void transposeAllreduce(const AllreduceOptions& options) {
   if (impl.elements == 0) {
     return;
   }
-  check(impl);
+  checkAllreduceOptions(impl);
   Operation operation(impl);
   if (impl.context->size == 1) {
     operation.runAlone();

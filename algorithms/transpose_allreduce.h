@@ -3,6 +3,7 @@
 
 #include <gloo/algorithm.h>
 #include <gloo/allreduce.h>
+#include <gloo/common/logging.h>
 #include <gloo/math.h>
 #include <gloo/types.h>
 
@@ -58,6 +59,12 @@ struct SummableType<float16> : std::true_type {
   static constexpr auto kType = ubt::ElementType::kFloat16;
 };
 
+// Gloo's classes take a count as an int.
+inline size_t elementCount(int count) {
+  GLOO_ENFORCE_GE(count, 0, "a negative number of elements");
+  return static_cast<size_t>(count);
+}
+
 // x[i] = fn(x[i], y[i]). `fn` must outlive the result.
 template <typename T>
 ReduceInto reduceInto(const ReductionFunction<T>* fn) {
@@ -94,7 +101,7 @@ class TransposeAllreduce : public Algorithm {
       : Algorithm(context),
         exchange_(context,
                   std::vector<void*>(ptrs.begin(), ptrs.end()),
-                  count,
+                  detail::elementCount(count),
                   sizeof(T),
                   detail::reduceInto<T>(fn)) {}
 

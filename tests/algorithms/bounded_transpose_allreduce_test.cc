@@ -108,6 +108,32 @@ TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
   EXPECT_EQ(error, "");
 }
 
+// As with Gloo's own, which begins with the sum of the first two.
+TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
+  Mesh mesh(bounded(), 2);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    const size_t count = 5000;
+    for (const size_t output : {0, 1}) {
+      std::vector<std::vector<float>> inputs(3, std::vector<float>(count));
+      std::vector<float*> pointers;
+      for (int i = 0; i < 3; i++) {
+        fill(context->rank * 3 + i, &inputs[i]);
+        pointers.push_back(inputs[i].data());
+      }
+      AllreduceOptions options(context);
+      options.setInputs(pointers, count);
+      options.setOutput(pointers[output], count);
+      void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+      options.setReduceFunction(sum);
+      ASSERT_TRUE(boundedTransposeAllreduce(options).has_value());
+      for (size_t j = 0; j < count; j++) {
+        ASSERT_EQ(inputs[output][j], expected<float>(6, j)) << j;
+      }
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
 TEST(BoundedTransposeAllreduce, IntegersAndMaximaStayExact) {
   Mesh mesh(bounded(), 3);
   const auto error = mesh.run([&](const Mesh::ContextPtr& context) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "algorithms/bounded_transpose_allreduce.h"
 #include "tests/conformance/transpose_job.h"
 
 namespace gloo {
@@ -109,25 +110,41 @@ TEST_P(TransposeOptions, differentTagsRunAtOnce) {
   EXPECT_EQ("", error);
 }
 
+// Bounded or not.
 TEST_P(TransposeOptions, refusesWhatGlooRefuses) {
-  Mesh mesh(GetParam(), 1);
-  mesh.run([](const auto& context) {
-    std::vector<float> values(4);
+  Mesh mesh(GetParam(), 2);
+  const auto refused = [](const AllreduceOptions& options) {
+    EXPECT_THROW(transposeAllreduce(options), EnforceNotMet);
+    EXPECT_THROW(boundedTransposeAllreduce(options), EnforceNotMet);
+  };
+  const auto error = mesh.run([&](const auto& context) {
+    // Large enough to be bounded.
+    const size_t count = 100000;
+    std::vector<float> values(count);
     AllreduceOptions nothing(context);
     EXPECT_NO_THROW(transposeAllreduce(nothing));  // no elements, no work
+    EXPECT_NO_THROW(boundedTransposeAllreduce(nothing));
     AllreduceOptions noFunction(context);
-    noFunction.setOutput(values.data(), 4);
-    EXPECT_THROW(transposeAllreduce(noFunction), EnforceNotMet);
+    noFunction.setOutput(values.data(), count);
+    refused(noFunction);
     AllreduceOptions noOutput(context);
-    noOutput.setInput(values.data(), 4);
+    noOutput.setInput(values.data(), count);
     noOutput.setReduceFunction(kSumFloats);
-    EXPECT_THROW(transposeAllreduce(noOutput), EnforceNotMet);
+    refused(noOutput);
     AllreduceOptions unequal(context);
-    unequal.setInput(values.data(), 3);
-    unequal.setOutput(values.data(), 4);
+    unequal.setInput(values.data(), count - 1);
+    unequal.setOutput(values.data(), count);
     unequal.setReduceFunction(kSumFloats);
-    EXPECT_THROW(transposeAllreduce(unequal), EnforceNotMet);
+    refused(unequal);
+    EXPECT_THROW(TransposeAllreduce<float>(context, {values.data()}, -1),
+                 EnforceNotMet);
+    EXPECT_THROW(BoundedTransposeAllreduce<float>(context, {values.data()}, -1),
+                 EnforceNotMet);
+    EXPECT_THROW(TransposeAllreduce<float>(context, {}, 100000), EnforceNotMet);
+    EXPECT_THROW(BoundedTransposeAllreduce<float>(context, {}, 100000),
+                 EnforceNotMet);
   });
+  EXPECT_EQ("", error);
 }
 
 TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
