@@ -9,6 +9,7 @@
 
 #include "algorithms/allreduce_options.h"
 #include "algorithms/shard_layout.h"
+#include "transport_ubt/patience.h"
 
 namespace gloo {
 
@@ -32,7 +33,8 @@ class Operation {
         context_(*options.context),
         scatterSlot_(Slot::build(kTransposeSlotPrefix, options.tag)),
         broadcastSlot_(scatterSlot_ + uint8_t(1)),
-        deadline_(std::chrono::steady_clock::now() + options.timeout),
+        deadline_(std::chrono::steady_clock::now() +
+                  transport::ubt::patience(options.timeout)),
         layout_(
             options.elements, options.context->size, segmentElements(options)),
         window_(std::min(layout_.segments(), kWindow)) {}

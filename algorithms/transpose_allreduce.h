@@ -33,9 +33,9 @@ namespace gloo {
 // arguments that make no sense, IoException when a peer fails or time is up.
 
 // Options form. Honours context, inputs, outputs (in-place when there are no
-// inputs), reduce function, tag, timeout (for the whole operation) and maximum
-// segment size; an algorithm that was chosen is ignored. Operations that run at
-// once on one context need different tags, as in Gloo.
+// inputs), reduce function, tag, timeout (for the whole operation; zero: none)
+// and maximum segment size; an algorithm that was chosen is ignored. Operations
+// that run at once on one context need different tags, as in Gloo.
 void transposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {

@@ -8,6 +8,7 @@
 
 #include "transport_ubt/device.h"
 #include "transport_ubt/pair.h"
+#include "transport_ubt/patience.h"
 
 namespace gloo {
 namespace transport {
@@ -30,7 +31,7 @@ Context::Context(std::shared_ptr<Device> device,
 Context::~Context() {
   if (session_ != nullptr) {
     // While it lingers, the watch still tells of ranks that are gone.
-    device_->driver().linger(session_, getTimeout());
+    device_->driver().linger(session_, patience(getTimeout()));
     watch_.reset();
     device_->driver().close(session_);
   }
@@ -66,7 +67,7 @@ void Context::openSession() {
   setup.rank = rank;
   setup.size = size;
   setup.options = device_->settings().protocol;
-  setup.options.timeout = getTimeout();
+  setup.options.timeout = patience(getTimeout());
   setup.slotBytesMax = hello_.slotBytesMax;
   std::vector<PublicKey> publicKeys;
   std::vector<::ubt::SocketAddress> sockets;
@@ -130,7 +131,7 @@ void Context::openSession() {
                                    tag,
                                    shape,
                                    static_cast<std::byte*>(data),
-                                   timeout,
+                                   patience(timeout),
                                    &report,
                                    &failure)) {
     throw ::gloo::IoException("bounded allreduce: " + failure.what);

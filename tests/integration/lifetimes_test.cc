@@ -91,14 +91,16 @@ void onRanks(int ranks, const std::function<void(int)>& body) {
   }
 }
 
-ContextPtr connect(rendezvous::Store& store,
-                   const std::string& prefix,
-                   std::shared_ptr<transport::Device> on,
-                   int rank,
-                   int ranks) {
+ContextPtr connect(
+    rendezvous::Store& store,
+    const std::string& prefix,
+    std::shared_ptr<transport::Device> on,
+    int rank,
+    int ranks,
+    std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
   rendezvous::PrefixStore own(prefix, store);
   auto context = std::make_shared<rendezvous::Context>(rank, ranks);
-  context->setTimeout(std::chrono::seconds(20));
+  context->setTimeout(timeout);
   context->connectFullMesh(own, on);
   return context;
 }
@@ -184,6 +186,42 @@ TEST(Timeout, OfACallHoldsWhileWarmingUp) {
               std::chrono::seconds(10));
   }),
             "");
+}
+
+// Gloo's kNoTimeout, and more than a clock in nanoseconds can be asked for.
+TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
+  for (const std::chrono::milliseconds timeout :
+       {std::chrono::milliseconds(0),
+        std::chrono::milliseconds(int64_t{1} << 50)}) {
+    rendezvous::HashStore store;
+    onRanks(2, [&](int rank) {
+      auto context = connect(store,
+                             "a",
+                             transport::ubt::CreateDevice("127.0.0.1"),
+                             rank,
+                             2,
+                             std::chrono::milliseconds(0));
+      context->setTimeout(timeout);
+      if (rank == 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+      std::vector<float> values(kElements, 1);
+      BoundedTransposeAllreduce<float> algorithm(
+          context, {values.data()}, kElements);
+      algorithm.run();
+      EXPECT_TRUE(algorithm.report().has_value());
+      EXPECT_EQ(values[0], 2);
+      // The options form, exact and bounded.
+      AllreduceOptions options(context);
+      options.setOutput(values.data(), kElements);
+      void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+      options.setReduceFunction(sum);
+      transposeAllreduce(options);
+      EXPECT_EQ(values[0], 4);
+      EXPECT_TRUE(boundedTransposeAllreduce(options).has_value());
+      EXPECT_EQ(values[0], 8);
+    });
+  }
 }
 
 TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {
