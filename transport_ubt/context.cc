@@ -21,7 +21,8 @@ Context::Context(std::shared_ptr<Device> device,
     : ::gloo::transport::Context(rank, size),
       device_(std::move(device)),
       tcp_(std::move(tcp)),
-      addresses_(size) {
+      addresses_(size),
+      watchable_(size, true) {
   hello_.port = device_->driver().socket().address().port();
   hello_.slotBytesMax = static_cast<uint32_t>(device_->slotBytesMax());
   hello_.windowBytes = device_->driver().windowBytes();
@@ -58,6 +59,14 @@ void Context::connected(int peer, const Address& address) {
   }
   if (connected_ == size - 1 && session_ == nullptr) {
     openSession();  // once: with the same keys it would repeat packet numbers
+  }
+}
+
+void Context::synchronous(int peer) {
+  std::lock_guard<std::mutex> lock(watchMutex_);
+  watchable_[peer] = false;
+  if (watch_ != nullptr) {
+    watch_->leaveOut(peer);
   }
 }
 
@@ -116,7 +125,7 @@ void Context::openSession() {
     std::lock_guard<std::mutex> lock(watchMutex_);
     if (watch_ == nullptr) {
       watch_ = std::make_unique<MeshWatch>(
-          tcp_.get(), [this](int peer, const std::string& why) {
+          tcp_.get(), watchable_, [this](int peer, const std::string& why) {
             device_->driver().peerClosed(session_, peer, why);
           });
     }

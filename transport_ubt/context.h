@@ -56,6 +56,8 @@ class Context : public ::gloo::transport::Context {
   // Internal to the transport.
   const Hello& hello() const { return hello_; }
   void connected(int rank, const Address& address);
+  // The rank's pair is about to enter synchronous mode.
+  void synchronous(int rank);
 
  private:
   void openSession();
@@ -69,7 +71,8 @@ class Context : public ::gloo::transport::Context {
   int connected_ = 0;
   ::ubt::Session* session_ = nullptr;  // the driver's
   std::mutex watchMutex_;
-  std::unique_ptr<MeshWatch> watch_;  // from the first bounded op on
+  std::vector<bool> watchable_;        // by rank: no pair in synchronous mode
+  std::unique_ptr<MeshWatch> watch_;   // from the first bounded op on
 };
 
 }  // namespace ubt

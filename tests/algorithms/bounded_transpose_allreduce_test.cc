@@ -180,6 +180,34 @@ TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
   EXPECT_GT(missing, 0u);
 }
 
+// In which Gloo's pairs take none of the receives that watch for dead ranks.
+TEST(BoundedTransposeAllreduce, RunsBetweenPairsInSynchronousMode) {
+  constexpr int kRanks = 3;
+  Mesh mesh(bounded(), kRanks);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    std::vector<float> values(100000);
+    BoundedTransposeAllreduce<float> algorithm(
+        context, {values.data()}, values.size());
+    TransposeAllreduce<float> exact(context, {values.data()}, values.size());
+    for (int i = 0; i < 4; i++) {
+      // Some before the watch begins, some after.
+      const int peer = (context->rank + i) % kRanks;
+      if (peer != context->rank) {
+        exact.run();  // nobody is still busy with an op of before
+        context->getPair(peer)->setSync(true, i == 1);
+      }
+      fill(context->rank, &values);
+      algorithm.run();
+      ASSERT_TRUE(algorithm.report().has_value());
+      ASSERT_EQ(values[7], expected<float>(kRanks, 7));
+      fill(context->rank, &values);
+      exact.run();
+      ASSERT_EQ(values[7], expected<float>(kRanks, 7));
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
 TEST(BoundedTransposeAllreduce, LearnsItsBound) {
   Mesh mesh({"ubt", [] { return transport::ubt::CreateDevice(attributes()); }},
             2);
