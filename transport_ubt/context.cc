@@ -32,7 +32,9 @@ Context::Context(std::shared_ptr<Device> device,
 Context::~Context() {
   if (session_ != nullptr) {
     // While it lingers, the watch still tells of ranks that are gone.
-    device_->driver().linger(session_, patience(getTimeout()));
+    if (failures_ == forgiven_) {
+      device_->driver().linger(session_, patience(getTimeout()));
+    }
     watch_.reset();
     device_->driver().close(session_);
   }
@@ -136,6 +138,7 @@ void Context::openSession() {
   shape.fingerprint = session_->options().fingerprint();
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;
+  const uint64_t failuresBefore = failures_;
   if (!device_->driver().allreduce(session_,
                                    tag,
                                    shape,
@@ -143,8 +146,10 @@ void Context::openSession() {
                                    patience(timeout),
                                    &report,
                                    &failure)) {
+    failures_++;
     throw ::gloo::IoException("bounded allreduce: " + failure.what);
   }
+  forgiven_ = failuresBefore;
   return report;
 }
 

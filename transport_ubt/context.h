@@ -3,6 +3,7 @@
 
 #include <gloo/transport/context.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,7 +30,8 @@ class Context : public ::gloo::transport::Context {
           std::shared_ptr<::gloo::transport::Context> tcp,
           int rank,
           int size);
-  // Lingers until no peer needs anything of this rank, within the timeout.
+  // Lingers until no peer needs anything of this rank, within the timeout; not
+  // if the last allreduce threw, for then somebody has been waited for already.
   ~Context() override;
 
   std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
@@ -73,6 +75,8 @@ class Context : public ::gloo::transport::Context {
   std::mutex watchMutex_;
   std::vector<bool> watchable_;        // by rank: no pair in synchronous mode
   std::unique_ptr<MeshWatch> watch_;   // from the first bounded op on
+  std::atomic<uint64_t> failures_{0};  // ops that threw
+  std::atomic<uint64_t> forgiven_{0};  // of those, before an op that did not
 };
 
 }  // namespace ubt

@@ -188,6 +188,40 @@ TEST(Timeout, OfACallHoldsWhileWarmingUp) {
             "");
 }
 
+TEST(Timeout, IsNotWaitedForTwiceOnceARankIsGivenUp) {
+  auto mesh = std::make_unique<Mesh>(
+      testing::Transport{"ubt",
+                         [] {
+                           transport::ubt::attr attr("127.0.0.1");
+                           attr.settings.protocol.warmupOps = 0;
+                           attr.settings.protocol.boundScatter =
+                               std::chrono::milliseconds(5);
+                           attr.settings.protocol.boundBroadcast =
+                               std::chrono::milliseconds(5);
+                           return transport::ubt::CreateDevice(attr);
+                         }},
+      2);
+  const auto error = mesh->run([](const ContextPtr& context) {
+    if (context->rank == 1) {
+      return;  // never enters
+    }
+    std::vector<float> values(kElements);
+    AllreduceOptions options(context);
+    options.setOutput(values.data(), kElements);
+    options.setTimeout(std::chrono::milliseconds(300));
+    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+    options.setReduceFunction(sum);
+    for (int op = 0; op < 10; op++) {
+      boundedTransposeAllreduce(options);
+    }
+  });
+  EXPECT_NE(error.find("rank 1 has not finished"), std::string::npos) << error;
+  // The contexts' own timeout is 20 s.
+  const auto start = std::chrono::steady_clock::now();
+  mesh.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
 // Gloo's kNoTimeout, and more than a clock in nanoseconds can be asked for.
 TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
   for (const std::chrono::milliseconds timeout :
