@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark/runner.h"
 
+#include <gloo/common/logging.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -64,7 +66,16 @@ int Runner::run(const Entry& entry) {
   }
   bool correct = true;
   for (const size_t elements : sizesOf(options_)) {
-    correct = measure(entry, elements) == 0;
+    try {
+      correct = measure(entry, elements) == 0;
+    } catch (const EnforceNotMet& e) {
+      if (options_.sync && e.msg().find("sync_") != std::string::npos) {
+        throw UsageError(entry.name +
+                         ": Gloo has its unbound buffers for asynchronous "
+                         "pairs only; drop --sync");
+      }
+      throw;
+    }
     if (!correct) {
       break;
     }
