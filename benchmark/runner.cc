@@ -116,13 +116,22 @@ long Runner::measure(const Entry& entry, size_t elements) {
       control_.barrier();
     }
   }
-  const auto warmup = iterate(set, options_.warmupIterations);
+  // As many on all ranks, whatever their settings.
+  const auto warmup = iterate(set,
+                              control_.broadcast(set.front()->warmupIterations(
+                                  options_.warmupIterations)));
   const auto samples = options_.iterationCount > 0
                            ? iterate(set, options_.iterationCount)
                            : measureForTime(set, warmup);
   if (isPrinter()) {
     table_.printRow(
         elements, set.front()->elementSize(), Distribution(samples));
+  }
+  const std::string remark = set.front()->remark();
+  if (isPrinter() && !remark.empty()) {
+    std::cout.flush();
+    std::cerr << "note: " << entry.name << " of " << elements << " elements is "
+              << remark << std::endl;
   }
   const long wrong = control_.sum(static_cast<long>(mismatches.count()));
   if (wrong > 0) {

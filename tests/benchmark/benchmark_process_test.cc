@@ -211,7 +211,33 @@ TEST_F(BenchmarkProcessTest, OptireduceInBoundedTime) {
                                           "40",
                                           "allreduce_optireduce"});
     expectRow(results, "     300000");
+    EXPECT_THAT(results[0].output, Not(HasSubstr("note:")));
   }
+}
+
+// Columns stay Gloo's; a note goes to stderr.
+TEST_F(BenchmarkProcessTest, OptireduceSaysWhereItIsNotBounded) {
+  const auto output = [this](const char* transport, const char* elements) {
+    const auto results = runThroughFiles(2,
+                                         {"-t",
+                                          transport,
+                                          "--elements",
+                                          elements,
+                                          "--iteration-count",
+                                          "2",
+                                          "allreduce_optireduce"});
+    expectRow(results, "BENCHMARK RESULTS");
+    return results[0].output;
+  };
+  EXPECT_THAT(output("tcp", "300000"),
+              AllOf(HasSubstr("note: allreduce_optireduce of 300000 elements "
+                              "is not bounded"),
+                    HasSubstr("--transport ubt")));
+  EXPECT_THAT(output("ubt", "1000"),
+              AllOf(HasSubstr("of 1000 elements is not bounded"),
+                    HasSubstr("GLOO_UBT_MIN_BYTES (262144)")));
+  // Warm enough, however few iterations that is asked for.
+  EXPECT_THAT(output("ubt", "300000"), Not(HasSubstr("note:")));
 }
 
 TEST_F(BenchmarkProcessTest, RedisAsAScriptForGlooNamesIt) {
