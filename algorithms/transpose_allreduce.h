@@ -35,7 +35,9 @@ namespace gloo {
 // Options form. Honours context, inputs, outputs (in-place when there are no
 // inputs), reduce function, tag, timeout (for the whole operation; zero: none)
 // and maximum segment size; an algorithm that was chosen is ignored. Operations
-// that run at once on one context need different tags, as in Gloo.
+// that run at once on one context need different tags, as in Gloo. A rank that
+// brings another number or size of elements is never heard: the others time
+// out.
 void transposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {
@@ -87,6 +89,8 @@ ReduceInto reduceInto(const ReductionFunction<T>* fn) {
 // Results land in all of `ptrs`. As with Gloo's classes, all ranks must
 // construct their algorithms on a context in the same order, with the same
 // count and function; `ptrs` must outlive the object; one thread runs it.
+// Where counts differ all the same, the first run() throws an IoException that
+// names two ranks and what they bring.
 template <typename T>
 class TransposeAllreduce : public Algorithm {
   static_assert(std::is_trivially_copyable<T>::value ||

@@ -163,6 +163,45 @@ TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
   EXPECT_EQ("", error);
 }
 
+// Every rank's error names two ranks' elements.
+TEST_P(TransposeOptions, ranksThatDisagreeOnTheElementsAreNamed) {
+  for (const size_t other : {0, 1, 999, 2000, 200000}) {
+    Mesh mesh(GetParam(), 3);
+    const auto error = mesh.run([&](const auto& context) {
+      std::vector<float> values(context->rank == 1 ? other : 1000);
+      TransposeAllreduce<float>(context, {values.data()}, values.size()).run();
+    });
+    for (const std::string& part :
+         {"rank 0: transpose allreduce: rank 1 brings " +
+              std::to_string(other) +
+              " elements of 4 bytes, this rank (0) 1000",
+          std::string("rank 1: transpose allreduce: rank 0 brings 1000"),
+          std::string("rank 2: transpose allreduce: rank 1 brings ")}) {
+      EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+    }
+  }
+}
+
+TEST_P(TransposeOptions, otherElementsAreNeverAdded) {
+  for (const size_t other : {1, 999, 2000, 200000}) {
+    Mesh mesh(GetParam(), 2);
+    const auto error = mesh.run([&](const auto& context) {
+      std::vector<float> values(context->rank == 1 ? other : 1000);
+      AllreduceOptions options(context);
+      options.setOutput(values.data(), values.size());
+      options.setReduceFunction(kSumFloats);
+      options.setTimeout(std::chrono::milliseconds(300));
+      transposeAllreduce(options);
+    });
+    for (const std::string& part :
+         {std::string("rank 0: "),
+          std::string("of 1000 elements of 4 bytes"),
+          "of " + std::to_string(other) + " elements of 4 bytes"}) {
+      EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All,
                          TransposeOptions,
                          ::testing::ValuesIn(transports()),
