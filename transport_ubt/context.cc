@@ -13,6 +13,12 @@
 namespace gloo {
 namespace transport {
 namespace ubt {
+namespace {
+
+// No collective's: those have a small prefix in the top byte.
+constexpr uint64_t kFarewellSlot = 0xfd00000000000000;
+
+}  // namespace
 
 Context::Context(std::shared_ptr<Device> device,
                  std::shared_ptr<::gloo::transport::Context> tcp,
@@ -25,7 +31,9 @@ Context::Context(std::shared_ptr<Device> device,
       watchable_(size, true) {
   hello_.port = device_->driver().socket().address().port();
   hello_.slotBytesMax = static_cast<uint32_t>(device_->slotBytesMax());
-  hello_.windowBytes = device_->driver().windowBytes();
+  // No more than the socket's buffer, whose size is an int.
+  hello_.windowBytes = static_cast<uint32_t>(device_->driver().windowBytes());
+  hello_.minBytes = device_->settings().minBytes;
   hello_.publicKey = exchange_.publicKey();
 }
 
@@ -72,8 +80,45 @@ void Context::synchronous(int peer) {
   }
 }
 
+// Ranks with different ideas of what is bounded would wait for each other, some
+// here, some over tcp.
+void Context::checkEligibility() {
+  std::string why;
+  for (int peer = 0; peer < size && why.empty(); peer++) {
+    if (peer != rank && addresses_[peer]->hello().minBytes != hello_.minBytes) {
+      why = "rank " + std::to_string(peer) + " has GLOO_UBT_MIN_BYTES=" +
+            std::to_string(addresses_[peer]->hello().minBytes) +
+            ", this rank (" + std::to_string(rank) + ") " +
+            std::to_string(hello_.minBytes) + ": set the same on all ranks";
+    }
+  }
+  if (why.empty()) {
+    return;
+  }
+  // If any two ranks differ, every rank differs from some: all come by here.
+  // Nobody leaves before all have, or some would see closed connections only.
+  char byte = 0;
+  std::vector<std::unique_ptr<UnboundBuffer>> buffers;
+  try {
+    for (int peer = 0; peer < size; peer++) {
+      if (peer != rank) {
+        buffers.push_back(tcp_->createUnboundBuffer(&byte, sizeof(byte)));
+        buffers.back()->send(peer, kFarewellSlot);
+        buffers.back()->recv(peer, kFarewellSlot);
+      }
+    }
+    for (const auto& buffer : buffers) {
+      buffer->waitSend(patience(getTimeout()));
+      buffer->waitRecv(patience(getTimeout()));
+    }
+  } catch (const ::gloo::IoException&) {
+  }
+  throw ::gloo::IoException(why);
+}
+
 // What all ranks derive from the same addresses: epoch, slot size, keys.
 void Context::openSession() {
+  checkEligibility();
   ::ubt::Session::Setup setup;
   setup.rank = rank;
   setup.size = size;

@@ -63,6 +63,7 @@ class Context : public ::gloo::transport::Context {
 
  private:
   void openSession();
+  void checkEligibility();
 
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<::gloo::transport::Context> tcp_;
