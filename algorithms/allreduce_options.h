@@ -23,4 +23,8 @@ inline const detail::AllreduceOptionsImpl& allreduceOptionsImpl(
   return detail::AllreduceOptionsAccess::impl(options);
 }
 
+// Throws EnforceNotMet for options of one element or more that make no sense,
+// as Gloo's own allreduce() does: buffers must be of the size that they claim.
+void checkAllreduceOptions(const detail::AllreduceOptionsImpl& options);
+
 }  // namespace gloo

@@ -28,22 +28,28 @@ size_t boundedBytesMin(const transport::ubt::Context& context) {
 
 BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
   const auto& impl = allreduceOptionsImpl(options);
+  if (impl.elements > 0) {
+    checkAllreduceOptions(impl);
+  }
   auto* const context = detail::boundedContext(*impl.context);
   const size_t bytes = impl.elements * impl.elementSize;
   const auto type = summedType(impl.reduce, impl.elementSize);
-  if (context == nullptr || !type || impl.out.empty() || bytes == 0 ||
+  if (context == nullptr || !type || bytes == 0 ||
       bytes < detail::boundedBytesMin(*context)) {
     transposeAllreduce(options);
     return std::nullopt;
   }
-  // The contribution of this rank's inputs, in the first output.
+  // The contribution of this rank's inputs, in the first output; which may be
+  // the second input, and must not be written to before that is read.
   const auto& sources = impl.in.empty() ? impl.out : impl.in;
   void* const result = impl.out[0]->ptr;
-  if (sources[0]->ptr != result) {
-    std::memcpy(result, sources[0]->ptr, bytes);
-  }
+  const void* contribution = sources[0]->ptr;
   for (size_t i = 1; i < sources.size(); i++) {
-    impl.reduce(result, result, sources[i]->ptr, impl.elements);
+    impl.reduce(result, contribution, sources[i]->ptr, impl.elements);
+    contribution = result;
+  }
+  if (contribution != result) {
+    std::memcpy(result, contribution, bytes);
   }
   BoundedReport report =
       context->allreduce(impl.tag, *type, result, impl.elements, impl.timeout);

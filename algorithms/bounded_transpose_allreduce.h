@@ -30,7 +30,8 @@ using BoundedReport = std::optional<ubt::OpReport>;
 // Throws gloo::IoException that names a rank which died, disagrees or holds
 // everybody up; otherwise as transposeAllreduce().
 
-// Options form. The element type is told from the reduction function.
+// Options form. The element type is told from the reduction function. As in
+// Gloo, of the inputs only the first two may be the first output.
 BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {
@@ -56,15 +57,16 @@ class BoundedTransposeAllreduce : public Algorithm {
       const ReductionFunction<T>* fn = ReductionFunction<T>::sum)
       : Algorithm(context),
         ptrs_(ptrs),
-        count_(count),
+        count_(detail::elementCount(count)),
         fn_(fn),
         // The same number on all ranks, which a slot is; the exact form below
         // uses slots of its own.
         tag_(static_cast<uint32_t>(context->nextSlot())) {
+    GLOO_ENFORCE(!ptrs_.empty(), "no buffer to reduce");
     bounded_ = detail::boundedContext(*context);
-    if (!detail::SummableType<T>::value || fn->type() != SUM || count == 0 ||
+    if (!detail::SummableType<T>::value || fn->type() != SUM || count_ == 0 ||
         (bounded_ != nullptr &&
-         count * sizeof(T) < detail::boundedBytesMin(*bounded_))) {
+         count_ * sizeof(T) < detail::boundedBytesMin(*bounded_))) {
       bounded_ = nullptr;
     }
     if (bounded_ == nullptr) {

@@ -3,6 +3,7 @@
 
 #include <gloo/algorithm.h>
 #include <gloo/allreduce.h>
+#include <gloo/common/logging.h>
 #include <gloo/math.h>
 #include <gloo/types.h>
 
@@ -32,9 +33,11 @@ namespace gloo {
 // arguments that make no sense, IoException when a peer fails or time is up.
 
 // Options form. Honours context, inputs, outputs (in-place when there are no
-// inputs), reduce function, tag, timeout (for the whole operation) and maximum
-// segment size; an algorithm that was chosen is ignored. Operations that run at
-// once on one context need different tags, as in Gloo.
+// inputs), reduce function, tag, timeout (for the whole operation; zero: none)
+// and maximum segment size; an algorithm that was chosen is ignored. Operations
+// that run at once on one context need different tags, as in Gloo. A rank that
+// brings another number or size of elements is never heard: the others time
+// out.
 void transposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {
@@ -58,6 +61,12 @@ struct SummableType<float16> : std::true_type {
   static constexpr auto kType = ubt::ElementType::kFloat16;
 };
 
+// Gloo's classes take a count as an int.
+inline size_t elementCount(int count) {
+  GLOO_ENFORCE_GE(count, 0, "a negative number of elements");
+  return static_cast<size_t>(count);
+}
+
 // x[i] = fn(x[i], y[i]). `fn` must outlive the result.
 template <typename T>
 ReduceInto reduceInto(const ReductionFunction<T>* fn) {
@@ -80,6 +89,8 @@ ReduceInto reduceInto(const ReductionFunction<T>* fn) {
 // Results land in all of `ptrs`. As with Gloo's classes, all ranks must
 // construct their algorithms on a context in the same order, with the same
 // count and function; `ptrs` must outlive the object; one thread runs it.
+// Where counts differ all the same, the first run() throws an IoException that
+// names two ranks and what they bring.
 template <typename T>
 class TransposeAllreduce : public Algorithm {
   static_assert(std::is_trivially_copyable<T>::value ||
@@ -94,7 +105,7 @@ class TransposeAllreduce : public Algorithm {
       : Algorithm(context),
         exchange_(context,
                   std::vector<void*>(ptrs.begin(), ptrs.end()),
-                  count,
+                  detail::elementCount(count),
                   sizeof(T),
                   detail::reduceInto<T>(fn)) {}
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms/transpose_exchange.h"
 
+#include <gloo/common/error.h>
 #include <gloo/common/logging.h>
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace gloo {
@@ -46,18 +48,25 @@ TransposeExchange::TransposeExchange(const std::shared_ptr<Context>& context,
   // Every rank takes the slots, also one whose shard is empty.
   const int scatterSlot = context_->nextSlot();
   const int broadcastSlot = context_->nextSlot();
-  if (count_ == 0 || peers == 0) {
-    return;
-  }
+  const int shapeSlot = context_->nextSlot();
+  shapes_.assign(context_->size, {count_, elementSize_});
   const size_t inboxBytes = window_ * layout_.segmentElements() * elementSize_;
   inboxes_.reset(new uint8_t[peers * inboxBytes]);
   peers_.reserve(peers);
   for (int rank = 0; rank < context_->size; rank++) {
     if (rank != context_->rank) {
       peers_.emplace_back();
-      peers_.back().rank = rank;
-      peers_.back().inbox = inboxes_.get() + (peers_.size() - 1) * inboxBytes;
-      connect(peers_.back(), scatterSlot, broadcastSlot);
+      auto& peer = peers_.back();
+      peer.rank = rank;
+      auto& pair = context_->getPair(rank);
+      peer.shapeRecv =
+          pair->createRecvBuffer(shapeSlot, &shapes_[rank], sizeof(Shape));
+      peer.shapeSend = pair->createSendBuffer(
+          shapeSlot, &shapes_[context_->rank], sizeof(Shape));
+      peer.inbox = inboxes_.get() + (peers_.size() - 1) * inboxBytes;
+      if (count_ > 0) {
+        connect(peer, scatterSlot, broadcastSlot);
+      }
     }
   }
 }
@@ -83,7 +92,53 @@ void TransposeExchange::connect(Peer& peer,
   }
 }
 
+// Messages of an unexpected length would end the process (Gloo's tcp asserts
+// that they fit, in a thread of its own) or leave sums of unlike elements.
+void TransposeExchange::agree() {
+  tellShapes();
+  const Shape& own = shapes_[context_->rank];
+  for (const auto& peer : peers_) {
+    const Shape& other = shapes_[peer.rank];
+    if (other.count == own.count && other.elementSize == own.elementSize) {
+      continue;
+    }
+    const auto text = [](const Shape& shape) {
+      return std::to_string(shape.count) + " elements of " +
+             std::to_string(shape.elementSize) + " bytes";
+    };
+    const std::string why = "transpose allreduce: rank " +
+                            std::to_string(peer.rank) + " brings " +
+                            text(other) + ", this rank (" +
+                            std::to_string(context_->rank) + ") " + text(own);
+    // If any two ranks differ, every rank differs from some: all come by here.
+    // Nobody leaves before all have, or some would see closed connections only.
+    try {
+      tellShapes();
+    } catch (const ::gloo::IoException&) {
+    }
+    throw ::gloo::IoException(why);
+  }
+  for (auto& peer : peers_) {
+    peer.shapeRecv.reset();
+    peer.shapeSend.reset();
+  }
+  agreed_ = true;
+}
+
+void TransposeExchange::tellShapes() {
+  for (auto& peer : peers_) {
+    peer.shapeSend->send();
+  }
+  for (auto& peer : peers_) {
+    peer.shapeRecv->waitRecv();
+    peer.shapeSend->waitSend();
+  }
+}
+
 void TransposeExchange::run() {
+  if (!agreed_) {
+    agree();
+  }
   if (count_ == 0) {
     return;
   }

@@ -34,8 +34,9 @@ class TransposeExchange {
                     size_t elementSize,
                     ReduceInto reduce);
 
-  // Throws IoException when a peer fails or the context's timeout passes; the
-  // object cannot be used after that.
+  // Throws IoException when a peer fails or the context's timeout passes, or
+  // if the ranks bring different numbers or sizes of elements, which the first
+  // run finds out; the object cannot be used after that.
   void run();
 
  private:
@@ -51,8 +52,16 @@ class TransposeExchange {
     void wait();
   };
 
+  // What a rank brings.
+  struct Shape {
+    uint64_t count;
+    uint64_t elementSize;
+  };
+
   struct Peer {
     int rank;
+    BufferPtr shapeRecv;  // into shapes_; both of the first run only
+    BufferPtr shapeSend;
     uint8_t* inbox;           // kWindow segments of contributions to our shard
     BufferPtr scatterRecv;    // into inbox
     BufferPtr broadcastRecv;  // into the peer's shard of pointers_[0]
@@ -60,6 +69,8 @@ class TransposeExchange {
     std::vector<SendSlot> broadcastSend;  // likewise
   };
 
+  void agree();
+  void tellShapes();
   void connect(Peer& peer, int scatterSlot, int broadcastSlot);
   void scatter(size_t segment);
   void reduce(size_t segment);
@@ -77,7 +88,9 @@ class TransposeExchange {
   const ShardLayout layout_;
   const size_t window_;  // segments of one shard under way
   std::unique_ptr<uint8_t[]> inboxes_;
-  std::vector<Peer> peers_;  // in rank order
+  std::vector<Peer> peers_;    // in rank order
+  std::vector<Shape> shapes_;  // by rank
+  bool agreed_ = false;
 };
 
 }  // namespace gloo

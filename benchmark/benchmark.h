@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "benchmark/mismatches.h"
@@ -31,6 +32,13 @@ class Benchmark {
 
   // Checks what the first run() after initialize() left in the buffers.
   virtual void verify(Mismatches& /* mismatches */) {}
+
+  // Iterations before the first that counts, where `asked` were asked for.
+  virtual int warmupIterations(int asked) const { return asked; }
+
+  // What the figures of the iterations so far do not show and a reader should
+  // know; usually nothing.
+  virtual std::string remark() const { return ""; }
 
   // Bytes of an element, for the table.
   virtual size_t elementSize() const = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
 #include <cstdlib>
 #include <iostream>
 
@@ -12,6 +14,8 @@ using gloo::benchmark::Runner;
 using gloo::benchmark::UsageError;
 
 int main(int argc, char** argv) {
+  // A rank that is gone is an exception, not the end of this one.
+  signal(SIGPIPE, SIG_IGN);
   try {
     const auto options =
         parseOptions({argv + 1, argv + argc}, listBenchmarks());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark/runner.h"
 
+#include <gloo/common/logging.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -64,7 +66,16 @@ int Runner::run(const Entry& entry) {
   }
   bool correct = true;
   for (const size_t elements : sizesOf(options_)) {
-    correct = measure(entry, elements) == 0;
+    try {
+      correct = measure(entry, elements) == 0;
+    } catch (const EnforceNotMet& e) {
+      if (options_.sync && e.msg().find("sync_") != std::string::npos) {
+        throw UsageError(entry.name +
+                         ": Gloo has its unbound buffers for asynchronous "
+                         "pairs only; drop --sync");
+      }
+      throw;
+    }
     if (!correct) {
       break;
     }
@@ -105,13 +116,22 @@ long Runner::measure(const Entry& entry, size_t elements) {
       control_.barrier();
     }
   }
-  const auto warmup = iterate(set, options_.warmupIterations);
+  // As many on all ranks, whatever their settings.
+  const auto warmup = iterate(set,
+                              control_.broadcast(set.front()->warmupIterations(
+                                  options_.warmupIterations)));
   const auto samples = options_.iterationCount > 0
                            ? iterate(set, options_.iterationCount)
                            : measureForTime(set, warmup);
   if (isPrinter()) {
     table_.printRow(
         elements, set.front()->elementSize(), Distribution(samples));
+  }
+  const std::string remark = set.front()->remark();
+  if (isPrinter() && !remark.empty()) {
+    std::cout.flush();
+    std::cerr << "note: " << entry.name << " of " << elements << " elements is "
+              << remark << std::endl;
   }
   const long wrong = control_.sum(static_cast<long>(mismatches.count()));
   if (wrong > 0) {

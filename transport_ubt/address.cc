@@ -13,8 +13,9 @@ namespace transport {
 namespace ubt {
 namespace {
 
-constexpr uint32_t kMagic = 0x31746275;  // "ubt1", little-endian
-constexpr size_t kHelloBytes = 4 + 2 + 4 + 8 + 32;
+constexpr uint32_t kMagic = 0x32746275;  // "ubt2", little-endian
+// Gloo's ContextFactory has room for 192 bytes, tcp's 136 of them.
+constexpr size_t kHelloBytes = 4 + 2 + 4 + 4 + 8 + 32;
 
 }  // namespace
 
@@ -34,7 +35,8 @@ Address::Address(const std::vector<char>& bytes) {
   const auto magic = cursor.get<uint32_t>();
   hello_.port = cursor.get<uint16_t>();
   hello_.slotBytesMax = cursor.get<uint32_t>();
-  hello_.windowBytes = cursor.get<uint64_t>();
+  hello_.windowBytes = cursor.get<uint32_t>();
+  hello_.minBytes = cursor.get<uint64_t>();
   for (uint8_t& byte : hello_.publicKey) {
     byte = cursor.get<uint8_t>();
   }
@@ -56,6 +58,7 @@ std::vector<char> Address::bytes() const {
   cursor.put(hello_.port);
   cursor.put(hello_.slotBytesMax);
   cursor.put(hello_.windowBytes);
+  cursor.put(hello_.minBytes);
   for (const uint8_t byte : hello_.publicKey) {
     cursor.put(byte);
   }

@@ -17,7 +17,8 @@ namespace ubt {
 struct Hello {
   uint16_t port = 0;
   uint32_t slotBytesMax = 0;
-  uint64_t windowBytes = 0;
+  uint32_t windowBytes = 0;
+  uint64_t minBytes = 0;  // the same on all ranks
   std::array<uint8_t, 32> publicKey{};
 };
 

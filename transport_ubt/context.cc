@@ -8,6 +8,7 @@
 
 #include "transport_ubt/device.h"
 #include "transport_ubt/pair.h"
+#include "transport_ubt/patience.h"
 
 namespace gloo {
 namespace transport {
@@ -18,6 +19,8 @@ namespace {
 // in steps too large to keep data flowing.
 constexpr uint64_t kSlotsPerSender = 4;
 constexpr uint64_t kSlotBytesFloor = 1024;
+// No collective's: those have a small prefix in the top byte.
+constexpr uint64_t kFarewellSlot = 0xfd00000000000000;
 
 }  // namespace
 
@@ -28,17 +31,22 @@ Context::Context(std::shared_ptr<Device> device,
     : ::gloo::transport::Context(rank, size),
       device_(std::move(device)),
       tcp_(std::move(tcp)),
-      addresses_(size) {
+      addresses_(size),
+      watchable_(size, true) {
   hello_.port = device_->driver().socket().address().port();
   hello_.slotBytesMax = static_cast<uint32_t>(device_->slotBytesMax());
-  hello_.windowBytes = device_->driver().windowBytes();
+  // No more than the socket's buffer, whose size is an int.
+  hello_.windowBytes = static_cast<uint32_t>(device_->driver().windowBytes());
+  hello_.minBytes = device_->settings().minBytes;
   hello_.publicKey = exchange_.publicKey();
 }
 
 Context::~Context() {
   if (session_ != nullptr) {
     // While it lingers, the watch still tells of ranks that are gone.
-    device_->driver().linger(session_, getTimeout());
+    if (failures_ == forgiven_) {
+      device_->driver().linger(session_, patience(getTimeout()));
+    }
     watch_.reset();
     device_->driver().close(session_);
   }
@@ -68,13 +76,58 @@ void Context::connected(int peer, const Address& address) {
   }
 }
 
+void Context::synchronous(int peer) {
+  std::lock_guard<std::mutex> lock(watchMutex_);
+  watchable_[peer] = false;
+  if (watch_ != nullptr) {
+    watch_->leaveOut(peer);
+  }
+}
+
+// Ranks with different ideas of what is bounded would wait for each other, some
+// here, some over tcp.
+void Context::checkEligibility() {
+  std::string why;
+  for (int peer = 0; peer < size && why.empty(); peer++) {
+    if (peer != rank && addresses_[peer]->hello().minBytes != hello_.minBytes) {
+      why = "rank " + std::to_string(peer) + " has GLOO_UBT_MIN_BYTES=" +
+            std::to_string(addresses_[peer]->hello().minBytes) +
+            ", this rank (" + std::to_string(rank) + ") " +
+            std::to_string(hello_.minBytes) + ": set the same on all ranks";
+    }
+  }
+  if (why.empty()) {
+    return;
+  }
+  // If any two ranks differ, every rank differs from some: all come by here.
+  // Nobody leaves before all have, or some would see closed connections only.
+  char byte = 0;
+  std::vector<std::unique_ptr<UnboundBuffer>> buffers;
+  try {
+    for (int peer = 0; peer < size; peer++) {
+      if (peer != rank) {
+        buffers.push_back(tcp_->createUnboundBuffer(&byte, sizeof(byte)));
+        buffers.back()->send(peer, kFarewellSlot);
+        buffers.back()->recv(peer, kFarewellSlot);
+      }
+    }
+    for (const auto& buffer : buffers) {
+      buffer->waitSend(patience(getTimeout()));
+      buffer->waitRecv(patience(getTimeout()));
+    }
+  } catch (const ::gloo::IoException&) {
+  }
+  throw ::gloo::IoException(why);
+}
+
 // What all ranks derive from the same addresses: epoch, slot size, keys.
 void Context::openSession() {
+  checkEligibility();
   ::ubt::Session::Setup setup;
   setup.rank = rank;
   setup.size = size;
   setup.options = device_->settings().protocol;
-  setup.options.timeout = getTimeout();
+  setup.options.timeout = patience(getTimeout());
   setup.slotBytesMax = hello_.slotBytesMax;
   std::vector<PublicKey> publicKeys;
   std::vector<::ubt::SocketAddress> sockets;
@@ -128,7 +181,7 @@ void Context::openSession() {
     std::lock_guard<std::mutex> lock(watchMutex_);
     if (watch_ == nullptr) {
       watch_ = std::make_unique<MeshWatch>(
-          tcp_.get(), [this](int peer, const std::string& why) {
+          tcp_.get(), watchable_, [this](int peer, const std::string& why) {
             device_->driver().peerClosed(session_, peer, why);
           });
     }
@@ -139,15 +192,18 @@ void Context::openSession() {
   shape.fingerprint = session_->options().fingerprint();
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;
+  const uint64_t failuresBefore = failures_;
   if (!device_->driver().allreduce(session_,
                                    tag,
                                    shape,
                                    static_cast<std::byte*>(data),
-                                   timeout,
+                                   patience(timeout),
                                    &report,
                                    &failure)) {
+    failures_++;
     throw ::gloo::IoException("bounded allreduce: " + failure.what);
   }
+  forgiven_ = failuresBefore;
   return report;
 }
 

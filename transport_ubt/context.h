@@ -3,6 +3,7 @@
 
 #include <gloo/transport/context.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,7 +30,8 @@ class Context : public ::gloo::transport::Context {
           std::shared_ptr<::gloo::transport::Context> tcp,
           int rank,
           int size);
-  // Lingers until no peer needs anything of this rank, within the timeout.
+  // Lingers until no peer needs anything of this rank, within the timeout; not
+  // if the last allreduce threw, for then somebody has been waited for already.
   ~Context() override;
 
   std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
@@ -40,9 +42,9 @@ class Context : public ::gloo::transport::Context {
   // Sums `elements` values over all ranks, in place, by the op's bound.
   // `tag` as in gloo::AllreduceOptions: the same on all ranks, not in use by
   // another allreduce of this context now. `timeout` bounds warm-up and the
-  // wait for ranks that lag. Callable from several threads. Throws
-  // gloo::IoException that names the rank if one died, disagrees or holds
-  // everybody up; the data is then undefined.
+  // wait for ranks that lag; zero, Gloo's kNoTimeout, does not. Callable from
+  // several threads. Throws gloo::IoException that names the rank if one died,
+  // disagrees or holds everybody up; the data is then undefined.
   ::ubt::OpReport allreduce(uint32_t tag,
                             ::ubt::ElementType type,
                             void* data,
@@ -56,9 +58,12 @@ class Context : public ::gloo::transport::Context {
   // Internal to the transport.
   const Hello& hello() const { return hello_; }
   void connected(int rank, const Address& address);
+  // The rank's pair is about to enter synchronous mode.
+  void synchronous(int rank);
 
  private:
   void openSession();
+  void checkEligibility();
 
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<::gloo::transport::Context> tcp_;
@@ -69,7 +74,10 @@ class Context : public ::gloo::transport::Context {
   int connected_ = 0;
   ::ubt::Session* session_ = nullptr;  // the driver's
   std::mutex watchMutex_;
-  std::unique_ptr<MeshWatch> watch_;  // from the first bounded op on
+  std::vector<bool> watchable_;        // by rank: no pair in synchronous mode
+  std::unique_ptr<MeshWatch> watch_;   // from the first bounded op on
+  std::atomic<uint64_t> failures_{0};  // ops that threw
+  std::atomic<uint64_t> forgiven_{0};  // of those, before an op that did not
 };
 
 }  // namespace ubt

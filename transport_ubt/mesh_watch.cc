@@ -2,9 +2,12 @@
 #include "transport_ubt/mesh_watch.h"
 
 #include <gloo/common/error.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 namespace gloo {
@@ -19,12 +22,16 @@ constexpr auto kForEver = std::chrono::hours(24 * 365);
 
 }  // namespace
 
-MeshWatch::MeshWatch(::gloo::transport::Context* mesh, Closed closed)
+MeshWatch::MeshWatch(::gloo::transport::Context* mesh,
+                     std::vector<bool> watched,
+                     Closed closed)
     : mesh_(mesh),
       closed_(std::move(closed)),
-      gone_(mesh->size, false),
       slot_(kFirstSlot),
-      thread_([this] { run(); }) {}
+      watched_(std::move(watched)) {
+  watched_[mesh->rank] = false;
+  thread_ = std::thread([this] { run(); });
+}
 
 MeshWatch::~MeshWatch() {
   {
@@ -37,16 +44,33 @@ MeshWatch::~MeshWatch() {
   thread_.join();
 }
 
+void MeshWatch::leaveOut(int rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  watched_[rank] = false;
+}
+
+bool MeshWatch::isWatched(int rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return watched_[rank];
+}
+
+bool MeshWatch::anyWatched() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::count(watched_.begin(), watched_.end(), true) > 0;
+}
+
 void MeshWatch::post() {
   slot_++;
   for (int rank = 0; rank < mesh_->size; rank++) {
-    if (rank == mesh_->rank || gone_[rank]) {
+    if (!isWatched(rank)) {
       continue;
     }
     try {
       mesh_->getPair(rank)->recv(alarm_.get(), slot_, 0, sizeof(byte_));
-    } catch (const ::gloo::IoException& error) {
-      gone_[rank] = true;
+    } catch (const ::gloo::EnforceNotMet&) {
+      leaveOut(rank);  // it became synchronous under our hands
+    } catch (const std::exception& error) {
+      leaveOut(rank);
       closed_(rank,
               "the connection to rank " + std::to_string(rank) +
                   " is closed (has it died?): " + error.what());
@@ -55,10 +79,13 @@ void MeshWatch::post() {
 }
 
 void MeshWatch::run() {
-  const auto anyOpen = [this] {
-    return std::count(gone_.begin(), gone_.end(), true) < mesh_->size - 1;
-  };
-  while (anyOpen()) {
+  // Gloo's tcp writes to sockets without MSG_NOSIGNAL, and right after a death
+  // others may be going down as well.
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+  while (anyWatched()) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) {
@@ -68,10 +95,10 @@ void MeshWatch::run() {
     }
     post();
     try {
-      if (anyOpen() && !alarm_->waitRecv(nullptr, kForEver)) {
+      if (anyWatched() && !alarm_->waitRecv(nullptr, kForEver)) {
         return;  // aborted by the destructor
       }
-    } catch (const ::gloo::IoException&) {
+    } catch (const std::exception&) {
       // Some pair has gone; post() finds out which.
     }
   }

@@ -17,28 +17,37 @@ namespace ubt {
 
 // Tells when a connection of Gloo's mesh closes: a rank died or left. Keeps a
 // receive pending on every pair, on a slot that nobody sends to; Gloo ends it
-// with an exception when a pair goes. One thread a context.
+// with an exception when a pair goes. One thread a context. A pair in
+// synchronous mode cannot be watched: it takes no such receive, and only who
+// reads from it learns that it has closed.
 class MeshWatch {
  public:
   // Called once per rank, from the watching thread.
   using Closed = std::function<void(int rank, const std::string& why)>;
 
-  // `mesh` must be connected and outlive this.
-  MeshWatch(::gloo::transport::Context* mesh, Closed closed);
+  // `mesh` must be connected and outlive this. `watched` is by rank.
+  MeshWatch(::gloo::transport::Context* mesh,
+            std::vector<bool> watched,
+            Closed closed);
   // After this returns, `closed` is not called any more.
   ~MeshWatch();
 
+  // Watches this rank no more. From any thread.
+  void leaveOut(int rank);
+
  private:
   void run();
-  // Posts the receive on each open pair; reports those that are closed.
+  // Posts the receive on each watched pair; reports those that are closed.
   void post();
+  bool isWatched(int rank);
+  bool anyWatched();
 
   ::gloo::transport::Context* const mesh_;
   const Closed closed_;
-  std::vector<bool> gone_;
   uint64_t slot_;
   char byte_ = 0;
   std::mutex mutex_;
+  std::vector<bool> watched_;  // by rank; those that are gone are not
   bool stopping_ = false;
   std::unique_ptr<::gloo::transport::UnboundBuffer> alarm_;
   std::thread thread_;

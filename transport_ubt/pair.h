@@ -38,6 +38,7 @@ class Pair : public ::gloo::transport::Pair {
   GLOO_UBT_PAIR_IS_CONNECTED(tcp_)
 
   void setSync(bool enable, bool busyPoll) override {
+    context_->synchronous(rank_);  // first: the watch must let go of the pair
     tcp_->setSync(enable, busyPoll);
   }
 

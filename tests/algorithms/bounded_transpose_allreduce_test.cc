@@ -108,6 +108,32 @@ TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
   EXPECT_EQ(error, "");
 }
 
+// As with Gloo's own, which begins with the sum of the first two.
+TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
+  Mesh mesh(bounded(), 2);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    const size_t count = 5000;
+    for (const size_t output : {0, 1}) {
+      std::vector<std::vector<float>> inputs(3, std::vector<float>(count));
+      std::vector<float*> pointers;
+      for (int i = 0; i < 3; i++) {
+        fill(context->rank * 3 + i, &inputs[i]);
+        pointers.push_back(inputs[i].data());
+      }
+      AllreduceOptions options(context);
+      options.setInputs(pointers, count);
+      options.setOutput(pointers[output], count);
+      void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+      options.setReduceFunction(sum);
+      ASSERT_TRUE(boundedTransposeAllreduce(options).has_value());
+      for (size_t j = 0; j < count; j++) {
+        ASSERT_EQ(inputs[output][j], expected<float>(6, j)) << j;
+      }
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
 TEST(BoundedTransposeAllreduce, IntegersAndMaximaStayExact) {
   Mesh mesh(bounded(), 3);
   const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
@@ -152,6 +178,34 @@ TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
   });
   EXPECT_EQ(error, "");
   EXPECT_GT(missing, 0u);
+}
+
+// In which Gloo's pairs take none of the receives that watch for dead ranks.
+TEST(BoundedTransposeAllreduce, RunsBetweenPairsInSynchronousMode) {
+  constexpr int kRanks = 3;
+  Mesh mesh(bounded(), kRanks);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    std::vector<float> values(100000);
+    BoundedTransposeAllreduce<float> algorithm(
+        context, {values.data()}, values.size());
+    TransposeAllreduce<float> exact(context, {values.data()}, values.size());
+    for (int i = 0; i < 4; i++) {
+      // Some before the watch begins, some after.
+      const int peer = (context->rank + i) % kRanks;
+      if (peer != context->rank) {
+        exact.run();  // nobody is still busy with an op of before
+        context->getPair(peer)->setSync(true, i == 1);
+      }
+      fill(context->rank, &values);
+      algorithm.run();
+      ASSERT_TRUE(algorithm.report().has_value());
+      ASSERT_EQ(values[7], expected<float>(kRanks, 7));
+      fill(context->rank, &values);
+      exact.run();
+      ASSERT_EQ(values[7], expected<float>(kRanks, 7));
+    }
+  });
+  EXPECT_EQ(error, "");
 }
 
 TEST(BoundedTransposeAllreduce, LearnsItsBound) {

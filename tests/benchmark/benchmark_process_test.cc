@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "benchmark/registry.h"
@@ -131,6 +132,36 @@ TEST_P(EveryBenchmark, OverUbt) {
   expectRow(runThroughFiles(2, quick({"--transport", "ubt"})), row(4));
 }
 
+// As over tcp; what Gloo's tcp lacks in this mode says so.
+TEST_P(EveryBenchmark, OverUbtInSyncMode) {
+  const std::set<std::string> asynchronous{"allgather",
+                                           "allgather_v",
+                                           "new_allreduce_ring",
+                                           "alltoall",
+                                           "alltoall_v",
+                                           "broadcast",
+                                           "reduce",
+                                           "scatter",
+                                           "sendrecv_roundtrip",
+                                           "sendrecv_stress",
+                                           "isendirecv_stress"};
+  for (const auto* transport : {"tcp", "ubt"}) {
+    const auto results =
+        runThroughFiles(2, quick({"--sync", "true", "--transport", transport}));
+    if (asynchronous.count(GetParam()) == 0) {
+      expectRow(results, row(4));
+      continue;
+    }
+    std::string all;
+    for (const auto& result : results) {
+      EXPECT_EQ(result.status, 1);
+      all += result.output;
+    }
+    // The other may learn first that this one is gone.
+    EXPECT_THAT(all, HasSubstr("drop --sync"));
+  }
+}
+
 std::vector<std::string> allNames() {
   std::vector<std::string> names;
   for (const auto& entry : benchmarks()) {
@@ -169,18 +200,44 @@ INSTANTIATE_TEST_SUITE_P(Names,
 
 // Large enough to be bounded.
 TEST_F(BenchmarkProcessTest, OptireduceInBoundedTime) {
-  for (const auto* precision : {"--nanos", "--halfprecision"}) {
+  for (const auto* option : {"--nanos", "--halfprecision", "--sync=true"}) {
     const auto results = runThroughFiles(4,
                                          {"-t",
                                           "ubt",
-                                          precision,
+                                          option,
                                           "--elements",
                                           "300000",
                                           "--iteration-count",
                                           "40",
                                           "allreduce_optireduce"});
     expectRow(results, "     300000");
+    EXPECT_THAT(results[0].output, Not(HasSubstr("note:")));
   }
+}
+
+// Columns stay Gloo's; a note goes to stderr.
+TEST_F(BenchmarkProcessTest, OptireduceSaysWhereItIsNotBounded) {
+  const auto output = [this](const char* transport, const char* elements) {
+    const auto results = runThroughFiles(2,
+                                         {"-t",
+                                          transport,
+                                          "--elements",
+                                          elements,
+                                          "--iteration-count",
+                                          "2",
+                                          "allreduce_optireduce"});
+    expectRow(results, "BENCHMARK RESULTS");
+    return results[0].output;
+  };
+  EXPECT_THAT(output("tcp", "300000"),
+              AllOf(HasSubstr("note: allreduce_optireduce of 300000 elements "
+                              "is not bounded"),
+                    HasSubstr("--transport ubt")));
+  EXPECT_THAT(output("ubt", "1000"),
+              AllOf(HasSubstr("of 1000 elements is not bounded"),
+                    HasSubstr("GLOO_UBT_MIN_BYTES (262144)")));
+  // Warm enough, however few iterations that is asked for.
+  EXPECT_THAT(output("ubt", "300000"), Not(HasSubstr("note:")));
 }
 
 TEST_F(BenchmarkProcessTest, RedisAsAScriptForGlooNamesIt) {
@@ -292,6 +349,13 @@ TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
     while (std::filesystem::is_empty(path)) {
       ASSERT_LT(std::chrono::steady_clock::now(), end);
     }
+    // No rank that goes takes it along by a signal.
+    std::ifstream status("/proc/" + std::to_string(alone.pid()) + "/status");
+    std::string line;
+    while (std::getline(status, line) && line.find("SigIgn") != 0) {
+    }
+    EXPECT_TRUE(std::stoull(line.substr(7), nullptr, 16) &
+                1ULL << (SIGPIPE - 1));
     // Its file may still have its temporary name.
     alone.wait(std::chrono::milliseconds(100));
   }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "algorithms/bounded_transpose_allreduce.h"
 #include "tests/conformance/transpose_job.h"
 
 namespace gloo {
@@ -109,25 +110,41 @@ TEST_P(TransposeOptions, differentTagsRunAtOnce) {
   EXPECT_EQ("", error);
 }
 
+// Bounded or not.
 TEST_P(TransposeOptions, refusesWhatGlooRefuses) {
-  Mesh mesh(GetParam(), 1);
-  mesh.run([](const auto& context) {
-    std::vector<float> values(4);
+  Mesh mesh(GetParam(), 2);
+  const auto refused = [](const AllreduceOptions& options) {
+    EXPECT_THROW(transposeAllreduce(options), EnforceNotMet);
+    EXPECT_THROW(boundedTransposeAllreduce(options), EnforceNotMet);
+  };
+  const auto error = mesh.run([&](const auto& context) {
+    // Large enough to be bounded.
+    const size_t count = 100000;
+    std::vector<float> values(count);
     AllreduceOptions nothing(context);
     EXPECT_NO_THROW(transposeAllreduce(nothing));  // no elements, no work
+    EXPECT_NO_THROW(boundedTransposeAllreduce(nothing));
     AllreduceOptions noFunction(context);
-    noFunction.setOutput(values.data(), 4);
-    EXPECT_THROW(transposeAllreduce(noFunction), EnforceNotMet);
+    noFunction.setOutput(values.data(), count);
+    refused(noFunction);
     AllreduceOptions noOutput(context);
-    noOutput.setInput(values.data(), 4);
+    noOutput.setInput(values.data(), count);
     noOutput.setReduceFunction(kSumFloats);
-    EXPECT_THROW(transposeAllreduce(noOutput), EnforceNotMet);
+    refused(noOutput);
     AllreduceOptions unequal(context);
-    unequal.setInput(values.data(), 3);
-    unequal.setOutput(values.data(), 4);
+    unequal.setInput(values.data(), count - 1);
+    unequal.setOutput(values.data(), count);
     unequal.setReduceFunction(kSumFloats);
-    EXPECT_THROW(transposeAllreduce(unequal), EnforceNotMet);
+    refused(unequal);
+    EXPECT_THROW(TransposeAllreduce<float>(context, {values.data()}, -1),
+                 EnforceNotMet);
+    EXPECT_THROW(BoundedTransposeAllreduce<float>(context, {values.data()}, -1),
+                 EnforceNotMet);
+    EXPECT_THROW(TransposeAllreduce<float>(context, {}, 100000), EnforceNotMet);
+    EXPECT_THROW(BoundedTransposeAllreduce<float>(context, {}, 100000),
+                 EnforceNotMet);
   });
+  EXPECT_EQ("", error);
 }
 
 TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
@@ -144,6 +161,45 @@ TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
     EXPECT_THROW(transposeAllreduce(options), IoException);
   });
   EXPECT_EQ("", error);
+}
+
+// Every rank's error names two ranks' elements.
+TEST_P(TransposeOptions, ranksThatDisagreeOnTheElementsAreNamed) {
+  for (const size_t other : {0, 1, 999, 2000, 200000}) {
+    Mesh mesh(GetParam(), 3);
+    const auto error = mesh.run([&](const auto& context) {
+      std::vector<float> values(context->rank == 1 ? other : 1000);
+      TransposeAllreduce<float>(context, {values.data()}, values.size()).run();
+    });
+    for (const std::string& part :
+         {"rank 0: transpose allreduce: rank 1 brings " +
+              std::to_string(other) +
+              " elements of 4 bytes, this rank (0) 1000",
+          std::string("rank 1: transpose allreduce: rank 0 brings 1000"),
+          std::string("rank 2: transpose allreduce: rank 1 brings ")}) {
+      EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+    }
+  }
+}
+
+TEST_P(TransposeOptions, otherElementsAreNeverAdded) {
+  for (const size_t other : {1, 999, 2000, 200000}) {
+    Mesh mesh(GetParam(), 2);
+    const auto error = mesh.run([&](const auto& context) {
+      std::vector<float> values(context->rank == 1 ? other : 1000);
+      AllreduceOptions options(context);
+      options.setOutput(values.data(), values.size());
+      options.setReduceFunction(kSumFloats);
+      options.setTimeout(std::chrono::milliseconds(300));
+      transposeAllreduce(options);
+    });
+    for (const std::string& part :
+         {std::string("rank 0: "),
+          std::string("of 1000 elements of 4 bytes"),
+          "of " + std::to_string(other) + " elements of 4 bytes"}) {
+      EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All,

@@ -91,14 +91,16 @@ void onRanks(int ranks, const std::function<void(int)>& body) {
   }
 }
 
-ContextPtr connect(rendezvous::Store& store,
-                   const std::string& prefix,
-                   std::shared_ptr<transport::Device> on,
-                   int rank,
-                   int ranks) {
+ContextPtr connect(
+    rendezvous::Store& store,
+    const std::string& prefix,
+    std::shared_ptr<transport::Device> on,
+    int rank,
+    int ranks,
+    std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
   rendezvous::PrefixStore own(prefix, store);
   auto context = std::make_shared<rendezvous::Context>(rank, ranks);
-  context->setTimeout(std::chrono::seconds(20));
+  context->setTimeout(timeout);
   context->connectFullMesh(own, on);
   return context;
 }
@@ -184,6 +186,76 @@ TEST(Timeout, OfACallHoldsWhileWarmingUp) {
               std::chrono::seconds(10));
   }),
             "");
+}
+
+TEST(Timeout, IsNotWaitedForTwiceOnceARankIsGivenUp) {
+  auto mesh = std::make_unique<Mesh>(
+      testing::Transport{"ubt",
+                         [] {
+                           transport::ubt::attr attr("127.0.0.1");
+                           attr.settings.protocol.warmupOps = 0;
+                           attr.settings.protocol.boundScatter =
+                               std::chrono::milliseconds(5);
+                           attr.settings.protocol.boundBroadcast =
+                               std::chrono::milliseconds(5);
+                           return transport::ubt::CreateDevice(attr);
+                         }},
+      2);
+  const auto error = mesh->run([](const ContextPtr& context) {
+    if (context->rank == 1) {
+      return;  // never enters
+    }
+    std::vector<float> values(kElements);
+    AllreduceOptions options(context);
+    options.setOutput(values.data(), kElements);
+    options.setTimeout(std::chrono::milliseconds(300));
+    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+    options.setReduceFunction(sum);
+    for (int op = 0; op < 10; op++) {
+      boundedTransposeAllreduce(options);
+    }
+  });
+  EXPECT_NE(error.find("rank 1 has not finished"), std::string::npos) << error;
+  // The contexts' own timeout is 20 s.
+  const auto start = std::chrono::steady_clock::now();
+  mesh.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+// Gloo's kNoTimeout, and more than a clock in nanoseconds can be asked for.
+TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
+  for (const std::chrono::milliseconds timeout :
+       {std::chrono::milliseconds(0),
+        std::chrono::milliseconds(int64_t{1} << 50)}) {
+    rendezvous::HashStore store;
+    onRanks(2, [&](int rank) {
+      auto context = connect(store,
+                             "a",
+                             transport::ubt::CreateDevice("127.0.0.1"),
+                             rank,
+                             2,
+                             std::chrono::milliseconds(0));
+      context->setTimeout(timeout);
+      if (rank == 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+      std::vector<float> values(kElements, 1);
+      BoundedTransposeAllreduce<float> algorithm(
+          context, {values.data()}, kElements);
+      algorithm.run();
+      EXPECT_TRUE(algorithm.report().has_value());
+      EXPECT_EQ(values[0], 2);
+      // The options form, exact and bounded.
+      AllreduceOptions options(context);
+      options.setOutput(values.data(), kElements);
+      void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+      options.setReduceFunction(sum);
+      transposeAllreduce(options);
+      EXPECT_EQ(values[0], 4);
+      EXPECT_TRUE(boundedTransposeAllreduce(options).has_value());
+      EXPECT_EQ(values[0], 8);
+    });
+  }
 }
 
 TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {

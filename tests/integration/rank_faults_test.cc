@@ -242,6 +242,21 @@ TEST(Disagreement, OfAuthenticationNamesBoth) {
   }
 }
 
+TEST(Disagreement, OfEligibilityIsNamedOnceAllAreConnected) {
+  Job job(3);
+  job.start(1, {}, {"GLOO_UBT_MIN_BYTES=1000"});
+  job.startRest({});
+  for (int rank = 0; rank < 3; rank++) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(),
+                HasSubstr("rank " + std::to_string(rank != 1) +
+                          " has GLOO_UBT_MIN_BYTES="));
+    EXPECT_THAT(error.text(), HasSubstr("1000"));
+    EXPECT_THAT(error.text(), HasSubstr("262144"));
+    EXPECT_TRUE(job.lines(rank, "op=").empty());
+  }
+}
+
 TEST(Disagreement, OfAlgorithmsNamesARankByTimeout) {
   Job job(3);
   job.start(1, {"--exact", "--timeout-ms", "1500"});

@@ -6,6 +6,7 @@
 
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -180,6 +181,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // as a program over Gloo's tcp has to
   Flags flags;
   CLI::App app("One rank of a test's job.");
   app.add_option("--rank", flags.rank);

@@ -132,7 +132,7 @@ class FormatTest(unittest.TestCase):
             if os.path.basename(path) != "BUILD.bazel":
                 continue
             text = "\n".join(workspace.lines(path))
-            own = re.search(r"^(cc_|fuzz_target)\w*\(\n(?:.*\n)*?.*\.cc\"",
+            own = re.search(r"^\[?(cc_|fuzz_target)\w*\(\n(?:.*\n)*?.*\.cc\"",
                             text, re.MULTILINE)
             if own and not re.search(r"^tidy_tests\(\)", text, re.MULTILINE):
                 self._problem(path, 1, "clang-tidy never sees this package",

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""third_party/install, with programs in place of Debian's that only pretend."""
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from tests import junit_main
+
+_INSTALL = "third_party/install"
+_LIMIT_S = 30
+
+# dpkg-query knows no package; apt-get does what the test says.
+_PROGRAMS = {
+    "dpkg-query": "exit 1",
+    "sudo": 'exec "$@"',
+    "apt-get": 'echo "$@" >> "$INSTALL_TEST_ROOT/apt"; eval "$APT_GET"',
+}
+
+
+class InstallTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        self.programs = os.path.join(self.root, "bin")
+        self.policy = os.path.join(self.root, "usr/sbin/policy-rc.d")
+        self.apt = os.path.join(self.root, "apt")
+        os.makedirs(os.path.dirname(self.policy))
+        os.makedirs(self.programs)
+        for name, text in _PROGRAMS.items():
+            path = os.path.join(self.programs, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/bash\n{text}\n")
+            os.chmod(path, 0o755)
+
+    def start(self, apt_get):
+        environment = dict(
+            os.environ, APT_GET=apt_get, INSTALL_TEST_ROOT=self.root,
+            PATH=self.programs + ":" + os.environ["PATH"])
+        # A group of its own, as a terminal's foreground job is.
+        return subprocess.Popen(
+            [_INSTALL], env=environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def lines(self, path):
+        with open(path, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def test_installs_what_is_missing_and_cleans_up(self):
+        process = self.start(f'[[ -x "{self.policy}" ]]')
+        output, _ = process.communicate(timeout=_LIMIT_S)
+        self.assertEqual(process.returncode, 0, output)
+        update, install = self.lines(self.apt)
+        self.assertIn("update", update)
+        self.assertIn("libgloo-dev", install.split())
+        self.assertFalse(os.path.exists(self.policy))
+
+    def test_a_failure_shows_what_apt_get_said_and_cleans_up(self):
+        process = self.start("echo no network; exit 100")
+        output, _ = process.communicate(timeout=_LIMIT_S)
+        self.assertEqual(process.returncode, 100)
+        self.assertIn("no network", output)
+        self.assertIn("apt-get failed", output)
+        self.assertFalse(os.path.exists(self.policy))
+
+    def test_an_interruption_cleans_up(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            process = self.start("exec sleep 60")
+            end = time.monotonic() + _LIMIT_S
+            while not os.path.exists(self.apt):
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.01)
+            self.assertTrue(os.path.exists(self.policy))
+            os.killpg(process.pid, number)
+            process.communicate(timeout=_LIMIT_S)
+            self.assertNotEqual(process.returncode, 0)
+            self.assertFalse(os.path.exists(self.policy), number)
+            os.remove(self.apt)
+
+    def test_a_policy_that_was_there_stays(self):
+        with open(self.policy, "w", encoding="utf-8") as file:
+            file.write("the administrator's")
+        process = self.start("exit 0")
+        process.communicate(timeout=_LIMIT_S)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.lines(self.policy), ["the administrator's"])
+
+
+if __name__ == "__main__":
+    junit_main.main()

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/mesh_watch.h"
+
+#include <fcntl.h>
+#include <gloo/common/error.h>
+#include <gloo/common/logging.h>
+#include <gloo/transport/pair.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <condition_variable>
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+// A mesh whose pairs do, when a receive is posted on them, what the test says.
+class FakeMesh : public ::gloo::transport::Context {
+ public:
+  using Receive = std::function<void(int rank)>;
+
+  explicit FakeMesh(int size) : Context(0, size) {
+    for (int rank = 1; rank < size; rank++) {
+      createPair(rank);
+    }
+  }
+
+  std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override {
+    pairs_[rank] = std::make_unique<Pair>(this, rank);
+    return pairs_[rank];
+  }
+
+  std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
+                                                     size_t size) override {
+    return std::make_unique<Alarm>(this, ptr, size);
+  }
+
+  // As when Gloo ends pending receives because a pair has gone.
+  void ring() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    rings_++;
+    changed_.notify_all();
+  }
+
+  // Until the watch waits for the alarm for the nth time.
+  void awaitWait(int nth) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return waits_ >= nth; });
+  }
+
+  Receive receive = [](int) {};
+
+ private:
+  class Pair : public ::gloo::transport::Pair {
+   public:
+    Pair(FakeMesh* mesh, int rank) : mesh_(mesh), rank_(rank) {}
+    const Address& address() const override { std::abort(); }
+    void connect(const std::vector<char>&) override {}
+    void close() override {}
+    void setSync(bool, bool) override {}
+    std::unique_ptr<Buffer> createSendBuffer(int, void*, size_t) override {
+      return nullptr;
+    }
+    std::unique_ptr<Buffer> createRecvBuffer(int, void*, size_t) override {
+      return nullptr;
+    }
+    void send(UnboundBuffer*, uint64_t, size_t, size_t) override {}
+    void recv(UnboundBuffer*, uint64_t, size_t, size_t) override {
+      mesh_->receive(rank_);
+    }
+
+   private:
+    FakeMesh* const mesh_;
+    const int rank_;
+  };
+
+  class Alarm : public UnboundBuffer {
+   public:
+    Alarm(FakeMesh* mesh, void* ptr, size_t size)
+        : UnboundBuffer(ptr, size), mesh_(mesh) {}
+
+    bool waitRecv(int*, std::chrono::milliseconds) override {
+      std::unique_lock<std::mutex> lock(mesh_->mutex_);
+      mesh_->waits_++;
+      mesh_->changed_.notify_all();
+      mesh_->changed_.wait(lock, [&] { return aborted_ || mesh_->rings_ > 0; });
+      if (aborted_) {
+        return false;
+      }
+      mesh_->rings_--;
+      throw ::gloo::IoException("a pair has gone");
+    }
+    void abortWaitRecv() override {
+      std::lock_guard<std::mutex> lock(mesh_->mutex_);
+      aborted_ = true;
+      mesh_->changed_.notify_all();
+    }
+    bool waitSend(int*, std::chrono::milliseconds) override { return true; }
+    void abortWaitSend() override {}
+    void send(int, uint64_t, size_t, size_t) override {}
+    void recv(int, uint64_t, size_t, size_t) override {}
+    void recv(std::vector<int>, uint64_t, size_t, size_t) override {}
+
+   private:
+    FakeMesh* const mesh_;
+    bool aborted_ = false;
+  };
+
+  std::condition_variable changed_;
+  int rings_ = 0;
+  int waits_ = 0;
+};
+
+TEST(MeshWatch, NamesEachRankThatIsGoneOnce) {
+  FakeMesh mesh(4);
+  std::vector<bool> gone(4, false);
+  mesh.receive = [&](int rank) {
+    if (gone[rank]) {
+      throw ::gloo::IoException("socket closed");
+    }
+  };
+  std::vector<int> told;
+  {
+    MeshWatch watch(&mesh,
+                    std::vector<bool>(4, true),
+                    [&](int rank, const std::string& why) {
+                      told.push_back(rank);
+                      EXPECT_NE(why.find("socket closed"), std::string::npos);
+                    });
+    mesh.awaitWait(1);
+    EXPECT_TRUE(told.empty());
+    gone[2] = true;
+    mesh.ring();
+    mesh.awaitWait(2);
+    gone[1] = gone[3] = true;
+    mesh.ring();
+  }
+  EXPECT_EQ(told.front(), 2);
+  EXPECT_LE(told.size(), 3u);
+}
+
+TEST(MeshWatch, LeavesSynchronousPairsAlone) {
+  FakeMesh mesh(4);
+  std::vector<int> posted;
+  mesh.receive = [&](int rank) {
+    posted.push_back(rank);
+    if (rank == 2) {  // as Gloo's tcp does if it has become synchronous
+      GLOO_ENFORCE(false, "sync");
+    }
+  };
+  {
+    MeshWatch watch(
+        &mesh, {true, false, true, true}, [](int rank, const std::string&) {
+          ADD_FAILURE() << "rank " << rank << " is not gone";
+        });
+    mesh.awaitWait(1);
+    EXPECT_EQ(posted, (std::vector<int>{2, 3}));
+    mesh.ring();
+    mesh.awaitWait(2);
+    EXPECT_EQ(posted, (std::vector<int>{2, 3, 3}));
+    watch.leaveOut(3);
+  }
+  MeshWatch nobody(&mesh,
+                   std::vector<bool>(4, false),
+                   [](int, const std::string&) { ADD_FAILURE(); });
+}
+
+// A test's process has SIGPIPE's default action, which would end it.
+TEST(MeshWatch, SurvivesAWriteToAPeerThatIsGone) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  ::close(ends[0]);
+  FakeMesh mesh(2);
+  mesh.receive = [&](int) {
+    EXPECT_EQ(::write(ends[1], "x", 1), -1);
+    throw ::gloo::IoException("Broken pipe");
+  };
+  int told = 0;
+  std::mutex mutex;
+  std::condition_variable changed;
+  {
+    MeshWatch watch(
+        &mesh, {true, true}, [&](int rank, const std::string& /*why*/) {
+          std::lock_guard<std::mutex> lock(mutex);
+          told = rank;
+          changed.notify_all();
+        });
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&] { return told == 1; });
+  }
+  ::close(ends[1]);
+}
+
+}  // namespace
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+// For how long a Gloo timeout lets one wait, such that a deadline made of it
+// overflows no clock: a year stands for all that is longer, and for kNoTimeout.
+inline std::chrono::milliseconds patience(std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds kYear = std::chrono::hours(24 * 365);
+  return timeout == kNoTimeout ? kYear : std::min(timeout, kYear);
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
