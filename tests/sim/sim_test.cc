@@ -149,6 +149,20 @@ TEST(Sim, BothRepairsLeaveNothingOut) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
+// What came early and made way for something else is counted once it is there
+// again, and as missing if it is not.
+TEST(Sim, EarlyResultsGivenUpForRoomAreCountedOnce) {
+  for (const size_t arenaKb : {16, 64}) {
+    SimOptions options = bounded(3);
+    options.threads = 2;
+    options.arenaBytes = arenaKb << 10;
+    options.lateOps = 0.3;
+    options.lateBy = std::chrono::milliseconds(10);
+    const SimResult result = runChecked(options);
+    EXPECT_GT(result.counters.get(Counter::kDroppedEarly), 0u);
+  }
+}
+
 TEST(Sim, EveryPacketLostReturnsByTheHardBound) {
   SimOptions options = bounded(10);
   options.loss = 1;

@@ -334,8 +334,39 @@ void World::wake(int rank, TimePoint when) {
 void World::check(const OpKey& key, const std::vector<Outcome>& outcomes) {
   for (int rank = 0; rank < options_.ranks; rank++) {
     if (outcomes[rank].there) {
+      checkStageBytes(key, rank, outcomes[rank].report);
       checkResult(key, rank, outcomes);
     }
+  }
+}
+
+// expected = received + absent + late + lost, of each peer and stage.
+void World::checkStageBytes(const OpKey& key,
+                            int rank,
+                            const OpReport& report) {
+  const ShardLayout layout(
+      inputs_.shapeOf(key), options_.ranks, options_.slotBytes);
+  const auto checkOne = [&](const char* stage,
+                            int peer,
+                            uint64_t shard,
+                            const StageBytes& bytes) {
+    const uint64_t told =
+        bytes.received + bytes.absent + bytes.late + bytes.lost;
+    if (bytes.expected != (peer == rank ? 0 : shard) ||
+        told != bytes.expected || bytes.lost > bytes.expected ||
+        bytes.repaired > bytes.received) {
+      std::ostringstream what;
+      what << "rank " << rank << " op " << key.second << " " << stage
+           << " stage, rank " << peer << ": of " << bytes.expected
+           << " bytes received " << bytes.received << ", repaired "
+           << bytes.repaired << ", absent " << bytes.absent << ", late "
+           << bytes.late << ", lost " << bytes.lost;
+      violation(what.str());
+    }
+  };
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    checkOne("scatter", peer, layout.shardSize(rank), report.scatter[peer]);
+    checkOne("broadcast", peer, layout.shardSize(peer), report.broadcast[peer]);
   }
 }
 

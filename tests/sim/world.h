@@ -79,6 +79,7 @@ class World {
   void checkResult(const OpKey& key,
                    int rank,
                    const std::vector<Outcome>& outcomes);
+  void checkStageBytes(const OpKey& key, int rank, const OpReport& report);
   void checkDatagramAccounts();
   bool allOver() const;
   void violation(const std::string& what);

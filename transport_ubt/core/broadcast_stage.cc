@@ -77,21 +77,20 @@ void BroadcastStage::enter(std::byte* bucket) {
   }
 }
 
-size_t BroadcastStage::dropEarly() {
-  size_t freed = 0;
-  for (int rank = 0; rank < size_; rank++) {
-    Owner& owner = owners_[rank];
-    for (size_t slot = 0; slot < owner.early.size(); slot++) {
-      if (owner.early[slot]) {
-        freed += owner.early[slot].size();
-        pairsMissing_ -= pairsLacking(rank, slot);
-        owner.received.clear(slot);
-        slotsMissing_++;
-      }
+BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank) {
+  Dropped dropped;
+  Owner& owner = owners_[ownerRank];
+  for (size_t slot = 0; slot < owner.early.size(); slot++) {
+    if (owner.early[slot]) {
+      dropped.slots++;
+      dropped.bytes += owner.early[slot].size();
+      pairsMissing_ -= pairsLacking(ownerRank, slot);
+      owner.received.clear(slot);
+      slotsMissing_++;
     }
-    owner.early.clear();
   }
-  return freed;
+  owner.early.clear();
+  return dropped;
 }
 
 std::vector<OpReport::Range> BroadcastStage::fillMissing(

@@ -35,9 +35,12 @@ class BroadcastStage {
   void enter(std::byte* bucket);
   void leave() { bucket_ = nullptr; }
 
-  // Early data goes first when the arena is full: it can be asked for again.
-  // Returns how many bytes that freed.
-  size_t dropEarly();
+  // Forgets an owner's results that lie in the arena, as if they had not come.
+  struct Dropped {
+    uint32_t slots = 0;
+    uint64_t bytes = 0;
+  };
+  Dropped dropEarly(int owner);
 
   // Puts something in place of each missing slot of the bucket; returns the
   // ranges of elements filled. REQUIRES between enter() and leave().

@@ -7,7 +7,8 @@
 
 namespace ubt {
 
-// Every datagram and every data slot ends in exactly one of these.
+// Every datagram ends in exactly one of these. Those after kSendFailed count
+// what was dropped later, of datagrams that had been accepted.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
@@ -25,6 +26,7 @@ enum class Counter : uint8_t {
   kTooEarly,       // data of an op beyond any lead
   kArenaFull,      // no room to keep early data
   kSendFailed,     // the socket did not take it
+  kDroppedEarly,   // results that came early made way for something else
   kCounters,
 };
 
@@ -46,6 +48,7 @@ constexpr const char* counterName(Counter counter) {
       "too_early",
       "arena_full",
       "send_failed",
+      "dropped_early",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

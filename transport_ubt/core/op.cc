@@ -450,6 +450,22 @@ int Op::firstNotDone() const {
   return -1;
 }
 
+uint32_t Op::dropEarly() {
+  uint32_t slots = 0;
+  for (int rank = 0; repairsBroadcast() && rank < setup_.size; rank++) {
+    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(rank);
+    StageBytes& bytes = peers_[rank].broadcast;
+    bytes.received -= dropped.bytes;
+    bytes.repaired = std::min(bytes.repaired, bytes.received);
+    slots += dropped.slots;
+  }
+  if (slots > 0) {  // how long the stage takes is open again
+    broadcastTook_ = Duration{0};
+    firstResult_ = kNever;
+  }
+  return slots;
+}
+
 bool Op::hasData(int rank) const {
   const Peer& peer = peers_[rank];
   return !peer.gone &&

@@ -112,7 +112,9 @@ class Op {
   // The first rank that has not finished the op; -1 if all have.
   int firstNotDone() const;
   bool doneEverywhere() const { return firstNotDone() < 0; }
-  size_t dropEarly() { return broadcast_.dropEarly(); }
+  // Makes room in the arena: gives up results that came before the caller, if
+  // they can be asked for again. Returns how many slots that were.
+  uint32_t dropEarly();
 
   // Sends.
   bool hasData(int peer) const;

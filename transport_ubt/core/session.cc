@@ -525,11 +525,12 @@ std::string Session::silence(int peer) const {
 }
 
 bool Session::makeRoom() {
-  size_t freed = 0;
+  uint64_t dropped = 0;
   for (auto& [id, op] : ops_) {
-    freed += op->entered() ? 0 : op->dropEarly();
+    dropped += op->entered() ? 0 : op->dropEarly();
   }
-  return freed > 0;
+  shared_->counters.add(Counter::kDroppedEarly, dropped);
+  return dropped > 0;
 }
 
 // Out ------------------------------------------------------------------------
