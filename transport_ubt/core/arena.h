@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace ubt {
 
 class Arena;
 
-// A piece of the arena's memory, given back when the handle goes. Move-only.
+// A piece of the arena's memory, or room in it alone, given back when the
+// handle goes. Move-only.
 class ArenaBuffer {
  public:
   ArenaBuffer() = default;
@@ -24,7 +26,7 @@ class ArenaBuffer {
   }
   ~ArenaBuffer();
 
-  explicit operator bool() const { return memory_ != nullptr; }
+  explicit operator bool() const { return arena_ != nullptr; }
   std::byte* data() { return memory_.get(); }
   const std::byte* data() const { return memory_.get(); }
   size_t size() const { return bytes_; }
@@ -46,15 +48,19 @@ class ArenaBuffer {
 };
 
 // All memory that peers can make this process hold, under one limit: early
-// contributions, early broadcasts, retained shards. Keeps a few freed pieces
-// warm. Must outlive its buffers. Not thread-safe.
+// contributions, early broadcasts, retained shards, and what it takes to keep
+// account of ops that no caller has entered here yet (Op::bytesFor). Keeps a
+// few freed pieces warm. Must outlive its buffers. Not thread-safe.
 class Arena {
  public:
-  explicit Arena(size_t limitBytes) : limitBytes_(limitBytes) {}
+  explicit Arena(size_t limitBytes) : limitBytes_(limitBytes) {
+    spare_.reserve(kSpares);
+  }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Uninitialised memory, or an empty handle if the limit leaves no room.
+  // Uninitialised memory, or an empty handle if the limit, or the machine,
+  // leaves no room. Never throws.
   ArenaBuffer acquire(size_t bytes) {
     for (size_t i = 0; i < spare_.size(); i++) {
       if (spare_[i].bytes == bytes) {
@@ -66,20 +72,31 @@ class Arena {
         return ArenaBuffer(this, std::move(memory), bytes);
       }
     }
-    if (usedBytes_ + bytes > limitBytes_) {
+    if (!makeRoom(bytes)) {
       return ArenaBuffer();
     }
-    if (usedBytes_ + spareBytes_ + bytes > limitBytes_) {
-      spare_.clear();
-      spareBytes_ = 0;
+    std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]);
+    if (memory == nullptr) {
+      return ArenaBuffer();
     }
     usedBytes_ += bytes;
-    return ArenaBuffer(
-        this, std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes);
+    return ArenaBuffer(this, std::move(memory), bytes);
+  }
+
+  // Room without memory, for what is allocated elsewhere; an empty handle if
+  // there is none.
+  ArenaBuffer reserve(size_t bytes) {
+    if (!makeRoom(bytes)) {
+      return ArenaBuffer();
+    }
+    usedBytes_ += bytes;
+    return ArenaBuffer(this, nullptr, bytes);
   }
 
   // Whether pieces of so many bytes in all would be given out now.
-  bool hasRoom(size_t bytes) const { return usedBytes_ + bytes <= limitBytes_; }
+  bool hasRoom(size_t bytes) const {
+    return bytes <= limitBytes_ && usedBytes_ <= limitBytes_ - bytes;
+  }
 
   size_t usedBytes() const { return usedBytes_; }
   // Everything held, spare pieces too; never above limitBytes().
@@ -94,9 +111,20 @@ class Arena {
   };
   static constexpr size_t kSpares = 64;
 
+  bool makeRoom(size_t bytes) {
+    if (!hasRoom(bytes)) {
+      return false;
+    }
+    if (usedBytes_ + spareBytes_ + bytes > limitBytes_) {
+      spare_.clear();
+      spareBytes_ = 0;
+    }
+    return true;
+  }
+
   void release(std::unique_ptr<std::byte[]> memory, size_t bytes) {
     usedBytes_ -= bytes;
-    if (spare_.size() < kSpares) {
+    if (memory != nullptr && spare_.size() < kSpares) {
       spareBytes_ += bytes;
       spare_.push_back(Spare{std::move(memory), bytes});
     }
@@ -109,7 +137,7 @@ class Arena {
 };
 
 inline ArenaBuffer::~ArenaBuffer() {
-  if (memory_) {
+  if (arena_ != nullptr) {
     arena_->release(std::move(memory_), bytes_);
   }
 }

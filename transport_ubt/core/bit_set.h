@@ -13,6 +13,9 @@ class BitSet {
  public:
   explicit BitSet(size_t size = 0) : size_(size), words_((size + 63) / 64) {}
 
+  // What `size` bits take, beside the object itself.
+  static size_t bytesFor(size_t size) { return (size + 63) / 64 * 8; }
+
   size_t size() const { return size_; }
   size_t count() const { return count_; }
   bool all() const { return count_ == size_; }

@@ -18,6 +18,16 @@ BroadcastStage::BroadcastStage(const ShardLayout& layout,
   }
 }
 
+size_t BroadcastStage::bytesFor(const ShardLayout& layout, int rank, int size) {
+  size_t bytes = size * sizeof(Owner);
+  for (int owner = 0; owner < size; owner++) {
+    const size_t slots = owner == rank ? 0 : layout.slots(owner);
+    bytes += slots * (sizeof(uint16_t) + sizeof(ArenaBuffer)) +
+             BitSet::bytesFor(slots);
+  }
+  return bytes;
+}
+
 uint64_t BroadcastStage::pairsLacking(int owner, uint32_t slot) const {
   return (size_ - owners_[owner].contributors[slot]) *
          static_cast<uint64_t>(layout_.slotElements(owner, slot));

@@ -24,6 +24,9 @@ class BroadcastStage {
   // `arena` must outlive this.
   BroadcastStage(const ShardLayout& layout, int rank, int size, Arena* arena);
 
+  // What one allocates, results apart, as long as it lives.
+  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
+
   // REQUIRES owner a peer's rank, slot < slots of its shard, payload of
   // exactly the slot's size or, when contributors is 0, empty.
   Outcome add(int owner,

@@ -8,7 +8,7 @@
 namespace ubt {
 
 // Every datagram ends in exactly one of these. Those after kSendFailed count
-// what was dropped later, of datagrams that had been accepted.
+// parts of datagrams that had been accepted and were dropped all the same.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
@@ -23,10 +23,11 @@ enum class Counter : uint8_t {
   kReplayed,       // control with a number seen before
   kUnannounced,    // results of an op whose shape nobody has told yet
   kMismatched,     // data that contradicts the op's shape
-  kTooEarly,       // data of an op beyond any lead
-  kArenaFull,      // no room to keep early data
+  kTooEarly,       // data of one op more than peers may have begun here
+  kArenaFull,      // no room to keep early data, or its op's account
   kSendFailed,     // the socket did not take it
   kDroppedEarly,   // results that came early made way for something else
+  kRefusedOp,      // an announcement that came too early, or found no room
   kCounters,
 };
 
@@ -49,6 +50,7 @@ constexpr const char* counterName(Counter counter) {
       "arena_full",
       "send_failed",
       "dropped_early",
+      "refused_op",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -2,6 +2,7 @@
 #include "transport_ubt/core/endpoint.h"
 
 #include <algorithm>
+#include <new>
 
 namespace ubt {
 
@@ -36,7 +37,13 @@ void Endpoint::packetIn(TimePoint now,
     shared_.counters.add(Counter::kUnknownEpoch);
     return;
   }
-  session->second->packetIn(now, header, datagram, bytes);
+  try {
+    session->second->packetIn(now, header, datagram, bytes);
+  } catch (const std::bad_alloc&) {
+    // The machine has less than the arena's limit promises: a peer's bytes
+    // must not end this process for it.
+    shared_.counters.add(Counter::kArenaFull);
+  }
 }
 
 Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {

@@ -3,18 +3,25 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace ubt {
 namespace {
 
 // Results of which nothing has come are asked for after this, at the latest.
 constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
+// What the allocator and a session's table of ops take beside an op.
+constexpr size_t kNodeBytes = 256;
 
 }  // namespace
 
-Op::Op(const Setup& setup, const OpBounds& bounds, TimePoint now)
+Op::Op(const Setup& setup,
+       const OpBounds& bounds,
+       TimePoint now,
+       ArenaBuffer room)
     : setup_(setup),
       layout_(setup.shape, setup.size, setup.slotBytesMax),
+      room_(std::move(room)),
       bounds_(bounds),
       scatter_(layout_,
                setup.shape.type,
@@ -41,6 +48,16 @@ Op::Op(const Setup& setup, const OpBounds& bounds, TimePoint now)
     scatterDeadline_ = kNever;
     settleScatter();
   }
+}
+
+size_t Op::bytesFor(const ShardLayout& layout, int rank, int size) {
+  size_t bytes = sizeof(Op) + kNodeBytes + size * sizeof(Peer) +
+                 ScatterStage::bytesFor(layout, rank, size) +
+                 BroadcastStage::bytesFor(layout, rank, size);
+  for (int peer = 0; peer < size; peer++) {
+    bytes += SendQueue::bytesFor(layout.slots(peer), layout.slots(rank));
+  }
+  return bytes;
 }
 
 bool Op::repairsScatter() const {
@@ -332,6 +349,7 @@ void Op::peerGone(int rank, const std::string& why) {
 }
 
 void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
+  room_.reset();  // from now on it is the caller's
   if (!failure_.empty()) {
     entered_ = true;
     return;

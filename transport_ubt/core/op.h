@@ -71,8 +71,16 @@ class Op {
     OpHost* host = nullptr;
   };
 
-  // Starts the owner's clock.
-  Op(const Setup& setup, const OpBounds& bounds, TimePoint now);
+  // Starts the owner's clock. `room` is what the op takes of the arena while
+  // no caller has entered it; empty: its caller begins it.
+  Op(const Setup& setup,
+     const OpBounds& bounds,
+     TimePoint now,
+     ArenaBuffer room);
+
+  // What an op takes to keep account of itself, at most: the memory a peer
+  // can make this rank hold by its mere name.
+  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
 
   const OpId& id() const { return setup_.id; }
   const OpShape& shape() const { return setup_.shape; }
@@ -178,6 +186,7 @@ class Op {
 
   const Setup setup_;
   const ShardLayout layout_;
+  ArenaBuffer room_;
   OpBounds bounds_;
   ScatterStage scatter_;
   BroadcastStage broadcast_;

@@ -25,6 +25,12 @@ ScatterStage::ScatterStage(const ShardLayout& layout,
   closedOrder_.reserve(slots_.size());
 }
 
+size_t ScatterStage::bytesFor(const ShardLayout& layout, int rank, int size) {
+  const size_t slots = layout.slots(rank);
+  return slots * (sizeof(Slot) + sizeof(uint32_t)) +
+         size * (sizeof(BitSet) + BitSet::bytesFor(slots));
+}
+
 std::byte* ScatterStage::accumulator(uint32_t slot) {
   return shard_ != nullptr ? shard_ + layout_.slotOffset(slot)
                            : slots_[slot].memory.data();

@@ -36,6 +36,9 @@ class ScatterStage {
                const Reduction& reduction,
                Arena* arena);
 
+  // What one allocates, contributions apart, as long as it lives.
+  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
+
   // Adds a contribution. REQUIRES source a peer's rank, slot < slots(),
   // payload of exactly the slot's size.
   Outcome add(int source, uint32_t slot, const std::byte* payload);

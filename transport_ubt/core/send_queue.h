@@ -16,6 +16,11 @@ class SendQueue {
   SendQueue(uint32_t scatterSlots, uint32_t broadcastSlots)
       : scatterSlots_(scatterSlots), broadcastSlots_(broadcastSlots) {}
 
+  // What one allocates at most.
+  static size_t bytesFor(uint32_t scatterSlots, uint32_t broadcastSlots) {
+    return BitSet::bytesFor(scatterSlots) + BitSet::bytesFor(broadcastSlots);
+  }
+
   // Next slot of the scatter stage, or false. `repair` tells a slot that was
   // sent before.
   bool nextScatter(uint32_t* slot, bool* repair) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
+#include <utility>
 
 namespace ubt {
 namespace {
@@ -93,7 +93,7 @@ OpId Session::enter(TimePoint now,
   const OpId id{tag, tags_.use(tag)};
   Op* op = find(id);
   if (op == nullptr) {
-    op = start(now, id, shape, setup_.rank);
+    op = start(now, id, shape, setup_.rank, {});
   } else if (op->shape() != shape) {
     // What this rank brings goes out, so that the others learn of it too.
     for (int peer = 0; peer < setup_.size; peer++) {
@@ -216,7 +216,8 @@ bool Session::isOver(const OpId& id) const {
 Op* Session::start(TimePoint now,
                    const OpId& id,
                    const OpShape& shape,
-                   int announcer) {
+                   int announcer,
+                   ArenaBuffer room) {
   Op::Setup setup;
   setup.id = id;
   setup.shape = shape;
@@ -228,26 +229,44 @@ Op* Session::start(TimePoint now,
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
   setup.host = this;
-  auto& op = ops_[id];
-  op = std::make_unique<Op>(setup, boundsFor(now, shape), now);
+  auto begun =
+      std::make_unique<Op>(setup, boundsFor(now, shape), now, std::move(room));
+  Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
       op->peerGone(peer, failure_);
     }
   }
-  return op.get();
+  return op;
 }
 
-// Null if a peer may not begin this op here: there are too many that the local
-// caller has not entered, or it is larger than any honest one.
+// Null if a peer may not begin this op here; then `whyNot` says why.
 Op* Session::startFromPeer(TimePoint now,
                            const OpId& id,
                            const OpShape& shape,
-                           int peer) {
-  if (shape.elements > kElementsMax || ops_.size() >= kUnenteredOpsMax) {
+                           int peer,
+                           Counter* whyNot) {
+  if (shape.elements > kElementsMax) {  // no honest rank's
+    *whyNot = Counter::kMismatched;
     return nullptr;
   }
-  Op* const op = start(now, id, shape, peer);
+  if (ops_.size() >= kUnenteredOpsMax) {
+    *whyNot = Counter::kTooEarly;
+    return nullptr;
+  }
+  const size_t bytes =
+      Op::bytesFor(ShardLayout(shape, setup_.size, setup_.slotBytesMax),
+                   setup_.rank,
+                   setup_.size);
+  ArenaBuffer room = shared_->arena.reserve(bytes);
+  if (!room && makeRoom()) {
+    room = shared_->arena.reserve(bytes);
+  }
+  if (!room) {
+    *whyNot = Counter::kArenaFull;
+    return nullptr;
+  }
+  Op* const op = start(now, id, shape, peer, std::move(room));
   updateActivity();
   return op;
 }
@@ -371,9 +390,10 @@ Counter Session::dataIn(TimePoint now,
         bytes != layout.slotSize(setup_.rank, header.slot)) {
       return Counter::kMismatched;  // no op begins with what does not fit it
     }
-    op = startFromPeer(now, header.op, shape, header.source);
+    Counter whyNot{};
+    op = startFromPeer(now, header.op, shape, header.source, &whyNot);
     if (op == nullptr) {
-      return Counter::kTooEarly;
+      return whyNot;
     }
   }
   return op->data(now, header, payload, bytes);
@@ -408,9 +428,11 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
   switch (record.type) {
     case ControlType::kAnnounce:
       if (op == nullptr && !isOver(record.op)) {
-        op = startFromPeer(now, record.op, record.shape, peer);
+        Counter whyNot{};
+        op = startFromPeer(now, record.op, record.shape, peer, &whyNot);
         if (op == nullptr) {
-          return;  // its data will be counted
+          shared_->counters.add(Counter::kRefusedOp);
+          return;
         }
       }
       if (op != nullptr) {

@@ -124,11 +124,16 @@ class Session : private OpHost {
 
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
-  Op* start(TimePoint now, const OpId& id, const OpShape& shape, int announcer);
+  Op* start(TimePoint now,
+            const OpId& id,
+            const OpShape& shape,
+            int announcer,
+            ArenaBuffer room);
   Op* startFromPeer(TimePoint now,
                     const OpId& id,
                     const OpShape& shape,
-                    int peer);
+                    int peer,
+                    Counter* whyNot);
   bool isOver(const OpId& id) const;
   void forgetIfDone(const OpId& id);
   OpBounds boundsFor(TimePoint now, const OpShape& shape);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What hostile peers can make a rank hold, measured at the allocator.
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/transport_ubt/core/one_rank.h"
+
+namespace ubt {
+namespace {
+
+// Under a sanitizer, which has an allocator of its own, always 0.
+size_t held() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// Records and links, whatever the arena's limit.
+constexpr size_t kBeside = 1 << 20;
+
+TEST(Memory, PeersCannotMakeARankHoldMoreThanItsArena) {
+  for (const int size : {2, 5, 64}) {
+    OneRank::Setup setup;
+    setup.size = size;
+    setup.arenaBytes = 8 << 20;
+    setup.options.warmupOps = 1;
+    OneRank rank(setup);
+    const size_t before = held();
+    size_t most = before;
+    std::mt19937_64 random(size);
+    for (uint32_t i = 0; i < 3000; i++) {
+      const int peer = 1 + static_cast<int>(random() % (size - 1));
+      OpShape shape;
+      shape.type = static_cast<ElementType>(random() % 4);
+      shape.elements = (uint64_t{1} << random() % 32) + random() % 1000;
+      shape.fingerprint = setup.options.fingerprint();
+      const OpId id{i % 400, 0};
+      const ShardLayout layout(shape, size, setup.slotBytes);
+      rank.say(peer, {ControlRecord::announce(id, shape)});
+      PacketHeader header;
+      header.op = id;
+      header.elementType = shape.type;
+      header.elements = static_cast<uint32_t>(shape.elements);
+      header.slot = static_cast<uint32_t>(random() % layout.slots(0));
+      rank.send(peer, header, layout.slotSize(0, header.slot));
+      header.stage = Stage::kBroadcast;
+      header.contributors = 1;
+      if (layout.slots(peer) > 0) {
+        header.slot = static_cast<uint32_t>(random() % layout.slots(peer));
+        rank.send(peer, header, layout.slotSize(peer, header.slot));
+      }
+      most = std::max(most, held());
+    }
+    EXPECT_GT(rank.count(Counter::kArenaFull), 0u);
+    EXPECT_GT(rank.arena().usedBytes(), setup.arenaBytes / 2);
+    EXPECT_LE(rank.arena().heldBytes(), setup.arenaBytes);
+    EXPECT_LE(most - before, setup.arenaBytes + kBeside) << size;
+  }
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/sim/plain_reduction.h"
+#include "transport_ubt/core/endpoint.h"
+
+namespace ubt {
+
+// Rank 0 of a job, whole; and of its peers only what they say, which is
+// authentic and otherwise whatever a test likes.
+class OneRank {
+ public:
+  static constexpr uint64_t kEpoch = 7;
+
+  struct Setup {
+    int size = 2;
+    size_t slotBytes = 1408;
+    size_t arenaBytes = 1 << 20;
+    uint64_t windowBytes = 1 << 20;
+    int sessions = 1;
+    Options options = boundedBy(std::chrono::milliseconds(10));
+  };
+
+  static Options boundedBy(Duration bound) {
+    Options options;
+    options.warmupOps = 0;
+    options.boundScatter = options.boundBroadcast = bound;
+    options.timeout = std::chrono::seconds(1);
+    return options;
+  }
+
+  explicit OneRank(const Setup& setup)
+      : endpoint_({setup.arenaBytes, 64 << 10, setup.windowBytes},
+                  sim::plainReduction()) {
+    Session::Setup own;
+    own.size = setup.size;
+    own.slotBytesMax = setup.slotBytes;
+    own.keys.resize(setup.size);
+    own.windowBytes.assign(setup.size, setup.windowBytes);
+    own.options = setup.options;
+    for (int i = 0; i < setup.sessions; i++) {
+      own.epoch = kEpoch + i;
+      sessions_.push_back(endpoint_.open(own));
+      for (int rank = 0; rank < setup.size; rank++) {
+        PeerLink::Setup link;
+        link.self = rank;
+        link.epoch = own.epoch;
+        link.sendCredit = 1 << 20;
+        links_.emplace_back(link);
+      }
+    }
+  }
+
+  Endpoint& endpoint() { return endpoint_; }
+  Session& session(int i = 0) { return *sessions_[i]; }
+  const Arena& arena() const { return endpoint_.shared().arena; }
+  uint64_t count(Counter counter) const {
+    return endpoint_.shared().counters.get(counter);
+  }
+
+  // One control datagram of a peer, to the session; empty: clocks alone.
+  void say(int rank, const std::vector<ControlRecord>& records, int to = 0) {
+    PeerLink& link = links_[to * session().size() + rank];
+    link.creditBy(now);
+    for (const ControlRecord& record : records) {
+      link.queue(now, record, true);
+    }
+    OutPacket out;
+    link.controlOut(
+        now, [](WriteCursor*) {}, &out);
+    endpoint_.packetIn(now, out.head, out.headBytes);
+  }
+
+  // One data datagram of a peer; the header's op, stage, slot and size.
+  void send(int rank, const PacketHeader& header, size_t payloadBytes) {
+    const std::vector<std::byte> payload(payloadBytes);
+    OutPacket out;
+    links_[rank].dataOut(header, payload.data(), payload.size(), &out);
+    std::vector<std::byte> datagram(out.head, out.head + out.headBytes);
+    datagram.insert(datagram.end(), payload.begin(), payload.end());
+    endpoint_.packetIn(now, datagram.data(), datagram.size());
+  }
+
+  // What this rank has to say now: the sessions and datagrams, in order.
+  struct Sent {
+    Session* session;
+    OutPacket packet;
+  };
+  std::vector<Sent> sent() {
+    std::vector<Sent> all;
+    Sent next{};
+    while (all.size() < 10000 &&
+           (next.session = endpoint_.packetOut(now, &next.packet)) != nullptr) {
+      all.push_back(next);
+    }
+    return all;
+  }
+
+  // Lets time pass up to the moment.
+  void at(TimePoint when) {
+    while (endpoint_.nextDeadline() <= when) {
+      now = std::max(now, endpoint_.nextDeadline());
+      endpoint_.deadlinePassed(now);
+      sent();
+    }
+    now = when;
+  }
+
+  TimePoint now{std::chrono::seconds(1)};
+
+ private:
+  Endpoint endpoint_;
+  std::vector<Session*> sessions_;
+  std::vector<PeerLink> links_;  // by session, then by rank
+};
+
+}  // namespace ubt
