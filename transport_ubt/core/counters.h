@@ -28,29 +28,17 @@ enum class Counter : uint8_t {
   kSendFailed,     // the socket did not take it
   kDroppedEarly,   // results that came early made way for something else
   kRefusedOp,      // an announcement that came too early, or found no room
+  kNotRetained,    // slots of reduced shards there was no room to keep
   kCounters,
 };
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",
-      "sent_control",
-      "accepted_data",
-      "accepted_control",
-      "duplicate_data",
-      "late_data",
-      "malformed",
-      "unknown_epoch",
-      "wrong_rank",
-      "bad_tag",
-      "replayed",
-      "unannounced",
-      "mismatched",
-      "too_early",
-      "arena_full",
-      "send_failed",
-      "dropped_early",
-      "refused_op",
+      "sent_data",      "sent_control", "accepted_data", "accepted_control",
+      "duplicate_data", "late_data",    "malformed",     "unknown_epoch",
+      "wrong_rank",     "bad_tag",      "replayed",      "unannounced",
+      "mismatched",     "too_early",    "arena_full",    "send_failed",
+      "dropped_early",  "refused_op",   "not_retained",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -47,8 +47,12 @@ void Endpoint::packetIn(TimePoint now,
 }
 
 Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {
-  // The session after the one that sent last goes first.
-  auto session = sessions_.lower_bound(turn_);
+  // A burst that has begun stays whole; then the next session's turn comes.
+  const auto sending = sessions_.find(turn_);
+  if (sending != sessions_.end() && sending->second->burstOut(now, out)) {
+    return sending->second.get();
+  }
+  auto session = sessions_.upper_bound(turn_);
   for (size_t i = 0; i < sessions_.size(); i++, ++session) {
     if (session == sessions_.end()) {
       session = sessions_.begin();

@@ -40,7 +40,7 @@ class Endpoint {
  private:
   SharedState shared_;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
-  uint64_t turn_ = 0;  // epoch of the session that sent last
+  uint64_t turn_ = 0;  // epoch of the session whose burst it is
 };
 
 }  // namespace ubt

@@ -430,7 +430,7 @@ OpReport Op::leave(TimePoint now) {
       if (!canRetain()) {
         setup_.host->makeRoom();
       }
-      scatter_.leave(firstNeeded());
+      notRetained_ = scatter_.leave(firstNeeded());
     }
     broadcast_.leave();
     bucket_ = nullptr;
@@ -491,28 +491,38 @@ bool Op::hasData(int rank) const {
           (bucket_ != nullptr && peer.queue.hasScatter()));
 }
 
-bool Op::nextData(int rank, DataSend* out) {
+bool Op::nextResult(int rank, DataSend* out) {
   SendQueue& queue = peers_[rank].queue;
   const auto& order = scatter_.closedOrder();
-  uint32_t index = 0;
-  out->repair = queue.nextBroadcastAgain(&out->slot);
-  bool found = out->repair;
-  if (!found && queue.nextBroadcast(order.size(), &index)) {
-    out->slot = order[index];
-    found = true;
-  }
-  if (found) {
+  for (;;) {
+    uint32_t index = 0;
+    out->repair = queue.nextBroadcastAgain(&out->slot);
+    if (!out->repair) {
+      if (!queue.nextBroadcast(order.size(), &index)) {
+        return false;
+      }
+      out->slot = order[index];
+    }
     out->stage = Stage::kBroadcast;
     out->contributors = scatter_.contributors(out->slot);
     out->payload = scatter_.value(out->slot);
     out->payloadBytes =
         out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
-    // Null: the arena had no room to keep it when the caller left.
-    return out->payload != nullptr || out->contributors == 0;
+    if (out->payload != nullptr || out->contributors == 0) {
+      return true;
+    }
+    // The arena had no room to keep it when the caller left: on to the next.
+  }
+}
+
+bool Op::nextData(int rank, DataSend* out) {
+  if (nextResult(rank, out)) {
+    return true;
   }
   if (bucket_ == nullptr) {  // away, or failed before it came
     return false;
   }
+  SendQueue& queue = peers_[rank].queue;
   while (queue.nextScatter(&out->slot, &out->repair)) {
     if (broadcast_.received(rank).test(out->slot)) {
       continue;  // closed there, and overwritten here

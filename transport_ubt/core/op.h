@@ -129,6 +129,8 @@ class Op {
   bool nextData(int peer, DataSend* out);
   // What to tell a peer along with its credit; false if nothing.
   bool progressRecord(int peer, ControlRecord* out) const;
+  // Slots of the own shard that the arena could not keep when the caller left.
+  uint32_t notRetained() const { return notRetained_; }
 
   // Timers.
   TimePoint nextDeadline() const;
@@ -172,6 +174,7 @@ class Op {
   bool repairsBroadcast() const;
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
+  bool nextResult(int peer, DataSend* out);
   uint32_t firstNeeded() const;
   bool canRetain() const;
   void tellProgress(TimePoint now);
@@ -199,6 +202,7 @@ class Op {
   Retry held_;  // complete, but others lack what the arena could not keep
   bool scatterExpired_ = false;
   bool scatterSettled_ = false;
+  uint32_t notRetained_ = 0;
   Duration scatterTook_{0};
   TimePoint firstResult_ = kNever;
   Duration broadcastTook_{0};

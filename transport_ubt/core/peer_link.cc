@@ -89,6 +89,9 @@ void PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
 }
 
 void PeerLink::creditBy(TimePoint when) {
+  if (closed_) {
+    return;
+  }
   creditDue_ = true;
   controlDue_ = std::min(controlDue_, when);
 }
@@ -101,7 +104,9 @@ bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
   std::byte* const records = out->head + PacketHeader::kBytes;
   const bool sealed = setup_.auth == AuthMode::kAead;
   const size_t around = PacketHeader::kBytes + (sealed ? kSealBytes : 0);
-  WriteCursor cursor(records, OutPacket::kHeadBytesMax - around);
+  WriteCursor cursor(
+      records,
+      std::min(OutPacket::kHeadBytesMax, setup_.datagramBytesMax) - around);
   ControlClocks clocks;
   clocks.stampUs = std::max(1u, microseconds(now));
   clocks.echoUs = stampUs_;

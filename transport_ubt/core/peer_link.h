@@ -42,6 +42,9 @@ class PeerLink {
     uint64_t epoch = 0;
     PeerKeys keys;
     AuthMode auth = AuthMode::kHeader;
+    // Control datagrams are no larger than the path lets data be. REQUIRES
+    // room for clocks and a record or two: a slot of 64 bytes is enough.
+    size_t datagramBytesMax = OutPacket::kHeadBytesMax;
     uint64_t sendCredit = 1;     // data numbers before the first limit
     uint64_t receiveCredit = 1;  // likewise, of the other direction
     // Where sealed datagrams are decrypted, one at a time; what is longer than

@@ -183,8 +183,8 @@ void ScatterStage::closeAll() {
   }
 }
 
-bool ScatterStage::leave(uint32_t firstNeeded) {
-  bool kept = true;
+uint32_t ScatterStage::leave(uint32_t firstNeeded) {
+  uint32_t dropped = 0;
   for (uint32_t index = firstNeeded; index < slots(); index++) {
     Slot& slot = slots_[index];
     const size_t bytes = layout_.slotSize(rank_, index);
@@ -193,11 +193,11 @@ bool ScatterStage::leave(uint32_t firstNeeded) {
       std::memcpy(
           slot.memory.data(), shard_ + layout_.slotOffset(index), bytes);
     } else {
-      kept = false;
+      dropped++;
     }
   }
   shard_ = nullptr;
-  return kept;
+  return dropped;
 }
 
 const std::byte* ScatterStage::value(uint32_t index) const {

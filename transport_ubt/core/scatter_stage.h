@@ -49,10 +49,10 @@ class ScatterStage {
   void enter(std::byte* shard);
 
   // The local caller takes its memory back. Closed slots from `firstNeeded` on
-  // are copied to the arena for peers that still lack them; false if that has
-  // no room (a peer then learns nothing more of those slots).
+  // are copied to the arena for peers that still lack them. Returns for how
+  // many it had no room (peers then learn nothing more of those).
   // REQUIRES closed().
-  bool leave(uint32_t firstNeeded);
+  uint32_t leave(uint32_t firstNeeded);
 
   // Closes every slot that is open: the bound has passed.
   void closeAll();

@@ -51,6 +51,9 @@ Session::Session(const Setup& setup, SharedState* shared)
     link.keys = setup.keys[peer];
     link.auth = setup.options.auth;
     link.opened = &opened_;
+    link.datagramBytesMax =
+        PacketHeader::kBytes + setup.slotBytesMax +
+        (setup.options.auth == AuthMode::kAead ? kSealBytes : 0);
     link.sendCredit = credit(peer);
     link.receiveCredit = credit(setup.rank);
     peers_.emplace_back(link);
@@ -124,6 +127,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
   lastNow_ = now;
   Op* const op = find(id);
   OpReport report = op->leave(now);
+  shared_->counters.add(Counter::kNotRetained, op->notRetained());
   if (!op->failure().empty()) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
@@ -411,7 +415,8 @@ void Session::controlIn(TimePoint now,
   if (!payload.foreign) {
     peers_[peer].clocksIn(now, clocks);
   }
-  while (cursor.left() > 0) {
+  // What stands behind a leave is of nobody any more.
+  while (cursor.left() > 0 && !peers_[peer].closed()) {
     ControlRecord record;
     if (!ControlRecord::decode(&cursor, &record)) {
       shared_->counters.add(Counter::kMalformed);
@@ -572,10 +577,26 @@ bool Session::packetOut(TimePoint now, OutPacket* out) {
         peerOut(now, sendTurn_, out)) {
       return true;
     }
-    sendTurn_ = (sendTurn_ + 1) % setup_.size;
-    sendBurstBytes_ = 0;
+    nextTurn();
   }
   return false;
+}
+
+bool Session::burstOut(TimePoint now, OutPacket* out) {
+  lastNow_ = now;
+  if (sendBurstBytes_ == 0) {
+    return false;
+  }
+  if (!peers_[sendTurn_].closed() && peerOut(now, sendTurn_, out)) {
+    return true;
+  }
+  nextTurn();
+  return false;
+}
+
+void Session::nextTurn() {
+  sendTurn_ = (sendTurn_ + 1) % setup_.size;
+  sendBurstBytes_ = 0;
 }
 
 bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {

@@ -103,6 +103,9 @@ class Session : private OpHost {
                 size_t bytes);
   // The next datagram to send, or false.
   bool packetOut(TimePoint now, OutPacket* out);
+  // The next one of the burst to one peer that the last of packetOut() began,
+  // or false: then it is another session's turn.
+  bool burstOut(TimePoint now, OutPacket* out);
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
@@ -150,6 +153,7 @@ class Session : private OpHost {
   void writeCredit(int peer, WriteCursor* out);
   uint64_t shareSlots() const;
 
+  void nextTurn();
   bool peerOut(TimePoint now, int peer, OutPacket* out);
   bool dataOut(int peer, OutPacket* out);
   bool hasData(int peer) const;

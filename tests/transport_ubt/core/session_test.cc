@@ -22,6 +22,13 @@ std::byte* bytesOf(std::vector<float>& values) {
   return reinterpret_cast<std::byte*>(values.data());
 }
 
+ControlRecord record(ControlType type) {
+  ControlRecord record;
+  record.type = type;
+  record.slot = ControlRecord::kNobody;
+  return record;
+}
+
 // Memory ---------------------------------------------------------------------
 
 TEST(Session, AnOpTooLargeForTheArenaDoesNotBegin) {
@@ -61,6 +68,92 @@ TEST(Session, AFullArenaKeepsNoCallerOut) {
   rank.at(rank.now + std::chrono::milliseconds(100));
   EXPECT_TRUE(rank.session().finished(id));
   EXPECT_TRUE(rank.session().failure(id).empty());
+}
+
+// Control --------------------------------------------------------------------
+
+TEST(Session, NothingBehindALeaveCounts) {
+  OneRank rank({});
+  rank.say(1, {record(ControlType::kLeave), record(ControlType::kBlocked)});
+  rank.sent();
+  EXPECT_FALSE(rank.session().failure().empty());
+  EXPECT_GT(rank.endpoint().nextDeadline(), rank.now);
+}
+
+TEST(Session, ControlIsNoLargerThanASlotMayBe) {
+  for (const AuthMode auth : {AuthMode::kHeader, AuthMode::kAead}) {
+    OneRank::Setup setup;
+    setup.slotBytes = 256;
+    setup.options.auth = auth;
+    OneRank rank(setup);
+    std::vector<float> bucket(100);
+    OpShape shape = floats(bucket.size());
+    for (uint32_t tag = 0; tag < 60; tag++) {
+      rank.session().enter(rank.now, tag, shape, bytesOf(bucket));
+    }
+    const size_t most = setup.slotBytes + PacketHeader::kBytes +
+                        (auth == AuthMode::kAead ? kSealBytes : 0);
+    const auto sent = rank.sent();
+    EXPECT_GT(sent.size(), 4u);
+    for (const OneRank::Sent& one : sent) {
+      EXPECT_LE(one.packet.headBytes + one.packet.payloadBytes, most);
+    }
+  }
+}
+
+// Sending --------------------------------------------------------------------
+
+// Sessions of one endpoint take turns, a burst each, which stays whole.
+TEST(Session, NoSessionStarvesAnother) {
+  OneRank::Setup setup;
+  setup.sessions = 2;
+  OneRank rank(setup);
+  const OpShape shape = floats(200000);
+  std::vector<float> buckets[2];
+  for (int i = 0; i < 2; i++) {
+    rank.say(1, {}, i);
+    buckets[i].assign(shape.elements, 1);
+    rank.session(i).enter(rank.now, 0, shape, bytesOf(buckets[i]));
+  }
+  std::vector<int> bursts;  // of data, one session's in a row
+  const Session* last = nullptr;
+  for (const OneRank::Sent& one : rank.sent()) {
+    if (one.packet.type != PacketType::kData) {
+      continue;
+    }
+    if (one.session != last) {
+      bursts.push_back(0);
+      last = one.session;
+    }
+    bursts.back()++;
+  }
+  // 400 kB each, of which a burst takes 43 datagrams.
+  ASSERT_GE(bursts.size(), 12u);
+  for (size_t i = 0; i + 2 < bursts.size(); i++) {
+    EXPECT_EQ(bursts[i], 43) << i;
+  }
+}
+
+// Slots for which the arena had no room are passed over.
+TEST(Session, WhatWasNotKeptHoldsUpNothing) {
+  OneRank::Setup setup;
+  setup.arenaBytes = 1000;
+  setup.options.repair = RepairPolicy::kNone;
+  OneRank rank(setup);
+  const OpShape shape = floats(2 * 2944 / 4);  // slots of 1024, 1024, 896
+  std::vector<float> bucket(shape.elements, 1);
+  const OpId id = rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+  rank.at(rank.now + std::chrono::milliseconds(20));
+  ASSERT_TRUE(rank.session().finished(id));
+  rank.session().leave(rank.now, id);
+  rank.sent();
+  rank.say(1, {});
+  int data = 0;
+  for (const OneRank::Sent& one : rank.sent()) {
+    data += one.packet.type == PacketType::kData;
+  }
+  EXPECT_EQ(data, 1);
+  EXPECT_EQ(rank.count(Counter::kNotRetained), 2u);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
 TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
   scatter_.enter(enterWith(1) + layout_.shardOffset(1));
   scatter_.closeAll();
-  EXPECT_TRUE(scatter_.leave(1));
+  EXPECT_EQ(scatter_.leave(1), 0u);
   bucket_.assign(kElements, -1);  // the caller goes on with its memory
   EXPECT_EQ(scatter_.value(0), nullptr);
   EXPECT_EQ(value(1), 3);
