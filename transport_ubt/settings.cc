@@ -171,6 +171,10 @@ const std::map<std::string, Reader>& readers() {
          s->protocol.leadOps =
              static_cast<uint32_t>(integer(name, value, 1, 64));
        }},
+      {"GLOO_UBT_LEAD_BYTES",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.leadBytes = integer(name, value, 1, uint64_t{1} << 40);
+       }},
       {"GLOO_UBT_MIN_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
          s->minBytes = integer(name, value, 0, uint64_t{1} << 40);

@@ -44,6 +44,8 @@ struct SimOptions {
   // The ranks.
   double lateOps = 0;  // probability that a caller enters late
   Duration lateBy = std::chrono::milliseconds(200);
+  // Every other thread begins late by as much; at odd ranks, the others.
+  bool opposite = false;
   int neverEnters = -1;  // this rank's callers never call
   int crashes = -1;      // this rank vanishes ...
   Duration crashAt{0};   // ... then; its peers hear of it a little later

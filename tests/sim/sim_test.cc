@@ -209,6 +209,22 @@ TEST(Sim, ARankThatNeverEntersUsesUpTheLead) {
   EXPECT_EQ(result.errors, 3u);
 }
 
+// Threads bring different tags, so each rank may be ahead in ops that the other
+// has yet to begin: to begin those must not take a lead.
+TEST(Sim, OppositeOrdersOfTagsHoldNobodyUp) {
+  for (const int ranks : {2, 5}) {
+    SimOptions options = bounded(10);
+    options.ranks = ranks;
+    options.threads = 8;
+    options.ops = 10;
+    options.opposite = true;
+    options.lateBy = std::chrono::milliseconds(50);
+    options.protocol.leadOps = 2;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u) << ::testing::PrintToString(result.errorTexts);
+  }
+}
+
 // Whoever gets an error ends its context, as programs do. The others then hear
 // of that, perhaps before they hear of the cause: they name the cause.
 

@@ -147,6 +147,10 @@ void World::next(Caller* caller) {
   if (std::uniform_real_distribution<>()(random_) < options_.lateOps) {
     pause += options_.lateBy;
   }
+  if (options_.opposite && caller->op == 0 &&
+      (caller->thread + caller->rank) % 2 == 1) {
+    pause += options_.lateBy;
+  }
   events_.after(pause, [this, caller] { tryEnter(caller); });
 }
 
@@ -177,21 +181,6 @@ void World::tryEnter(Caller* caller) {
     giveUp(caller, session->failure());
     return;
   }
-  if (!session->mayEnter()) {
-    if (caller->waitingSince == kNever) {
-      caller->waitingSince = now;
-      events_.after(options_.protocol.timeout, [this, caller, op = caller->op] {
-        if (caller->op == op && caller->waitingSince != kNever) {
-          tryEnter(caller);
-        }
-      });
-    }
-    if (now - caller->waitingSince >= options_.protocol.timeout) {
-      giveUp(caller, session->giveUp());
-    }
-    return;
-  }
-  caller->waitingSince = kNever;
   const OpKey key{{caller->context, caller->thread}, caller->op};
   OpShape shape = inputs_.shapeOf(key);
   shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
@@ -200,9 +189,10 @@ void World::tryEnter(Caller* caller) {
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
   // Half of the callers use one tag for ever, the others a new one each time.
-  const uint32_t tag = caller->thread % 2 == 0
-                           ? static_cast<uint32_t>(caller->thread)
-                           : 1000u + static_cast<uint32_t>(caller->op);
+  const uint32_t tag =
+      caller->thread % 2 == 0
+          ? static_cast<uint32_t>(caller->thread)
+          : static_cast<uint32_t>(caller->thread * 100000 + caller->op);
   caller->inside = true;
   caller->id = session->enter(now, tag, shape, caller->bucket.data());
   pump(caller->rank);
@@ -300,14 +290,6 @@ void World::pump(int rank) {
   for (auto& caller : callers_) {
     if (caller->rank == rank) {
       poll(caller.get());
-      if (caller->waitingSince != kNever &&
-          host.sessions[caller->context]->mayEnter()) {
-        events_.after(Duration{0}, [this, c = caller.get(), op = caller->op] {
-          if (c->op == op && !c->inside) {
-            tryEnter(c);
-          }
-        });
-      }
     }
   }
   wake(rank, host.endpoint->nextDeadline());

@@ -50,7 +50,6 @@ class World {
     bool inside = false;
     bool over = false;
     OpId id;
-    TimePoint waitingSince = kNever;  // for lead
     TimePoint enteredAt{};
     std::vector<std::byte> bucket;
   };

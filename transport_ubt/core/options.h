@@ -54,6 +54,8 @@ struct Options {
 
   // Ops that may have finished here while a live rank has not finished them.
   uint32_t leadOps = 4;
+  // Likewise, bytes of their buckets; one op may have more.
+  uint64_t leadBytes = uint64_t{1} << 30;
   // The context's timeout: of warm-up ops, of waiting for lead.
   Duration timeout = std::chrono::seconds(30);
 

@@ -37,7 +37,8 @@ Session::Session(const Setup& setup, SharedState* shared)
       shared_(shared),
       opened_(setup.options.auth == AuthMode::kAead
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
-                  : OutPacket::kHeadBytesMax) {
+                  : OutPacket::kHeadBytesMax),
+      lead_(setup.options.leadOps, setup.options.leadBytes) {
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const auto credit = [&](int receiver) {
@@ -77,14 +78,18 @@ int Session::lagging() const {
   return -1;
 }
 
-std::string Session::giveUp() {
-  const int rank = lagging();
-  culprit_ = culprit_ < 0 ? rank : culprit_;
-  return "rank " + std::to_string(rank) +
-         " has not finished an allreduce that ended here " +
-         std::to_string(setup_.options.leadOps) +
-         " ops ago, and did not within the timeout; is it stuck or stopped?" +
-         silence(rank);
+const std::string& Session::giveUp() {
+  if (failure_.empty()) {
+    const int rank = lagging();
+    culprit_ = culprit_ < 0 ? rank : culprit_;
+    failure_ = "rank " + std::to_string(rank) +
+               " has not finished an allreduce that ended here, and did not "
+               "within the timeout (no more than " +
+               std::to_string(setup_.options.leadOps) +
+               " may be ahead of it); is it stuck or stopped?" + silence(rank);
+    sendLeave();
+  }
+  return failure_;
 }
 
 OpId Session::enter(TimePoint now,
@@ -94,37 +99,65 @@ OpId Session::enter(TimePoint now,
                     Duration timeout) {
   lastNow_ = now;
   const OpId id{tag, tags_.use(tag)};
-  Op* op = find(id);
-  if (op == nullptr) {
-    op = start(now, id, shape, setup_.rank, {});
-  } else if (op->shape() != shape) {
-    // What this rank brings goes out, so that the others learn of it too.
-    for (int peer = 0; peer < setup_.size; peer++) {
-      if (peer != setup_.rank) {
-        control(peer, ControlRecord::announce(id, shape), true);
-      }
-    }
-    op->disagree(setup_.rank, shape);
+  const Call call{
+      shape,
+      bucket,
+      now + (timeout > Duration{0} ? timeout : setup_.options.timeout)};
+  if (lead_.mayBegin(find(id) != nullptr)) {
+    begin(id, call);
+  } else {
+    waiting_.emplace(id, call);
   }
-  OpBounds bounds = boundsFor(now, shape);
-  if (bounds.warmup && timeout > Duration{0}) {
-    bounds.end = timeout;
-  }
-  op->enter(now, bucket, bounds);
-  updateActivity();
   return id;
 }
 
+void Session::begin(const OpId& id, const Call& call) {
+  Op* op = find(id);
+  if (op == nullptr) {
+    op = start(lastNow_, id, call.shape, setup_.rank, {});
+  } else if (op->shape() != call.shape) {
+    // What this rank brings goes out, so that the others learn of it too.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        control(peer, ControlRecord::announce(id, call.shape), true);
+      }
+    }
+    op->disagree(setup_.rank, call.shape);
+  }
+  OpBounds bounds = boundsFor(lastNow_, call.shape);
+  if (bounds.warmup) {
+    bounds.end = call.until - lastNow_;
+  }
+  op->enter(lastNow_, call.bucket, bounds);
+  updateActivity();
+}
+
+// Begins what had to wait for lead and has to no longer.
+void Session::admit() {
+  for (auto next = waiting_.begin();
+       next != waiting_.end() && failure_.empty();) {
+    const auto [id, call] = *next;
+    ++next;
+    if (lead_.mayBegin(find(id) != nullptr)) {
+      waiting_.erase(id);
+      begin(id, call);
+    }
+  }
+}
+
 bool Session::finished(const OpId& id) const {
-  return find(id)->finished();
+  return waiting_.count(id) > 0 ? !failure_.empty() : find(id)->finished();
 }
 
 const std::string& Session::failure(const OpId& id) const {
-  return find(id)->failure();
+  return waiting_.count(id) > 0 ? failure_ : find(id)->failure();
 }
 
 OpReport Session::leave(TimePoint now, const OpId& id) {
   lastNow_ = now;
+  if (waiting_.erase(id) > 0) {
+    return {};
+  }
   Op* const op = find(id);
   OpReport report = op->leave(now);
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
@@ -140,7 +173,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     if (op->broadcastTook() > Duration{0}) {
       sizes.broadcast.complete(op->broadcastTook(), op->warmup());
     }
-    unacknowledged_++;
+    lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }
   updateActivity();
@@ -185,11 +218,8 @@ void Session::peerLeft(int peer, uint32_t because) {
           ", which died, hangs, is cut off or disagrees with it");
 }
 
-bool Session::lingering() const {
-  return unacknowledged_ > 0;
-}
-
 void Session::sendLeave() {
+  left_ = true;
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
       ControlRecord leave;
@@ -213,7 +243,8 @@ const Op* Session::find(const OpId& id) const {
 }
 
 bool Session::isOver(const OpId& id) const {
-  return id.count < tags_.used(id.tag) && ops_.count(id) == 0;
+  return id.count < tags_.used(id.tag) && ops_.count(id) == 0 &&
+         waiting_.count(id) == 0;
 }
 
 // REQUIRES that the op is not here.
@@ -272,14 +303,16 @@ Op* Session::startFromPeer(TimePoint now,
   }
   Op* const op = start(now, id, shape, peer, std::move(room));
   updateActivity();
+  admit();  // what a peer has begun may not have to wait here
   return op;
 }
 
 void Session::forgetIfDone(const OpId& id) {
   const Op* const op = find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
-    unacknowledged_--;
+    lead_.doneEverywhere(op->shape().bytes());
     ops_.erase(id);
+    admit();
   }
 }
 
@@ -654,6 +687,9 @@ TimePoint Session::nextDeadline() const {
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
   }
+  for (const auto& [id, call] : waiting_) {
+    next = failure_.empty() ? std::min(next, call.until) : next;
+  }
   return next;
 }
 
@@ -676,6 +712,11 @@ void Session::deadlinePassed(TimePoint now) {
   for (auto& [id, op] : ops_) {
     if (now >= op->nextDeadline()) {
       op->deadlinePassed(now);
+    }
+  }
+  for (const auto& [id, call] : waiting_) {
+    if (now >= call.until) {
+      giveUp();
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "transport_ubt/core/control.h"
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/lead.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
@@ -60,22 +61,18 @@ class Session : private OpHost {
 
   // Callers ------------------------------------------------------------------
 
-  // Whether an op may begin: the lead is not used up.
-  bool mayEnter() const { return unacknowledged_ < setup_.options.leadOps; }
-  // The rank that holds up the lead, or -1.
-  int lagging() const;
-  // The caller has waited for lead for as long as it would: why it can not go
-  // on, with the rank and the remedy. REQUIRES !mayEnter().
-  std::string giveUp();
-
-  // Begins an allreduce over `bucket`, in place. The op reads and writes the
-  // bucket until leave(). While warming up the call ends after `timeout`
-  // (zero: the options'). REQUIRES mayEnter(), and failure().empty().
+  // Begins an allreduce over `bucket`, in place; if the lead is used up, once
+  // it is not (Lead). The op reads and writes the bucket until leave(). The
+  // wait, and the call while warming up, end `timeout` from now (zero: the
+  // options'); whoever waits in vain gives the session up. REQUIRES
+  // failure().empty().
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
              std::byte* bucket,
              Duration timeout = Duration{0});
+  // Always: enter() does the waiting for lead.
+  bool mayEnter() const { return true; }
   bool finished(const OpId& id) const;
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;
@@ -86,11 +83,16 @@ class Session : private OpHost {
   // and no further op can begin.
   // The first news stand: what follows them is their consequence.
   void peerClosed(int peer, const std::string& why);
+  // The rank that holds up the lead has not moved for a whole timeout: no op
+  // can begin any more, and the others are told that this rank leaves. Returns
+  // failure(), which names the rank and the remedy.
+  const std::string& giveUp();
   // Why no op can begin any more; empty if one can.
   const std::string& failure() const { return failure_; }
 
-  // Whether some peer may still need something of this session.
-  bool lingering() const;
+  // Whether some peer may still need something of this session. Nobody does
+  // once it was told that this rank leaves.
+  bool lingering() const { return !left_ && lead_.any(); }
   // Tells all peers that this context goes away.
   void sendLeave();
 
@@ -113,6 +115,12 @@ class Session : private OpHost {
   size_t opsHeld() const { return ops_.size(); }
 
  private:
+  // A caller that waits for lead.
+  struct Call {
+    OpShape shape;
+    std::byte* bucket = nullptr;
+    TimePoint until{};
+  };
   struct SizeClass {
     uint32_t ops = 0;
     StageBound scatter;
@@ -125,6 +133,9 @@ class Session : private OpHost {
   std::string silence(int peer) const override;
   bool makeRoom() override;
 
+  void begin(const OpId& id, const Call& call);
+  void admit();
+  int lagging() const;
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
   Op* start(TimePoint now,
@@ -165,7 +176,9 @@ class Session : private OpHost {
   std::map<OpId, std::unique_ptr<Op>> ops_;
   TagCounts tags_;
   std::map<uint32_t, SizeClass> classes_;
-  uint32_t unacknowledged_ = 0;  // ops returned here, not done everywhere
+  Lead lead_;
+  std::map<OpId, Call> waiting_;
+  bool left_ = false;  // and said so
   bool active_ = false;
   int sendTurn_ = 0;           // the peer whose turn it is
   size_t sendBurstBytes_ = 0;  // what it has sent in this turn

@@ -101,6 +101,92 @@ TEST(Session, ControlIsNoLargerThanASlotMayBe) {
   }
 }
 
+// Lead -----------------------------------------------------------------------
+
+// Three ranks: the first does all it can, the second finishes everything, the
+// third is silent.
+class SessionLead : public ::testing::Test {
+ protected:
+  SessionLead() : rank_(setup()) { buckets_.reserve(100); }
+
+  static OneRank::Setup setup() {
+    OneRank::Setup setup;
+    setup.size = 3;
+    setup.options.leadOps = 2;
+    setup.options.leadBytes = 10000;
+    return setup;
+  }
+  OpId enter(uint32_t tag, size_t elements = 100) {
+    buckets_.emplace_back(elements, 1.0F);
+    const OpId id = rank_.session().enter(
+        rank_.now, tag, floats(elements), bytesOf(buckets_.back()));
+    return id;
+  }
+  // Runs ops that return; rank 2 does not finish them.
+  void lead(uint32_t tag, size_t elements = 100) {
+    const OpId id = enter(tag, elements);
+    pass(std::chrono::milliseconds(200));
+    ASSERT_TRUE(rank_.session().finished(id));
+    rank_.session().leave(rank_.now, id);
+    rank_.say(1, {ControlRecord::about(ControlType::kDone, id)});
+  }
+  void pass(Duration time) { rank_.at(rank_.now + time); }
+
+  OneRank rank_;
+  std::vector<std::vector<float>> buckets_;
+};
+
+TEST_F(SessionLead, OneThatGivesUpSaysSoAndWaitsForNobodyAnyMore) {
+  lead(0);
+  lead(1);
+  EXPECT_TRUE(rank_.session().lingering());
+  const OpId waits = enter(2);
+  const OpId alsoWaits = enter(3);
+  pass(std::chrono::milliseconds(999));
+  EXPECT_FALSE(rank_.session().finished(waits));
+  rank_.now += std::chrono::milliseconds(1);
+  rank_.endpoint().deadlinePassed(rank_.now);
+  for (const OpId& id : {waits, alsoWaits}) {
+    ASSERT_TRUE(rank_.session().finished(id));
+    EXPECT_EQ(rank_.session().failure(id).find("rank 2 has not finished"), 0u);
+    rank_.session().leave(rank_.now, id);
+  }
+  EXPECT_FALSE(rank_.session().failure().empty());
+  EXPECT_FALSE(rank_.session().lingering());
+  EXPECT_EQ(rank_.sent().size(), 2u);  // a leave to each
+}
+
+TEST_F(SessionLead, WhatHadToWaitBeginsWhenTheLaggardIsDone) {
+  lead(0);
+  lead(1);
+  const OpId waits = enter(2);
+  pass(std::chrono::milliseconds(500));
+  EXPECT_FALSE(rank_.session().finished(waits));
+  rank_.say(2, {ControlRecord::about(ControlType::kDone, {0, 0})});
+  pass(std::chrono::milliseconds(200));
+  EXPECT_TRUE(rank_.session().finished(waits));
+  EXPECT_TRUE(rank_.session().failure(waits).empty());
+}
+
+TEST_F(SessionLead, WhatAPeerHasBegunNeedNotWait) {
+  lead(0);
+  lead(1);
+  const OpId waits = enter(2);
+  rank_.say(2, {ControlRecord::announce({3, 0}, floats(100))});
+  const OpId begun = enter(3);
+  rank_.say(2, {ControlRecord::announce({2, 0}, floats(100))});
+  pass(std::chrono::milliseconds(200));
+  EXPECT_TRUE(rank_.session().finished(waits));
+  EXPECT_TRUE(rank_.session().finished(begun));
+}
+
+TEST_F(SessionLead, IsLimitedInBytesToo) {
+  lead(0, 5000);  // more than may be ahead, but alone
+  const OpId waits = enter(1);
+  pass(std::chrono::milliseconds(500));
+  EXPECT_FALSE(rank_.session().finished(waits));
+}
+
 // Sending --------------------------------------------------------------------
 
 // Sessions of one endpoint take turns, a burst each, which stays whole.
