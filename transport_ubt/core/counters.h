@@ -14,31 +14,31 @@ enum class Counter : uint8_t {
   kSentControl,
   kAcceptedData,
   kAcceptedControl,
-  kDuplicateData,  // a slot or a number that was there before
-  kLateData,       // for a closed slot or a finished op
-  kMalformed,      // no header, wrong lengths, out-of-range fields
-  kUnknownEpoch,   // no such context here
-  kWrongRank,      // not for this rank, or from no rank
-  kBadTag,         // the authentication failed
-  kReplayed,       // control with a number seen before
-  kUnannounced,    // results of an op whose shape nobody has told yet
-  kMismatched,     // data that contradicts the op's shape
-  kTooEarly,       // data of one op more than peers may have begun here
-  kArenaFull,      // no room to keep early data, or its op's account
-  kSendFailed,     // the socket did not take it
-  kDroppedEarly,   // results that came early made way for something else
-  kRefusedOp,      // an announcement that came too early, or found no room
-  kNotRetained,    // slots of reduced shards there was no room to keep
+  kDuplicateData,    // a slot or a number that was there before
+  kLateData,         // for a closed slot or a finished op
+  kMalformed,        // no header, wrong lengths, out-of-range fields
+  kUnknownEpoch,     // no such context here
+  kWrongRank,        // not for this rank, or from no rank
+  kBadTag,           // the authentication failed
+  kReplayed,         // control with a number seen before
+  kUnannounced,      // results of an op whose shape nobody has told yet
+  kMismatched,       // data that contradicts the op's shape
+  kTooEarly,         // data of one op more than peers may have begun here
+  kArenaFull,        // no room to keep early data, or its op's account
+  kSendFailed,       // the socket did not take it
+  kDroppedEarly,     // results that came early made way for something else
+  kRefusedAnnounce,  // an announcement that came too early, or found no room
+  kNotRetained,      // slots of reduced shards there was no room to keep
   kCounters,
 };
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",      "sent_control", "accepted_data", "accepted_control",
-      "duplicate_data", "late_data",    "malformed",     "unknown_epoch",
-      "wrong_rank",     "bad_tag",      "replayed",      "unannounced",
-      "mismatched",     "too_early",    "arena_full",    "send_failed",
-      "dropped_early",  "refused_op",   "not_retained",
+      "sent_data",      "sent_control",     "accepted_data", "accepted_control",
+      "duplicate_data", "late_data",        "malformed",     "unknown_epoch",
+      "wrong_rank",     "bad_tag",          "replayed",      "unannounced",
+      "mismatched",     "too_early",        "arena_full",    "send_failed",
+      "dropped_early",  "refused_announce", "not_retained",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -469,7 +469,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         Counter whyNot{};
         op = startFromPeer(now, record.op, record.shape, peer, &whyNot);
         if (op == nullptr) {
-          shared_->counters.add(Counter::kRefusedOp);
+          shared_->counters.add(Counter::kRefusedAnnounce);
           return;
         }
       }
