@@ -322,7 +322,7 @@ void World::check(const OpKey& key, const std::vector<Outcome>& outcomes) {
   }
 }
 
-// expected = received + absent + late + lost, of each peer and stage.
+// expected = received + absent + late + refused + lost, by peer and stage.
 void World::checkStageBytes(const OpKey& key,
                             int rank,
                             const OpReport& report) {
@@ -333,7 +333,7 @@ void World::checkStageBytes(const OpKey& key,
                             uint64_t shard,
                             const StageBytes& bytes) {
     const uint64_t told =
-        bytes.received + bytes.absent + bytes.late + bytes.lost;
+        bytes.received + bytes.absent + bytes.late + bytes.refused + bytes.lost;
     if (bytes.expected != (peer == rank ? 0 : shard) ||
         told != bytes.expected || bytes.lost > bytes.expected ||
         bytes.repaired > bytes.received) {
@@ -342,7 +342,8 @@ void World::checkStageBytes(const OpKey& key,
            << " stage, rank " << peer << ": of " << bytes.expected
            << " bytes received " << bytes.received << ", repaired "
            << bytes.repaired << ", absent " << bytes.absent << ", late "
-           << bytes.late << ", lost " << bytes.lost;
+           << bytes.late << ", refused " << bytes.refused << ", lost "
+           << bytes.lost;
       violation(what.str());
     }
   };

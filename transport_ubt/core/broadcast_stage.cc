@@ -87,11 +87,13 @@ void BroadcastStage::enter(std::byte* bucket) {
   }
 }
 
-BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank) {
+BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
+                                                  BitSet* marks) {
   Dropped dropped;
   Owner& owner = owners_[ownerRank];
   for (size_t slot = 0; slot < owner.early.size(); slot++) {
     if (owner.early[slot]) {
+      marks->set(slot);
       dropped.slots++;
       dropped.bytes += owner.early[slot].size();
       pairsMissing_ -= pairsLacking(ownerRank, slot);

@@ -38,12 +38,13 @@ class BroadcastStage {
   void enter(std::byte* bucket);
   void leave() { bucket_ = nullptr; }
 
-  // Forgets an owner's results that lie in the arena, as if they had not come.
+  // Forgets an owner's results that lie in the arena, as if they had not come,
+  // and marks them in `marks`.
   struct Dropped {
     uint32_t slots = 0;
     uint64_t bytes = 0;
   };
-  Dropped dropEarly(int owner);
+  Dropped dropEarly(int owner, BitSet* marks);
 
   // Puts something in place of each missing slot of the bucket; returns the
   // ranges of elements filled. REQUIRES between enter() and leave().

@@ -13,6 +13,14 @@ constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
 // What the allocator and a session's table of ops take beside an op.
 constexpr size_t kNodeBytes = 256;
 
+// Marks a slot, of `slots`; false if it was before.
+bool mark(BitSet* marks, uint32_t slots, uint32_t slot) {
+  if (marks->size() == 0) {
+    *marks = BitSet(slots);
+  }
+  return marks->set(slot);
+}
+
 }  // namespace
 
 Op::Op(const Setup& setup,
@@ -55,7 +63,8 @@ size_t Op::bytesFor(const ShardLayout& layout, int rank, int size) {
                  ScatterStage::bytesFor(layout, rank, size) +
                  BroadcastStage::bytesFor(layout, rank, size);
   for (int peer = 0; peer < size; peer++) {
-    bytes += SendQueue::bytesFor(layout.slots(peer), layout.slots(rank));
+    // The queue, and as many bits of slots that came in vain.
+    bytes += 2 * SendQueue::bytesFor(layout.slots(peer), layout.slots(rank));
   }
   return bytes;
 }
@@ -145,11 +154,14 @@ Counter Op::scatterData(TimePoint now,
   }
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
+      peer.announced = true;
+      mark(&peer.scatterInVain, scatter_.slots(), header.slot);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ScatterStage::Outcome::kLate:
-      if (peer.scatter.lost >= bytes) {  // it was not lost after all
+      if (mark(&peer.scatterInVain, scatter_.slots(), header.slot) &&
+          peer.scatter.lost >= bytes) {  // it was not lost after all
         peer.scatter.lost -= bytes;
         peer.scatter.late += bytes;
       }
@@ -185,14 +197,20 @@ Counter Op::broadcastData(TimePoint now,
                ? Counter::kDuplicateData
                : Counter::kLateData;
   }
-  if (entered_ && finished_) {
-    return Counter::kLateData;
-  }
   Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(header.source, header.slot);
+  const BitSet& taken = broadcast_.received(header.source);
+  if (entered_ && finished_) {
+    if (!taken.test(header.slot) &&
+        mark(&peer.broadcastInVain, taken.size(), header.slot)) {
+      peer.broadcast.late += bytes;
+    }
+    return Counter::kLateData;
+  }
   switch (broadcast_.add(
       header.source, header.slot, header.contributors, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
+      mark(&peer.broadcastInVain, taken.size(), header.slot);
       return Counter::kArenaFull;
     case BroadcastStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
@@ -223,7 +241,19 @@ void Op::closeScatter(TimePoint now) {
   noteProgress(now);
 }
 
-// Once every slot is closed: what is missing was absent or lost.
+// Bytes of slots of a shard that came in vain and never again.
+uint64_t Op::refused(const BitSet& inVain,
+                     const BitSet& taken,
+                     int shard) const {
+  uint64_t bytes = 0;
+  for (size_t slot = inVain.firstSet(0); slot < inVain.size();
+       slot = inVain.firstSet(slot + 1)) {
+    bytes += taken.test(slot) ? 0 : layout_.slotSize(shard, slot);
+  }
+  return bytes;
+}
+
+// Once every slot is closed: what is missing was absent, refused or lost.
 void Op::settleScatter() {
   if (scatterSettled_) {
     return;
@@ -233,9 +263,29 @@ void Op::settleScatter() {
     Peer& peer = peers_[rank];
     peer.scatterRepair.at = kNever;
     if (rank != setup_.rank) {
-      const uint64_t missing = peer.scatter.expected - peer.scatter.received;
-      (peer.announced ? peer.scatter.lost : peer.scatter.absent) += missing;
+      StageBytes& bytes = peer.scatter;
+      bytes.refused =
+          refused(peer.scatterInVain, scatter_.contributed(rank), setup_.rank);
+      (peer.announced ? bytes.lost : bytes.absent) =
+          bytes.expected - bytes.received - bytes.refused;
     }
+  }
+}
+
+// When the caller leaves: the same of results.
+void Op::settleBroadcast() {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    StageBytes& bytes = peer.broadcast;
+    // What came after the end was marked as well.
+    bytes.refused =
+        refused(peer.broadcastInVain, broadcast_.received(rank), rank) -
+        bytes.late;
+    const bool silent = !peer.done && bytes.received == 0 &&
+                        peer.broadcastInVain.none() &&
+                        setup_.host->lastHeard(rank) < entry_;
+    (silent ? bytes.absent : bytes.lost) =
+        bytes.expected - bytes.received - bytes.late - bytes.refused;
   }
 }
 
@@ -409,6 +459,7 @@ OpReport Op::leave(TimePoint now) {
   report.slotElements =
       scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
   returned_ = true;
+  settleBroadcast();
   if (bucket_ != nullptr) {
     if (failure_.empty()) {
       report.filled = broadcast_.fillMissing(
@@ -440,7 +491,6 @@ OpReport Op::leave(TimePoint now) {
     peer.queue.stopScatter();
     peer.announce.at = kNever;
     peer.broadcastRepair.at = kNever;
-    peer.broadcast.lost = peer.broadcast.expected - peer.broadcast.received;
     report.scatter.push_back(peer.scatter);
     report.broadcast.push_back(peer.broadcast);
     report.contributors.push_back(scatter_.contributed(rank));
@@ -471,7 +521,11 @@ int Op::firstNotDone() const {
 uint32_t Op::dropEarly() {
   uint32_t slots = 0;
   for (int rank = 0; repairsBroadcast() && rank < setup_.size; rank++) {
-    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(rank);
+    BitSet& inVain = peers_[rank].broadcastInVain;
+    if (inVain.size() == 0) {
+      inVain = BitSet(broadcast_.received(rank).size());
+    }
+    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(rank, &inVain);
     StageBytes& bytes = peers_[rank].broadcast;
     bytes.received -= dropped.bytes;
     bytes.repaired = std::min(bytes.repaired, bytes.received);

@@ -36,6 +36,8 @@ class OpHost {
   virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
   // How long to wait for a peer's answer before asking again.
   virtual Duration retryAfter(int peer) const = 0;
+  // When anything came from a peer last.
+  virtual TimePoint lastHeard(int peer) const = 0;
   // What to suspect of a peer that has never been heard over UDP; empty if it
   // has been.
   virtual std::string silence(int peer) const = 0;
@@ -162,6 +164,9 @@ class Op {
     Retry closedNotice;  // rate limit
     StageBytes scatter;
     StageBytes broadcast;
+    // Slots that came and were not taken; sized on first use.
+    BitSet scatterInVain;
+    BitSet broadcastInVain;
   };
 
   Counter scatterData(TimePoint now,
@@ -185,6 +190,8 @@ class Op {
   void askAgain(int peer, Stage stage, const BitSet& have);
   void expire(TimePoint now);
   void settleScatter();
+  void settleBroadcast();
+  uint64_t refused(const BitSet& inVain, const BitSet& taken, int shard) const;
   std::string missingRanks();
 
   const Setup setup_;

@@ -17,15 +17,19 @@ enum class EndedBy : uint8_t {
   kHardBound,  // the hard bound (with repair)
 };
 
-// Bytes of one stage between this rank and one peer. Absent, late and lost
-// are apart: only lost says something about the network.
+// Bytes of one stage between this rank and one peer:
+// expected = received + absent + late + refused + lost. These are apart because
+// only lost says something about the network.
 struct StageBytes {
   uint64_t expected = 0;
   uint64_t received = 0;  // in time, repaired ones included
   uint64_t repaired = 0;  // of the received, after a request
-  uint64_t absent = 0;    // the peer had not entered when its slot closed
-  uint64_t late = 0;      // came after its slot had closed
-  uint64_t lost = 0;      // the rest
+  // Scatter stage: the peer had not entered when its slot closed. Broadcast
+  // stage: it has given no sign of life since this rank's entry.
+  uint64_t absent = 0;
+  uint64_t late = 0;     // came after its slot, or the call, had ended
+  uint64_t refused = 0;  // came, found the arena full, and did not come again
+  uint64_t lost = 0;     // the rest
 };
 
 // What became of one bounded allreduce at this rank.

@@ -106,6 +106,8 @@ class PeerLink {
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
 
+  // When anything authentic came last.
+  TimePoint heardAt{};
   // When to tell the peer (again) that credit is lacking; kNever: it is not.
   TimePoint blockedRetry = kNever;
 

@@ -378,6 +378,7 @@ void Session::packetIn(TimePoint now,
     counters.add(Counter::kBadTag);
     return;
   }
+  peer.heardAt = now;
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {
     counters.add(control ? Counter::kReplayed : Counter::kLateData);
@@ -574,6 +575,10 @@ void Session::control(int rank, const ControlRecord& record, bool urgent) {
 
 Duration Session::retryAfter(int peer) const {
   return peers_[peer].retryAfter();
+}
+
+TimePoint Session::lastHeard(int peer) const {
+  return peers_[peer].heardAt;
 }
 
 std::string Session::silence(int peer) const {

@@ -130,6 +130,7 @@ class Session : private OpHost {
   // OpHost
   void control(int peer, const ControlRecord& record, bool urgent) override;
   Duration retryAfter(int peer) const override;
+  TimePoint lastHeard(int peer) const override;
   std::string silence(int peer) const override;
   bool makeRoom() override;
 

@@ -70,6 +70,84 @@ TEST(Session, AFullArenaKeepsNoCallerOut) {
   EXPECT_TRUE(rank.session().failure(id).empty());
 }
 
+// Reports --------------------------------------------------------------------
+
+// Rank 0's report on one op, entered while peers say something, under
+// repair none: three ranks, shards of three slots of 64 bytes.
+class SessionReport : public ::testing::Test {
+ protected:
+  static OneRank::Setup setup() {
+    OneRank::Setup setup;
+    setup.size = 3;
+    setup.slotBytes = 64;
+    setup.arenaBytes = 6000;
+    setup.options.repair = RepairPolicy::kNone;
+    return setup;
+  }
+  PacketHeader data(Stage stage, uint32_t slot) const {
+    PacketHeader header;
+    header.stage = stage;
+    header.op = {0, 0};
+    header.elements = shape_.elements;
+    header.contributors = stage == Stage::kBroadcast ? 3 : 0;
+    header.slot = slot;
+    return header;
+  }
+  void enter() {
+    bucket_.assign(shape_.elements, 1);
+    rank_.session().enter(rank_.now, 0, shape_, bytesOf(bucket_));
+  }
+  OpReport leave() {
+    rank_.at(rank_.now + std::chrono::milliseconds(50));
+    return rank_.session().leave(rank_.now, {0, 0});
+  }
+
+  OneRank rank_{setup()};
+  const OpShape shape_ = floats(144);
+  std::vector<float> bucket_;
+};
+
+TEST_F(SessionReport, AnOwnerThatGivesNoSignOfLifeIsAbsent) {
+  enter();
+  rank_.now += std::chrono::milliseconds(1);
+  rank_.say(1, {});  // alive, and what it sends is lost
+  const OpReport report = leave();
+  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected);
+  EXPECT_EQ(report.broadcast[2].absent, report.broadcast[2].expected);
+  EXPECT_EQ(report.broadcast[2].lost, 0u);
+}
+
+TEST_F(SessionReport, ResultsBehindTheBoundAreLateOnce) {
+  enter();
+  rank_.at(rank_.now + std::chrono::milliseconds(50));
+  for (int i = 0; i < 2; i++) {
+    rank_.send(1, data(Stage::kBroadcast, 0), 64);
+  }
+  const OpReport report = leave();
+  EXPECT_EQ(report.broadcast[1].late, 64u);
+  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected - 64);
+}
+
+TEST_F(SessionReport, WhatTheArenaRefusedIsNotLost) {
+  rank_.say(1, {ControlRecord::announce({0, 0}, shape_)});
+  // Something else takes what room there is left.
+  ArenaBuffer rest = rank_.endpoint().shared().arena.reserve(
+      rank_.arena().limitBytes() - rank_.arena().usedBytes());
+  rank_.send(1, data(Stage::kScatter, 0), 64);
+  rank_.send(1, data(Stage::kBroadcast, 0), 64);
+  rank_.send(2, data(Stage::kBroadcast, 0), 64);
+  EXPECT_EQ(rank_.count(Counter::kArenaFull), 3u);
+  enter();
+  rank_.send(2, data(Stage::kBroadcast, 0), 64);
+  const OpReport report = leave();
+  EXPECT_EQ(report.scatter[1].refused, 64u);
+  EXPECT_EQ(report.scatter[1].lost, report.scatter[1].expected - 64);
+  EXPECT_EQ(report.broadcast[1].refused, 64u);
+  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected - 64);
+  EXPECT_EQ(report.broadcast[2].refused, 0u);
+  EXPECT_EQ(report.broadcast[2].received, 64u);
+}
+
 // Control --------------------------------------------------------------------
 
 TEST(Session, NothingBehindALeaveCounts) {

@@ -236,8 +236,10 @@ TEST_F(Stages, MissingResultsAreFilledAndTold) {
 
 TEST_F(Stages, EarlyResultsCanBeDroppedAndAskedForAgain) {
   broadcast_.add(0, 0, 2, bytes(slot(7)));
-  EXPECT_EQ(broadcast_.dropEarly(0).bytes, kSlotBytes);
-  EXPECT_EQ(broadcast_.dropEarly(0).slots, 0u);
+  BitSet marks(2);
+  EXPECT_EQ(broadcast_.dropEarly(0, &marks).bytes, kSlotBytes);
+  EXPECT_EQ(broadcast_.dropEarly(0, &marks).slots, 0u);
+  EXPECT_TRUE(marks.test(0));
   EXPECT_EQ(arena_.usedBytes(), 0u);
   EXPECT_FALSE(broadcast_.received(0).test(0));
   EXPECT_EQ(broadcast_.pairsMissing(), 0u);
