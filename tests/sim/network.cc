@@ -3,18 +3,11 @@
 
 #include <algorithm>
 
-#include "transport_ubt/core/packet_header.h"
-
 namespace ubt::sim {
 namespace {
 
 constexpr TimePoint kStart{std::chrono::seconds(1)};
 constexpr size_t kFrameBytes = 66;  // Ethernet, IP and UDP around a datagram
-
-bool isData(const Network::Datagram& datagram) {
-  return datagram.size() > 1 &&
-         datagram[1] == static_cast<std::byte>(PacketType::kData);
-}
 
 }  // namespace
 
@@ -51,7 +44,7 @@ TimePoint Network::pass(Link* link, TimePoint arrival, size_t bytes) {
 
 void Network::send(int from, int to, const Datagram& datagram) {
   if (chance(options_.duplicate)) {
-    dataDuplicated_ += isData(datagram);
+    duplicated_[index(typeOf(datagram))]++;
     forward(from, to, datagram);
   }
   forward(from, to, datagram);
@@ -60,12 +53,12 @@ void Network::send(int from, int to, const Datagram& datagram) {
 void Network::forward(int from, int to, const Datagram& datagram) {
   const TimePoint sent = pass(&up_[from], events_->now(), datagram.size());
   if (sent == kNever || partitioned(from, to) || chance(options_.loss)) {
-    dataLost_ += isData(datagram);
+    lost_[index(typeOf(datagram))]++;
     return;
   }
   TimePoint arrived = pass(&down_[to], sent, datagram.size());
   if (arrived == kNever) {
-    dataLost_ += isData(datagram);
+    lost_[index(typeOf(datagram))]++;
     return;
   }
   arrived += options_.delay;

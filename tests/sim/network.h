@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "tests/sim/event_queue.h"
 #include "tests/sim/sim_options.h"
+#include "transport_ubt/core/packet_header.h"
 
 namespace ubt::sim {
 
@@ -26,15 +28,25 @@ class Network {
 
   void send(int from, int to, const Datagram& datagram);
 
-  // Data datagrams only (the others are the same, but not accounted for).
-  uint64_t dataDuplicated() const { return dataDuplicated_; }
-  uint64_t dataLost() const { return dataLost_; }
+  // Datagrams of a type.
+  uint64_t duplicated(PacketType type) const {
+    return duplicated_[index(type)];
+  }
+  uint64_t lost(PacketType type) const { return lost_[index(type)]; }
+
+  // REQUIRES a datagram that a core has written.
+  static PacketType typeOf(const Datagram& datagram) {
+    return static_cast<PacketType>(datagram[1]);
+  }
 
  private:
   struct Link {
     TimePoint freeAt{};
   };
 
+  static size_t index(PacketType type) {
+    return type == PacketType::kData ? 0 : 1;
+  }
   // When a datagram leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link, TimePoint arrival, size_t bytes);
   void forward(int from, int to, const Datagram& datagram);
@@ -47,8 +59,8 @@ class Network {
   std::mt19937_64 random_;
   std::vector<Link> up_;
   std::vector<Link> down_;
-  uint64_t dataDuplicated_ = 0;
-  uint64_t dataLost_ = 0;
+  std::array<uint64_t, 2> duplicated_{};
+  std::array<uint64_t, 2> lost_{};
 };
 
 }  // namespace ubt::sim

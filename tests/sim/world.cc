@@ -34,7 +34,9 @@ World::World(const SimOptions& options)
                  Host& host = hosts_[rank];
                  const bool deaf = rank == 0 && events_.now() < joined_;
                  if (host.crashed || deaf) {
-                   toCrashed_ += datagram[1] == std::byte{1};
+                   (Network::typeOf(datagram) == PacketType::kData
+                        ? dataToCrashed_
+                        : controlToCrashed_)++;
                    return;
                  }
                  host.endpoint->packetIn(
@@ -415,8 +417,6 @@ void World::checkResult(const OpKey& key,
 
 // sent + duplicated = accepted + duplicate + late + rejected + lost.
 void World::checkDatagramAccounts() {
-  uint64_t sent = network_.dataDuplicated();
-  uint64_t ended = network_.dataLost() + toCrashed_;
   for (const Host& host : hosts_) {
     const Counters& counters = host.endpoint->shared().counters;
     for (size_t i = 0; i < static_cast<size_t>(Counter::kCounters); i++) {
@@ -425,16 +425,33 @@ void World::checkDatagramAccounts() {
     }
   }
   const auto total = [this](Counter c) { return result_.counters.get(c); };
-  sent += total(Counter::kSentData);
-  for (const Counter counter : {Counter::kAcceptedData,
-                                Counter::kDuplicateData,
-                                Counter::kLateData,
-                                Counter::kUnannounced,
-                                Counter::kMismatched,
-                                Counter::kTooEarly,
-                                Counter::kArenaFull}) {
-    ended += total(counter);
-  }
+  const auto balance = [&](const char* what,
+                           uint64_t sent,
+                           uint64_t ended,
+                           std::initializer_list<Counter> ends) {
+    for (const Counter end : ends) {
+      ended += total(end);
+    }
+    if (sent != ended) {
+      violation(std::string(what) + " datagrams: " + std::to_string(sent) +
+                " went out, " + std::to_string(ended) + " are accounted for");
+    }
+  };
+  balance("data",
+          total(Counter::kSentData) + network_.duplicated(PacketType::kData),
+          network_.lost(PacketType::kData) + dataToCrashed_,
+          {Counter::kAcceptedData,
+           Counter::kDuplicateData,
+           Counter::kLateData,
+           Counter::kUnannounced,
+           Counter::kMismatched,
+           Counter::kTooEarly,
+           Counter::kArenaFull});
+  balance(
+      "control",
+      total(Counter::kSentControl) + network_.duplicated(PacketType::kControl),
+      network_.lost(PacketType::kControl) + controlToCrashed_,
+      {Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer});
   for (const Counter never : {Counter::kMalformed,
                               Counter::kUnknownEpoch,
                               Counter::kWrongRank,
@@ -442,10 +459,6 @@ void World::checkDatagramAccounts() {
     if (total(never) > 0) {
       violation(std::string("honest ranks caused ") + counterName(never));
     }
-  }
-  if (sent != ended) {
-    violation("data datagrams: " + std::to_string(sent) + " went out, " +
-              std::to_string(ended) + " are accounted for");
   }
 }
 

@@ -91,7 +91,8 @@ class World {
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
   std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
-  uint64_t toCrashed_ = 0;
+  uint64_t dataToCrashed_ = 0;
+  uint64_t controlToCrashed_ = 0;
   TimePoint joined_{};  // when rank 0 begins to hear
   bool sending_ = true;
   SimResult result_;

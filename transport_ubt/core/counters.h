@@ -8,7 +8,8 @@
 namespace ubt {
 
 // Every datagram ends in exactly one of these. Those after kSendFailed count
-// parts of datagrams that had been accepted and were dropped all the same.
+// parts of datagrams: records that were never sent, and what was dropped of
+// datagrams that had been accepted.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
@@ -21,11 +22,13 @@ enum class Counter : uint8_t {
   kWrongRank,        // not for this rank, or from no rank
   kBadTag,           // the authentication failed
   kReplayed,         // control with a number seen before
+  kClosedPeer,       // control of a rank that has left, or died
   kUnannounced,      // results of an op whose shape nobody has told yet
   kMismatched,       // data that contradicts the op's shape
   kTooEarly,         // data of one op more than peers may have begun here
   kArenaFull,        // no room to keep early data, or its op's account
   kSendFailed,       // the socket did not take it
+  kControlDropped,   // records to say, when too many waited already
   kDroppedEarly,     // results that came early made way for something else
   kRefusedAnnounce,  // an announcement that came too early, or found no room
   kNotRetained,      // slots of reduced shards there was no room to keep
@@ -34,11 +37,12 @@ enum class Counter : uint8_t {
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",      "sent_control",     "accepted_data", "accepted_control",
-      "duplicate_data", "late_data",        "malformed",     "unknown_epoch",
-      "wrong_rank",     "bad_tag",          "replayed",      "unannounced",
-      "mismatched",     "too_early",        "arena_full",    "send_failed",
-      "dropped_early",  "refused_announce", "not_retained",
+      "sent_data",      "sent_control",    "accepted_data", "accepted_control",
+      "duplicate_data", "late_data",       "malformed",     "unknown_epoch",
+      "wrong_rank",     "bad_tag",         "replayed",      "closed_peer",
+      "unannounced",    "mismatched",      "too_early",     "arena_full",
+      "send_failed",    "control_dropped", "dropped_early", "refused_announce",
+      "not_retained",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

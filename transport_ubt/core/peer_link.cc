@@ -80,12 +80,16 @@ TimePoint PeerLink::patience(TimePoint now) {
   return now + kControlPatience;
 }
 
-void PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
-  if (closed_ || control_.size() >= kControlQueueMax) {
-    return;
+bool PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
+  if (closed_) {
+    return true;  // nobody is there to miss it
+  }
+  if (control_.size() >= kControlQueueMax) {
+    return false;
   }
   control_.push_back(record);
   controlDue_ = std::min(controlDue_, urgent ? now : patience(now));
+  return true;
 }
 
 void PeerLink::creditBy(TimePoint when) {

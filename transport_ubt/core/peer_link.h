@@ -85,8 +85,8 @@ class PeerLink {
   // Out ----------------------------------------------------------------------
 
   // Queues a record. Records that are not urgent wait a while for others to
-  // share a datagram with.
-  void queue(TimePoint now, const ControlRecord& record, bool urgent);
+  // share a datagram with. False: too many wait already.
+  bool queue(TimePoint now, const ControlRecord& record, bool urgent);
   // The peer should hear of its credit, by then.
   void creditBy(TimePoint when);
   bool creditDue() const { return creditDue_; }

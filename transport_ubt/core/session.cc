@@ -381,15 +381,12 @@ void Session::packetIn(TimePoint now,
   peer.heardAt = now;
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {
-    counters.add(control ? Counter::kReplayed : Counter::kLateData);
+    counters.add(control ? Counter::kClosedPeer : Counter::kLateData);
     return;
   }
   if (control) {
-    const bool first = peer.isFirst(header);
-    counters.add(first ? Counter::kAcceptedControl : Counter::kReplayed);
-    if (first) {
-      controlIn(now, header.source, payload);
-    }
+    counters.add(peer.isFirst(header) ? controlIn(now, header.source, payload)
+                                      : Counter::kReplayed);
     return;
   }
   if (header.number >= peer.receive.limit()) {
@@ -437,14 +434,14 @@ Counter Session::dataIn(TimePoint now,
   return op->data(now, header, payload, bytes);
 }
 
-void Session::controlIn(TimePoint now,
-                        int peer,
-                        const PeerLink::Payload& payload) {
+// What comes before a malformed record counts all the same.
+Counter Session::controlIn(TimePoint now,
+                           int peer,
+                           const PeerLink::Payload& payload) {
   ReadCursor cursor(payload.data, payload.bytes);
   ControlClocks clocks;
   if (!ControlClocks::decode(&cursor, &clocks)) {
-    shared_->counters.add(Counter::kMalformed);
-    return;
+    return Counter::kMalformed;
   }
   if (!payload.foreign) {
     peers_[peer].clocksIn(now, clocks);
@@ -453,13 +450,13 @@ void Session::controlIn(TimePoint now,
   while (cursor.left() > 0 && !peers_[peer].closed()) {
     ControlRecord record;
     if (!ControlRecord::decode(&cursor, &record)) {
-      shared_->counters.add(Counter::kMalformed);
-      return;
+      return Counter::kMalformed;
     }
     if (!payload.foreign || record.type == ControlType::kAnnounce) {
       recordIn(now, peer, record);
     }
   }
+  return Counter::kAcceptedControl;
 }
 
 void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
@@ -570,7 +567,9 @@ void Session::writeCredit(int rank, WriteCursor* out) {
 // OpHost ---------------------------------------------------------------------
 
 void Session::control(int rank, const ControlRecord& record, bool urgent) {
-  peers_[rank].queue(lastNow_, record, urgent);
+  if (!peers_[rank].queue(lastNow_, record, urgent)) {
+    shared_->counters.add(Counter::kControlDropped);
+  }
 }
 
 Duration Session::retryAfter(int peer) const {

@@ -159,7 +159,7 @@ class Session : private OpHost {
                  const PacketHeader& header,
                  const std::byte* payload,
                  size_t bytes);
-  void controlIn(TimePoint now, int peer, const PeerLink::Payload& payload);
+  Counter controlIn(TimePoint now, int peer, const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(int peer);
   void writeCredit(int peer, WriteCursor* out);

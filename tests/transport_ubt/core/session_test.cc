@@ -158,6 +158,23 @@ TEST(Session, NothingBehindALeaveCounts) {
   EXPECT_GT(rank.endpoint().nextDeadline(), rank.now);
 }
 
+TEST(Session, EveryDatagramAndEveryDropCountsOnce) {
+  OneRank rank({});
+  rank.say(1, {});
+  rank.say(1, {record(static_cast<ControlType>(99))});
+  EXPECT_EQ(rank.count(Counter::kMalformed), 1u);
+  EXPECT_EQ(rank.count(Counter::kAcceptedControl), 1u);
+  std::vector<float> bucket(100);
+  for (uint32_t tag = 0; tag < 600; tag++) {
+    rank.session().enter(rank.now, tag, floats(bucket.size()), bytesOf(bucket));
+    rank.say(1, {ControlRecord::announce({tag, 0}, floats(bucket.size()))});
+  }
+  EXPECT_GT(rank.count(Counter::kControlDropped), 0u);
+  rank.say(1, {record(ControlType::kLeave)});
+  rank.say(1, {});
+  EXPECT_EQ(rank.count(Counter::kClosedPeer), 1u);
+}
+
 TEST(Session, ControlIsNoLargerThanASlotMayBe) {
   for (const AuthMode auth : {AuthMode::kHeader, AuthMode::kAead}) {
     OneRank::Setup setup;
