@@ -51,8 +51,12 @@ BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
   if (contribution != result) {
     std::memcpy(result, contribution, bytes);
   }
-  BoundedReport report =
-      context->allreduce(impl.tag, *type, result, impl.elements, impl.timeout);
+  BoundedReport report = context->allreduce(ubt::TagSpace::kOptions,
+                                            impl.tag,
+                                            *type,
+                                            result,
+                                            impl.elements,
+                                            impl.timeout);
   for (size_t i = 1; i < impl.out.size(); i++) {
     std::memcpy(impl.out[i]->ptr, result, bytes);
   }

@@ -59,8 +59,8 @@ class BoundedTransposeAllreduce : public Algorithm {
         ptrs_(ptrs),
         count_(detail::elementCount(count)),
         fn_(fn),
-        // The same number on all ranks, which a slot is; the exact form below
-        // uses slots of its own.
+        // The same number on all ranks, which a slot is, in a space of its own;
+        // the exact form below uses slots of its own.
         tag_(static_cast<uint32_t>(context->nextSlot())) {
     GLOO_ENFORCE(!ptrs_.empty(), "no buffer to reduce");
     bounded_ = detail::boundedContext(*context);
@@ -84,7 +84,8 @@ class BoundedTransposeAllreduce : public Algorithm {
       for (size_t i = 1; i < ptrs_.size(); i++) {
         fn_->call(ptrs_[0], ptrs_[i], count_);
       }
-      report_ = bounded_->allreduce(tag_,
+      report_ = bounded_->allreduce(ubt::TagSpace::kClass,
+                                    tag_,
                                     detail::SummableType<T>::kType,
                                     ptrs_[0],
                                     count_,

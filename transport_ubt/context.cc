@@ -162,7 +162,8 @@ void Context::openSession() {
   session_ = device_->driver().open(setup, std::move(sockets));
 }
 
-::ubt::OpReport Context::allreduce(uint32_t tag,
+::ubt::OpReport Context::allreduce(::ubt::TagSpace space,
+                                   uint32_t tag,
                                    ::ubt::ElementType type,
                                    void* data,
                                    size_t elements,
@@ -190,6 +191,7 @@ void Context::openSession() {
   shape.elements = elements;
   shape.type = type;
   shape.fingerprint = session_->options().fingerprint();
+  shape.space = space;
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;
   const uint64_t failuresBefore = failures_;

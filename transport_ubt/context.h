@@ -40,12 +40,14 @@ class Context : public ::gloo::transport::Context {
   GLOO_UBT_CONTEXT_CONNECT_ALL
 
   // Sums `elements` values over all ranks, in place, by the op's bound.
-  // `tag` as in gloo::AllreduceOptions: the same on all ranks, not in use by
-  // another allreduce of this context now. `timeout` bounds warm-up and the
-  // wait for ranks that lag; zero, Gloo's kNoTimeout, does not. Callable from
-  // several threads. Throws gloo::IoException that names the rank if one died,
-  // disagrees or holds everybody up; the data is then undefined.
-  ::ubt::OpReport allreduce(uint32_t tag,
+  // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,
+  // not in use by another allreduce of this context and space now. `timeout`
+  // bounds warm-up and the wait for ranks that lag; zero, Gloo's kNoTimeout,
+  // does not. Callable from several threads. Throws gloo::IoException that
+  // names the rank if one died, disagrees or holds everybody up; the data is
+  // then undefined.
+  ::ubt::OpReport allreduce(::ubt::TagSpace space,
+                            uint32_t tag,
                             ::ubt::ElementType type,
                             void* data,
                             size_t elements,

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <thread>
 
 #include "tests/conformance/mesh.h"
 #include "transport_ubt/device.h"
@@ -128,6 +130,42 @@ TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
       ASSERT_TRUE(boundedTransposeAllreduce(options).has_value());
       for (size_t j = 0; j < count; j++) {
         ASSERT_EQ(inputs[output][j], expected<float>(6, j)) << j;
+      }
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
+// A slot and a tag may be the same number, and then are no less two ops.
+TEST(BoundedTransposeAllreduce, BothFormsAtOnceMeetOnlyTheirOwnKind) {
+  Mesh mesh(bounded(), 2);
+  const auto error = mesh.run([](const Mesh::ContextPtr& context) {
+    constexpr size_t kCount = 1000;
+    std::vector<float> ofClass(kCount);
+    std::vector<float> ofOptions(kCount);
+    BoundedTransposeAllreduce<float> algorithm(
+        context, {ofClass.data()}, kCount);
+    AllreduceOptions options(context);
+    options.setOutput(ofOptions.data(), kCount);
+    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
+    options.setReduceFunction(sum);
+    const std::vector<std::function<void()>> forms = {
+        [&] { algorithm.run(); },
+        [&] {
+          for (uint32_t tag = 0; tag < 4; tag++) {  // the slot is one of them
+            fill(context->rank + 1, &ofOptions);
+            options.setTag(tag);
+            boundedTransposeAllreduce(options);
+          }
+        }};
+    for (int i = 0; i < 20; i++) {
+      fill(context->rank, &ofClass);
+      // Ranks begin with another form.
+      std::thread first(forms[context->rank]);
+      forms[1 - context->rank]();
+      first.join();
+      for (size_t j = 0; j < kCount; j++) {
+        ASSERT_EQ(ofClass[j], expected<float>(2, j)) << j;
       }
     }
   });

@@ -209,6 +209,14 @@ TEST(Sim, ARankThatNeverEntersUsesUpTheLead) {
   EXPECT_EQ(result.errors, 3u);
 }
 
+TEST(Sim, TheSameTagOfClassAndOptionsFormIsTwoOps) {
+  SimOptions options = bounded(100);
+  options.threads = 4;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.pairsMissing, 0u);
+}
+
 // Threads bring different tags, so each rank may be ahead in ops that the other
 // has yet to begin: to begin those must not take a lead.
 TEST(Sim, OppositeOrdersOfTagsHoldNobodyUp) {

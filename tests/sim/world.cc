@@ -190,11 +190,14 @@ void World::tryEnter(Caller* caller) {
   caller->bucket.assign(shape.bytes(), std::byte{0});
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
-  // Half of the callers use one tag for ever, the others a new one each time.
-  const uint32_t tag =
-      caller->thread % 2 == 0
-          ? static_cast<uint32_t>(caller->thread)
-          : static_cast<uint32_t>(caller->thread * 100000 + caller->op);
+  // Half of the callers use one tag for ever, the others a new one each time;
+  // half of them tags of the options form, the others those same tags of the
+  // class form.
+  shape.space =
+      caller->thread / 2 % 2 == 0 ? TagSpace::kOptions : TagSpace::kClass;
+  const int base = caller->thread / 4;
+  const int tag =
+      caller->thread % 2 == 0 ? base : (base + 1) * 100000 + caller->op;
   caller->inside = true;
   caller->id = session->enter(now, tag, shape, caller->bucket.data());
   pump(caller->rank);

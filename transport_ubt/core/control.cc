@@ -4,6 +4,9 @@
 namespace ubt {
 namespace {
 
+// Set in the type of a record about an op of the class form.
+constexpr uint8_t kClassBit = 0x80;
+
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
          type != ControlType::kLeave;
@@ -12,7 +15,9 @@ bool hasOp(ControlType type) {
 }  // namespace
 
 void ControlRecord::encode(WriteCursor* out) const {
-  out->put(static_cast<uint8_t>(type));
+  const bool ofClass = hasOp(type) && op.space == TagSpace::kClass;
+  out->put(static_cast<uint8_t>(static_cast<uint8_t>(type) |
+                                (ofClass ? kClassBit : 0)));
   if (hasOp(type)) {
     out->put(op.tag);
     out->put(op.count);
@@ -45,18 +50,25 @@ void ControlRecord::encode(WriteCursor* out) const {
 }
 
 bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
-  const auto type = in->get<uint8_t>();
+  const auto first = in->get<uint8_t>();
+  const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
       type > static_cast<uint8_t>(ControlType::kLeave)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
+  const bool ofClass = first != type;
+  if (ofClass && !hasOp(out->type)) {
+    return false;
+  }
   if (hasOp(out->type)) {
+    out->op.space = ofClass ? TagSpace::kClass : TagSpace::kOptions;
     out->op.tag = in->get<uint32_t>();
     out->op.count = in->get<uint32_t>();
   }
   switch (out->type) {
     case ControlType::kAnnounce: {
+      out->shape.space = out->op.space;
       out->shape.elements = in->get<uint64_t>();
       const auto elementType = in->get<uint8_t>();
       if (elementType >= kElementTypes) {

@@ -9,17 +9,28 @@
 
 namespace ubt {
 
+// Whose numbers tags are. Gloo's class forms take the context's next slot, its
+// options forms what the user says: the same number in both means nothing.
+enum class TagSpace : uint8_t {
+  kOptions = 0,
+  kClass = 1,
+};
+
+constexpr uint8_t kTagSpaces = 2;
+
 // Names one allreduce within a context: Gloo's tag and how often that tag was
 // used before. The context's epoch completes the identity on the wire.
 struct OpId {
   uint32_t tag = 0;
   uint32_t count = 0;
+  TagSpace space = TagSpace::kOptions;
 
   bool operator==(const OpId& other) const {
-    return tag == other.tag && count == other.count;
+    return tag == other.tag && count == other.count && space == other.space;
   }
   bool operator<(const OpId& other) const {
-    return std::tie(tag, count) < std::tie(other.tag, other.count);
+    return std::tie(space, tag, count) <
+           std::tie(other.space, other.tag, other.count);
   }
 };
 
@@ -29,6 +40,8 @@ struct OpShape {
   ElementType type = ElementType::kFloat32;
   // Hash of every option that changes what bytes mean.
   uint32_t fingerprint = 0;
+  // That of the op's id, to which it belongs; not compared.
+  TagSpace space = TagSpace::kOptions;
 
   bool operator==(const OpShape& other) const {
     return elements == other.elements && type == other.type &&

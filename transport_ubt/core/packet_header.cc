@@ -11,7 +11,9 @@ namespace {
 constexpr uint8_t kFlagBroadcast = 0x01;
 constexpr uint8_t kFlagRepair = 0x10;
 constexpr uint8_t kFlagSealed = 0x20;
-constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagRepair | kFlagSealed;
+constexpr uint8_t kFlagClass = 0x40;
+constexpr uint8_t kKnownFlags =
+    kFlagBroadcast | kFlagRepair | kFlagSealed | kFlagClass;
 
 }  // namespace
 
@@ -21,7 +23,8 @@ void PacketHeader::encode(std::byte* out) const {
   cursor.put(static_cast<uint8_t>(type));
   cursor.put(static_cast<uint8_t>(
       (stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
-      (repair ? kFlagRepair : 0) | (sealed ? kFlagSealed : 0)));
+      (repair ? kFlagRepair : 0) | (sealed ? kFlagSealed : 0) |
+      (op.space == TagSpace::kClass ? kFlagClass : 0)));
   cursor.put(static_cast<uint8_t>(elementType));
   cursor.put(op.tag);
   cursor.put(op.count);
@@ -60,6 +63,7 @@ bool PacketHeader::decode(const std::byte* data,
   out->type = static_cast<PacketType>(type);
   out->elementType = static_cast<ElementType>(elementType);
   out->stage = (flags & kFlagBroadcast) ? Stage::kBroadcast : Stage::kScatter;
+  out->op.space = (flags & kFlagClass) ? TagSpace::kClass : TagSpace::kOptions;
   out->repair = (flags & kFlagRepair) != 0;
   out->sealed = (flags & kFlagSealed) != 0;
   const bool scatter = out->stage == Stage::kScatter;

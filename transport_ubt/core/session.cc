@@ -98,7 +98,7 @@ OpId Session::enter(TimePoint now,
                     std::byte* bucket,
                     Duration timeout) {
   lastNow_ = now;
-  const OpId id{tag, tags_.use(tag)};
+  const OpId id{tag, tagsOf(shape.space).use(tag), shape.space};
   const Call call{
       shape,
       bucket,
@@ -243,7 +243,8 @@ const Op* Session::find(const OpId& id) const {
 }
 
 bool Session::isOver(const OpId& id) const {
-  return id.count < tags_.used(id.tag) && ops_.count(id) == 0 &&
+  const TagCounts& tags = tags_[static_cast<size_t>(id.space)];
+  return id.count < tags.used(id.tag) && ops_.count(id) == 0 &&
          waiting_.count(id) == 0;
 }
 
@@ -418,8 +419,10 @@ Counter Session::dataIn(TimePoint now,
     if (header.stage == Stage::kBroadcast) {
       return Counter::kUnannounced;
     }
-    const OpShape shape{
-        header.elements, header.elementType, setup_.options.fingerprint()};
+    const OpShape shape{header.elements,
+                        header.elementType,
+                        setup_.options.fingerprint(),
+                        header.op.space};
     const ShardLayout layout(shape, setup_.size, setup_.slotBytesMax);
     if (header.slot >= layout.slots(setup_.rank) ||
         bytes != layout.slotSize(setup_.rank, header.slot)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -61,11 +62,11 @@ class Session : private OpHost {
 
   // Callers ------------------------------------------------------------------
 
-  // Begins an allreduce over `bucket`, in place; if the lead is used up, once
-  // it is not (Lead). The op reads and writes the bucket until leave(). The
-  // wait, and the call while warming up, end `timeout` from now (zero: the
-  // options'); whoever waits in vain gives the session up. REQUIRES
-  // failure().empty().
+  // Begins an allreduce over `bucket`, in place, under a tag of shape.space; if
+  // the lead is used up, once it is not (Lead). The op reads and writes the
+  // bucket until leave(). The wait, and the call while warming up, end
+  // `timeout` from now (zero: the options'); whoever waits in vain gives the
+  // session up. REQUIRES failure().empty().
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
@@ -149,6 +150,9 @@ class Session : private OpHost {
                     const OpShape& shape,
                     int peer,
                     Counter* whyNot);
+  TagCounts& tagsOf(TagSpace space) {
+    return tags_[static_cast<size_t>(space)];
+  }
   bool isOver(const OpId& id) const;
   void forgetIfDone(const OpId& id);
   OpBounds boundsFor(TimePoint now, const OpShape& shape);
@@ -175,7 +179,7 @@ class Session : private OpHost {
   std::vector<std::byte> opened_;  // one datagram, decrypted
   std::vector<PeerLink> peers_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
-  TagCounts tags_;
+  std::array<TagCounts, kTagSpaces> tags_;  // by space
   std::map<uint32_t, SizeClass> classes_;
   Lead lead_;
   std::map<OpId, Call> waiting_;

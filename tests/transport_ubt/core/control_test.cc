@@ -24,7 +24,8 @@ ControlRecord full(ControlType type) {
 
 TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
   for (int type = 1; type <= 10; type++) {
-    const ControlRecord in = full(static_cast<ControlType>(type));
+    ControlRecord in = full(static_cast<ControlType>(type));
+    in.op.space = type % 2 == 0 ? TagSpace::kOptions : TagSpace::kClass;
     std::byte bytes[kRoom];
     WriteCursor writer(bytes, sizeof(bytes));
     in.encode(&writer);
@@ -47,7 +48,8 @@ TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
 }
 
 TEST(ControlRecord, RefusesUnknownTypesStagesAndElements) {
-  for (const int type : {0, 11, 255}) {
+  // 131: credit, which has no op to be of the class form.
+  for (const int type : {0, 11, 128, 131, 255}) {
     const std::byte bytes[kRoom] = {static_cast<std::byte>(type)};
     ReadCursor reader(bytes, sizeof(bytes));
     ControlRecord out;

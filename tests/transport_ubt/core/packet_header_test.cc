@@ -17,7 +17,7 @@ PacketHeader example() {
   PacketHeader header;
   header.type = PacketType::kData;
   header.stage = Stage::kBroadcast;
-  header.op = {7, 0};
+  header.op = {7, 0, TagSpace::kClass};
   header.slot = 2;
   header.source = 1;
   header.destination = 0;
@@ -28,11 +28,11 @@ PacketHeader example() {
 }
 
 const std::vector<uint8_t> kExampleBytes = {
-    0x01, 0x01, 0x01, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x01, 0x01, 0x41, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
     0x03, 0x00, 0x00, 0x00, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
     0x22, 0x11, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
-constexpr uint64_t kExampleTag = 0xc1551994e176de5e;
+constexpr uint64_t kExampleTag = 0xf223570758760dec;
 
 TEST(PacketHeader, EncodesTheDocumentedExample) {
   std::byte bytes[PacketHeader::kBytes];
@@ -52,7 +52,9 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   in.repair = *rc::gen::arbitrary<bool>();
   in.sealed = *rc::gen::arbitrary<bool>();
   in.elementType = static_cast<ElementType>(*rc::gen::inRange(0, 4));
-  in.op = {*rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>()};
+  in.op = {*rc::gen::arbitrary<uint32_t>(),
+           *rc::gen::arbitrary<uint32_t>(),
+           *rc::gen::element(TagSpace::kOptions, TagSpace::kClass)};
   in.slot = *rc::gen::arbitrary<uint32_t>();
   in.source = *rc::gen::arbitrary<uint16_t>();
   in.destination = *rc::gen::arbitrary<uint16_t>();

@@ -282,6 +282,23 @@ TEST_F(SessionLead, IsLimitedInBytesToo) {
   EXPECT_FALSE(rank_.session().finished(waits));
 }
 
+// Identity -------------------------------------------------------------------
+
+TEST(Session, ClassAndOptionsFormsShareNoTags) {
+  OneRank rank({});
+  const OpShape mine = floats(100);
+  OpShape theirs = floats(200);
+  theirs.space = TagSpace::kClass;
+  std::vector<float> bucket(200, 1);
+  const OpId id = rank.session().enter(rank.now, 7, mine, bytesOf(bucket));
+  const OpId other{7, 0, TagSpace::kClass};
+  rank.say(1, {ControlRecord::announce(other, theirs)});
+  EXPECT_FALSE(rank.session().finished(id));
+  EXPECT_EQ(rank.session().opsHeld(), 2u);
+  EXPECT_EQ(rank.session().enter(rank.now, 7, theirs, bytesOf(bucket)), other);
+  EXPECT_FALSE(rank.session().finished(other));
+}
+
 // Sending --------------------------------------------------------------------
 
 // Sessions of one endpoint take turns, a burst each, which stays whole.
