@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cinttypes>
 #include <cstdio>
+#include <string>
 
 #include "tests/sim/world.h"
 
@@ -12,20 +13,25 @@ int main(int argc, char** argv) {
   uint64_t ops = 20000;
   uint64_t seed = 1;
   bool replay = false;
+  std::string text;
   CLI::App app(
       "Simulates jobs with options drawn from consecutive seeds and checks "
       "every op. A violation prints its seed and options; repeat it with "
-      "--replay --seed S.");
+      "--replay --seed S, or with --replay --options 'what it printed'.");
   app.add_option("--ops", ops, "stop after this many ops")
       ->capture_default_str();
   app.add_option("--seed", seed, "the first seed")->capture_default_str();
   app.add_flag("--replay", replay, "run this one seed only, and tell more");
+  app.add_option(
+      "--options", text, "with --replay: these options instead of a seed's");
   CLI11_PARSE(app, argc, argv);
 
   uint64_t done = 0;
   int failed = 0;
   do {
-    const auto options = ubt::sim::SimOptions::fromSeed(seed);
+    const auto options = replay && !text.empty()
+                             ? ubt::sim::SimOptions::parse(text)
+                             : ubt::sim::SimOptions::fromSeed(seed);
     const auto result = ubt::sim::World(options).run();
     done += result.ops;
     if (!result.violations.empty() || replay) {

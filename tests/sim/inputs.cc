@@ -2,15 +2,17 @@
 #include "tests/sim/inputs.h"
 
 #include <cmath>
-#include <cstring>
+
+#include "tests/sim/narrow_float.h"
 
 namespace ubt::sim {
 namespace {
 
-// The value as the type holds it.
-double rounded(const OpShape& shape, double value) {
-  return shape.type == ElementType::kFloat64 ? value
-                                             : static_cast<float>(value);
+// How far one rounding may be off, relative to what is rounded.
+double epsilon(ElementType type) {
+  return type == ElementType::kFloat16    ? 0x1p-10
+         : type == ElementType::kBfloat16 ? 0x1p-7
+                                          : 0x1p-23;
 }
 
 }  // namespace
@@ -30,81 +32,66 @@ OpShape Inputs::shapeOf(const OpKey& key) const {
   // Mostly of one size, so that bounds are learned.
   shape.elements = hash % 4 == 0 ? hash / 8 % (options_.elementsMax + 1)
                                  : options_.elementsMax;
-  shape.type = hash % 16 < 8 ? ElementType::kFloat32 : ElementType::kFloat64;
+  shape.type = static_cast<ElementType>(hash / 4 % kElementTypes);
   shape.fingerprint = options_.protocol.fingerprint();
   return shape;
 }
 
-double Inputs::at(const OpKey& key, int rank, size_t element) const {
+double Inputs::at(const OpKey& key,
+                  ElementType type,
+                  int rank,
+                  size_t element) const {
   const uint64_t hash =
-      mix(element * 64 + rank +
-          mix(key.second * 16 + key.first.second * 4 + key.first.first));
+      mix(element * 64 + rank + key.second * 0x9e3779b97f4a7c15ULL +
+          key.first.second * 40503 + key.first.first * 7919);
   const double whole = static_cast<double>(hash % 33) - 16;
-  return options_.roughInputs
-             ? rounded(shapeOf(key),
-                       std::ldexp(whole / 3, static_cast<int>(hash / 64 % 12)))
-             : whole;
+  if (!options_.roughInputs) {
+    return whole;
+  }
+  // Sums stay within what the narrowest type can hold.
+  const uint64_t exponents = elementSize(type) == 2 ? 4 : 12;
+  return roundedTo(
+      type, std::ldexp(whole / 3, static_cast<int>(hash / 64 % exponents)));
 }
 
 void Inputs::fill(const OpKey& key, int rank, std::byte* bucket) const {
   const OpShape shape = shapeOf(key);
   for (size_t i = 0; i < shape.elements; i++) {
-    const double value = at(key, rank, i);
-    if (shape.type == ElementType::kFloat64) {
-      std::memcpy(bucket + i * 8, &value, 8);
-    } else {
-      const float narrow = static_cast<float>(value);
-      std::memcpy(bucket + i * 4, &narrow, 4);
-    }
+    storeElement(shape.type,
+                 at(key, shape.type, rank, i),
+                 bucket + i * elementSize(shape.type));
   }
 }
 
 bool Inputs::isSum(const OpKey& key,
-                   const std::vector<BitSet>& contributors,
-                   uint32_t slot,
+                   const std::vector<int>& contributors,
                    size_t element,
                    double got) const {
-  const OpShape shape = shapeOf(key);
+  const ElementType type = shapeOf(key).type;
+  const auto count = static_cast<int>(contributors.size());
   double sum = 0;
   double magnitude = 0;
-  int count = 0;
-  for (int c = 0; c < options_.ranks; c++) {
-    if (contributors[c].test(slot)) {
-      const double value = at(key, c, element);
-      sum = rounded(shape, sum + value);
-      magnitude += std::abs(value);
-      count++;
-    }
+  for (const int rank : contributors) {
+    const double value = at(key, type, rank, element);
+    sum = roundedTo(type, sum + value);
+    magnitude += std::abs(value);
   }
   if (count > 0 && count < options_.ranks) {
     const double factor = static_cast<double>(options_.ranks) / count;
-    sum = rounded(shape, sum * factor);
+    sum = roundedTo(type, sum * factor);
     magnitude *= factor;
   }
-  const double epsilon =
-      options_.roughInputs && options_.protocol.order == SumOrder::kArrival
-          ? options_.ranks * 0x1p-23
-          : 0;
-  return std::abs(got - sum) <= epsilon * magnitude;
+  const bool exact =
+      !options_.roughInputs || options_.protocol.order == SumOrder::kRank;
+  return std::abs(got - sum) <=
+         (exact ? 0 : options_.ranks * epsilon(type) * magnitude);
 }
 
 double Inputs::fillOf(const OpKey& key, int rank, size_t element) const {
+  const ElementType type = shapeOf(key).type;
   return options_.protocol.fill == Fill::kLocal
-             ? rounded(shapeOf(key), options_.ranks * at(key, rank, element))
+             ? roundedTo(type, options_.ranks * at(key, type, rank, element))
              : 0;
-}
-
-double Inputs::load(const OpShape& shape,
-                    const std::byte* data,
-                    size_t element) {
-  if (shape.type == ElementType::kFloat64) {
-    double value;
-    std::memcpy(&value, data + element * 8, 8);
-    return value;
-  }
-  float value;
-  std::memcpy(&value, data + element * 4, 4);
-  return value;
 }
 
 }  // namespace ubt::sim

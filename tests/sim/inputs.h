@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tests/sim/sim_options.h"
-#include "transport_ubt/core/bit_set.h"
 #include "transport_ubt/core/op_id.h"
 
 namespace ubt::sim {
@@ -27,29 +26,23 @@ class Inputs {
 
   OpShape shapeOf(const OpKey& key) const;
 
-  // One element of a rank's contribution, as the op's type holds it: a small
-  // integer, so that sums are exact in any order, or, of rough inputs, a
-  // fraction.
-  double at(const OpKey& key, int rank, size_t element) const;
-  // Writes all that a rank contributes: shapeOf(key).bytes().
+  // Writes all that a rank contributes: shapeOf(key).bytes(). Small integers,
+  // so that sums are exact in any order, or, of rough inputs, fractions.
   void fill(const OpKey& key, int rank, std::byte* bucket) const;
 
-  // Whether `got` is the sum of the contributors to a slot, added by rank and
-  // rescaled, as the type rounds it. Of rough inputs that were added as they
-  // came, rounding may differ.
+  // Whether `got` is the sum of some ranks' contributions to an element, added
+  // by rank and rescaled, as the type rounds it. Of rough inputs that were
+  // added as they came, rounding may differ.
   bool isSum(const OpKey& key,
-             const std::vector<BitSet>& contributors,
-             uint32_t slot,
+             const std::vector<int>& contributors,
              size_t element,
              double got) const;
   // What fills an element that a rank never received.
   double fillOf(const OpKey& key, int rank, size_t element) const;
 
-  static double load(const OpShape& shape,
-                     const std::byte* data,
-                     size_t element);
-
  private:
+  double at(const OpKey& key, ElementType type, int rank, size_t element) const;
+
   const SimOptions& options_;
 };
 

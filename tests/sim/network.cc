@@ -65,6 +65,10 @@ void Network::forward(int from, int to, const Datagram& datagram) {
   if (chance(options_.reorder)) {
     arrived += Duration(random_() % options_.reorderBy.count());
   }
+  if (to == options_.slow) {
+    slowUntil_ = std::max(slowUntil_, arrived) + options_.slowBy;
+    arrived = slowUntil_;
+  }
   events_->at(arrived, [this, to, datagram] { deliver_(to, datagram); });
 }
 

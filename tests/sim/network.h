@@ -59,6 +59,7 @@ class Network {
   std::mt19937_64 random_;
   std::vector<Link> up_;
   std::vector<Link> down_;
+  TimePoint slowUntil_{};  // the slow rank is busy until then
   std::array<uint64_t, 2> duplicated_{};
   std::array<uint64_t, 2> lost_{};
 };

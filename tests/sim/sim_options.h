@@ -34,6 +34,9 @@ struct SimOptions {
   double duplicate = 0;  // likewise
   double reorder = 0;    // likewise: an extra delay of up to reorderBy
   Duration reorderBy = std::chrono::microseconds(300);
+  // Probability that somebody else sends a datagram, too: one of another epoch
+  // or job, for another rank, or of no known version.
+  double strangers = 0;
   Duration delay = std::chrono::microseconds(20);
   double bytesPerSecond = 1.25e9;
   uint64_t queueBytes = 512 << 10;
@@ -46,6 +49,8 @@ struct SimOptions {
   Duration lateBy = std::chrono::milliseconds(200);
   // Every other thread begins late by as much; at odd ranks, the others.
   bool opposite = false;
+  int slow = -1;  // this rank takes slowBy for each datagram that comes in
+  Duration slowBy{0};
   int neverEnters = -1;  // this rank's callers never call
   int crashes = -1;      // this rank vanishes ...
   Duration crashAt{0};   // ... then; its peers hear of it a little later
@@ -56,10 +61,13 @@ struct SimOptions {
   int otherwise = -1;           // this rank seals if and only if others do not
   bool errorEnds = false;       // a caller that gets an error ends its context
 
-  // One line; explore prints it and --replay reads the seed back.
+  // One line that holds every member, and what it says.
   std::string str() const;
+  // Of what str() gave, or parts of it. Throws std::invalid_argument that names
+  // what it does not understand.
+  static SimOptions parse(const std::string& text);
 
-  // Options drawn from a seed, over all of the above.
+  // Every member drawn from a seed, but for timingSeed and protocol.timeout.
   static SimOptions fromSeed(uint64_t seed);
 };
 

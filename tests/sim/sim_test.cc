@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "tests/sim/world.h"
 
 namespace ubt::sim {
@@ -30,8 +32,9 @@ TEST(Sim, ZeroLossIsExactEverywhere) {
     options.ranks = ranks;
     options.elementsMax = 20000;
     const SimResult result = runChecked(options);
-    EXPECT_EQ(result.ops, static_cast<uint64_t>(ranks * options.ops));
-    EXPECT_EQ(result.boundedOps, result.ops);
+    EXPECT_EQ(result.ops, static_cast<uint64_t>(options.ops));
+    EXPECT_EQ(result.returns, result.ops * ranks);
+    EXPECT_EQ(result.boundedOps, result.returns);
     EXPECT_EQ(result.pairsMissing, 0u);
     EXPECT_EQ(result.driftElements, 0u);
     EXPECT_EQ(result.errors, 0u);
@@ -167,7 +170,7 @@ TEST(Sim, EveryPacketLostReturnsByTheHardBound) {
   SimOptions options = bounded(10);
   options.loss = 1;
   const SimResult result = runChecked(options);
-  EXPECT_EQ(result.ops, 4u * options.protocol.leadOps);
+  EXPECT_EQ(result.returns, 4u * options.protocol.leadOps);
   EXPECT_EQ(result.errors, 4u);
 }
 
@@ -205,7 +208,7 @@ TEST(Sim, ARankThatNeverEntersUsesUpTheLead) {
   SimOptions options = bounded(10);
   options.neverEnters = 1;
   const SimResult result = runChecked(options);
-  EXPECT_EQ(result.ops, 3u * options.protocol.leadOps);
+  EXPECT_EQ(result.returns, 3u * options.protocol.leadOps);
   EXPECT_EQ(result.errors, 3u);
 }
 
@@ -324,6 +327,16 @@ TEST(Sim, TheSameSeedGivesTheSameRun) {
   EXPECT_EQ(one.pairsMissing, two.pairsMissing);
   EXPECT_EQ(one.counters.get(Counter::kSentData),
             two.counters.get(Counter::kSentData));
+}
+
+TEST(SimOptionsText, HoldsEveryMember) {
+  for (uint64_t seed = 1; seed <= 100; seed++) {
+    const std::string text = SimOptions::fromSeed(seed).str();
+    EXPECT_EQ(SimOptions::parse(text).str(), text);
+  }
+  EXPECT_THROW(SimOptions::parse("ranks"), std::invalid_argument);
+  EXPECT_THROW(SimOptions::parse("ranks=x"), std::invalid_argument);
+  EXPECT_THROW(SimOptions::parse("rank=2"), std::invalid_argument);
 }
 
 // Options at random, from consecutive seeds, until enough ops were checked.

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "tests/sim/checker.h"
 #include "tests/sim/event_queue.h"
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
@@ -19,7 +21,8 @@ namespace ubt::sim {
 // What one run did.
 struct SimResult {
   std::vector<std::string> violations;  // empty: every check held
-  uint64_t ops = 0;                     // calls that returned a result
+  uint64_t ops = 0;                     // that returned a result somewhere
+  uint64_t returns = 0;                 // calls that returned a result
   uint64_t boundedOps = 0;              // of those, after warm-up
   uint64_t errors = 0;                  // calls that threw instead
   uint64_t pairsMissing = 0;
@@ -59,12 +62,6 @@ class World {
     TimePoint wakeAt = kNever;
     bool crashed = false;
   };
-  struct Outcome {
-    bool there = false;
-    OpReport report;
-    std::vector<std::byte> result;
-  };
-
   Options protocolOf(int rank) const;
   void openSessions();
   void tryEnter(Caller* caller);
@@ -74,17 +71,16 @@ class World {
   void pump(int rank);
   void crash(int rank);
   void wake(int rank, TimePoint when);
-  void check(const OpKey& key, const std::vector<Outcome>& outcomes);
-  void checkResult(const OpKey& key,
-                   int rank,
-                   const std::vector<Outcome>& outcomes);
-  void checkStageBytes(const OpKey& key, int rank, const OpReport& report);
+  void receive(int rank, const Network::Datagram& datagram);
+  void strangerTo(int rank, Network::Datagram datagram);
+  void checkMemory();
   void checkDatagramAccounts();
   bool allOver() const;
   void violation(const std::string& what);
 
   const SimOptions options_;
   const Inputs inputs_;
+  const Checker checker_;
   EventQueue events_;
   std::mt19937_64 random_;
   Network network_;
@@ -95,6 +91,8 @@ class World {
   uint64_t controlToCrashed_ = 0;
   TimePoint joined_{};  // when rank 0 begins to hear
   bool sending_ = true;
+  uint64_t strangers_ = 0;  // datagrams of theirs
+  std::set<OpKey> returned_;
   SimResult result_;
 };
 

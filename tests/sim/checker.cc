@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/checker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "tests/sim/narrow_float.h"
+
+namespace ubt::sim {
+namespace {
+
+// Whether the report says that a range was filled in, exactly so.
+bool saysFilled(const OpReport& report, size_t begin, size_t end) {
+  return std::any_of(report.filled.begin(),
+                     report.filled.end(),
+                     [&](const OpReport::Range& range) {
+                       return range.offset == begin &&
+                              range.count == end - begin;
+                     });
+}
+
+}  // namespace
+
+void Checker::fail(const OpKey& key, int rank, const std::string& what) const {
+  std::ostringstream text;
+  text << "rank " << rank << " context " << key.first.first << " thread "
+       << key.first.second << " op " << key.second << ": " << what;
+  violation_(text.str());
+}
+
+void Checker::check(const OpKey& key,
+                    const std::vector<Outcome>& outcomes) const {
+  const OpShape shape = inputs_.shapeOf(key);
+  const ShardLayout layout(shape, options_.ranks, options_.slotBytes);
+  const size_t elementBytes = elementSize(shape.type);
+  std::vector<uint64_t> missing(options_.ranks);  // pairs, by rank
+  std::vector<size_t> filled(options_.ranks);     // ranges, by rank
+  bool ownersKnown = true;
+  for (int owner = 0; owner < options_.ranks; owner++) {
+    ownersKnown = ownersKnown && outcomes[owner].there;
+    for (uint32_t slot = 0; slot < layout.slots(owner); slot++) {
+      const size_t begin =
+          (layout.shardOffset(owner) + layout.slotOffset(slot)) / elementBytes;
+      checkSlot(key,
+                {owner, slot, begin, begin + layout.slotElements(owner, slot)},
+                outcomes,
+                &missing,
+                &filled);
+    }
+  }
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    if (!outcomes[rank].there) {
+      continue;
+    }
+    const OpReport& report = outcomes[rank].report;
+    checkStages(key, rank, report);
+    uint64_t drift = 0;
+    for (const OpReport::Range& range : report.filled) {
+      drift += range.count;
+    }
+    if (drift != report.driftElements || filled[rank] != report.filled.size()) {
+      fail(key, rank, "reports fills that are no slots, or another drift");
+    }
+    if (ownersKnown && missing[rank] != report.pairsMissing) {
+      fail(key,
+           rank,
+           "reports " + std::to_string(report.pairsMissing) +
+               " missing pairs of " + std::to_string(missing[rank]));
+    }
+  }
+}
+
+// Where a rank says it has filled a slot, it has; all others hold the same
+// bits, the reduction of exactly the contributors that the owner reports.
+void Checker::checkSlot(const OpKey& key,
+                        const Slot& slot,
+                        const std::vector<Outcome>& outcomes,
+                        std::vector<uint64_t>* missing,
+                        std::vector<size_t>* filled) const {
+  const size_t elementBytes = elementSize(inputs_.shapeOf(key).type);
+  const Outcome& owner = outcomes[slot.owner];
+  std::vector<int> contributors;
+  for (int rank = 0; owner.there && rank < options_.ranks; rank++) {
+    if (owner.report.contributors[rank].test(slot.index)) {
+      contributors.push_back(rank);
+    }
+  }
+  const size_t elements = slot.end - slot.begin;
+  const std::byte* same = nullptr;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    const Outcome& mine = outcomes[rank];
+    if (!mine.there) {
+      continue;
+    }
+    if (rank != slot.owner && saysFilled(mine.report, slot.begin, slot.end)) {
+      (*missing)[rank] += (options_.ranks - 1) * elements;
+      (*filled)[rank]++;
+      if (!isFill(key, slot, rank, mine)) {
+        fail(key, rank, "a fill that is none");
+      }
+      continue;
+    }
+    (*missing)[rank] += (options_.ranks - contributors.size()) * elements;
+    const std::byte* const result =
+        mine.result.data() + slot.begin * elementBytes;
+    if (same == nullptr) {
+      same = result;
+      const bool good = owner.there ? isSum(key, slot, contributors, mine)
+                                    : isSumOfSome(key, slot, mine);
+      if (!good && slot.owner != options_.disagrees) {
+        fail(key,
+             rank,
+             "owner " + std::to_string(slot.owner) + " slot " +
+                 std::to_string(slot.index) + ": not the sum of its " +
+                 (owner.there ? std::to_string(contributors.size())
+                              : std::string("unknown")) +
+                 " contributors");
+      }
+    } else if (std::memcmp(same, result, elements * elementBytes) != 0) {
+      fail(key, rank, "a result differs from another rank's");
+    }
+  }
+}
+
+bool Checker::isFill(const OpKey& key,
+                     const Slot& slot,
+                     int rank,
+                     const Outcome& outcome) const {
+  const ElementType type = inputs_.shapeOf(key).type;
+  for (size_t i = slot.begin; i < slot.end; i++) {
+    if (loadElement(type, outcome.result.data() + i * elementSize(type)) !=
+        inputs_.fillOf(key, rank, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Checker::isSum(const OpKey& key,
+                    const Slot& slot,
+                    const std::vector<int>& contributors,
+                    const Outcome& outcome) const {
+  const ElementType type = inputs_.shapeOf(key).type;
+  for (size_t i = slot.begin; i < slot.end; i++) {
+    const double got =
+        loadElement(type, outcome.result.data() + i * elementSize(type));
+    if (!inputs_.isSum(key, contributors, i, got)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The owner has not returned (it died, or got an error): who contributed is not
+// known, but somebody did, or nobody at all.
+bool Checker::isSumOfSome(const OpKey& key,
+                          const Slot& slot,
+                          const Outcome& outcome) const {
+  if (options_.ranks > 8) {
+    return true;  // too many sets to try
+  }
+  for (int set = (1 << options_.ranks) - 1; set >= 0; set--) {
+    std::vector<int> contributors;
+    for (int rank = 0; rank < options_.ranks; rank++) {
+      if (set >> rank & 1) {
+        contributors.push_back(rank);
+      }
+    }
+    if (isSum(key, slot, contributors, outcome)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// expected = received + absent + late + refused + lost, by peer and stage.
+void Checker::checkStages(const OpKey& key,
+                          int rank,
+                          const OpReport& report) const {
+  const ShardLayout layout(
+      inputs_.shapeOf(key), options_.ranks, options_.slotBytes);
+  const auto checkOne = [&](const char* stage,
+                            int peer,
+                            uint64_t shard,
+                            const StageBytes& bytes) {
+    const uint64_t most = std::max(
+        {bytes.received, bytes.absent, bytes.late, bytes.refused, bytes.lost});
+    const uint64_t told =
+        bytes.received + bytes.absent + bytes.late + bytes.refused + bytes.lost;
+    if (bytes.expected != (peer == rank ? 0 : shard) ||
+        told != bytes.expected || most > bytes.expected ||
+        bytes.repaired > bytes.received) {
+      std::ostringstream what;
+      what << stage << " stage, rank " << peer << ": of " << bytes.expected
+           << " bytes received " << bytes.received << ", repaired "
+           << bytes.repaired << ", absent " << bytes.absent << ", late "
+           << bytes.late << ", refused " << bytes.refused << ", lost "
+           << bytes.lost;
+      fail(key, rank, what.str());
+    }
+  };
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    checkOne("scatter", peer, layout.shardSize(rank), report.scatter[peer]);
+    checkOne("broadcast", peer, layout.shardSize(peer), report.broadcast[peer]);
+  }
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/sim/inputs.h"
+#include "tests/sim/sim_options.h"
+#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/shard_layout.h"
+
+namespace ubt::sim {
+
+// What one op came to at one rank.
+struct Outcome {
+  bool there = false;  // it has returned a result
+  OpReport report;
+  std::vector<std::byte> result;
+};
+
+// The promises of docs/semantics.md about results and reports, checked op by
+// op against inputs that can be computed again.
+class Checker {
+ public:
+  using Violation = std::function<void(const std::string&)>;
+
+  // `options` and `inputs` must outlive this.
+  Checker(const SimOptions& options, const Inputs& inputs, Violation violation)
+      : options_(options), inputs_(inputs), violation_(std::move(violation)) {}
+
+  // `outcomes` by rank: all there will ever be of this op.
+  void check(const OpKey& key, const std::vector<Outcome>& outcomes) const;
+
+ private:
+  struct Slot {
+    int owner = 0;
+    uint32_t index = 0;
+    size_t begin = 0;  // elements of the bucket
+    size_t end = 0;
+  };
+
+  void checkStages(const OpKey& key, int rank, const OpReport& report) const;
+  void checkSlot(const OpKey& key,
+                 const Slot& slot,
+                 const std::vector<Outcome>& outcomes,
+                 std::vector<uint64_t>* missing,
+                 std::vector<size_t>* filled) const;
+  bool isFill(const OpKey& key,
+              const Slot& slot,
+              int rank,
+              const Outcome& outcome) const;
+  bool isSum(const OpKey& key,
+             const Slot& slot,
+             const std::vector<int>& contributors,
+             const Outcome& outcome) const;
+  bool isSumOfSome(const OpKey& key,
+                   const Slot& slot,
+                   const Outcome& outcome) const;
+  void fail(const OpKey& key, int rank, const std::string& what) const;
+
+  const SimOptions& options_;
+  const Inputs& inputs_;
+  const Violation violation_;
+};
+
+}  // namespace ubt::sim
