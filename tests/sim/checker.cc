@@ -206,4 +206,48 @@ void Checker::checkStages(const OpKey& key,
   }
 }
 
+void Checker::checkTraffic(const Counters& counters,
+                           const Traffic& traffic,
+                           const Network& network) const {
+  const auto total = [&](Counter c) { return counters.get(c); };
+  const auto balance = [&](const char* what,
+                           uint64_t sent,
+                           uint64_t ended,
+                           std::initializer_list<Counter> ends) {
+    for (const Counter end : ends) {
+      ended += total(end);
+    }
+    if (sent != ended) {
+      violation_(std::string(what) + " datagrams: " + std::to_string(sent) +
+                 " went out, " + std::to_string(ended) + " are accounted for");
+    }
+  };
+  balance("data",
+          total(Counter::kSentData) + network.duplicated(PacketType::kData),
+          network.lost(PacketType::kData) + traffic.deafData,
+          {Counter::kAcceptedData,
+           Counter::kDuplicateData,
+           Counter::kLateData,
+           Counter::kUnannounced,
+           Counter::kMismatched,
+           Counter::kTooEarly,
+           Counter::kArenaFull});
+  balance(
+      "control",
+      total(Counter::kSentControl) + network.duplicated(PacketType::kControl),
+      network.lost(PacketType::kControl) + traffic.deafControl,
+      {Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer});
+  uint64_t rejected = 0;
+  for (const Counter reject : {Counter::kMalformed,
+                               Counter::kUnknownEpoch,
+                               Counter::kWrongRank,
+                               Counter::kBadTag}) {
+    rejected += total(reject);
+  }
+  if (rejected != traffic.strangers) {
+    violation_(std::to_string(rejected) + " datagrams were rejected, of " +
+               std::to_string(traffic.strangers) + " that strangers sent");
+  }
+}
+
 }  // namespace ubt::sim

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "tests/sim/inputs.h"
+#include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
+#include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/op_report.h"
 #include "transport_ubt/core/shard_layout.h"
 
@@ -18,6 +21,13 @@ struct Outcome {
   bool there = false;  // it has returned a result
   OpReport report;
   std::vector<std::byte> result;
+};
+
+// Where datagrams ended beside the network and the counters.
+struct Traffic {
+  uint64_t deafData = 0;  // at ranks that had crashed, or not joined yet
+  uint64_t deafControl = 0;
+  uint64_t strangers = 0;  // sent by nobody of the job
 };
 
 // The promises of docs/semantics.md about results and reports, checked op by
@@ -32,6 +42,12 @@ class Checker {
 
   // `outcomes` by rank: all there will ever be of this op.
   void check(const OpKey& key, const std::vector<Outcome>& outcomes) const;
+
+  // sent + duplicated = accepted + duplicate + late + rejected + lost, for data
+  // and for control. `counters`: summed over ranks, when nothing is under way.
+  void checkTraffic(const Counters& counters,
+                    const Traffic& traffic,
+                    const Network& network) const;
 
  private:
   struct Slot {

@@ -43,8 +43,8 @@ World::~World() = default;
 void World::receive(int rank, const Network::Datagram& datagram) {
   Host& host = hosts_[rank];
   if (host.crashed || (rank == 0 && events_.now() < joined_)) {
-    (Network::typeOf(datagram) == PacketType::kData ? dataToCrashed_
-                                                    : controlToCrashed_)++;
+    (Network::typeOf(datagram) == PacketType::kData ? traffic_.deafData
+                                                    : traffic_.deafControl)++;
     return;
   }
   if (options_.strangers > 0 &&
@@ -59,7 +59,7 @@ void World::receive(int rank, const Network::Datagram& datagram) {
 void World::strangerTo(int rank, Network::Datagram datagram) {
   constexpr size_t kOffsets[] = {0, 24, 18, PacketHeader::kTagOffset};
   datagram[kOffsets[random_() % 4]] ^= std::byte{0x40};
-  strangers_++;
+  traffic_.strangers++;
   hosts_[rank].endpoint->packetIn(
       events_.now(), datagram.data(), datagram.size());
 }
@@ -144,7 +144,10 @@ SimResult World::run() {
   for (const auto& [key, outcomes] : outcomes_) {
     checker_.check(key, outcomes);
   }
-  checkDatagramAccounts();
+  for (const Host& host : hosts_) {
+    result_.counters.add(host.endpoint->shared().counters);
+  }
+  checker_.checkTraffic(result_.counters, traffic_, network_);
   checkMemory();
   result_.ops = returned_.size();
   return result_;
@@ -359,56 +362,6 @@ void World::checkMemory() {
                 std::to_string(ops) + " ops and " + std::to_string(bytes) +
                 " bytes of its arena at the end");
     }
-  }
-}
-
-// sent + duplicated = accepted + duplicate + late + rejected + lost.
-void World::checkDatagramAccounts() {
-  for (const Host& host : hosts_) {
-    const Counters& counters = host.endpoint->shared().counters;
-    for (size_t i = 0; i < static_cast<size_t>(Counter::kCounters); i++) {
-      const auto counter = static_cast<Counter>(i);
-      result_.counters.add(counter, counters.get(counter));
-    }
-  }
-  const auto total = [this](Counter c) { return result_.counters.get(c); };
-  const auto balance = [&](const char* what,
-                           uint64_t sent,
-                           uint64_t ended,
-                           std::initializer_list<Counter> ends) {
-    for (const Counter end : ends) {
-      ended += total(end);
-    }
-    if (sent != ended) {
-      violation(std::string(what) + " datagrams: " + std::to_string(sent) +
-                " went out, " + std::to_string(ended) + " are accounted for");
-    }
-  };
-  balance("data",
-          total(Counter::kSentData) + network_.duplicated(PacketType::kData),
-          network_.lost(PacketType::kData) + dataToCrashed_,
-          {Counter::kAcceptedData,
-           Counter::kDuplicateData,
-           Counter::kLateData,
-           Counter::kUnannounced,
-           Counter::kMismatched,
-           Counter::kTooEarly,
-           Counter::kArenaFull});
-  balance(
-      "control",
-      total(Counter::kSentControl) + network_.duplicated(PacketType::kControl),
-      network_.lost(PacketType::kControl) + controlToCrashed_,
-      {Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer});
-  uint64_t rejected = 0;
-  for (const Counter reject : {Counter::kMalformed,
-                               Counter::kUnknownEpoch,
-                               Counter::kWrongRank,
-                               Counter::kBadTag}) {
-    rejected += total(reject);
-  }
-  if (rejected != strangers_) {
-    violation(std::to_string(rejected) + " datagrams were rejected, of " +
-              std::to_string(strangers_) + " that strangers sent");
   }
 }
 

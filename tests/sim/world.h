@@ -74,7 +74,6 @@ class World {
   void receive(int rank, const Network::Datagram& datagram);
   void strangerTo(int rank, Network::Datagram datagram);
   void checkMemory();
-  void checkDatagramAccounts();
   bool allOver() const;
   void violation(const std::string& what);
 
@@ -87,11 +86,9 @@ class World {
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
   std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
-  uint64_t dataToCrashed_ = 0;
-  uint64_t controlToCrashed_ = 0;
   TimePoint joined_{};  // when rank 0 begins to hear
   bool sending_ = true;
-  uint64_t strangers_ = 0;  // datagrams of theirs
+  Traffic traffic_;
   std::set<OpKey> returned_;
   SimResult result_;
 };

@@ -13,11 +13,7 @@ _COLUMNS_MAX = 80
 _CLANG_FORMAT = "clang-format"
 
 # Files that are longer, and how long they may be: a ceiling to lower.
-_LONGER = {
-    "tests/sim/world.cc": 440,
-    "transport_ubt/core/op.cc": 520,
-    "transport_ubt/core/session.cc": 640,
-}
+_LONGER = {}
 
 # A sleep waits too long or not long enough; only polls of something that
 # cannot wake us are excused, each with its reason.

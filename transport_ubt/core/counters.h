@@ -55,6 +55,11 @@ class Counters {
   void add(Counter counter, uint64_t by = 1) {
     values_[static_cast<size_t>(counter)] += by;
   }
+  void add(const Counters& others) {
+    for (size_t i = 0; i < values_.size(); i++) {
+      values_[i] += others.values_[i];
+    }
+  }
   uint64_t get(Counter counter) const {
     return values_[static_cast<size_t>(counter)];
   }

@@ -241,54 +241,6 @@ void Op::closeScatter(TimePoint now) {
   noteProgress(now);
 }
 
-// Bytes of slots of a shard that came in vain and never again.
-uint64_t Op::refused(const BitSet& inVain,
-                     const BitSet& taken,
-                     int shard) const {
-  uint64_t bytes = 0;
-  for (size_t slot = inVain.firstSet(0); slot < inVain.size();
-       slot = inVain.firstSet(slot + 1)) {
-    bytes += taken.test(slot) ? 0 : layout_.slotSize(shard, slot);
-  }
-  return bytes;
-}
-
-// Once every slot is closed: what is missing was absent, refused or lost.
-void Op::settleScatter() {
-  if (scatterSettled_) {
-    return;
-  }
-  scatterSettled_ = true;
-  for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
-    peer.scatterRepair.at = kNever;
-    if (rank != setup_.rank) {
-      StageBytes& bytes = peer.scatter;
-      bytes.refused =
-          refused(peer.scatterInVain, scatter_.contributed(rank), setup_.rank);
-      (peer.announced ? bytes.lost : bytes.absent) =
-          bytes.expected - bytes.received - bytes.refused;
-    }
-  }
-}
-
-// When the caller leaves: the same of results.
-void Op::settleBroadcast() {
-  for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
-    StageBytes& bytes = peer.broadcast;
-    // What came after the end was marked as well.
-    bytes.refused =
-        refused(peer.broadcastInVain, broadcast_.received(rank), rank) -
-        bytes.late;
-    const bool silent = !peer.done && bytes.received == 0 &&
-                        peer.broadcastInVain.none() &&
-                        setup_.host->lastHeard(rank) < entry_;
-    (silent ? bytes.absent : bytes.lost) =
-        bytes.expected - bytes.received - bytes.late - bytes.refused;
-  }
-}
-
 void Op::noteProgress(TimePoint now) {
   if (!entered_ || finished_ || !scatter_.closed() || !broadcast_.complete()) {
     return;
@@ -335,33 +287,6 @@ void Op::tellProgress(TimePoint now) {
 void Op::finish(EndedBy endedBy) {
   finished_ = true;
   endedBy_ = endedBy;
-}
-
-void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
-  SendQueue& queue = peers_[peer].queue;
-  const uint32_t limit =
-      layout_.slots(stage == Stage::kScatter ? peer : setup_.rank);
-  const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
-  if (stage == Stage::kScatter) {
-    for (; entered_ && !returned_ && slot < end; slot++) {
-      // What was overwritten by the result is closed there anyway.
-      if (!broadcast_.received(peer).test(slot)) {
-        queue.repeatScatter(slot);
-      }
-    }
-    return;
-  }
-  // The order of closing says which of the closed slots were sent.
-  BitSet unsent(limit);
-  const auto& order = scatter_.closedOrder();
-  for (size_t i = queue.broadcastSent(); i < order.size(); i++) {
-    unsent.set(order[i]);
-  }
-  for (; slot < end; slot++) {
-    if (scatter_.isClosed(slot) && !unsent.test(slot)) {
-      queue.repeatBroadcast(slot);
-    }
-  }
 }
 
 void Op::progress(TimePoint now, int peer, uint32_t slot) {
@@ -441,74 +366,6 @@ void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
   noteProgress(now);
 }
 
-OpReport Op::leave(TimePoint now) {
-  OpReport report;
-  report.op = setup_.id;
-  report.bounded = !bounds_.warmup;
-  report.endedBy = endedBy_;
-  report.scatterExpired = scatterExpired_;
-  report.elapsed = now - entry_;
-  report.hardBound = bounds_.end;
-  if (!bounds_.warmup) {
-    report.boundScatter = bounds_.scatter;
-    report.boundBroadcast = bounds_.broadcast;
-  }
-  const size_t elementBytes = elementSize(setup_.shape.type);
-  report.ownShard = {layout_.shardOffset(setup_.rank) / elementBytes,
-                     layout_.shardSize(setup_.rank) / elementBytes};
-  report.slotElements =
-      scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
-  returned_ = true;
-  settleBroadcast();
-  if (bucket_ != nullptr) {
-    if (failure_.empty()) {
-      report.filled = broadcast_.fillMissing(
-          setup_.options->fill, setup_.shape.type, *setup_.reduction);
-      for (const OpReport::Range& range : report.filled) {
-        report.driftElements += range.count;
-      }
-    }
-    report.pairsExpected =
-        static_cast<uint64_t>(setup_.size) * layout_.elements();
-    report.pairsMissing =
-        broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
-    for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
-      report.pairsMissing +=
-          static_cast<uint64_t>(setup_.size - scatter_.contributors(slot)) *
-          layout_.slotElements(setup_.rank, slot);
-    }
-    if (failure_.empty()) {
-      if (!canRetain()) {
-        setup_.host->makeRoom();
-      }
-      notRetained_ = scatter_.leave(firstNeeded());
-    }
-    broadcast_.leave();
-    bucket_ = nullptr;
-  }
-  for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
-    peer.queue.stopScatter();
-    peer.announce.at = kNever;
-    peer.broadcastRepair.at = kNever;
-    report.scatter.push_back(peer.scatter);
-    report.broadcast.push_back(peer.broadcast);
-    report.contributors.push_back(scatter_.contributed(rank));
-    if (rank == setup_.rank) {
-      continue;
-    }
-    if (!failure_.empty()) {  // nothing can be sent from here any more
-      peer.queue.stopBroadcast();
-    }
-    setup_.host->control(
-        rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
-    if (!peer.done) {
-      schedule(&peer.doneQuery, now, rank);
-    }
-  }
-  return report;
-}
-
 int Op::firstNotDone() const {
   for (int rank = 0; rank < setup_.size; rank++) {
     if (!peers_[rank].done) {
@@ -536,69 +393,6 @@ uint32_t Op::dropEarly() {
     firstResult_ = kNever;
   }
   return slots;
-}
-
-bool Op::hasData(int rank) const {
-  const Peer& peer = peers_[rank];
-  return !peer.gone &&
-         (peer.queue.hasBroadcast(scatter_.closedOrder().size()) ||
-          (bucket_ != nullptr && peer.queue.hasScatter()));
-}
-
-bool Op::nextResult(int rank, DataSend* out) {
-  SendQueue& queue = peers_[rank].queue;
-  const auto& order = scatter_.closedOrder();
-  for (;;) {
-    uint32_t index = 0;
-    out->repair = queue.nextBroadcastAgain(&out->slot);
-    if (!out->repair) {
-      if (!queue.nextBroadcast(order.size(), &index)) {
-        return false;
-      }
-      out->slot = order[index];
-    }
-    out->stage = Stage::kBroadcast;
-    out->contributors = scatter_.contributors(out->slot);
-    out->payload = scatter_.value(out->slot);
-    out->payloadBytes =
-        out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
-    if (out->payload != nullptr || out->contributors == 0) {
-      return true;
-    }
-    // The arena had no room to keep it when the caller left: on to the next.
-  }
-}
-
-bool Op::nextData(int rank, DataSend* out) {
-  if (nextResult(rank, out)) {
-    return true;
-  }
-  if (bucket_ == nullptr) {  // away, or failed before it came
-    return false;
-  }
-  SendQueue& queue = peers_[rank].queue;
-  while (queue.nextScatter(&out->slot, &out->repair)) {
-    if (broadcast_.received(rank).test(out->slot)) {
-      continue;  // closed there, and overwritten here
-    }
-    out->stage = Stage::kScatter;
-    out->contributors = 0;
-    out->payload =
-        bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(out->slot);
-    out->payloadBytes = layout_.slotSize(rank, out->slot);
-    return true;
-  }
-  return false;
-}
-
-bool Op::progressRecord(int peer, ControlRecord* out) const {
-  const BitSet& received = broadcast_.received(peer);
-  if (returned_ || received.none()) {
-    return false;
-  }
-  *out = ControlRecord::about(ControlType::kProgress, setup_.id);
-  out->slot = static_cast<uint32_t>(received.firstClear(0));
-  return true;
 }
 
 }  // namespace ubt

@@ -2,32 +2,18 @@
 #include "transport_ubt/core/session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace ubt {
 namespace {
 
-// Bytes of data to one peer in a row: what the kernel sends in one go.
-constexpr size_t kSendBurstBytes = 65507;
 // Ops that peers may have begun and the local caller not.
 constexpr size_t kUnenteredOpsMax = 256;
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
-// A bound under this many timer latenesses would measure the scheduler.
-constexpr int kLatenessFactor = 10;
-
 // What a peer's window lets one of its senders have in flight at first.
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
   return std::max<uint64_t>(1, windowBytes / (senders * slotBytes));
-}
-
-uint32_t sizeClass(size_t bytes) {
-  uint32_t log = 0;
-  while (bytes >>= 1) {
-    log++;
-  }
-  return log;
 }
 
 }  // namespace
@@ -38,6 +24,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       opened_(setup.options.auth == AuthMode::kAead
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
                   : OutPacket::kHeadBytesMax),
+      classes_(setup_.options),
       lead_(setup.options.leadOps, setup.options.leadBytes) {
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
@@ -124,7 +111,8 @@ void Session::begin(const OpId& id, const Call& call) {
     }
     op->disagree(setup_.rank, call.shape);
   }
-  OpBounds bounds = boundsFor(lastNow_, call.shape);
+  OpBounds bounds =
+      classes_.boundsFor(call.shape, shared_->lateness.worst(lastNow_));
   if (bounds.warmup) {
     bounds.end = call.until - lastNow_;
   }
@@ -165,14 +153,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
   } else {
-    SizeClass& sizes = classes_[sizeClass(op->shape().bytes())];
-    sizes.ops++;
-    if (op->scatterTook() > Duration{0}) {
-      sizes.scatter.complete(op->scatterTook(), op->warmup());
-    }
-    if (op->broadcastTook() > Duration{0}) {
-      sizes.broadcast.complete(op->broadcastTook(), op->warmup());
-    }
+    classes_.returned(*op);
     lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }
@@ -265,8 +246,11 @@ Op* Session::start(TimePoint now,
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
   setup.host = this;
-  auto begun =
-      std::make_unique<Op>(setup, boundsFor(now, shape), now, std::move(room));
+  auto begun = std::make_unique<Op>(
+      setup,
+      classes_.boundsFor(shape, shared_->lateness.worst(now)),
+      now,
+      std::move(room));
   Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
@@ -317,38 +301,6 @@ void Session::forgetIfDone(const OpId& id) {
   }
 }
 
-OpBounds Session::boundsFor(TimePoint now, const OpShape& shape) {
-  const Options& options = setup_.options;
-  const SizeClass& sizes = classes_[sizeClass(shape.bytes())];
-  const bool byHand = options.boundScatter > Duration{0};
-  OpBounds bounds;
-  bounds.scatter =
-      byHand ? options.boundScatter : sizes.scatter.bound(options.boundMode);
-  bounds.broadcast = byHand ? options.boundBroadcast
-                            : sizes.broadcast.bound(options.boundMode);
-  bounds.warmup = sizes.ops < options.warmupOps ||
-                  bounds.scatter + bounds.broadcast == Duration{0};
-  if (bounds.warmup) {
-    bounds.scatter = bounds.broadcast = bounds.end = options.timeout;
-    return bounds;
-  }
-  if (!byHand) {
-    const Duration floor = kLatenessFactor * shared_->lateness.worst(now);
-    bounds.scatter = std::max(bounds.scatter, floor);
-    bounds.broadcast = std::max(bounds.broadcast, floor);
-  }
-  const Duration both = bounds.scatter + bounds.broadcast;
-  bounds.end = options.repair == RepairPolicy::kNone
-                   ? both
-                   : both * options.hardBoundFactor;
-  if (options.repair == RepairPolicy::kBoth) {
-    // Contributions are asked for as well, for half of the hard bound; the
-    // other half is for the results.
-    bounds.scatter = bounds.end / 2;
-  }
-  return bounds;
-}
-
 // Data flows into this session while any op is open here.
 void Session::updateActivity() {
   const bool active = std::any_of(ops_.begin(), ops_.end(), [](auto& entry) {
@@ -357,213 +309,6 @@ void Session::updateActivity() {
   if (active != active_) {
     active_ = active;
     shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
-  }
-}
-
-// In -------------------------------------------------------------------------
-
-void Session::packetIn(TimePoint now,
-                       const PacketHeader& header,
-                       const std::byte* datagram,
-                       size_t bytes) {
-  lastNow_ = now;
-  Counters& counters = shared_->counters;
-  if (header.source >= setup_.size || header.source == setup_.rank ||
-      header.destination != setup_.rank) {
-    counters.add(Counter::kWrongRank);
-    return;
-  }
-  PeerLink& peer = peers_[header.source];
-  PeerLink::Payload payload;
-  if (!peer.open(header, datagram, bytes, &payload)) {
-    counters.add(Counter::kBadTag);
-    return;
-  }
-  peer.heardAt = now;
-  const bool control = header.type == PacketType::kControl;
-  if (peer.closed()) {
-    counters.add(control ? Counter::kClosedPeer : Counter::kLateData);
-    return;
-  }
-  if (control) {
-    counters.add(peer.isFirst(header) ? controlIn(now, header.source, payload)
-                                      : Counter::kReplayed);
-    return;
-  }
-  if (header.number >= peer.receive.limit()) {
-    // A number that was never granted is no honest sender's.
-    counters.add(Counter::kMismatched);
-    return;
-  }
-  if (!peer.isFirst(header)) {
-    counters.add(Counter::kDuplicateData);
-    return;
-  }
-  if (peer.receive.arrived(header.number) > 0) {
-    shared_->window.lost(now);
-  }
-  shared_->window.arrived(bytes);
-  counters.add(dataIn(now, header, payload.data, payload.bytes));
-  considerCredit(header.source);
-}
-
-Counter Session::dataIn(TimePoint now,
-                        const PacketHeader& header,
-                        const std::byte* payload,
-                        size_t bytes) {
-  Op* op = find(header.op);
-  if (op == nullptr) {
-    if (isOver(header.op)) {
-      return Counter::kLateData;
-    }
-    if (header.stage == Stage::kBroadcast) {
-      return Counter::kUnannounced;
-    }
-    const OpShape shape{header.elements,
-                        header.elementType,
-                        setup_.options.fingerprint(),
-                        header.op.space};
-    const ShardLayout layout(shape, setup_.size, setup_.slotBytesMax);
-    if (header.slot >= layout.slots(setup_.rank) ||
-        bytes != layout.slotSize(setup_.rank, header.slot)) {
-      return Counter::kMismatched;  // no op begins with what does not fit it
-    }
-    Counter whyNot{};
-    op = startFromPeer(now, header.op, shape, header.source, &whyNot);
-    if (op == nullptr) {
-      return whyNot;
-    }
-  }
-  return op->data(now, header, payload, bytes);
-}
-
-// What comes before a malformed record counts all the same.
-Counter Session::controlIn(TimePoint now,
-                           int peer,
-                           const PeerLink::Payload& payload) {
-  ReadCursor cursor(payload.data, payload.bytes);
-  ControlClocks clocks;
-  if (!ControlClocks::decode(&cursor, &clocks)) {
-    return Counter::kMalformed;
-  }
-  if (!payload.foreign) {
-    peers_[peer].clocksIn(now, clocks);
-  }
-  // What stands behind a leave is of nobody any more.
-  while (cursor.left() > 0 && !peers_[peer].closed()) {
-    ControlRecord record;
-    if (!ControlRecord::decode(&cursor, &record)) {
-      return Counter::kMalformed;
-    }
-    if (!payload.foreign || record.type == ControlType::kAnnounce) {
-      recordIn(now, peer, record);
-    }
-  }
-  return Counter::kAcceptedControl;
-}
-
-void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
-  Op* op = find(record.op);
-  switch (record.type) {
-    case ControlType::kAnnounce:
-      if (op == nullptr && !isOver(record.op)) {
-        Counter whyNot{};
-        op = startFromPeer(now, record.op, record.shape, peer, &whyNot);
-        if (op == nullptr) {
-          shared_->counters.add(Counter::kRefusedAnnounce);
-          return;
-        }
-      }
-      if (op != nullptr) {
-        op->announced(peer, record.shape);
-      } else {  // over here: the peer is late, and should know it is heard
-        control(peer,
-                ControlRecord::about(ControlType::kAnnounceSeen, record.op),
-                false);
-        control(
-            peer, ControlRecord::about(ControlType::kClosed, record.op), false);
-      }
-      return;
-    case ControlType::kAnnounceSeen:
-      if (op != nullptr) {
-        op->announceSeen(peer);
-      }
-      return;
-    case ControlType::kCredit:
-      peers_[peer].send.raise(record.number);
-      peers_[peer].blockedRetry = kNever;
-      return;
-    case ControlType::kBlocked:
-      peers_[peer].receive.blocked(record.number);
-      peers_[peer].creditBy(now);
-      return;
-    case ControlType::kRepair:
-      if (op != nullptr) {
-        op->repairAsked(peer, record.stage, record.slot, record.slots);
-      }
-      return;
-    case ControlType::kProgress:
-      if (op != nullptr) {
-        op->progress(now, peer, record.slot);
-      }
-      return;
-    case ControlType::kClosed:
-      if (op != nullptr) {
-        op->shardClosed(peer);
-      }
-      return;
-    case ControlType::kDone:
-      if (op != nullptr) {
-        op->done(now, peer);
-        forgetIfDone(record.op);
-      }
-      return;
-    case ControlType::kDoneQuery:
-      if (op != nullptr) {  // who asks is done; its word for it may be lost
-        op->done(now, peer);
-      }
-      if (isOver(record.op) || (op != nullptr && op->returned())) {
-        control(
-            peer, ControlRecord::about(ControlType::kDone, record.op), true);
-      }
-      forgetIfDone(record.op);
-      return;
-    case ControlType::kLeave:
-      peerLeft(peer, record.slot);
-      return;
-  }
-}
-
-uint64_t Session::shareSlots() const {
-  const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  const int senders = std::max(shared_->activeSenders, setup_.size - 1);
-  return std::max<uint64_t>(1, shared_->window.bytes() / (senders * slotBytes));
-}
-
-// Credit goes out with whatever else there is to say; on its own soon once half
-// a share is used up, and at once when little is left.
-void Session::considerCredit(int rank) {
-  PeerLink& peer = peers_[rank];
-  const uint64_t share = shareSlots();
-  const uint64_t left = peer.receive.left();
-  if (left <= share / 2) {
-    const bool urgent = left <= (share + 1) / 4;
-    peer.creditBy(urgent ? lastNow_ : PeerLink::patience(lastNow_));
-  }
-}
-
-void Session::writeCredit(int rank, WriteCursor* out) {
-  PeerLink& peer = peers_[rank];
-  peer.receive.grant(shareSlots());
-  ControlRecord record;
-  record.type = ControlType::kCredit;
-  record.number = peer.receive.limit();
-  record.encode(out);
-  for (const auto& [id, op] : ops_) {
-    if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
-        op->entered() && op->progressRecord(rank, &record)) {
-      record.encode(out);
-    }
   }
 }
 
@@ -598,134 +343,6 @@ bool Session::makeRoom() {
   }
   shared_->counters.add(Counter::kDroppedEarly, dropped);
   return dropped > 0;
-}
-
-// Out ------------------------------------------------------------------------
-
-bool Session::hasData(int peer) const {
-  return std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
-    return entry.second->hasData(peer);
-  });
-}
-
-// Peers take turns. In its turn a peer gets a burst of data and then, behind it
-// so that both can leave as one train, what control is due.
-bool Session::packetOut(TimePoint now, OutPacket* out) {
-  lastNow_ = now;
-  for (int i = 0; i <= setup_.size; i++) {
-    if (sendTurn_ != setup_.rank && !peers_[sendTurn_].closed() &&
-        peerOut(now, sendTurn_, out)) {
-      return true;
-    }
-    nextTurn();
-  }
-  return false;
-}
-
-bool Session::burstOut(TimePoint now, OutPacket* out) {
-  lastNow_ = now;
-  if (sendBurstBytes_ == 0) {
-    return false;
-  }
-  if (!peers_[sendTurn_].closed() && peerOut(now, sendTurn_, out)) {
-    return true;
-  }
-  nextTurn();
-  return false;
-}
-
-void Session::nextTurn() {
-  sendTurn_ = (sendTurn_ + 1) % setup_.size;
-  sendBurstBytes_ = 0;
-}
-
-bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
-  PeerLink& peer = peers_[rank];
-  const size_t packetBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  // Data for a rank that has not spoken yet could be lost on one that has not
-  // joined yet; it is told of ops until it answers.
-  if (peer.heard() && sendBurstBytes_ + packetBytes <= kSendBurstBytes) {
-    if (!peer.send.available()) {
-      if (peer.blockedRetry == kNever && hasData(rank)) {
-        peer.blockedRetry = now + retryAfter(rank);
-      }
-    } else if (dataOut(rank, out)) {
-      sendBurstBytes_ += out->headBytes + out->payloadBytes;
-      return true;
-    }
-  }
-  sendBurstBytes_ = kSendBurstBytes;  // only control from here on
-  const auto credit = [&](WriteCursor* cursor) { writeCredit(rank, cursor); };
-  if (now < peer.controlDue() || !peer.controlOut(now, credit, out)) {
-    return false;
-  }
-  shared_->counters.add(Counter::kSentControl);
-  return true;
-}
-
-bool Session::dataOut(int rank, OutPacket* out) {
-  for (auto& [id, op] : ops_) {
-    DataSend send;
-    if (!op->hasData(rank) || !op->nextData(rank, &send)) {
-      continue;
-    }
-    PacketHeader header;
-    header.stage = send.stage;
-    header.repair = send.repair;
-    header.elementType = op->shape().type;
-    header.op = id;
-    header.slot = send.slot;
-    header.elements = static_cast<uint32_t>(op->shape().elements);
-    header.contributors = send.contributors;
-    peers_[rank].dataOut(header, send.payload, send.payloadBytes, out);
-    shared_->counters.add(Counter::kSentData);
-    return true;
-  }
-  return false;
-}
-
-// Timers ---------------------------------------------------------------------
-
-TimePoint Session::nextDeadline() const {
-  TimePoint next = kNever;
-  for (const PeerLink& peer : peers_) {
-    next = std::min({next, peer.controlDue(), peer.blockedRetry});
-  }
-  for (const auto& [id, op] : ops_) {
-    next = std::min(next, op->nextDeadline());
-  }
-  for (const auto& [id, call] : waiting_) {
-    next = failure_.empty() ? std::min(next, call.until) : next;
-  }
-  return next;
-}
-
-void Session::deadlinePassed(TimePoint now) {
-  lastNow_ = now;
-  for (int rank = 0; rank < setup_.size; rank++) {
-    PeerLink& peer = peers_[rank];
-    if (now < peer.blockedRetry) {
-      continue;
-    }
-    if (peer.send.available() || !hasData(rank)) {
-      peer.blockedRetry = kNever;
-      continue;
-    }
-    control(rank,
-            {ControlType::kBlocked, {}, {}, peer.send.next(), {}, 0, 0},
-            true);
-    peer.blockedRetry = now + 2 * retryAfter(rank);
-  }
-  for (auto& [id, op] : ops_) {
-    if (now >= op->nextDeadline()) {
-      op->deadlinePassed(now);
-    }
-  }
-  for (const auto& [id, call] : waiting_) {
-    if (now >= call.until) {
-      giveUp();
-    }
-  }
 }
 
 }  // namespace ubt

@@ -19,6 +19,7 @@
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/peer_link.h"
+#include "transport_ubt/core/size_classes.h"
 #include "transport_ubt/core/stage_bound.h"
 #include "transport_ubt/core/tag_counts.h"
 
@@ -122,11 +123,6 @@ class Session : private OpHost {
     std::byte* bucket = nullptr;
     TimePoint until{};
   };
-  struct SizeClass {
-    uint32_t ops = 0;
-    StageBound scatter;
-    StageBound broadcast;
-  };
 
   // OpHost
   void control(int peer, const ControlRecord& record, bool urgent) override;
@@ -155,7 +151,6 @@ class Session : private OpHost {
   }
   bool isOver(const OpId& id) const;
   void forgetIfDone(const OpId& id);
-  OpBounds boundsFor(TimePoint now, const OpShape& shape);
   void updateActivity();
   void peerLeft(int peer, uint32_t because);
 
@@ -180,7 +175,7 @@ class Session : private OpHost {
   std::vector<PeerLink> peers_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space
-  std::map<uint32_t, SizeClass> classes_;
+  SizeClasses classes_;
   Lead lead_;
   std::map<OpId, Call> waiting_;
   bool left_ = false;  // and said so

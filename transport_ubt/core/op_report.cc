@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an op ends for its caller, and what it reports.
+
+#include "transport_ubt/core/op.h"
+
+namespace ubt {
+
+// Bytes of slots of a shard that came in vain and never again.
+uint64_t Op::refused(const BitSet& inVain,
+                     const BitSet& taken,
+                     int shard) const {
+  uint64_t bytes = 0;
+  for (size_t slot = inVain.firstSet(0); slot < inVain.size();
+       slot = inVain.firstSet(slot + 1)) {
+    bytes += taken.test(slot) ? 0 : layout_.slotSize(shard, slot);
+  }
+  return bytes;
+}
+
+// Once every slot is closed: what is missing was absent, refused or lost.
+void Op::settleScatter() {
+  if (scatterSettled_) {
+    return;
+  }
+  scatterSettled_ = true;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    peer.scatterRepair.at = kNever;
+    if (rank != setup_.rank) {
+      StageBytes& bytes = peer.scatter;
+      bytes.refused =
+          refused(peer.scatterInVain, scatter_.contributed(rank), setup_.rank);
+      (peer.announced ? bytes.lost : bytes.absent) =
+          bytes.expected - bytes.received - bytes.refused;
+    }
+  }
+}
+
+// When the caller leaves: the same of results.
+void Op::settleBroadcast() {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    StageBytes& bytes = peer.broadcast;
+    // What came after the end was marked as well.
+    bytes.refused =
+        refused(peer.broadcastInVain, broadcast_.received(rank), rank) -
+        bytes.late;
+    const bool silent = !peer.done && bytes.received == 0 &&
+                        peer.broadcastInVain.none() &&
+                        setup_.host->lastHeard(rank) < entry_;
+    (silent ? bytes.absent : bytes.lost) =
+        bytes.expected - bytes.received - bytes.late - bytes.refused;
+  }
+}
+
+OpReport Op::leave(TimePoint now) {
+  OpReport report;
+  report.op = setup_.id;
+  report.bounded = !bounds_.warmup;
+  report.endedBy = endedBy_;
+  report.scatterExpired = scatterExpired_;
+  report.elapsed = now - entry_;
+  report.hardBound = bounds_.end;
+  if (!bounds_.warmup) {
+    report.boundScatter = bounds_.scatter;
+    report.boundBroadcast = bounds_.broadcast;
+  }
+  const size_t elementBytes = elementSize(setup_.shape.type);
+  report.ownShard = {layout_.shardOffset(setup_.rank) / elementBytes,
+                     layout_.shardSize(setup_.rank) / elementBytes};
+  report.slotElements =
+      scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
+  returned_ = true;
+  settleBroadcast();
+  if (bucket_ != nullptr) {
+    if (failure_.empty()) {
+      report.filled = broadcast_.fillMissing(
+          setup_.options->fill, setup_.shape.type, *setup_.reduction);
+      for (const OpReport::Range& range : report.filled) {
+        report.driftElements += range.count;
+      }
+    }
+    report.pairsExpected =
+        static_cast<uint64_t>(setup_.size) * layout_.elements();
+    report.pairsMissing =
+        broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
+    for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
+      report.pairsMissing +=
+          static_cast<uint64_t>(setup_.size - scatter_.contributors(slot)) *
+          layout_.slotElements(setup_.rank, slot);
+    }
+    if (failure_.empty()) {
+      if (!canRetain()) {
+        setup_.host->makeRoom();
+      }
+      notRetained_ = scatter_.leave(firstNeeded());
+    }
+    broadcast_.leave();
+    bucket_ = nullptr;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    peer.queue.stopScatter();
+    peer.announce.at = kNever;
+    peer.broadcastRepair.at = kNever;
+    report.scatter.push_back(peer.scatter);
+    report.broadcast.push_back(peer.broadcast);
+    report.contributors.push_back(scatter_.contributed(rank));
+    if (rank == setup_.rank) {
+      continue;
+    }
+    if (!failure_.empty()) {  // nothing can be sent from here any more
+      peer.queue.stopBroadcast();
+    }
+    setup_.host->control(
+        rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
+    if (!peer.done) {
+      schedule(&peer.doneQuery, now, rank);
+    }
+  }
+  return report;
+}
+
+}  // namespace ubt

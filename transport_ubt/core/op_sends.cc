@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an op has to send to whom: contributions, results, and repeats of both.
+
+#include <algorithm>
+
+#include "transport_ubt/core/op.h"
+
+namespace ubt {
+
+void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
+  SendQueue& queue = peers_[peer].queue;
+  const uint32_t limit =
+      layout_.slots(stage == Stage::kScatter ? peer : setup_.rank);
+  const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
+  if (stage == Stage::kScatter) {
+    for (; entered_ && !returned_ && slot < end; slot++) {
+      // What was overwritten by the result is closed there anyway.
+      if (!broadcast_.received(peer).test(slot)) {
+        queue.repeatScatter(slot);
+      }
+    }
+    return;
+  }
+  // The order of closing says which of the closed slots were sent.
+  BitSet unsent(limit);
+  const auto& order = scatter_.closedOrder();
+  for (size_t i = queue.broadcastSent(); i < order.size(); i++) {
+    unsent.set(order[i]);
+  }
+  for (; slot < end; slot++) {
+    if (scatter_.isClosed(slot) && !unsent.test(slot)) {
+      queue.repeatBroadcast(slot);
+    }
+  }
+}
+
+bool Op::hasData(int rank) const {
+  const Peer& peer = peers_[rank];
+  return !peer.gone &&
+         (peer.queue.hasBroadcast(scatter_.closedOrder().size()) ||
+          (bucket_ != nullptr && peer.queue.hasScatter()));
+}
+
+bool Op::nextResult(int rank, DataSend* out) {
+  SendQueue& queue = peers_[rank].queue;
+  const auto& order = scatter_.closedOrder();
+  for (;;) {
+    uint32_t index = 0;
+    out->repair = queue.nextBroadcastAgain(&out->slot);
+    if (!out->repair) {
+      if (!queue.nextBroadcast(order.size(), &index)) {
+        return false;
+      }
+      out->slot = order[index];
+    }
+    out->stage = Stage::kBroadcast;
+    out->contributors = scatter_.contributors(out->slot);
+    out->payload = scatter_.value(out->slot);
+    out->payloadBytes =
+        out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
+    if (out->payload != nullptr || out->contributors == 0) {
+      return true;
+    }
+    // The arena had no room to keep it when the caller left: on to the next.
+  }
+}
+
+bool Op::nextData(int rank, DataSend* out) {
+  if (nextResult(rank, out)) {
+    return true;
+  }
+  if (bucket_ == nullptr) {  // away, or failed before it came
+    return false;
+  }
+  SendQueue& queue = peers_[rank].queue;
+  while (queue.nextScatter(&out->slot, &out->repair)) {
+    if (broadcast_.received(rank).test(out->slot)) {
+      continue;  // closed there, and overwritten here
+    }
+    out->stage = Stage::kScatter;
+    out->contributors = 0;
+    out->payload =
+        bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(out->slot);
+    out->payloadBytes = layout_.slotSize(rank, out->slot);
+    return true;
+  }
+  return false;
+}
+
+bool Op::progressRecord(int peer, ControlRecord* out) const {
+  const BitSet& received = broadcast_.received(peer);
+  if (returned_ || received.none()) {
+    return false;
+  }
+  *out = ControlRecord::about(ControlType::kProgress, setup_.id);
+  out->slot = static_cast<uint32_t>(received.firstClear(0));
+  return true;
+}
+
+}  // namespace ubt

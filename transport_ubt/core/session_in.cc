@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session does with what comes in.
+
+#include <algorithm>
+
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+
+void Session::packetIn(TimePoint now,
+                       const PacketHeader& header,
+                       const std::byte* datagram,
+                       size_t bytes) {
+  lastNow_ = now;
+  Counters& counters = shared_->counters;
+  if (header.source >= setup_.size || header.source == setup_.rank ||
+      header.destination != setup_.rank) {
+    counters.add(Counter::kWrongRank);
+    return;
+  }
+  PeerLink& peer = peers_[header.source];
+  PeerLink::Payload payload;
+  if (!peer.open(header, datagram, bytes, &payload)) {
+    counters.add(Counter::kBadTag);
+    return;
+  }
+  peer.heardAt = now;
+  const bool control = header.type == PacketType::kControl;
+  if (peer.closed()) {
+    counters.add(control ? Counter::kClosedPeer : Counter::kLateData);
+    return;
+  }
+  if (control) {
+    counters.add(peer.isFirst(header) ? controlIn(now, header.source, payload)
+                                      : Counter::kReplayed);
+    return;
+  }
+  if (header.number >= peer.receive.limit()) {
+    // A number that was never granted is no honest sender's.
+    counters.add(Counter::kMismatched);
+    return;
+  }
+  if (!peer.isFirst(header)) {
+    counters.add(Counter::kDuplicateData);
+    return;
+  }
+  if (peer.receive.arrived(header.number) > 0) {
+    shared_->window.lost(now);
+  }
+  shared_->window.arrived(bytes);
+  counters.add(dataIn(now, header, payload.data, payload.bytes));
+  considerCredit(header.source);
+}
+
+Counter Session::dataIn(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload,
+                        size_t bytes) {
+  Op* op = find(header.op);
+  if (op == nullptr) {
+    if (isOver(header.op)) {
+      return Counter::kLateData;
+    }
+    if (header.stage == Stage::kBroadcast) {
+      return Counter::kUnannounced;
+    }
+    const OpShape shape{header.elements,
+                        header.elementType,
+                        setup_.options.fingerprint(),
+                        header.op.space};
+    const ShardLayout layout(shape, setup_.size, setup_.slotBytesMax);
+    if (header.slot >= layout.slots(setup_.rank) ||
+        bytes != layout.slotSize(setup_.rank, header.slot)) {
+      return Counter::kMismatched;  // no op begins with what does not fit it
+    }
+    Counter whyNot{};
+    op = startFromPeer(now, header.op, shape, header.source, &whyNot);
+    if (op == nullptr) {
+      return whyNot;
+    }
+  }
+  return op->data(now, header, payload, bytes);
+}
+
+// What comes before a malformed record counts all the same.
+Counter Session::controlIn(TimePoint now,
+                           int peer,
+                           const PeerLink::Payload& payload) {
+  ReadCursor cursor(payload.data, payload.bytes);
+  ControlClocks clocks;
+  if (!ControlClocks::decode(&cursor, &clocks)) {
+    return Counter::kMalformed;
+  }
+  if (!payload.foreign) {
+    peers_[peer].clocksIn(now, clocks);
+  }
+  // What stands behind a leave is of nobody any more.
+  while (cursor.left() > 0 && !peers_[peer].closed()) {
+    ControlRecord record;
+    if (!ControlRecord::decode(&cursor, &record)) {
+      return Counter::kMalformed;
+    }
+    if (!payload.foreign || record.type == ControlType::kAnnounce) {
+      recordIn(now, peer, record);
+    }
+  }
+  return Counter::kAcceptedControl;
+}
+
+void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
+  Op* op = find(record.op);
+  switch (record.type) {
+    case ControlType::kAnnounce:
+      if (op == nullptr && !isOver(record.op)) {
+        Counter whyNot{};
+        op = startFromPeer(now, record.op, record.shape, peer, &whyNot);
+        if (op == nullptr) {
+          shared_->counters.add(Counter::kRefusedAnnounce);
+          return;
+        }
+      }
+      if (op != nullptr) {
+        op->announced(peer, record.shape);
+      } else {  // over here: the peer is late, and should know it is heard
+        control(peer,
+                ControlRecord::about(ControlType::kAnnounceSeen, record.op),
+                false);
+        control(
+            peer, ControlRecord::about(ControlType::kClosed, record.op), false);
+      }
+      return;
+    case ControlType::kAnnounceSeen:
+      if (op != nullptr) {
+        op->announceSeen(peer);
+      }
+      return;
+    case ControlType::kCredit:
+      peers_[peer].send.raise(record.number);
+      peers_[peer].blockedRetry = kNever;
+      return;
+    case ControlType::kBlocked:
+      peers_[peer].receive.blocked(record.number);
+      peers_[peer].creditBy(now);
+      return;
+    case ControlType::kRepair:
+      if (op != nullptr) {
+        op->repairAsked(peer, record.stage, record.slot, record.slots);
+      }
+      return;
+    case ControlType::kProgress:
+      if (op != nullptr) {
+        op->progress(now, peer, record.slot);
+      }
+      return;
+    case ControlType::kClosed:
+      if (op != nullptr) {
+        op->shardClosed(peer);
+      }
+      return;
+    case ControlType::kDone:
+      if (op != nullptr) {
+        op->done(now, peer);
+        forgetIfDone(record.op);
+      }
+      return;
+    case ControlType::kDoneQuery:
+      if (op != nullptr) {  // who asks is done; its word for it may be lost
+        op->done(now, peer);
+      }
+      if (isOver(record.op) || (op != nullptr && op->returned())) {
+        control(
+            peer, ControlRecord::about(ControlType::kDone, record.op), true);
+      }
+      forgetIfDone(record.op);
+      return;
+    case ControlType::kLeave:
+      peerLeft(peer, record.slot);
+      return;
+  }
+}
+
+uint64_t Session::shareSlots() const {
+  const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
+  const int senders = std::max(shared_->activeSenders, setup_.size - 1);
+  return std::max<uint64_t>(1, shared_->window.bytes() / (senders * slotBytes));
+}
+
+// Credit goes out with whatever else there is to say; on its own soon once half
+// a share is used up, and at once when little is left.
+void Session::considerCredit(int rank) {
+  PeerLink& peer = peers_[rank];
+  const uint64_t share = shareSlots();
+  const uint64_t left = peer.receive.left();
+  if (left <= share / 2) {
+    const bool urgent = left <= (share + 1) / 4;
+    peer.creditBy(urgent ? lastNow_ : PeerLink::patience(lastNow_));
+  }
+}
+
+void Session::writeCredit(int rank, WriteCursor* out) {
+  PeerLink& peer = peers_[rank];
+  peer.receive.grant(shareSlots());
+  ControlRecord record;
+  record.type = ControlType::kCredit;
+  record.number = peer.receive.limit();
+  record.encode(out);
+  for (const auto& [id, op] : ops_) {
+    if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
+        op->entered() && op->progressRecord(rank, &record)) {
+      record.encode(out);
+    }
+  }
+}
+
+}  // namespace ubt

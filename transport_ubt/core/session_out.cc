@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session sends, to whom, and when.
+
+#include <algorithm>
+
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+namespace {
+
+// Bytes of data to one peer in a row: what the kernel sends in one go.
+constexpr size_t kSendBurstBytes = 65507;
+
+}  // namespace
+
+bool Session::hasData(int peer) const {
+  return std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
+    return entry.second->hasData(peer);
+  });
+}
+
+// Peers take turns. In its turn a peer gets a burst of data and then, behind it
+// so that both can leave as one train, what control is due.
+bool Session::packetOut(TimePoint now, OutPacket* out) {
+  lastNow_ = now;
+  for (int i = 0; i <= setup_.size; i++) {
+    if (sendTurn_ != setup_.rank && !peers_[sendTurn_].closed() &&
+        peerOut(now, sendTurn_, out)) {
+      return true;
+    }
+    nextTurn();
+  }
+  return false;
+}
+
+bool Session::burstOut(TimePoint now, OutPacket* out) {
+  lastNow_ = now;
+  if (sendBurstBytes_ == 0) {
+    return false;
+  }
+  if (!peers_[sendTurn_].closed() && peerOut(now, sendTurn_, out)) {
+    return true;
+  }
+  nextTurn();
+  return false;
+}
+
+void Session::nextTurn() {
+  sendTurn_ = (sendTurn_ + 1) % setup_.size;
+  sendBurstBytes_ = 0;
+}
+
+bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
+  PeerLink& peer = peers_[rank];
+  const size_t packetBytes = setup_.slotBytesMax + PacketHeader::kBytes;
+  // Data for a rank that has not spoken yet could be lost on one that has not
+  // joined yet; it is told of ops until it answers.
+  if (peer.heard() && sendBurstBytes_ + packetBytes <= kSendBurstBytes) {
+    if (!peer.send.available()) {
+      if (peer.blockedRetry == kNever && hasData(rank)) {
+        peer.blockedRetry = now + retryAfter(rank);
+      }
+    } else if (dataOut(rank, out)) {
+      sendBurstBytes_ += out->headBytes + out->payloadBytes;
+      return true;
+    }
+  }
+  sendBurstBytes_ = kSendBurstBytes;  // only control from here on
+  const auto credit = [&](WriteCursor* cursor) { writeCredit(rank, cursor); };
+  if (now < peer.controlDue() || !peer.controlOut(now, credit, out)) {
+    return false;
+  }
+  shared_->counters.add(Counter::kSentControl);
+  return true;
+}
+
+bool Session::dataOut(int rank, OutPacket* out) {
+  for (auto& [id, op] : ops_) {
+    DataSend send;
+    if (!op->hasData(rank) || !op->nextData(rank, &send)) {
+      continue;
+    }
+    PacketHeader header;
+    header.stage = send.stage;
+    header.repair = send.repair;
+    header.elementType = op->shape().type;
+    header.op = id;
+    header.slot = send.slot;
+    header.elements = static_cast<uint32_t>(op->shape().elements);
+    header.contributors = send.contributors;
+    peers_[rank].dataOut(header, send.payload, send.payloadBytes, out);
+    shared_->counters.add(Counter::kSentData);
+    return true;
+  }
+  return false;
+}
+
+TimePoint Session::nextDeadline() const {
+  TimePoint next = kNever;
+  for (const PeerLink& peer : peers_) {
+    next = std::min({next, peer.controlDue(), peer.blockedRetry});
+  }
+  for (const auto& [id, op] : ops_) {
+    next = std::min(next, op->nextDeadline());
+  }
+  for (const auto& [id, call] : waiting_) {
+    next = failure_.empty() ? std::min(next, call.until) : next;
+  }
+  return next;
+}
+
+void Session::deadlinePassed(TimePoint now) {
+  lastNow_ = now;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    PeerLink& peer = peers_[rank];
+    if (now < peer.blockedRetry) {
+      continue;
+    }
+    if (peer.send.available() || !hasData(rank)) {
+      peer.blockedRetry = kNever;
+      continue;
+    }
+    control(rank,
+            {ControlType::kBlocked, {}, {}, peer.send.next(), {}, 0, 0},
+            true);
+    peer.blockedRetry = now + 2 * retryAfter(rank);
+  }
+  for (auto& [id, op] : ops_) {
+    if (now >= op->nextDeadline()) {
+      op->deadlinePassed(now);
+    }
+  }
+  for (const auto& [id, call] : waiting_) {
+    if (now >= call.until) {
+      giveUp();
+    }
+  }
+}
+
+}  // namespace ubt
