@@ -139,7 +139,7 @@ void Context::openSession() {
     setup.windowBytes.push_back(hello.windowBytes);
     setup.slotBytesMax =
         std::min<size_t>(setup.slotBytesMax, hello.slotBytesMax);
-    windowMin = std::min(windowMin, hello.windowBytes);
+    windowMin = std::min<uint64_t>(windowMin, hello.windowBytes);
     sockets.push_back(
         own ? ::ubt::SocketAddress()
             : ::ubt::SocketAddress(
