@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "transport_ubt/device.h"
+#include "transport_ubt/interfaces.h"
 
 namespace gloo {
 namespace benchmark {
@@ -62,18 +63,10 @@ void checkInterface(const std::string& name) {
   if (if_nametoindex(name.c_str()) != 0) {
     return;
   }
-  std::vector<std::string> names;
-  auto* list = if_nameindex();
-  for (auto* it = list; it != nullptr && it->if_index != 0; it++) {
-    names.emplace_back(it->if_name);
-  }
-  if (list != nullptr) {
-    if_freenameindex(list);
-  }
   throw UsageError(
       fmt::format("--tcp-device {}: there is no such interface, but {}",
                   name,
-                  fmt::join(names, ", ")));
+                  fmt::join(transport::ubt::interfaceNames(), ", ")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "benchmark/nearest.h"
+#include "transport_ubt/nearest.h"
 
 namespace gloo {
 namespace benchmark {
@@ -267,7 +267,7 @@ void completeNames(const std::vector<std::string>& names,
     } else if (matches.empty()) {
       throw UsageError(fmt::format("there is no option '{}'; did you mean {}?",
                                    name,
-                                   nearest(name, names)));
+                                   transport::ubt::nearest(name, names)));
     } else {
       throw UsageError(fmt::format("'{}' can mean {}; write the whole name",
                                    name,

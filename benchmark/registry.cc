@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "benchmark/nearest.h"
+#include "transport_ubt/nearest.h"
 
 namespace gloo {
 namespace benchmark {
@@ -36,7 +36,7 @@ const Entry& findBenchmark(const std::string& name) {
   throw UsageError(fmt::format(
       "there is no benchmark '{}'; did you mean {}? --help lists all",
       name,
-      nearest(name, names)));
+      transport::ubt::nearest(name, names)));
 }
 
 std::string listBenchmarks() {

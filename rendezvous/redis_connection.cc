@@ -14,39 +14,6 @@ namespace {
 // More than any roster; a server that sends more in one reply is none of ours.
 constexpr size_t kReplyBytesMax = 256 << 20;
 
-struct RawReplyDeleter {
-  void operator()(void* reply) const { freeReplyObject(reply); }
-};
-
-RedisReply convert(const redisReply& raw) {
-  RedisReply reply;
-  switch (raw.type) {
-    case REDIS_REPLY_INTEGER:
-      reply.kind = RedisReply::Kind::kInteger;
-      reply.integer = raw.integer;
-      break;
-    case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS:
-      reply.kind = RedisReply::Kind::kString;
-      reply.text.assign(raw.str, raw.len);
-      break;
-    case REDIS_REPLY_ERROR:
-      reply.kind = RedisReply::Kind::kError;
-      reply.text.assign(raw.str, raw.len);
-      break;
-    case REDIS_REPLY_ARRAY:
-      reply.kind = RedisReply::Kind::kArray;
-      reply.elements.reserve(raw.elements);
-      for (size_t i = 0; i < raw.elements; i++) {
-        reply.elements.push_back(convert(*raw.element[i]));
-      }
-      break;
-    default:
-      break;
-  }
-  return reply;
-}
-
 void format(const RedisCommand& command, std::string* out) {
   std::vector<const char*> arguments;
   std::vector<size_t> lengths;
@@ -115,17 +82,8 @@ std::string remedy(const std::string& error) {
 
 }  // namespace
 
-void RedisConnection::ReaderDeleter::operator()(redisReader* reader) const {
-  redisReaderFree(reader);
-}
-
 RedisConnection::RedisConnection(RedisUrl url, Deadline deadline)
-    : url_(std::move(url)),
-      socket_(url_, deadline),
-      reader_(redisReaderCreate()) {
-  if (!reader_) {
-    GLOO_THROW_IO_EXCEPTION("Out of memory for the connection to Redis");
-  }
+    : url_(std::move(url)), socket_(url_, deadline) {
   logIn(deadline);
 }
 
@@ -183,27 +141,21 @@ void RedisConnection::send(const std::vector<RedisCommand>& commands,
 RedisReply RedisConnection::receive(Deadline deadline) {
   size_t received = 0;
   char buffer[16 * 1024];
-  for (;;) {
-    void* raw = nullptr;
-    if (redisReaderGetReply(reader_.get(), &raw) != REDIS_OK ||
-        received > kReplyBytesMax) {
+  RedisReply reply;
+  while (!reader_.next(&reply)) {
+    if (!reader_.error().empty() || received > kReplyBytesMax) {
       GLOO_THROW_IO_EXCEPTION(
           "What answers at ",
           url_.display(),
           " does not speak Redis' protocol",
-          reader_->err != 0 ? MakeString(" (", reader_->errstr, ")") : "",
+          reader_.error().empty() ? "" : MakeString(" (", reader_.error(), ")"),
           ". Check host and port");
-    }
-    if (raw != nullptr) {
-      std::unique_ptr<void, RawReplyDeleter> owner(raw);
-      return convert(*static_cast<redisReply*>(raw));
     }
     const auto n = socket_.read(buffer, sizeof(buffer), deadline);
     received += n;
-    if (redisReaderFeed(reader_.get(), buffer, n) != REDIS_OK) {
-      GLOO_THROW_IO_EXCEPTION("Out of memory for a reply of Redis");
-    }
+    reader_.feed(buffer, n);
   }
+  return reply;
 }
 
 RedisReply RedisConnection::request(const RedisCommand& command,

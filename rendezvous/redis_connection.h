@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "rendezvous/redis_reply.h"
+#include "rendezvous/redis_reply_reader.h"
 #include "rendezvous/redis_socket.h"
 #include "rendezvous/redis_url.h"
-
-struct redisReader;
 
 namespace gloo {
 namespace rendezvous {
@@ -54,13 +52,9 @@ class RedisConnection {
   [[noreturn]] void refuse(const std::string& command,
                            const RedisReply& reply) const;
 
-  struct ReaderDeleter {
-    void operator()(redisReader* reader) const;
-  };
-
   const RedisUrl url_;
   RedisSocket socket_;
-  std::unique_ptr<redisReader, ReaderDeleter> reader_;
+  RedisReplyReader reader_;
   bool broken_ = false;
 };
 

@@ -64,6 +64,22 @@ const std::string& StreamEntry::field(const std::string& name) const {
   return kNone;
 }
 
+std::vector<StreamEntry> parseStreamEntries(const RedisReply& reply,
+                                            const std::string& key) {
+  std::vector<StreamEntry> entries;
+  if (reply.isNil()) {
+    return entries;
+  }
+  // One stream was asked for: [[key, [entry, ...]]].
+  if (reply.elements.size() != 1 || reply.elements[0].elements.size() != 2) {
+    throwMalformed(key);
+  }
+  for (const auto& entry : reply.elements[0].elements[1].elements) {
+    entries.push_back(parseEntry(entry, key));
+  }
+  return entries;
+}
+
 RedisStream::RedisStream(RedisConnection& connection, Options options)
     : connection_(connection), options_(std::move(options)) {}
 
@@ -108,17 +124,7 @@ std::vector<StreamEntry> RedisStream::readOnce(milliseconds block,
   }
   command.insert(command.end(), {"STREAMS", options_.key, cursor_});
   const auto reply = connection_.command(command, deadline);
-  std::vector<StreamEntry> entries;
-  if (reply.isNil()) {
-    return entries;
-  }
-  // One stream was asked for: [[key, [entry, ...]]].
-  if (reply.elements.size() != 1 || reply.elements[0].elements.size() != 2) {
-    throwMalformed(options_.key);
-  }
-  for (const auto& entry : reply.elements[0].elements[1].elements) {
-    entries.push_back(parseEntry(entry, options_.key));
-  }
+  auto entries = parseStreamEntries(reply, options_.key);
   if (!entries.empty()) {
     cursor_ = entries.back().id;
   }

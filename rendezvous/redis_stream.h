@@ -22,6 +22,11 @@ struct StreamEntry {
   const std::string& field(const std::string& name) const;
 };
 
+// What XREAD of one stream, `key`, answers. Throws gloo::IoException if that is
+// something else.
+std::vector<StreamEntry> parseStreamEntries(const RedisReply& reply,
+                                            const std::string& key);
+
 // A Redis stream, read from its start to its end by each of its readers, in
 // the one order that all of them see. Reading blocks in the server, and every
 // waiting reader is woken by an entry; only the last moment before a deadline

@@ -3,7 +3,6 @@
 
 #include <gloo/common/error.h>
 #include <gloo/transport/tcp/device.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 
 #include <algorithm>
@@ -13,7 +12,9 @@
 
 #include "transport_ubt/context.h"
 #include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/interfaces.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
+#include "transport_ubt/receive_buffer.h"
 
 namespace gloo {
 namespace transport {
@@ -26,28 +27,15 @@ constexpr int kIpv6Overhead = 40 + 8;
 constexpr int kSlotBytesLargest = 65408;
 constexpr int kSlotBytesSmallest = 256;
 
-std::string interfaceNames() {
-  std::set<std::string> names;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) == 0) {
-    for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
-      names.insert(at->ifa_name);
-    }
-    freeifaddrs(list);
-  }
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
-}
-
 // Gloo's own look-up, with an error one can act on.
 tcp::attr resolve(const tcp::attr& attr) {
   if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
-    throw ::gloo::InvalidOperationException("no network interface '" +
-                                            attr.iface + "' here; there are " +
-                                            interfaceNames());
+    std::string known;
+    for (const std::string& name : interfaceNames()) {
+      known += (known.empty() ? "" : ", ") + name;
+    }
+    throw ::gloo::InvalidOperationException(
+        "no network interface '" + attr.iface + "' here; there are " + known);
   }
   return tcp::CreateDeviceAttr(attr);
 }
@@ -97,12 +85,10 @@ std::unique_ptr<::ubt::Driver> makeDriver(const tcp::attr& attr,
   } catch (const std::runtime_error& error) {  // std::system_error, too
     throw ::gloo::IoException(error.what());
   }
-  if (driver->socket().receiveBufferBytes() <
-      options.socket.receiveBufferBytes) {
-    warnOnce(
-        "the kernel limits a UDP socket's receive buffer to less than 4 MiB; "
-        "the bounded transport works, but slower: sysctl -w "
-        "net.core.rmem_max=4194304");
+  const std::string advice = receiveBufferAdvice(
+      driver->socket().receiveBufferBytes(), options.socket.receiveBufferBytes);
+  if (!advice.empty()) {
+    warnOnce(advice);
   }
   return driver;
 }

@@ -11,9 +11,10 @@
 #include <iostream>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <sstream>
 #include <vector>
+
+#include "transport_ubt/nearest.h"
 
 extern char** environ;
 
@@ -112,8 +113,11 @@ void readSecretFile(Settings* s, const char* name, const std::string& path) {
 using Reader =
     std::function<void(Settings*, const char* name, const std::string& value)>;
 
-const std::map<std::string, Reader>& readers() {
-  static const auto* const kReaders = new std::map<std::string, Reader>{
+using Readers = std::map<std::string, Reader>;
+
+// What happens to an op.
+Readers policyReaders() {
+  return {
       {"GLOO_UBT_REPAIR",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.repair = choose<::ubt::RepairPolicy>(
@@ -147,6 +151,12 @@ const std::map<std::string, Reader>& readers() {
                                       {"full", ::ubt::AuthMode::kFull},
                                       {"aead", ::ubt::AuthMode::kAead}});
        }},
+  };
+}
+
+// How long it may take, and which it is.
+Readers boundReaders() {
+  return {
       {"GLOO_UBT_BOUND", readBound},
       {"GLOO_UBT_BOUND_MODE",
        [](Settings* s, const char* name, const std::string& value) {
@@ -179,6 +189,11 @@ const std::map<std::string, Reader>& readers() {
        [](Settings* s, const char* name, const std::string& value) {
          s->minBytes = integer(name, value, 0, uint64_t{1} << 40);
        }},
+  };
+}
+
+Readers socketReaders() {
+  return {
       {"GLOO_UBT_PORTS", readPorts},
       {"GLOO_UBT_MTU",
        [](Settings* s, const char* name, const std::string& value) {
@@ -202,6 +217,11 @@ const std::map<std::string, Reader>& readers() {
          s->busyPoll =
              value == "off" ? ::ubt::Duration{0} : duration(name, value, value);
        }},
+  };
+}
+
+Readers otherReaders() {
+  return {
       {"GLOO_UBT_SECRET",
        [](Settings* s, const char*, const std::string& value) {
          s->secret = value;
@@ -216,26 +236,23 @@ const std::map<std::string, Reader>& readers() {
          }
        }},
   };
+}
+
+const Readers& readers() {
+  static const auto* const kReaders = [] {
+    auto* const all = new Readers;
+    for (const Readers& group :
+         {policyReaders(), boundReaders(), socketReaders(), otherReaders()}) {
+      all->insert(group.begin(), group.end());
+    }
+    return all;
+  }();
   return *kReaders;
 }
 
 // Read elsewhere, by the Redis rendezvous.
 constexpr const char* kOthers[] = {"GLOO_UBT_REDIS_PASSWORD",
                                    "GLOO_UBT_REDIS_PASSWORD_FILE"};
-
-size_t editDistance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= b.size(); j++) {
-      const size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row.back();
-}
 
 void warnOfUnknown() {
   for (char** entry = environ; *entry != nullptr; entry++) {
@@ -245,24 +262,38 @@ void warnOfUnknown() {
         std::count(std::begin(kOthers), std::end(kOthers), name) > 0) {
       continue;
     }
-    const auto nearest = std::min_element(
-        readers().begin(), readers().end(), [&](auto& a, auto& b) {
-          return editDistance(a.first, name) < editDistance(b.first, name);
-        });
     std::cerr << "warning: unknown variable " << name << "; did you mean "
-              << nearest->first << "?\n";
+              << nearest(name, Settings::variables()) << "?\n";
   }
 }
 
 }  // namespace
 
+std::vector<std::string> Settings::variables() {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : readers()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+void Settings::read(const std::string& name, const std::string& value) {
+  const auto reader = readers().find(name);
+  if (reader == readers().end()) {
+    throw ::gloo::InvalidOperationException("unknown variable " + name +
+                                            "; did you mean " +
+                                            nearest(name, variables()) + "?");
+  }
+  reader->second(this, name.c_str(), value);
+}
+
 Settings Settings::fromEnvironment() {
   static std::once_flag warned;
   std::call_once(warned, warnOfUnknown);
   Settings settings;
-  for (const auto& [name, read] : readers()) {
+  for (const std::string& name : variables()) {
     if (const char* value = std::getenv(name.c_str())) {
-      read(&settings, name.c_str(), value);
+      settings.read(name, value);
     }
   }
   if (settings.protocol.boundScatter > ::ubt::Duration{0} &&

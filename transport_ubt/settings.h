@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/io/fault_injector.h"
@@ -41,6 +42,13 @@ struct Settings {
 
   // GLOO_UBT_FAULT.
   ::ubt::FaultOptions faults;
+
+  // The names of all variables.
+  static std::vector<std::string> variables();
+
+  // Takes one variable's value. Throws as fromEnvironment(), also for a name
+  // that is none of those.
+  void read(const std::string& name, const std::string& value);
 
   // Reads the variables. Throws gloo::InvalidOperationException, which names
   // the variable, its value and what is allowed; warns once on stderr of an

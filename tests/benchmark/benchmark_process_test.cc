@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <signal.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <set>
-#include <sstream>
 
 #include "benchmark/registry.h"
-#include "tests/support/child_process.h"
+#include "tests/benchmark/benchmark_processes.h"
 #include "tests/support/redis_server.h"
-#include "tests/support/temporary_directory.h"
 
 namespace gloo {
 namespace benchmark {
@@ -22,76 +12,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Words = std::vector<std::string>;
-
-constexpr std::chrono::seconds kLimit{60};
-
-// The benchmark binary, run as a process per rank.
-class BenchmarkProcessTest : public ::testing::Test {
- protected:
-  struct Result {
-    int status;
-    std::string output;
-  };
-
-  // Returns the ranks' results in rank order.
-  std::vector<Result> run(int ranks, const Words& arguments) {
-    std::vector<std::unique_ptr<test::ChildProcess>> processes;
-    for (int rank = 0; rank < ranks; rank++) {
-      Words command{std::getenv("BENCHMARK"),
-                    "--size",
-                    std::to_string(ranks),
-                    "--rank",
-                    std::to_string(rank),
-                    "--tcp-device",
-                    "lo"};
-      command.insert(command.end(), arguments.begin(), arguments.end());
-      processes.push_back(std::make_unique<test::ChildProcess>(
-          command, outputPath(runs_, rank)));
-    }
-    std::vector<Result> results;
-    for (int rank = 0; rank < ranks; rank++) {
-      const int status =
-          processes[static_cast<size_t>(rank)]->wait(kLimit).value_or(-1);
-      std::stringstream output;
-      output << std::ifstream(outputPath(runs_, rank)).rdbuf();
-      results.push_back({status, output.str()});
-    }
-    runs_++;
-    return results;
-  }
-
-  // The same, through files.
-  std::vector<Result> runThroughFiles(int ranks, Words arguments) {
-    const auto path = directory_.path() + "/shared";
-    std::filesystem::create_directory(path);
-    arguments.insert(arguments.begin(), {"--shared-path", path});
-    auto results = run(ranks, arguments);
-    EXPECT_TRUE(std::filesystem::is_empty(path));
-    return results;
-  }
-
-  // All ranks succeeded, and rank 0 alone printed a row.
-  static void expectRow(const std::vector<Result>& results,
-                        const std::string& row) {
-    for (const auto& result : results) {
-      EXPECT_EQ(result.status, 0) << result.output;
-    }
-    EXPECT_THAT(results[0].output,
-                AllOf(HasSubstr("BENCHMARK RESULTS"), HasSubstr(row)));
-    for (size_t i = 1; i < results.size(); i++) {
-      EXPECT_EQ(results[i].output, "");
-    }
-  }
-
-  std::string outputPath(int run, int rank) const {
-    return directory_.path() + "/" + std::to_string(run) + "." +
-           std::to_string(rank);
-  }
-
-  test::TemporaryDirectory directory_;
-  int runs_ = 0;
-};
 
 class EveryBenchmark : public BenchmarkProcessTest,
                        public ::testing::WithParamInterface<std::string> {
@@ -311,101 +231,6 @@ TEST_F(BenchmarkProcessTest, AProcessAlone) {
   expectRow(
       run(1, {"--elements", "7", "--iteration-count", "2", "allreduce_local"}),
       "         28          7");
-}
-
-TEST_F(BenchmarkProcessTest, WrongCommandLines) {
-  const auto output = [this](const Words& arguments) {
-    const auto results = run(1, arguments);
-    EXPECT_EQ(results[0].status, 1);
-    return results[0].output;
-  };
-  EXPECT_THAT(output({"allgathre"}), HasSubstr("did you mean allgather?"));
-  EXPECT_THAT(output({"--elemens", "1", "reduce"}), HasSubstr("--elements"));
-  EXPECT_THAT(output({"-t", "ibverbs", "reduce"}),
-              HasSubstr("no such transport"));
-  EXPECT_THAT(output({"--tcp-device", "nosuch0", "reduce"}),
-              AllOf(HasSubstr("nosuch0"), HasSubstr("but lo")));
-  EXPECT_THAT(output({"--shared-path", "/no/such", "reduce"}),
-              HasSubstr("no such directory"));
-  EXPECT_THAT(output({"sendrecv_stress"}), HasSubstr("exactly 2 processes"));
-  EXPECT_THAT(output({"pairwise_exchange"}), HasSubstr("even number"));
-}
-
-TEST_F(BenchmarkProcessTest, FilesOfACrashedJobAreNamed) {
-  const auto path = directory_.path() + "/crashed";
-  std::filesystem::create_directory(path);
-  const Words arguments{"--shared-path", path, "reduce"};
-  {
-    // Rank 0 alone, killed while it waits.
-    test::ChildProcess alone({std::getenv("BENCHMARK"),
-                              "-s2",
-                              "--tcp-device",
-                              "lo",
-                              "--shared-path",
-                              path,
-                              "reduce"},
-                             "");
-    const auto end = std::chrono::steady_clock::now() + kLimit;
-    while (std::filesystem::is_empty(path)) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-    }
-    // No rank that goes takes it along by a signal.
-    std::ifstream status("/proc/" + std::to_string(alone.pid()) + "/status");
-    std::string line;
-    while (std::getline(status, line) && line.find("SigIgn") != 0) {
-    }
-    EXPECT_TRUE(std::stoull(line.substr(7), nullptr, 16) &
-                1ULL << (SIGPIPE - 1));
-    // Its file may still have its temporary name.
-    alone.wait(std::chrono::milliseconds(100));
-  }
-  const auto results = run(1, arguments);
-  EXPECT_EQ(results[0].status, 1);
-  EXPECT_THAT(results[0].output, HasSubstr("another prefix"));
-}
-
-TEST_F(BenchmarkProcessTest, AKilledRankEndsTheOthers) {
-  for (const auto* transport : {"tcp", "ubt"}) {
-    const auto path = directory_.path() + "/" + transport;
-    std::filesystem::create_directory(path);
-    std::vector<std::unique_ptr<test::ChildProcess>> ranks;
-    for (const auto* rank : {"0", "1", "2"}) {
-      ranks.push_back(
-          std::make_unique<test::ChildProcess>(Words{std::getenv("BENCHMARK"),
-                                                     "-s3",
-                                                     "-r",
-                                                     rank,
-                                                     "-t",
-                                                     transport,
-                                                     "--tcp-device",
-                                                     "lo",
-                                                     "--shared-path",
-                                                     path,
-                                                     "--elements",
-                                                     "1000",
-                                                     "--iteration-count",
-                                                     "100000000",
-                                                     "allreduce_ring"},
-                                               path + ".out"));
-    }
-    // Rank 0 prints its header once all are connected.
-    const auto end = std::chrono::steady_clock::now() + kLimit;
-    const auto started = [&] {
-      std::stringstream output;
-      output << std::ifstream(path + ".out").rdbuf();
-      return output.str().find("iterations") != std::string::npos;
-    };
-    while (!started()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(5)));
-    }
-    // Nothing is printed when the context to be measured is connected. Gloo
-    // waits for its timeout, not for the peer, until then.
-    ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(500)));
-    ranks[1]->signal(SIGKILL);
-    EXPECT_EQ(ranks[0]->wait(std::chrono::seconds(5)), 1) << transport;
-    EXPECT_EQ(ranks[2]->wait(std::chrono::seconds(5)), 1) << transport;
-  }
 }
 
 TEST_F(BenchmarkProcessTest, Help) {

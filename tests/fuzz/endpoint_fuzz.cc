@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/fuzz/heap.h"
 #include "tests/sim/plain_reduction.h"
 #include "transport_ubt/core/cursor.h"
 #include "transport_ubt/core/endpoint.h"
@@ -18,6 +19,8 @@ constexpr int kRanks = 3;
 constexpr size_t kArenaBytes = 64 << 10;
 constexpr size_t kElements = 2000;
 constexpr size_t kOpsMax = 300;
+// All together, of which the arena is a part.
+constexpr size_t kHeapBytesMax = 8 << 20;
 
 // A packet from the fuzzer's bytes: the header's fixed parts are made right,
 // so that the input decides over the rest.
@@ -74,6 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto auth = static_cast<ubt::AuthMode>(data[0] % 3);
   data++;
   size--;
+  const size_t heapBefore = heapBytes();
   ubt::Endpoint::Limits limits;
   limits.arenaBytes = kArenaBytes;
   ubt::Endpoint endpoint(limits, ubt::sim::plainReduction());
@@ -109,7 +113,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (int i = 0; i < 100 && endpoint.packetOut(now, &out); i++) {
     }
     if (endpoint.shared().arena.heldBytes() > kArenaBytes ||
-        session->opsHeld() > kOpsMax) {
+        session->opsHeld() > kOpsMax ||
+        heapBytes() - heapBefore > kHeapBytesMax) {
       std::abort();
     }
   }

@@ -26,6 +26,7 @@ def fuzz_target(name, srcs, deps):
                 "-max_total_time=60",
                 "-print_final_stats=1",
                 "-rss_limit_mb=2048",
+                "-malloc_limit_mb=64",
             ],
             "//conditions:default": [],
         }),

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "tests/integration/job.h"
+#include "tests/support/lateness.h"
 #include "tests/support/redis_server.h"
 
 namespace {
@@ -16,8 +17,14 @@ using test::Job;
 using test::Line;
 using ::testing::HasSubstr;
 
-// What is promised is one second; a busy machine may be late to run anyone.
-constexpr int64_t kNamedWithinUs = 5000000;
+// The promise, but for threads that a busy machine runs late: those of the
+// kernel's news, Gloo's device, the watch and the caller.
+constexpr int64_t kNamedWithinUs = 1000000;
+constexpr int kHops = 4;
+
+int64_t namedWithinUs(const test::Lateness& lateness) {
+  return kNamedWithinUs + kHops * lateness.worst().count();
+}
 // By how much a caller may be late to run on a busy machine.
 constexpr int64_t kLatenessUs = 1000000;
 
@@ -32,23 +39,25 @@ void expectOpsWithinTheirBounds(const Job& job, int rank) {
 }
 
 // Every rank but `culprit` ends with an error that has `text`, soon after
-// `sinceUs`.
+// `sinceUs`, since when `lateness` was taken.
 void expectOthersName(Job* job,
                       int culprit,
                       const std::string& text,
-                      int64_t sinceUs) {
+                      int64_t sinceUs,
+                      const test::Lateness& lateness) {
   for (int rank = 0; rank < job->size(); rank++) {
     if (rank == culprit) {
       continue;
     }
     const Line error = job->await(rank, "ended with: ");
     const int64_t tookUs = error.number("at_us") - sinceUs;
-    std::printf("rank %d: %ld ms: %s\n",
+    std::printf("rank %d: %ld ms, lateness %ld ms: %s\n",
                 rank,
                 static_cast<long>(tookUs / 1000),
+                static_cast<long>(lateness.worst().count() / 1000),
                 error.text().c_str());
     EXPECT_THAT(error.text(), HasSubstr(text));
-    EXPECT_LE(tookUs, kNamedWithinUs);
+    EXPECT_LE(tookUs, namedWithinUs(lateness));
     EXPECT_EQ(job->wait(rank), 1);
   }
 }
@@ -60,9 +69,11 @@ void killOneOf(int ranks, const Job::Words& environment, int afterOps) {
   for (int rank = 0; rank < ranks; rank++) {
     job.await(rank, "op=" + std::to_string(afterOps) + " ");
   }
+  const test::Lateness lateness;
   const int64_t killed = test::nowUs();
   job.process(culprit).signal(SIGKILL);
-  expectOthersName(&job, culprit, "rank " + std::to_string(culprit), killed);
+  expectOthersName(
+      &job, culprit, "rank " + std::to_string(culprit), killed, lateness);
   for (int rank = 0; rank < ranks; rank++) {
     expectOpsWithinTheirBounds(job, rank);
   }
@@ -87,11 +98,13 @@ TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
   job.startRest({"--ops", "1000000"}, kByHand);
   job.await(1, "op=0 ");
   job.await(2, "op=0 ");
+  const test::Lateness lateness;
   const int64_t killed = test::nowUs();
   job.process(1).signal(SIGKILL);
   const Line error = job.await(0, "ended with: ");
   EXPECT_THAT(error.text(), HasSubstr("rank 1"));
-  EXPECT_LE(error.number("at_us") - killed, kNamedWithinUs + 3000000);
+  // It pauses for 1.5 s before each op.
+  EXPECT_LE(error.number("at_us") - killed, namedWithinUs(lateness) + 1500000);
   EXPECT_THAT(job.await(2, "ended with: ").text(), HasSubstr("rank 1"));
 }
 
@@ -204,11 +217,13 @@ TEST(AbsentRank, IsWaitedForWhileWarmingUp) {
 
 TEST(Disagreement, OfElementTypesNamesBoth) {
   Job job(3);
-  // Late: once all are connected.
-  job.start(1,
-            {"--type", "float64", "--elements", "80000", "--late-ms", "200"});
-  job.startRest(
-      {"--type", "float32", "--elements", "80000", "--late-ms", "200"});
+  // Late: once all are connected. They stay, or who is first to throw would be
+  // all that some learn of.
+  Job::Words arguments{"--elements", "80000", "--late-ms", "200", "--stay"};
+  arguments.insert(arguments.end(), {"--type", "float64"});
+  job.start(1, arguments);
+  arguments.back() = "float32";
+  job.startRest(arguments);
   for (int rank = 0; rank < 3; rank++) {
     const Line error = job.await(rank, "ended with: ");
     EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));
@@ -219,8 +234,8 @@ TEST(Disagreement, OfElementTypesNamesBoth) {
 
 TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
   Job job(3);
-  job.start(1, {"--elements", "90000", "--late-ms", "300", "--stay"}, kByHand);
-  job.startRest({"--elements", "80000", "--stay"}, {"GLOO_UBT_BOUND=10s"});
+  job.start(1, {"--elements", "90000", "--late-ms", "300"}, kByHand);
+  job.startRest({"--elements", "80000"}, {"GLOO_UBT_BOUND=10s"});
   for (int rank = 0; rank < 3; rank++) {
     const Line error = job.await(rank, "ended with: ");
     EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));
@@ -231,8 +246,8 @@ TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
 TEST(Disagreement, OfAuthenticationNamesBoth) {
   for (const char* const other : {"GLOO_UBT_AUTH=full", "GLOO_UBT_AUTH=aead"}) {
     Job job(2);
-    job.start(1, {"--late-ms", "200"}, {other});
-    job.start(0, {"--late-ms", "200"});
+    job.start(1, {"--late-ms", "200", "--stay"}, {other});
+    job.start(0, {"--late-ms", "200", "--stay"});
     for (const int rank : {0, 1}) {
       const Line error = job.await(rank, "ended with: ");
       EXPECT_THAT(error.text(), HasSubstr("rank 1 brings"));
@@ -271,9 +286,14 @@ TEST(Disagreement, OfSecretsNamesARankByTimeout) {
   Job job(2);
   job.start(1, {"--timeout-ms", "1000", "--stay"}, {"GLOO_UBT_SECRET=other"});
   job.start(0, {"--timeout-ms", "1000", "--stay"}, {"GLOO_UBT_SECRET=one"});
-  const Line error = job.await(0, "ended with: ");
-  EXPECT_THAT(error.text(), HasSubstr("rank 1"));
-  EXPECT_THAT(error.text(), HasSubstr("GLOO_UBT_SECRET"));
+  std::string both;
+  for (const int rank : {0, 1}) {
+    const Line error = job.await(rank, "ended with: ");
+    EXPECT_THAT(error.text(), HasSubstr("rank " + std::to_string(1 - rank)));
+    both += error.text();
+  }
+  // The second may find the first gone before its own time is up.
+  EXPECT_THAT(both, HasSubstr("GLOO_UBT_SECRET"));
 }
 
 TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
@@ -306,9 +326,10 @@ TEST(ARankOfAJobThroughRedis, IsNamedWhenKilled) {
     const auto ops = job.lines(rank, "op=").size();
     job.await(rank, "op=" + std::to_string(ops + 10) + " ");
   }
+  const test::Lateness lateness;
   const int64_t killed = test::nowUs();
   job.process(2).signal(SIGKILL);
-  expectOthersName(&job, 2, "rank 2", killed);
+  expectOthersName(&job, 2, "rank 2", killed, lateness);
 }
 
 }  // namespace

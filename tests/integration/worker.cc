@@ -36,8 +36,9 @@ struct Flags {
   int pauseMs = 0;        // before each op
   int lateMs = 0;         // before the first
   int timeoutMs = 10000;  // of the context
-  bool stay = false;      // until killed, once all is done or an error printed
-  bool exact = false;     // the transpose over the reliable transport instead
+  bool stay = false;   // with its context until killed, once all is done or an
+                       // error printed
+  bool exact = false;  // the transpose over the reliable transport instead
 };
 
 int64_t nowUs() {
@@ -149,6 +150,16 @@ std::unique_ptr<gloo::rendezvous::Store> join(const Flags& flags) {
   return std::make_unique<gloo::rendezvous::UbtRedisStore>(options);
 }
 
+void runOps(const Flags& flags, const std::shared_ptr<gloo::Context>& context) {
+  if (flags.type == "float32") {
+    runOps<float>(flags, context);
+  } else if (flags.type == "float64") {
+    runOps<double>(flags, context);
+  } else {
+    throw std::invalid_argument("no such type: " + flags.type);
+  }
+}
+
 void run(const Flags& flags) {
   gloo::transport::ubt::attr attr;
   if (flags.interface.empty()) {
@@ -164,12 +175,13 @@ void run(const Flags& flags) {
   context->setTimeout(std::chrono::milliseconds(flags.timeoutMs));
   context->connectFullMesh(*store, device);
   say("connected");
-  if (flags.type == "float32") {
-    runOps<float>(flags, context);
-  } else if (flags.type == "float64") {
-    runOps<double>(flags, context);
-  } else {
-    throw std::invalid_argument("no such type: " + flags.type);
+  try {
+    runOps(flags, context);
+  } catch (const std::exception& error) {
+    if (!flags.stay) {
+      throw;
+    }
+    say(std::string("ended with: ") + error.what());
   }
   sayCounters(*context);
   if (flags.stay) {

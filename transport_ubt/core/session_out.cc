@@ -9,8 +9,9 @@
 namespace ubt {
 namespace {
 
-// Bytes of data to one peer in a row: what the kernel sends in one go.
-constexpr size_t kSendBurstBytes = 65507;
+// Bytes of data to one peer in a row, where they are more than one datagram:
+// what the kernel sends in one go, with room for the control that rides behind.
+constexpr size_t kSendBurstBytes = 64256;
 
 }  // namespace
 
@@ -56,7 +57,8 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   const size_t packetBytes = setup_.slotBytesMax + PacketHeader::kBytes;
   // Data for a rank that has not spoken yet could be lost on one that has not
   // joined yet; it is told of ops until it answers.
-  if (peer.heard() && sendBurstBytes_ + packetBytes <= kSendBurstBytes) {
+  if (peer.heard() && (sendBurstBytes_ == 0 ||
+                       sendBurstBytes_ + packetBytes <= kSendBurstBytes)) {
     if (!peer.send.available()) {
       if (peer.blockedRetry == kNever && hasData(rank)) {
         peer.blockedRetry = now + retryAfter(rank);

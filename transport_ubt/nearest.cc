@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "benchmark/nearest.h"
+#include "transport_ubt/nearest.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 namespace gloo {
-namespace benchmark {
+namespace transport {
+namespace ubt {
 
 namespace {
 
@@ -42,5 +43,6 @@ std::string nearest(const std::string& typed,
   return best;
 }
 
-}  // namespace benchmark
+}  // namespace ubt
+}  // namespace transport
 }  // namespace gloo

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any value of any variable is taken or refused.
+#include <gloo/common/error.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/settings.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using gloo::transport::ubt::Settings;
+  static const auto* const kNames =
+      new std::vector<std::string>(Settings::variables());
+  if (size == 0) {
+    return 0;
+  }
+  const std::string& name = (*kNames)[data[0] % kNames->size()];
+  if (name == "GLOO_UBT_SECRET_FILE") {
+    return 0;  // whatever file the fuzzer hits upon
+  }
+  Settings settings;
+  try {
+    settings.read(name, std::string(data + 1, data + size));
+  } catch (const gloo::InvalidOperationException&) {
+    return 0;
+  }
+  const auto& protocol = settings.protocol;
+  const bool sane = settings.portLow <= settings.portHigh &&
+                    settings.mtu >= 0 && settings.mtu <= 65536 &&
+                    settings.arenaBytes > 0 && settings.windowBytes > 0 &&
+                    protocol.leadOps > 0 && protocol.hardBoundFactor > 0 &&
+                    protocol.boundScatter.count() >= 0 &&
+                    (protocol.boundScatter.count() == 0) ==
+                        (protocol.boundBroadcast.count() == 0);
+  if (!sane) {
+    std::abort();
+  }
+  return 0;
+}

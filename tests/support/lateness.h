@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace test {
+
+// How late this machine is to run a thread: one of its own wants to wake every
+// few milliseconds. A promise in seconds holds but for this, and a test that
+// measures it need not guess how busy the machine is.
+class Lateness {
+ public:
+  Lateness();
+  ~Lateness();
+  Lateness(const Lateness&) = delete;
+  Lateness& operator=(const Lateness&) = delete;
+
+  // The worst since the start. From any thread.
+  std::chrono::microseconds worst() const;
+
+ private:
+  void run();
+
+  mutable std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::chrono::steady_clock::duration worst_{0};
+  std::thread thread_;
+};
+
+}  // namespace test

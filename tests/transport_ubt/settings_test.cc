@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each variable does; what it refuses is in integration/device_faults.
+#include "transport_ubt/settings.h"
+
+#include <gloo/common/error.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/support/temporary_directory.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+Settings with(const char* name, const std::string& value) {
+  Settings settings;
+  settings.read(name, value);
+  return settings;
+}
+
+TEST(Settings, ReadsEachVariable) {
+  EXPECT_EQ(with("GLOO_UBT_REPAIR", "none").protocol.repair,
+            ::ubt::RepairPolicy::kNone);
+  EXPECT_EQ(with("GLOO_UBT_FILL", "zero").protocol.fill, ::ubt::Fill::kZero);
+  EXPECT_EQ(with("GLOO_UBT_ORDER", "rank").protocol.order,
+            ::ubt::SumOrder::kRank);
+  EXPECT_EQ(with("GLOO_UBT_AUTH", "aead").protocol.auth,
+            ::ubt::AuthMode::kAead);
+  EXPECT_EQ(with("GLOO_UBT_BOUND_MODE", "paper").protocol.boundMode,
+            ::ubt::BoundMode::kPaper);
+  EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
+  EXPECT_EQ(with("GLOO_UBT_HARD_BOUND", "7").protocol.hardBoundFactor, 7u);
+  EXPECT_EQ(with("GLOO_UBT_LEAD_OPS", "64").protocol.leadOps, 64u);
+  EXPECT_EQ(with("GLOO_UBT_MIN_BYTES", "1099511627776").minBytes,
+            size_t{1} << 40);
+  EXPECT_EQ(with("GLOO_UBT_MTU", "1500").mtu, 1500);
+  EXPECT_FALSE(with("GLOO_UBT_GSO", "off").segmentation);
+  EXPECT_EQ(with("GLOO_UBT_ARENA_BYTES", "1048576").arenaBytes, 1048576u);
+  EXPECT_EQ(with("GLOO_UBT_WINDOW_BYTES", "65536").windowBytes, 65536u);
+  EXPECT_EQ(with("GLOO_UBT_SECRET", "a b").secret, "a b");
+  EXPECT_EQ(with("GLOO_UBT_FAULT", "loss:0.5").faults.loss, 0.5);
+}
+
+TEST(Settings, ReadsOneBoundOrTwo) {
+  using std::chrono::microseconds;
+  const Settings one = with("GLOO_UBT_BOUND", "1.5ms");
+  EXPECT_EQ(one.protocol.boundScatter, microseconds(1500));
+  EXPECT_EQ(one.protocol.boundBroadcast, microseconds(1500));
+  const Settings two = with("GLOO_UBT_BOUND", "20us,1s");
+  EXPECT_EQ(two.protocol.boundScatter, microseconds(20));
+  EXPECT_EQ(two.protocol.boundBroadcast, std::chrono::seconds(1));
+}
+
+TEST(Settings, ReadsAPortOrARange) {
+  const Settings one = with("GLOO_UBT_PORTS", "4000");
+  EXPECT_EQ(one.portLow, 4000);
+  EXPECT_EQ(one.portHigh, 4000);
+  const Settings range = with("GLOO_UBT_PORTS", "4000-65535");
+  EXPECT_EQ(range.portLow, 4000);
+  EXPECT_EQ(range.portHigh, 65535);
+}
+
+TEST(Settings, ReadsTheFirstLineOfASecretFile) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/secret";
+  std::ofstream(path) << "correct horse\nbattery\n";
+  EXPECT_EQ(with("GLOO_UBT_SECRET_FILE", path).secret, "correct horse");
+}
+
+TEST(Settings, RefusesAnUnknownNameAndTellsTheNearest) {
+  try {
+    with("GLOO_UBT_LEAD_OP", "1");
+    ADD_FAILURE() << "taken";
+  } catch (const ::gloo::InvalidOperationException& error) {
+    EXPECT_NE(std::string(error.what()).find("GLOO_UBT_LEAD_OPS?"),
+              std::string::npos);
+  }
+}
+
+TEST(Settings, WithABoundByHandThereIsNoWarmUpUnlessAskedFor) {
+  setenv("GLOO_UBT_BOUND", "5ms", 1);
+  EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps, 0u);
+  setenv("GLOO_UBT_WARMUP_OPS", "3", 1);
+  EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps, 3u);
+  unsetenv("GLOO_UBT_BOUND");
+  unsetenv("GLOO_UBT_WARMUP_OPS");
+  EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps,
+            ::ubt::Options().warmupOps);
+}
+
+}  // namespace
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
