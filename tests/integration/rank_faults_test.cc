@@ -234,8 +234,8 @@ TEST(Disagreement, OfElementTypesNamesBoth) {
 
 TEST(Disagreement, OfElementCountsNamesBothEvenWithLateRanks) {
   Job job(3);
-  job.start(1, {"--elements", "90000", "--late-ms", "300"}, kByHand);
-  job.startRest({"--elements", "80000"}, {"GLOO_UBT_BOUND=10s"});
+  job.start(1, {"--elements", "90000", "--late-ms", "300", "--stay"}, kByHand);
+  job.startRest({"--elements", "80000", "--stay"}, {"GLOO_UBT_BOUND=10s"});
   for (int rank = 0; rank < 3; rank++) {
     const Line error = job.await(rank, "ended with: ");
     EXPECT_THAT(error.text(), HasSubstr("80000 x float32"));

@@ -65,18 +65,18 @@ int Session::lagging() const {
   return -1;
 }
 
-const std::string& Session::giveUp() {
-  if (failure_.empty()) {
-    const int rank = lagging();
-    culprit_ = culprit_ < 0 ? rank : culprit_;
-    failure_ = "rank " + std::to_string(rank) +
-               " has not finished an allreduce that ended here, and did not "
-               "within the timeout (no more than " +
-               std::to_string(setup_.options.leadOps) +
-               " may be ahead of it); is it stuck or stopped?" + silence(rank);
-    sendLeave();
+void Session::giveUp() {
+  if (!failure_.empty()) {
+    return;
   }
-  return failure_;
+  const int rank = lagging();
+  culprit_ = culprit_ < 0 ? rank : culprit_;
+  failure_ = "rank " + std::to_string(rank) +
+             " has not finished an allreduce that ended here, and did not "
+             "within the timeout (no more than " +
+             std::to_string(setup_.options.leadOps) +
+             " may be ahead of it); is it stuck or stopped?" + silence(rank);
+  sendLeave();
 }
 
 OpId Session::enter(TimePoint now,

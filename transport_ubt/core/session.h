@@ -73,8 +73,6 @@ class Session : private OpHost {
              const OpShape& shape,
              std::byte* bucket,
              Duration timeout = Duration{0});
-  // Always: enter() does the waiting for lead.
-  bool mayEnter() const { return true; }
   bool finished(const OpId& id) const;
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;
@@ -85,10 +83,6 @@ class Session : private OpHost {
   // and no further op can begin.
   // The first news stand: what follows them is their consequence.
   void peerClosed(int peer, const std::string& why);
-  // The rank that holds up the lead has not moved for a whole timeout: no op
-  // can begin any more, and the others are told that this rank leaves. Returns
-  // failure(), which names the rank and the remedy.
-  const std::string& giveUp();
   // Why no op can begin any more; empty if one can.
   const std::string& failure() const { return failure_; }
 
@@ -123,6 +117,10 @@ class Session : private OpHost {
     std::byte* bucket = nullptr;
     TimePoint until{};
   };
+
+  // The rank that holds up the lead has not moved for a whole timeout: no op
+  // can begin any more, and the others are told that this rank leaves.
+  void giveUp();
 
   // OpHost
   void control(int peer, const ControlRecord& record, bool urgent) override;

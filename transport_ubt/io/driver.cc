@@ -147,22 +147,13 @@ bool Driver::allreduce(Session* session,
                        OpReport* report,
                        Failure* failure) {
   Call call(this);
-  driveUntil(
-      call.lock(),
-      [&] { return session->mayEnter() || !session->failure().empty(); },
-      steadyNow() + timeout);
   if (!session->failure().empty()) {
     failure->what = session->failure();
     return false;
   }
-  if (!session->mayEnter()) {
-    failure->what = session->giveUp();
-    sendAll();
-    return false;
-  }
   const OpId id = session->enter(steadyNow(), tag, shape, bucket, timeout);
   wakeSleeper();
-  // The op ends itself, by its bound or its own timeout.
+  // The session ends it, by its bound or its timeout.
   driveUntil(
       call.lock(), [&] { return session->finished(id); }, kNever);
   failure->what = session->failure(id);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank of two, whose peer never comes, while strangers flood its socket.
+
+#include "transport_ubt/io/driver.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "transport_ubt/kernels/reduction_kernels.h"
+
+namespace ubt {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Beyond this a wait counts as endless.
+constexpr auto kEndless = 20s;
+
+SocketAddress loopback() {
+  sockaddr_storage storage{};
+  auto* const address = reinterpret_cast<sockaddr_in*>(&storage);
+  address->sin_family = AF_INET;
+  address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return SocketAddress(storage, 0);
+}
+
+UdpSocket::Options onLoopback() {
+  UdpSocket::Options options;
+  options.address = loopback();
+  return options;
+}
+
+// Datagrams of a byte each, many a call, until it goes.
+class Flood {
+ public:
+  explicit Flood(const SocketAddress& to)
+      : socket_(onLoopback()), thread_([this, to] { run(to); }) {}
+  ~Flood() {
+    over_ = true;
+    thread_.join();
+  }
+
+ private:
+  void run(const SocketAddress& to) {
+    std::vector<char> bytes(UdpSocket::kTrainSegmentsMax);
+    const iovec piece{bytes.data(), bytes.size()};
+    while (!over_) {
+      socket_.send(to, &piece, 1, 1, true);
+    }
+  }
+
+  UdpSocket socket_;
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+class DriverTest : public ::testing::Test {
+ protected:
+  DriverTest() : peer_(onLoopback()) {
+    Driver::Options options;
+    options.socket = onLoopback();
+    driver_ = std::make_unique<Driver>(options, reductionKernels());
+    Session::Setup setup;
+    setup.size = 2;
+    setup.epoch = 1;
+    setup.slotBytesMax = 1024;
+    setup.keys.resize(2);
+    setup.windowBytes = {1 << 20, 1 << 20};
+    setup.options.repair = RepairPolicy::kNone;
+    setup.options.warmupOps = 0;
+    setup.options.boundScatter = setup.options.boundBroadcast = 20ms;
+    session_ = driver_->open(setup, {loopback(), peer_.address()});
+  }
+  ~DriverTest() override { driver_->close(session_); }
+
+  // Whether the call yielded a report.
+  bool allreduce(uint32_t tag, Duration bound) {
+    std::vector<float> bucket(1000, 1);
+    OpShape shape;
+    shape.elements = bucket.size();
+    shape.fingerprint = session_->options().fingerprint();
+    OpReport report;
+    Driver::Failure failure;
+    const bool yielded =
+        driver_->allreduce(session_,
+                           tag,
+                           shape,
+                           reinterpret_cast<std::byte*>(bucket.data()),
+                           bound,
+                           &report,
+                           &failure);
+    return yielded && report.endedBy == EndedBy::kBound;
+  }
+
+  UdpSocket peer_;
+  std::unique_ptr<Driver> driver_;
+  Session* session_ = nullptr;
+};
+
+TEST_F(DriverTest, AFloodStopsNoDeadline) {
+  const Flood one(driver_->socket().address());
+  const Flood another(driver_->socket().address());
+  auto call = std::async(std::launch::async, [&] { return allreduce(0, 1s); });
+  ASSERT_EQ(call.wait_for(kEndless), std::future_status::ready);
+  EXPECT_TRUE(call.get());
+}
+
+TEST_F(DriverTest, WhoDrivesUnderAFloodMakesWay) {
+  const Flood one(driver_->socket().address());
+  const Flood another(driver_->socket().address());
+  std::vector<std::future<bool>> calls;
+  for (uint32_t tag = 0; tag < 3; tag++) {
+    calls.push_back(std::async(std::launch::async,
+                               [this, tag] { return allreduce(tag, 1s); }));
+  }
+  auto counters =
+      std::async(std::launch::async, [this] { return driver_->counters(); });
+  EXPECT_EQ(counters.wait_for(kEndless), std::future_status::ready);
+  for (auto& call : calls) {
+    ASSERT_EQ(call.wait_for(kEndless), std::future_status::ready);
+    EXPECT_TRUE(call.get());
+  }
+}
+
+TEST_F(DriverTest, AnEmptyDatagramIsCounted) {
+  ASSERT_EQ(peer_.send(driver_->socket().address(), nullptr, 0, 0, false),
+            UdpSocket::Sent::kYes);
+  EXPECT_TRUE(allreduce(0, 1s));  // drains the socket
+  EXPECT_EQ(driver_->counters().get(Counter::kMalformed), 1u);
+}
+
+}  // namespace
+}  // namespace ubt
