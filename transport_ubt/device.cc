@@ -64,6 +64,13 @@ void warnOnce(const std::string& text) {
   }
 }
 
+// The arena's limit is the process's, however many devices it has. Devices may
+// outlive static objects.
+::ubt::ArenaBudget& processBudget() {
+  static auto* const kBudget = new ::ubt::ArenaBudget();
+  return *kBudget;
+}
+
 std::unique_ptr<::ubt::Driver> makeDriver(const tcp::attr& attr,
                                           const Settings& settings) {
   ::ubt::Driver::Options options;
@@ -72,6 +79,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const tcp::attr& attr,
   options.socket.portHigh = settings.portHigh;
   options.socket.segmentation = settings.segmentation;
   options.limits.arenaBytes = settings.arenaBytes;
+  options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;
   options.faults = settings.faults;
   options.busyPoll = settings.busyPoll;

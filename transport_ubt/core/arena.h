@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,26 @@
 namespace ubt {
 
 class Arena;
+
+// What the arenas that share it hold together. Thread-safe.
+class ArenaBudget {
+ public:
+  // False, and nothing taken, if more than `limitBytes` were held then.
+  bool take(size_t bytes, size_t limitBytes) {
+    size_t held = heldBytes_.load();
+    do {
+      if (bytes > limitBytes || held > limitBytes - bytes) {
+        return false;
+      }
+    } while (!heldBytes_.compare_exchange_weak(held, held + bytes));
+    return true;
+  }
+  void give(size_t bytes) { heldBytes_ -= bytes; }
+  size_t heldBytes() const { return heldBytes_; }
+
+ private:
+  std::atomic<size_t> heldBytes_{0};
+};
 
 // A piece of the arena's memory, or room in it alone, given back when the
 // handle goes. Move-only.
@@ -47,15 +68,19 @@ class ArenaBuffer {
   size_t bytes_ = 0;
 };
 
-// All memory that peers can make this process hold, under one limit: early
+// All memory that peers can make one endpoint hold, under one limit: early
 // contributions, early broadcasts, retained shards, and what it takes to keep
-// account of ops that no caller has entered here yet (Op::bytesFor). Keeps a
-// few freed pieces warm. Must outlive its buffers. Not thread-safe.
+// account of ops that no caller has entered here yet (Op::bytesFor). Arenas of
+// one budget have the limit together. Keeps a few freed pieces warm. Must
+// outlive its buffers. Not thread-safe.
 class Arena {
  public:
-  explicit Arena(size_t limitBytes) : limitBytes_(limitBytes) {
+  // `budget` must outlive this; null: one of its own.
+  explicit Arena(size_t limitBytes, ArenaBudget* budget = nullptr)
+      : limitBytes_(limitBytes), budget_(budget == nullptr ? &own_ : budget) {
     spare_.reserve(kSpares);
   }
+  ~Arena() { budget_->give(spareBytes_); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -72,11 +97,12 @@ class Arena {
         return ArenaBuffer(this, std::move(memory), bytes);
       }
     }
-    if (!makeRoom(bytes)) {
+    if (!take(bytes)) {
       return ArenaBuffer();
     }
     std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]);
     if (memory == nullptr) {
+      budget_->give(bytes);
       return ArenaBuffer();
     }
     usedBytes_ += bytes;
@@ -86,7 +112,7 @@ class Arena {
   // Room without memory, for what is allocated elsewhere; an empty handle if
   // there is none.
   ArenaBuffer reserve(size_t bytes) {
-    if (!makeRoom(bytes)) {
+    if (!take(bytes)) {
       return ArenaBuffer();
     }
     usedBytes_ += bytes;
@@ -95,11 +121,12 @@ class Arena {
 
   // Whether pieces of so many bytes in all would be given out now.
   bool hasRoom(size_t bytes) const {
-    return bytes <= limitBytes_ && usedBytes_ <= limitBytes_ - bytes;
+    return bytes <= limitBytes_ &&
+           budget_->heldBytes() - spareBytes_ <= limitBytes_ - bytes;
   }
 
   size_t usedBytes() const { return usedBytes_; }
-  // Everything held, spare pieces too; never above limitBytes().
+  // Everything held here, spare pieces too; never above limitBytes().
   size_t heldBytes() const { return usedBytes_ + spareBytes_; }
   size_t limitBytes() const { return limitBytes_; }
 
@@ -111,15 +138,14 @@ class Arena {
   };
   static constexpr size_t kSpares = 64;
 
-  bool makeRoom(size_t bytes) {
-    if (!hasRoom(bytes)) {
-      return false;
+  bool take(size_t bytes) {
+    if (budget_->take(bytes, limitBytes_)) {
+      return true;
     }
-    if (usedBytes_ + spareBytes_ + bytes > limitBytes_) {
-      spare_.clear();
-      spareBytes_ = 0;
-    }
-    return true;
+    budget_->give(spareBytes_);
+    spare_.clear();
+    spareBytes_ = 0;
+    return budget_->take(bytes, limitBytes_);
   }
 
   void release(std::unique_ptr<std::byte[]> memory, size_t bytes) {
@@ -127,10 +153,15 @@ class Arena {
     if (memory != nullptr && spare_.size() < kSpares) {
       spareBytes_ += bytes;
       spare_.push_back(Spare{std::move(memory), bytes});
+    } else {
+      memory.reset();
+      budget_->give(bytes);
     }
   }
 
   const size_t limitBytes_;
+  ArenaBudget own_;
+  ArenaBudget* const budget_;
   size_t usedBytes_ = 0;
   size_t spareBytes_ = 0;
   std::vector<Spare> spare_;

@@ -7,7 +7,7 @@
 namespace ubt {
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
-    : shared_{Arena(limits.arenaBytes),
+    : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
               ReceiveWindow(limits.windowBytesMin, limits.windowBytesMax),
               {},
               {},

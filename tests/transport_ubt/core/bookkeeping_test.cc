@@ -144,6 +144,25 @@ TEST(Arena, NeverHoldsMoreThanItsLimit) {
   EXPECT_FALSE(arena.acquire(200));
 }
 
+TEST(Arena, ArenasOfOneBudgetShareTheLimit) {
+  ArenaBudget budget;
+  Arena one(1000, &budget);
+  {
+    Arena another(1000, &budget);
+    ArenaBuffer first = one.acquire(600);
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(another.hasRoom(500));
+    EXPECT_FALSE(another.acquire(500));
+    EXPECT_FALSE(another.reserve(500));
+    EXPECT_TRUE(another.acquire(400));  // given back at once, and kept warm
+    EXPECT_EQ(budget.heldBytes(), 1000u);
+    EXPECT_FALSE(one.acquire(400));
+  }
+  EXPECT_EQ(budget.heldBytes(), 600u);  // one's, kept warm
+  EXPECT_TRUE(one.acquire(1000));
+  EXPECT_EQ(budget.heldBytes(), 1000u);
+}
+
 TEST(Credit, LimitsOnlyRise) {
   SendCredit send(2);
   EXPECT_TRUE(send.available());
