@@ -9,6 +9,7 @@
 #include <string>
 
 #include "algorithms/allreduce_options.h"
+#include "algorithms/segment_pipeline.h"
 #include "algorithms/shard_layout.h"
 #include "transport_ubt/patience.h"
 
@@ -43,22 +44,12 @@ class Operation {
 
   void run() {
     connect();
-    const size_t segments = layout_.segments();
-    const size_t lag = segments > 1 ? 1 : 0;
-    for (size_t step = 0; step < segments + lag; step++) {
-      if (step < segments) {
-        if (step >= window_) {
-          receiveBroadcast(step - window_);
-        }
-        scatter(step);
-      }
-      if (step >= lag) {
-        reduce(step - lag);
-      }
-    }
-    for (size_t segment = segments - window_; segment < segments; segment++) {
-      receiveBroadcast(segment);
-    }
+    runSegments(
+        layout_.segments(),
+        window_,
+        [this](size_t segment) { scatter(segment); },
+        [this](size_t segment) { reduce(segment); },
+        [this](size_t segment) { receiveBroadcast(segment); });
     for (; contributionsSent_ > 0; contributionsSent_--) {
       source().waitSend(remaining());
     }

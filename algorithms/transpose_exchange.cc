@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/segment_pipeline.h"
+
 namespace gloo {
 
 namespace {
@@ -147,25 +149,15 @@ void TransposeExchange::run() {
     copyToOutputs({0, count_});
     return;
   }
-  // A segment is reduced while the next is on its way. All ranks take the same
-  // steps in the same order, so no wait can depend on a later step.
-  const size_t segments = layout_.segments();
-  const size_t lag = segments > 1 ? 1 : 0;
-  for (size_t step = 0; step < segments + lag; step++) {
-    if (step < segments) {
-      if (step >= window_) {
-        receiveBroadcast(step - window_);
-      }
-      scatter(step);
-    }
-    if (step >= lag) {
-      reduce(step - lag);
-      broadcast(step - lag);
-    }
-  }
-  for (size_t segment = segments - window_; segment < segments; segment++) {
-    receiveBroadcast(segment);
-  }
+  runSegments(
+      layout_.segments(),
+      window_,
+      [this](size_t segment) { scatter(segment); },
+      [this](size_t segment) {
+        reduce(segment);
+        broadcast(segment);
+      },
+      [this](size_t segment) { receiveBroadcast(segment); });
   for (auto& peer : peers_) {
     for (size_t i = 0; i < window_; i++) {
       peer.scatterSend[i].wait();

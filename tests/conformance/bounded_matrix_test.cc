@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithms/bounded_transpose_allreduce.h"
+#include "tests/conformance/buffers.h"
 #include "tests/conformance/mesh.h"
 #include "transport_ubt/device.h"
 
@@ -89,18 +90,6 @@ struct Job {
   int inputs;
   size_t count;
 };
-
-template <typename T>
-using Buffers = std::vector<std::vector<T>>;
-
-template <typename T>
-std::vector<T*> pointersTo(Buffers<T>& buffers) {
-  std::vector<T*> pointers;
-  for (auto& buffer : buffers) {
-    pointers.push_back(buffer.data());
-  }
-  return pointers;
-}
 
 template <typename T>
 BoundedReport runOptions(const Job& job,

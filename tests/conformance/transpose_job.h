@@ -11,6 +11,7 @@
 
 #include "algorithms/bounded_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
+#include "tests/conformance/buffers.h"
 #include "tests/conformance/elements.h"
 #include "tests/conformance/mesh.h"
 
@@ -63,18 +64,6 @@ inline std::string describe(const Job& job) {
   return std::string(formName(job.form)) + " " + operationName(job.operation) +
          " of " + std::to_string(job.count) + " elements, " +
          std::to_string(job.inputs) + " inputs";
-}
-
-template <typename T>
-using Buffers = std::vector<std::vector<T>>;
-
-template <typename T>
-std::vector<T*> pointersTo(Buffers<T>& buffers) {
-  std::vector<T*> pointers;
-  for (auto& buffer : buffers) {
-    pointers.push_back(buffer.data());
-  }
-  return pointers;
 }
 
 template <typename T>

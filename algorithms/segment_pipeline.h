@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace gloo {
+
+// The order in which a rank works through the segments of a transpose: one is
+// reduced while the next is on its way, and no more than `window` are under way
+// at once. All ranks take the same steps in the same order, so no wait can
+// depend on a later step. `scatter`, `reduce` (which also sends the result on)
+// and `receive` take a segment's number; each is called once for each.
+// REQUIRES 0 < window <= segments.
+template <typename Scatter, typename Reduce, typename Receive>
+void runSegments(size_t segments,
+                 size_t window,
+                 Scatter&& scatter,
+                 Reduce&& reduce,
+                 Receive&& receive) {
+  const size_t lag = segments > 1 ? 1 : 0;
+  for (size_t step = 0; step < segments + lag; step++) {
+    if (step < segments) {
+      if (step >= window) {
+        receive(step - window);
+      }
+      scatter(step);
+    }
+    if (step >= lag) {
+      reduce(step - lag);
+    }
+  }
+  for (size_t segment = segments - window; segment < segments; segment++) {
+    receive(segment);
+  }
+}
+
+}  // namespace gloo
