@@ -25,7 +25,7 @@ constexpr int kTurnsPerService = 8;
 constexpr int kTurnsToSendAll = 64;
 // A deadline waits for the socket to be drained, but not longer: under a flood
 // it never is.
-constexpr Duration kOverdueMax = std::chrono::milliseconds(2);
+constexpr Duration kOverdueMax = std::chrono::milliseconds(10);
 // A thread that was made way for may fail to come.
 constexpr Duration kMakeWayMax = std::chrono::milliseconds(1);
 // The service thread tries a full socket again after this.
@@ -297,8 +297,10 @@ void Driver::rest(Lock& lock, TimePoint now, TimePoint deadline) {
   lock.lock();
   sleeping_ = false;
   const TimePoint woken = steadyNow();
-  if (woken > timer) {
-    endpoint_.shared().lateness.sample(woken, woken - timer);
+  // Who yields wants to go on at once; who sleeps, at the timer.
+  const TimePoint wanted = sleeps ? timer : now;
+  if (woken > wanted) {
+    endpoint_.shared().lateness.sample(woken, woken - wanted);
   }
   looked_ = woken;
   if (sleeps) {
@@ -334,18 +336,21 @@ void Driver::makeWay(Lock& lock) {
 }
 
 ServiceThread::Next Driver::look() {
+  // Callers serve, and should not have to make way for this thread.
+  if (callers_ > 0) {
+    return {steadyNow() + ServiceThread::kPeriod, false};
+  }
   const Entry entry(this);
   TimePoint now = steadyNow();
-  bool busy = callers_ == 0;
+  bool busy = true;
   for (int turn = 0; busy && asking_ == 0 && turn < kTurnsPerService; turn++) {
     busy = work(&now);
   }
-  const TimePoint period = now + ServiceThread::kPeriod;
   const TimePoint due = busy                ? now
                         : sender_.blocked() ? now + kSendRetry
                                             : nextDeadline();
-  const bool alone = callers_ == 0 && now - lastCall_ >= ServiceThread::kPeriod;
-  serviceLooks_ = alone ? due : callers_ == 0 ? std::min(due, period) : period;
+  const bool alone = now - lastCall_ >= ServiceThread::kPeriod;
+  serviceLooks_ = alone ? due : std::min(due, now + ServiceThread::kPeriod);
   return {serviceLooks_, alone};
 }
 

@@ -116,9 +116,9 @@ class Driver : private ServiceThread::Client {
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free
   TimePoint looked_{};     // when the driving caller last looked at the clock
-  int callers_ = 0;
-  TimePoint lastCall_{};      // when the last caller left
-  TimePoint serviceLooks_{};  // when the service thread looks next
+  std::atomic<int> callers_{0};  // changes under the mutex
+  TimePoint lastCall_{};         // when the last caller left
+  TimePoint serviceLooks_{};     // when the service thread looks next
   std::list<Waiter*> waiters_;
   std::unique_ptr<ServiceThread> service_;  // last: it uses all the others
 };
