@@ -90,6 +90,13 @@ def _writable(text):
     return text
 
 
+def _picture(text):
+    if not text.endswith(".png"):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' does not end in .png, the format it is written in")
+    return _writable(text)
+
+
 def make_parser():
     parser = argparse.ArgumentParser(
         prog="benchmark/compare", description=DESCRIPTION, epilog=EPILOG,
@@ -111,7 +118,7 @@ def make_parser():
         "--json", type=_writable, metavar="FILE",
         help="write all rows, as a list")
     out.add_argument(
-        "--plot", type=_writable, metavar="FILE.png",
+        "--plot", type=_picture, metavar="FILE.png",
         help="draw the distributions of latencies")
     where = parser.add_argument_group("where")
     where.add_argument(

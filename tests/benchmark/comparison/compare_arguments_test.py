@@ -53,6 +53,7 @@ class Mistakes(unittest.TestCase):
                 (["--rank", "0"], "--size, --redis-url", "go together"),
                 (["--interface", "eth77"], "eth77", "lo"),
                 (["--json", "/nowhere/x"], "/nowhere", "elsewhere"),
+                (["--plot", "x.txt"], "'x.txt'", ".png"),
                 (["--rank", "3", "--size", "3", "--redis-url", "u"],
                  "--rank 3", "from 0 to 2"),
                 (["--rank", "0", "--size", "3", "--redis-url", "u",
