@@ -73,16 +73,16 @@ void allreduces(const ContextPtr& context, uint32_t tag, int ops) {
   }
 }
 
-// Ranks as threads; `body` gets the rank.
-void onRanks(int ranks, const std::function<void(int)>& body) {
+// As many threads; `body` gets the number of its own: a rank, for example.
+void onThreads(int count, const std::function<void(int)>& body) {
   std::vector<std::thread> threads;
-  threads.reserve(ranks);
-  for (int rank = 0; rank < ranks; rank++) {
-    threads.emplace_back([&, rank] {
+  threads.reserve(count);
+  for (int number = 0; number < count; number++) {
+    threads.emplace_back([&, number] {
       try {
-        body(rank);
+        body(number);
       } catch (const std::exception& error) {
-        ADD_FAILURE() << "rank " << rank << ": " << error.what();
+        ADD_FAILURE() << "thread " << number << ": " << error.what();
       }
     });
   }
@@ -132,7 +132,7 @@ TEST(Lifetimes, ContextsComeAndGoOnOneDevice) {
   size_t threads = 0;
   for (int round = 0; round < 12; round++) {
     rendezvous::HashStore store;
-    onRanks(kRanks, [&](int rank) {
+    onThreads(kRanks, [&](int rank) {
       const auto context = connect(store, "a", devices[rank], rank, kRanks);
       allreduces(context, 1, 3);
     });
@@ -228,7 +228,7 @@ TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
        {std::chrono::milliseconds(0),
         std::chrono::milliseconds(int64_t{1} << 50)}) {
     rendezvous::HashStore store;
-    onRanks(2, [&](int rank) {
+    onThreads(2, [&](int rank) {
       auto context = connect(store,
                              "a",
                              transport::ubt::CreateDevice("127.0.0.1"),
@@ -261,7 +261,7 @@ TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
 TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {
   constexpr int kRanks = 3;
   rendezvous::HashStore store;
-  onRanks(kRanks, [&](int rank) {
+  onThreads(kRanks, [&](int rank) {
     const auto shared = device();
     const auto one = connect(store, "one", shared, rank, kRanks);
     const auto two = connect(store, "two", shared, rank, kRanks);
@@ -275,19 +275,7 @@ TEST(Sharing, ThreadsOnOneContextWithTagsOfTheirOwn) {
   constexpr int kThreads = 4;
   Mesh mesh({"ubt", device}, 3);
   EXPECT_EQ(mesh.run([](const ContextPtr& context) {
-    std::vector<std::thread> threads;
-    for (uint32_t tag = 0; tag < kThreads; tag++) {
-      threads.emplace_back([&, tag] {
-        try {
-          allreduces(context, tag, 25);
-        } catch (const std::exception& error) {
-          ADD_FAILURE() << "tag " << tag << ": " << error.what();
-        }
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
+    onThreads(kThreads, [&](int tag) { allreduces(context, tag, 25); });
   }),
             "");
 }
@@ -296,21 +284,11 @@ TEST(Sharing, MoreThreadsThanTheLeadHasOps) {
   constexpr int kThreads = 9;
   Mesh mesh({"ubt", device}, 2);
   EXPECT_EQ(mesh.run([](const ContextPtr& context) {
-    std::vector<std::thread> threads;
-    for (uint32_t i = 0; i < kThreads; i++) {
+    onThreads(kThreads, [&](int number) {
       // The ranks' threads start in opposite orders.
-      const uint32_t tag = context->rank == 0 ? i : kThreads - 1 - i;
-      threads.emplace_back([&, tag] {
-        try {
-          allreduces(context, tag, 8);
-        } catch (const std::exception& error) {
-          ADD_FAILURE() << "tag " << tag << ": " << error.what();
-        }
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
+      const int tag = context->rank == 0 ? number : kThreads - 1 - number;
+      allreduces(context, tag, 8);
+    });
   }),
             "");
 }

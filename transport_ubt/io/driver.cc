@@ -270,42 +270,46 @@ void Driver::drive(Lock& lock,
     if (busy) {
       busyUntil_ = now + busyPoll_;
       makeWay(lock);
+    } else if (!ready() && now < busyUntil_) {
+      yield(lock, now);
     } else if (!ready()) {
-      rest(lock, now, deadline);
+      sleep(lock, now, deadline);
     }
   }
 }
 
-// Until a datagram, a deadline or another caller comes. Blocking at once would
-// be wrong where an answer is on its way: waking takes the kernel longer than
-// the answer does.
-void Driver::rest(Lock& lock, TimePoint now, TimePoint deadline) {
+// To block at once would be wrong where an answer is on its way: waking takes
+// the kernel longer than the answer does.
+void Driver::yield(Lock& lock, TimePoint now) {
+  lock.unlock();
+  sched_yield();
+  lock.lock();
+  resumed(now);
+}
+
+// Blocks until a datagram, a deadline or another caller comes.
+void Driver::sleep(Lock& lock, TimePoint now, TimePoint deadline) {
   const TimePoint timer = nextDeadline();
   const TimePoint until = std::min(timer, deadline);
-  sleeping_ = now >= busyUntil_;
-  const bool sleeps = sleeping_;
   const bool blocked = sender_.blocked();
+  sleeping_ = true;
   lock.unlock();
-  if (sleeps) {
-    socket_.wait(
-        wakeFd_,
-        blocked,
-        until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
-  } else {
-    sched_yield();
-  }
+  socket_.wait(
+      wakeFd_,
+      blocked,
+      until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
   lock.lock();
   sleeping_ = false;
-  const TimePoint woken = steadyNow();
-  // Who yields wants to go on at once; who sleeps, at the timer.
-  const TimePoint wanted = sleeps ? timer : now;
-  if (woken > wanted) {
-    endpoint_.shared().lateness.sample(woken, woken - wanted);
-  }
-  looked_ = woken;
-  if (sleeps) {
-    uint64_t wakes;
-    (void)!read(wakeFd_, &wakes, sizeof(wakes));
+  resumed(timer);
+  uint64_t wakes;
+  (void)!read(wakeFd_, &wakes, sizeof(wakes));
+}
+
+// This thread has the CPU again, and wanted it then.
+void Driver::resumed(TimePoint wanted) {
+  looked_ = steadyNow();
+  if (looked_ > wanted) {
+    endpoint_.shared().lateness.sample(looked_, looked_ - wanted);
   }
 }
 

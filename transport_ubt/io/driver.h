@@ -90,7 +90,9 @@ class Driver : private ServiceThread::Client {
   void waitForDriver(Lock& lock, Waiter* self, TimePoint deadline);
   bool work(TimePoint* now);
   void sendAll();
-  void rest(Lock& lock, TimePoint now, TimePoint deadline);
+  void yield(Lock& lock, TimePoint now);
+  void sleep(Lock& lock, TimePoint now, TimePoint deadline);
+  void resumed(TimePoint wanted);
   void wakeSleeper();
   void callReady();
   void makeWay(Lock& lock);
