@@ -319,6 +319,18 @@ TEST(Sim, SealedDatagramsCarryEverything) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
+// Seed 316: bounds learned under 30 % loss, four times both, outlast a timeout.
+TEST(Sim, ACallEndsByItsTimeoutWhateverItsBounds) {
+  for (const double loss : {0.3, 1.0}) {
+    SimOptions options = bounded(2000);
+    options.loss = loss;
+    options.ops = 3;
+    options.protocol.timeout = std::chrono::seconds(1);
+    options.errorEnds = true;
+    runChecked(options);
+  }
+}
+
 TEST(Sim, TheSameSeedGivesTheSameRun) {
   const SimOptions options = SimOptions::fromSeed(7);
   const SimResult one = World(options).run();

@@ -233,12 +233,12 @@ void World::poll(Caller* caller) {
   const TimePoint now = events_.now();
   const OpKey key{{caller->context, caller->thread}, caller->op};
   caller->inside = false;
-  if (!session->failure(caller->id).empty()) {
-    const std::string why = session->failure(caller->id);
+  const std::string why = session->failure(caller->id);
+  if (now - caller->enteredAt > options_.protocol.timeout) {
+    violation("a call outlasted its timeout: " + why);
+  }
+  if (!why.empty()) {
     session->leave(now, caller->id);
-    if (now - caller->enteredAt > options_.protocol.timeout) {
-      violation("an error later than the timeout: " + why);
-    }
     giveUp(caller, why);
     return;
   }

@@ -111,12 +111,11 @@ void Session::begin(const OpId& id, const Call& call) {
     }
     op->disagree(setup_.rank, call.shape);
   }
-  OpBounds bounds =
-      classes_.boundsFor(call.shape, shared_->lateness.worst(lastNow_));
-  if (bounds.warmup) {
-    bounds.end = call.until - lastNow_;
-  }
-  op->enter(lastNow_, call.bucket, bounds);
+  op->enter(lastNow_,
+            call.bucket,
+            classes_.boundsFor(call.shape,
+                               shared_->lateness.worst(lastNow_),
+                               call.until - lastNow_));
   updateActivity();
 }
 
@@ -248,7 +247,8 @@ Op* Session::start(TimePoint now,
   setup.host = this;
   auto begun = std::make_unique<Op>(
       setup,
-      classes_.boundsFor(shape, shared_->lateness.worst(now)),
+      classes_.boundsFor(
+          shape, shared_->lateness.worst(now), setup_.options.timeout),
       now,
       std::move(room));
   Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();

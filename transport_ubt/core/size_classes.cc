@@ -19,7 +19,9 @@ uint32_t sizeClass(size_t bytes) {
 
 }  // namespace
 
-OpBounds SizeClasses::boundsFor(const OpShape& shape, Duration lateness) {
+OpBounds SizeClasses::boundsFor(const OpShape& shape,
+                                Duration lateness,
+                                Duration limit) {
   const Learned& sizes = classes_[sizeClass(shape.bytes())];
   const bool byHand = options_.boundScatter > Duration{0};
   OpBounds bounds;
@@ -30,7 +32,7 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape, Duration lateness) {
   bounds.warmup = sizes.ops < options_.warmupOps ||
                   bounds.scatter + bounds.broadcast == Duration{0};
   if (bounds.warmup) {
-    bounds.scatter = bounds.broadcast = bounds.end = options_.timeout;
+    bounds.scatter = bounds.broadcast = bounds.end = limit;
     return bounds;
   }
   if (!byHand) {
@@ -42,6 +44,11 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape, Duration lateness) {
   bounds.end = options_.repair == RepairPolicy::kNone
                    ? both
                    : both * options_.hardBoundFactor;
+  if (bounds.end > limit) {
+    bounds.end = limit;
+    bounds.scatter = std::min(bounds.scatter, limit / 2);
+    bounds.broadcast = std::min(bounds.broadcast, limit / 2);
+  }
   if (options_.repair == RepairPolicy::kBoth) {
     // Contributions are asked for as well, for half of the hard bound; the
     // other half is for the results.

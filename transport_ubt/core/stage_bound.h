@@ -13,7 +13,7 @@ namespace ubt {
 
 // Learns how long one stage of one size class may take (OptiReduce, section
 // 3.2.1, tB): the running median of complete stages and a quarter, or, where
-// stages scatter by themselves, three times the distance of the upper quartile
+// stages scatter by themselves, six times the distance of the upper quartile
 // from the median on top of it. A burst moves neither. Not thread-safe.
 class StageBound {
  public:
