@@ -82,7 +82,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const tcp::attr& attr,
   options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;
   options.faults = settings.faults;
-  options.busyPoll = settings.busyPoll;
+  options.idle = settings.idle;
   if (settings.faults.any()) {
     warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
   }

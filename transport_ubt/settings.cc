@@ -83,6 +83,10 @@ uint64_t integer(const char* name,
   return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
 }
 
+::ubt::Duration durationOrOff(const char* name, const std::string& value) {
+  return value == "off" ? ::ubt::Duration{0} : duration(name, value, value);
+}
+
 void readBound(Settings* s, const char* name, const std::string& value) {
   const size_t comma = value.find(',');
   s->protocol.boundScatter = duration(name, value.substr(0, comma), value);
@@ -212,10 +216,13 @@ Readers socketReaders() {
        [](Settings* s, const char* name, const std::string& value) {
          s->windowBytes = integer(name, value, 64 << 10, 1 << 30);
        }},
-      {"GLOO_UBT_BUSY_POLL",
+      {"GLOO_UBT_YIELD",
        [](Settings* s, const char* name, const std::string& value) {
-         s->busyPoll =
-             value == "off" ? ::ubt::Duration{0} : duration(name, value, value);
+         s->idle.yield = durationOrOff(name, value);
+       }},
+      {"GLOO_UBT_NAP",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->idle.nap = durationOrOff(name, value);
        }},
   };
 }

@@ -9,6 +9,7 @@
 
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/io/fault_injector.h"
+#include "transport_ubt/io/idle_policy.h"
 
 namespace gloo {
 namespace transport {
@@ -33,8 +34,9 @@ struct Settings {
   bool segmentation = true;
   size_t arenaBytes = size_t{256} << 20;
   size_t windowBytes = 2 << 20;
-  // For how long a call that has nothing to do yields the CPU before it sleeps.
-  ::ubt::Duration busyPoll = std::chrono::microseconds(200);
+  // What a call does that has nothing to do. GLOO_UBT_YIELD, _NAP.
+  ::ubt::IdlePolicy idle{std::chrono::microseconds(200),
+                         std::chrono::microseconds(100)};
 
   // Shared by all ranks of a job; keeps others out. GLOO_UBT_SECRET, or the
   // first line of the file GLOO_UBT_SECRET_FILE.

@@ -41,6 +41,9 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_FALSE(with("GLOO_UBT_GSO", "off").segmentation);
   EXPECT_EQ(with("GLOO_UBT_ARENA_BYTES", "1048576").arenaBytes, 1048576u);
   EXPECT_EQ(with("GLOO_UBT_WINDOW_BYTES", "65536").windowBytes, 65536u);
+  EXPECT_EQ(with("GLOO_UBT_YIELD", "5us").idle.yield,
+            std::chrono::microseconds(5));
+  EXPECT_EQ(with("GLOO_UBT_NAP", "off").idle.nap, ::ubt::Duration{0});
   EXPECT_EQ(with("GLOO_UBT_SECRET", "a b").secret, "a b");
   EXPECT_EQ(with("GLOO_UBT_FAULT", "loss:0.5").faults.loss, 0.5);
 }

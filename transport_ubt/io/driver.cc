@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/driver.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -32,9 +33,14 @@ constexpr Duration kMakeWayMax = std::chrono::milliseconds(1);
 constexpr Duration kSendRetry = std::chrono::milliseconds(1);
 // A kernel buffer holds headers and slack beside the payload.
 constexpr uint64_t kBufferPerPayload = 2;
-// With more ranks of a context on this host than this per CPU, yielding one
-// hands it to a rank that has to yield as well.
-constexpr size_t kRanksPerCpuMax = 2;
+
+// Sleeps through whatever datagrams come; not through a caller's call.
+void nap(int wakeFd, Duration length) {
+  pollfd wake = {wakeFd, POLLIN, 0};
+  const timespec timeout{length.count() / 1000000000,
+                         length.count() % 1000000000};
+  (void)ppoll(&wake, 1, &timeout, nullptr);
+}
 
 }  // namespace
 
@@ -88,7 +94,7 @@ Driver::Driver(const Options& options, const Reduction& reduction)
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
       wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      busyPoll_(options.busyPoll) {
+      configuredIdle_(options.idle) {
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
@@ -104,23 +110,23 @@ Driver::~Driver() {
 Session* Driver::open(const Session::Setup& setup,
                       std::vector<SocketAddress> addresses) {
   const Entry entry(this);
-  if (crowded(addresses)) {
-    busyPoll_ = Duration{0};
-  }
+  mostRanksHere_ = std::max(mostRanksHere_, ranksHere(addresses));
+  idle_ = IdlePolicy::forHost(
+      configuredIdle_,
+      mostRanksHere_,
+      static_cast<int>(std::thread::hardware_concurrency()));
   Session* const session = endpoint_.open(setup);
   sender_.setAddresses(session, std::move(addresses));
   return session;
 }
 
-bool Driver::crowded(const std::vector<SocketAddress>& addresses) const {
-  const auto here =
-      1 + std::count_if(addresses.begin(),
-                        addresses.end(),
-                        [this](const SocketAddress& address) {
-                          return address.sameHost(socket_.address());
-                        });
-  return static_cast<size_t>(here) >
-         kRanksPerCpuMax * std::max(1u, std::thread::hardware_concurrency());
+int Driver::ranksHere(const std::vector<SocketAddress>& addresses) const {
+  return 1 + static_cast<int>(
+                 std::count_if(addresses.begin(),
+                               addresses.end(),
+                               [this](const SocketAddress& address) {
+                                 return address.sameHost(socket_.address());
+                               }));
 }
 
 void Driver::linger(Session* session, Duration patience) {
@@ -260,7 +266,7 @@ void Driver::drive(Lock& lock,
   } driving(&driving_);
   TimePoint now{};
   looked_ = steadyNow();
-  busyUntil_ = looked_ + busyPoll_;
+  yieldUntil_ = looked_ + idle_.yield;
   while (!ready() && steadyNow() < deadline) {
     const bool busy = work(&now);
     // Whatever kept this turn long would have kept a deadline waiting.
@@ -268,9 +274,9 @@ void Driver::drive(Lock& lock,
     looked_ = now;
     callReady();
     if (busy) {
-      busyUntil_ = now + busyPoll_;
+      yieldUntil_ = now + idle_.yield;
       makeWay(lock);
-    } else if (!ready() && now < busyUntil_) {
+    } else if (!ready() && now < yieldUntil_) {
       yield(lock, now);
     } else if (!ready()) {
       sleep(lock, now, deadline);
@@ -278,8 +284,6 @@ void Driver::drive(Lock& lock,
   }
 }
 
-// To block at once would be wrong where an answer is on its way: waking takes
-// the kernel longer than the answer does.
 void Driver::yield(Lock& lock, TimePoint now) {
   lock.unlock();
   sched_yield();
@@ -287,17 +291,20 @@ void Driver::yield(Lock& lock, TimePoint now) {
   resumed(now);
 }
 
-// Blocks until a datagram, a deadline or another caller comes.
+// Until a datagram, room in the socket, a deadline or another caller comes.
 void Driver::sleep(Lock& lock, TimePoint now, TimePoint deadline) {
   const TimePoint timer = nextDeadline();
   const TimePoint until = std::min(timer, deadline);
+  const Duration left = std::max(until - now, Duration{0});
+  const Duration napping = std::min(left, idle_.nap);
   const bool blocked = sender_.blocked();
   sleeping_ = true;
   lock.unlock();
+  if (napping > Duration{0} && !blocked) {
+    nap(wakeFd_, napping);
+  }
   socket_.wait(
-      wakeFd_,
-      blocked,
-      until == kNever ? -1 : std::max<int64_t>((until - now).count(), 0));
+      wakeFd_, blocked, until == kNever ? -1 : (left - napping).count());
   lock.lock();
   sleeping_ = false;
   resumed(timer);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/io/idle_policy.h"
 #include "transport_ubt/io/packet_sender.h"
 #include "transport_ubt/io/service_thread.h"
 #include "transport_ubt/io/udp_socket.h"
@@ -28,8 +29,7 @@ class Driver : private ServiceThread::Client {
     UdpSocket::Options socket;
     Endpoint::Limits limits;  // windowBytesMax is cut to what the socket holds
     FaultOptions faults;
-    // For how long a caller with nothing to do yields the CPU before it sleeps.
-    Duration busyPoll{0};
+    IdlePolicy idle;  // as configured, whatever the host
   };
 
   // An op that cannot yield a result; `what` names the rank and the remedy.
@@ -101,7 +101,7 @@ class Driver : private ServiceThread::Client {
   ServiceThread::Next look() override;  // ServiceThread::Client
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
-  bool crowded(const std::vector<SocketAddress>& addresses) const;
+  int ranksHere(const std::vector<SocketAddress>& addresses) const;
 
   std::mutex mutex_;
   // Threads that are about to take the mutex while another may hold it for
@@ -113,8 +113,10 @@ class Driver : private ServiceThread::Client {
   Endpoint endpoint_;
   PacketSender sender_;
   int wakeFd_ = -1;
-  Duration busyPoll_;
-  TimePoint busyUntil_{};
+  const IdlePolicy configuredIdle_;
+  int mostRanksHere_ = 1;
+  IdlePolicy idle_;
+  TimePoint yieldUntil_{};
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free
   TimePoint looked_{};     // when the driving caller last looked at the clock

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of two, whose peer never comes, while strangers flood its socket.
+// One rank whose peers never come, while strangers flood its socket.
 
 #include "transport_ubt/io/driver.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -63,21 +64,31 @@ class Flood {
 };
 
 class DriverTest : public ::testing::Test {
+ public:
+  struct Job {
+    int ranks = 2;
+    IdlePolicy idle;
+    Duration bound = 20ms;
+  };
+
  protected:
-  DriverTest() : peer_(onLoopback()) {
+  DriverTest() : DriverTest(Job{}) {}
+  explicit DriverTest(const Job& job) : peer_(onLoopback()) {
     Driver::Options options;
     options.socket = onLoopback();
+    options.idle = job.idle;
     driver_ = std::make_unique<Driver>(options, reductionKernels());
     Session::Setup setup;
-    setup.size = 2;
+    setup.size = job.ranks;
     setup.epoch = 1;
     setup.slotBytesMax = 1024;
-    setup.keys.resize(2);
-    setup.windowBytes = {1 << 20, 1 << 20};
+    setup.keys.resize(job.ranks);
+    setup.windowBytes.assign(job.ranks, 1 << 20);
     setup.options.repair = RepairPolicy::kNone;
     setup.options.warmupOps = 0;
-    setup.options.boundScatter = setup.options.boundBroadcast = 20ms;
-    session_ = driver_->open(setup, {loopback(), peer_.address()});
+    setup.options.boundScatter = setup.options.boundBroadcast = job.bound;
+    session_ = driver_->open(
+        setup, std::vector<SocketAddress>(job.ranks, peer_.address()));
   }
   ~DriverTest() override { driver_->close(session_); }
 
@@ -135,6 +146,41 @@ TEST_F(DriverTest, AnEmptyDatagramIsCounted) {
             UdpSocket::Sent::kYes);
   EXPECT_TRUE(allreduce(0, 1s));  // drains the socket
   EXPECT_EQ(driver_->counters().get(Counter::kMalformed), 1u);
+}
+
+// More ranks on this host than may yield to each other; they would nap for an
+// age.
+DriverTest::Job napping(Duration bound) {
+  DriverTest::Job job;
+  job.ranks =
+      3 * static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  job.idle.nap = 1h;
+  job.bound = bound;
+  return job;
+}
+
+class Napping : public DriverTest {
+ protected:
+  Napping() : DriverTest(napping(20ms)) {}
+};
+
+TEST_F(Napping, EndsByTheNextDeadline) {
+  auto call = std::async(std::launch::async, [&] { return allreduce(0, 1s); });
+  ASSERT_EQ(call.wait_for(kEndless), std::future_status::ready);
+  EXPECT_TRUE(call.get());
+}
+
+class NappingWithoutDeadlines : public DriverTest {
+ protected:
+  NappingWithoutDeadlines() : DriverTest(napping(1h)) {}
+};
+
+TEST_F(NappingWithoutDeadlines, EndsWithNewsFromTheMesh) {
+  auto call = std::async(std::launch::async, [&] { return allreduce(0, 1h); });
+  peer_.wait(-1, false, Duration(kEndless).count());  // the call has begun
+  driver_->peerClosed(session_, 1, "rank 1 died");
+  ASSERT_EQ(call.wait_for(kEndless), std::future_status::ready);
+  EXPECT_FALSE(call.get());
 }
 
 }  // namespace
