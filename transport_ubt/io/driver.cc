@@ -94,7 +94,7 @@ Driver::Driver(const Options& options, const Reduction& reduction)
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
       wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      configuredIdle_(options.idle) {
+      idle_(options.idle) {
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
@@ -110,23 +110,21 @@ Driver::~Driver() {
 Session* Driver::open(const Session::Setup& setup,
                       std::vector<SocketAddress> addresses) {
   const Entry entry(this);
-  mostRanksHere_ = std::max(mostRanksHere_, ranksHere(addresses));
-  idle_ = IdlePolicy::forHost(
-      configuredIdle_,
-      mostRanksHere_,
-      static_cast<int>(std::thread::hardware_concurrency()));
+  ranksPerCpu_ = std::max(ranksPerCpu_, ranksPerCpu(addresses));
   Session* const session = endpoint_.open(setup);
   sender_.setAddresses(session, std::move(addresses));
   return session;
 }
 
-int Driver::ranksHere(const std::vector<SocketAddress>& addresses) const {
-  return 1 + static_cast<int>(
-                 std::count_if(addresses.begin(),
-                               addresses.end(),
-                               [this](const SocketAddress& address) {
-                                 return address.sameHost(socket_.address());
-                               }));
+// Rounded up.
+int Driver::ranksPerCpu(const std::vector<SocketAddress>& addresses) const {
+  const auto others = std::count_if(
+      addresses.begin(), addresses.end(), [this](const SocketAddress& address) {
+        return address.sameHost(socket_.address());
+      });
+  const int cpus =
+      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return (1 + static_cast<int>(others) + cpus - 1) / cpus;
 }
 
 void Driver::linger(Session* session, Duration patience) {
@@ -134,7 +132,8 @@ void Driver::linger(Session* session, Duration patience) {
   driveUntil(
       call.lock(),
       [&] { return !session->lingering(); },
-      steadyNow() + patience);
+      steadyNow() + patience,
+      IdlePolicy{});
 }
 
 void Driver::close(Session* session) {
@@ -161,7 +160,10 @@ bool Driver::allreduce(Session* session,
   wakeSleeper();
   // The session ends it, by its bound or its timeout.
   driveUntil(
-      call.lock(), [&] { return session->finished(id); }, kNever);
+      call.lock(),
+      [&] { return session->finished(id); },
+      kNever,
+      IdlePolicy::forCall(idle_, ranksPerCpu_, shape.bytes()));
   failure->what = session->failure(id);
   *report = session->leave(steadyNow(), id);
   // What others wait for should not wait for the next caller.
@@ -222,13 +224,14 @@ void Driver::sendAll() {
 // True once `ready`, false if the deadline came first.
 bool Driver::driveUntil(Lock& lock,
                         const std::function<bool()>& ready,
-                        TimePoint deadline) {
-  Waiter self{ready, {}};
+                        TimePoint deadline,
+                        const IdlePolicy& idle) {
+  Waiter self{ready, idle, {}};
   while (!ready() && steadyNow() < deadline) {
     if (driving_) {
       waitForDriver(lock, &self, deadline);
     } else {
-      drive(lock, ready, deadline);
+      drive(lock, self, deadline);
     }
   }
   // Whoever leaves sees to it that somebody drives: who was asked to may find
@@ -256,9 +259,7 @@ void Driver::waitForDriver(Lock& lock, Waiter* self, TimePoint deadline) {
   }
 }
 
-void Driver::drive(Lock& lock,
-                   const std::function<bool()>& ready,
-                   TimePoint deadline) {
+void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
   struct Driving {  // ends whatever happens
     explicit Driving(bool* on) : on_(on) { *on_ = true; }
     ~Driving() { *on_ = false; }
@@ -266,20 +267,20 @@ void Driver::drive(Lock& lock,
   } driving(&driving_);
   TimePoint now{};
   looked_ = steadyNow();
-  yieldUntil_ = looked_ + idle_.yield;
-  while (!ready() && steadyNow() < deadline) {
+  yieldUntil_ = looked_ + self.idle.yield;
+  while (!self.ready() && steadyNow() < deadline) {
     const bool busy = work(&now);
     // Whatever kept this turn long would have kept a deadline waiting.
     endpoint_.shared().lateness.sample(now, now - looked_);
     looked_ = now;
     callReady();
     if (busy) {
-      yieldUntil_ = now + idle_.yield;
+      yieldUntil_ = now + self.idle.yield;
       makeWay(lock);
-    } else if (!ready() && now < yieldUntil_) {
+    } else if (!self.ready() && now < yieldUntil_) {
       yield(lock, now);
-    } else if (!ready()) {
-      sleep(lock, now, deadline);
+    } else if (!self.ready()) {
+      sleep(lock, now, deadline, self.idle.nap);
     }
   }
 }
@@ -292,11 +293,15 @@ void Driver::yield(Lock& lock, TimePoint now) {
 }
 
 // Until a datagram, room in the socket, a deadline or another caller comes.
-void Driver::sleep(Lock& lock, TimePoint now, TimePoint deadline) {
+// In its first `napMax` at most datagrams do not wake it.
+void Driver::sleep(Lock& lock,
+                   TimePoint now,
+                   TimePoint deadline,
+                   Duration napMax) {
   const TimePoint timer = nextDeadline();
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
-  const Duration napping = std::min(left, idle_.nap);
+  const Duration napping = std::min(left, napMax);
   const bool blocked = sender_.blocked();
   sleeping_ = true;
   lock.unlock();

@@ -74,6 +74,7 @@ class Driver : private ServiceThread::Client {
   // A thread that waits while another one drives.
   struct Waiter {
     std::function<bool()> ready;
+    IdlePolicy idle;  // while it drives itself
     std::condition_variable wake;
     bool called = false;  // its wait is over; it asks for the mutex
   };
@@ -83,15 +84,14 @@ class Driver : private ServiceThread::Client {
 
   bool driveUntil(Lock& lock,
                   const std::function<bool()>& ready,
-                  TimePoint deadline);
-  void drive(Lock& lock,
-             const std::function<bool()>& ready,
-             TimePoint deadline);
+                  TimePoint deadline,
+                  const IdlePolicy& idle);
+  void drive(Lock& lock, const Waiter& self, TimePoint deadline);
   void waitForDriver(Lock& lock, Waiter* self, TimePoint deadline);
   bool work(TimePoint* now);
   void sendAll();
   void yield(Lock& lock, TimePoint now);
-  void sleep(Lock& lock, TimePoint now, TimePoint deadline);
+  void sleep(Lock& lock, TimePoint now, TimePoint deadline, Duration napMax);
   void resumed(TimePoint wanted);
   void wakeSleeper();
   void callReady();
@@ -101,7 +101,7 @@ class Driver : private ServiceThread::Client {
   ServiceThread::Next look() override;  // ServiceThread::Client
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
-  int ranksHere(const std::vector<SocketAddress>& addresses) const;
+  int ranksPerCpu(const std::vector<SocketAddress>& addresses) const;
 
   std::mutex mutex_;
   // Threads that are about to take the mutex while another may hold it for
@@ -113,9 +113,8 @@ class Driver : private ServiceThread::Client {
   Endpoint endpoint_;
   PacketSender sender_;
   int wakeFd_ = -1;
-  const IdlePolicy configuredIdle_;
-  int mostRanksHere_ = 1;
-  IdlePolicy idle_;
+  const IdlePolicy idle_;
+  int ranksPerCpu_ = 1;  // of the context that has most
   TimePoint yieldUntil_{};
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free

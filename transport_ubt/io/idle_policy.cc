@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/idle_policy.h"
 
-#include <algorithm>
-
 namespace ubt {
 namespace {
 
-constexpr int kYieldingRanksPerCpuMax = 2;
+// Two that share a CPU lose more by a nap than they gain where a call is over
+// in a few of them.
+constexpr size_t kShortCallBytes = 1 << 20;
 
 }  // namespace
 
-IdlePolicy IdlePolicy::forHost(const IdlePolicy& configured,
-                               int ranks,
-                               int cpus) {
-  const int count = std::max(1, cpus);
-  const int ranksPerCpu = (ranks + count - 1) / count;
-  return ranksPerCpu <= kYieldingRanksPerCpuMax
-             ? IdlePolicy{configured.yield, Duration{0}}
-             : IdlePolicy{Duration{0}, ranksPerCpu * configured.nap};
+IdlePolicy IdlePolicy::forCall(const IdlePolicy& configured,
+                               int ranksPerCpu,
+                               size_t bytes) {
+  if (ranksPerCpu < 2 || (ranksPerCpu == 2 && bytes < kShortCallBytes)) {
+    return {configured.yield, Duration{0}};
+  }
+  return {Duration{0}, ranksPerCpu * configured.nap};
 }
 
 }  // namespace ubt

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include "transport_ubt/core/clock.h"
 
 namespace ubt {
@@ -13,10 +15,13 @@ struct IdlePolicy {
   Duration yield{0};  // for so long it yields the CPU, and looks again
   Duration nap{0};    // then it sleeps for so long, whatever comes
 
-  // For a host where so many ranks of a context share so many CPUs: yields
-  // where all can run almost at once, naps where yielding would hand the CPU to
-  // others that yield. `configured.nap` is for each rank that shares a CPU.
-  static IdlePolicy forHost(const IdlePolicy& configured, int ranks, int cpus);
+  // For a call over so many bytes, where so many ranks of its context share a
+  // CPU: yields where all can run almost at once and the call is short, naps
+  // where there are others to run. `configured.nap` is for each rank that
+  // shares a CPU.
+  static IdlePolicy forCall(const IdlePolicy& configured,
+                            int ranksPerCpu,
+                            size_t bytes);
 };
 
 }  // namespace ubt

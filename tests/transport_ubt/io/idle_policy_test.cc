@@ -8,26 +8,29 @@ namespace {
 
 using std::chrono::microseconds;
 
-IdlePolicy on(int ranks, int cpus) {
-  return IdlePolicy::forHost({microseconds(7), microseconds(10)}, ranks, cpus);
+IdlePolicy of(int ranksPerCpu, size_t bytes) {
+  return IdlePolicy::forCall(
+      {microseconds(7), microseconds(10)}, ranksPerCpu, bytes);
 }
 
-TEST(IdlePolicy, YieldsWhereFewShareACpu) {
-  for (const int ranks : {1, 4, 8}) {
-    EXPECT_EQ(on(ranks, 4).yield, microseconds(7)) << ranks;
-    EXPECT_EQ(on(ranks, 4).nap, Duration{0}) << ranks;
+TEST(IdlePolicy, YieldsWithACpuForEachRank) {
+  for (const size_t bytes : {1, 1 << 20, 1 << 30}) {
+    EXPECT_EQ(of(1, bytes).yield, microseconds(7)) << bytes;
+    EXPECT_EQ(of(1, bytes).nap, Duration{0}) << bytes;
   }
 }
 
-TEST(IdlePolicy, NapsTheLongerTheMoreShareACpu) {
-  EXPECT_EQ(on(9, 4).nap, microseconds(30));
-  EXPECT_EQ(on(12, 4).nap, microseconds(30));
-  EXPECT_EQ(on(64, 4).nap, microseconds(160));
-  EXPECT_EQ(on(64, 4).yield, Duration{0});
+TEST(IdlePolicy, YieldsInAShortCallWhereTwoShareACpu) {
+  EXPECT_EQ(of(2, 256 << 10).yield, microseconds(7));
+  EXPECT_EQ(of(2, 256 << 10).nap, Duration{0});
+  EXPECT_EQ(of(2, 4 << 20).yield, Duration{0});
+  EXPECT_EQ(of(2, 4 << 20).nap, microseconds(20));
 }
 
-TEST(IdlePolicy, TakesAnUnknownNumberOfCpusForOne) {
-  EXPECT_EQ(on(3, 0).nap, microseconds(30));
+TEST(IdlePolicy, NapsTheLongerTheMoreShareACpu) {
+  EXPECT_EQ(of(3, 256 << 10).nap, microseconds(30));
+  EXPECT_EQ(of(16, 4 << 20).nap, microseconds(160));
+  EXPECT_EQ(of(16, 4 << 20).yield, Duration{0});
 }
 
 }  // namespace
