@@ -12,7 +12,7 @@ from .errors import (EXIT_INTERRUPTED, EXIT_UNSOUND, EXIT_USAGE,
                      CompareError)
 from .processes import PrivateRedis, Workers
 from .progress import Progress
-from .table import is_sound, render, verdict
+from .table import is_sound, render, verdict, why
 
 
 def _algorithms(arguments, worker):
@@ -92,7 +92,7 @@ def _show(arguments, results):
     unsound = [row for row in rows if not is_sound(row)]
     for row in unsound:
         print(f"error: {row['algorithm']} with {row['elements']} elements: "
-              f"{verdict(row)}", file=sys.stderr)
+              f"{verdict(row)}{why(row)}", file=sys.stderr)
     return EXIT_UNSOUND if unsound else 0
 
 

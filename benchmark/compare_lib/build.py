@@ -13,8 +13,9 @@ _TARGET = "//benchmark/comparison:worker"
 
 def build_worker():
     """Returns the path of an up-to-date worker."""
-    if sys.stderr.isatty():
-        print("Building ...", end="\r", file=sys.stderr, flush=True)
+    print("Building (the first time takes a minute) ...",
+          end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr,
+          flush=True)
     try:
         result = subprocess.run(
             ["bazel", "build", "-c", "opt", _TARGET], cwd=_ROOT,

@@ -49,6 +49,14 @@ def verdict(row):
     return "not bounded" if is_unbounded(row) else "yes"
 
 
+def why(row):
+    """What to do about an unsound row, to go behind its verdict."""
+    if not row["verified"] or not is_unbounded(row):
+        return ""
+    return (" (smaller than GLOO_UBT_MIN_BYTES, or warm-up, "
+            "GLOO_UBT_WARMUP_OPS, took all of --seconds)")
+
+
 def is_sound(row):
     return verdict(row) == "yes"
 

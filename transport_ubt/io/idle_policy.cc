@@ -13,7 +13,9 @@ constexpr size_t kShortCallBytes = 1 << 20;
 IdlePolicy IdlePolicy::forCall(const IdlePolicy& configured,
                                int ranksPerCpu,
                                size_t bytes) {
-  if (ranksPerCpu < 2 || (ranksPerCpu == 2 && bytes < kShortCallBytes)) {
+  const bool naps = configured.nap > Duration{0};
+  if (ranksPerCpu < 2 ||
+      (ranksPerCpu == 2 && (bytes < kShortCallBytes || !naps))) {
     return {configured.yield, Duration{0}};
   }
   return {Duration{0}, ranksPerCpu * configured.nap};

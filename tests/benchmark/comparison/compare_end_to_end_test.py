@@ -87,7 +87,8 @@ class Local(unittest.TestCase):
             "--algorithms", "transpose,optireduce:none")
         self.assertEqual(3, code)
         self.assertIn("not bounded", out)
-        self.assertIn("optireduce:none with 100 elements: not bounded", err)
+        self.assertIn("optireduce:none with 100 elements: not bounded "
+                      "(smaller than GLOO_UBT_MIN_BYTES", err)
 
     def test_lost_contributions_are_counted_and_verified(self):
         with unittest.mock.patch.dict(

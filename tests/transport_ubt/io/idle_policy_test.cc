@@ -27,6 +27,13 @@ TEST(IdlePolicy, YieldsInAShortCallWhereTwoShareACpu) {
   EXPECT_EQ(of(2, 4 << 20).nap, microseconds(20));
 }
 
+TEST(IdlePolicy, YieldsInALongCallOfTwoThatMayNotNap) {
+  const IdlePolicy policy =
+      IdlePolicy::forCall({microseconds(7), Duration{0}}, 2, 4 << 20);
+  EXPECT_EQ(policy.yield, microseconds(7));
+  EXPECT_EQ(policy.nap, Duration{0});
+}
+
 TEST(IdlePolicy, NapsTheLongerTheMoreShareACpu) {
   EXPECT_EQ(of(3, 256 << 10).nap, microseconds(30));
   EXPECT_EQ(of(16, 4 << 20).nap, microseconds(160));
