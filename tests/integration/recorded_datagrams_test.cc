@@ -55,6 +55,12 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
     return setup;
   }
 
+  void openAll(Host (&hosts)[2], uint64_t epoch = 1, uint8_t key = 40) {
+    for (int rank = 0; rank < 2; rank++) {
+      hosts[rank].session = hosts[rank].endpoint.open(setup(rank, epoch, key));
+    }
+  }
+
   // Runs one op to its end; each datagram is fed `times` times.
   void runOp(Host (&hosts)[2], int times) {
     OpShape shape;
@@ -156,9 +162,7 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
 
 TEST_P(RecordedDatagrams, FedTwiceAreCountedAndChangeNothing) {
   Host hosts[2];
-  for (int rank = 0; rank < 2; rank++) {
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 1, 40));
-  }
+  openAll(hosts);
   for (int op = 0; op < 5; op++) {
     runOp(hosts, 2);
   }
@@ -173,9 +177,7 @@ TEST_P(RecordedDatagrams, FedTwiceAreCountedAndChangeNothing) {
 
 TEST_P(RecordedDatagrams, OfOpsThatAreOverAreReplays) {
   Host hosts[2];
-  for (int rank = 0; rank < 2; rank++) {
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 1, 40));
-  }
+  openAll(hosts);
   runOp(hosts, 1);
   const size_t recorded = hosts[0].heard.size();
   for (size_t i = 0; i < recorded; i++) {
@@ -192,11 +194,9 @@ TEST_P(RecordedDatagrams, OfAnotherRunAreRejected) {
   Host recorded[2];
   Host hosts[2];
   Host sameEpoch[2];
-  for (int rank = 0; rank < 2; rank++) {
-    recorded[rank].session = recorded[rank].endpoint.open(setup(rank, 1, 40));
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 2, 50));
-    sameEpoch[rank].session = sameEpoch[rank].endpoint.open(setup(rank, 1, 60));
-  }
+  openAll(recorded);
+  openAll(hosts, 2, 50);
+  openAll(sameEpoch, 1, 60);
   runOp(recorded, 1);
   for (const Bytes& datagram : recorded[0].heard) {
     hosts[0].endpoint.packetIn(now_, datagram.data(), datagram.size());
@@ -213,9 +213,7 @@ TEST_P(RecordedDatagrams, OfAnotherRunAreRejected) {
 
 TEST_P(RecordedDatagrams, TruncatedAnywhereAreRejected) {
   Host hosts[2];
-  for (int rank = 0; rank < 2; rank++) {
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 1, 40));
-  }
+  openAll(hosts);
   runOp(hosts, 1);
   Host fresh;
   fresh.session = fresh.endpoint.open(setup(0, 1, 40));
@@ -243,9 +241,7 @@ TEST_P(RecordedDatagrams, TruncatedAnywhereAreRejected) {
 // Any byte, but for the payload's where the tag does not cover it.
 TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
   Host hosts[2];
-  for (int rank = 0; rank < 2; rank++) {
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 1, 40));
-  }
+  openAll(hosts);
   runOp(hosts, 1);
   Host fresh;
   fresh.session = fresh.endpoint.open(setup(0, 1, 40));
@@ -278,9 +274,7 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
 TEST_P(RecordedDatagrams, OfTheOtherFormAnnounceAndNoMore) {
   Host hosts[2];
   Host fresh;
-  for (int rank = 0; rank < 2; rank++) {
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 1, 40));
-  }
+  openAll(hosts);
   fresh.session = fresh.endpoint.open(setup(0, 1, 40));
   OpShape shape;
   shape.elements = kElements;
@@ -306,9 +300,7 @@ TEST_P(RecordedDatagrams, OfTheOtherFormAnnounceAndNoMore) {
 // What may not be read on the way is not there to be read.
 TEST_P(RecordedDatagrams, ShowTheirPayloadUnlessSealed) {
   Host hosts[2];
-  for (int rank = 0; rank < 2; rank++) {
-    hosts[rank].session = hosts[rank].endpoint.open(setup(rank, 1, 40));
-  }
+  openAll(hosts);
   runOp(hosts, 1);
   // Some of rank 1's contribution to rank 0's shard.
   float values[4];
