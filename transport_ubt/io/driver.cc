@@ -276,7 +276,7 @@ void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
   } driving(&driving_);
   TimePoint now{};
   looked_ = steadyNow();
-  yieldUntil_ = looked_ + self.idle.yield;
+  TimePoint yieldUntil = looked_ + self.idle.yield;
   while (!self.ready() && steadyNow() < deadline) {
     const bool busy = work(&now);
     // Whatever kept this turn long would have kept a deadline waiting.
@@ -284,9 +284,9 @@ void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
     looked_ = now;
     callReady();
     if (busy) {
-      yieldUntil_ = now + self.idle.yield;
+      yieldUntil = now + self.idle.yield;
       makeWay(lock);
-    } else if (!self.ready() && now < yieldUntil_) {
+    } else if (!self.ready() && now < yieldUntil) {
       yield(lock, now);
     } else if (!self.ready()) {
       sleep(lock, now, deadline, self.idle.nap);
@@ -310,11 +310,11 @@ void Driver::sleep(Lock& lock,
   const TimePoint timer = nextDeadline();
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
-  const Duration napping = std::min(left, napMax);
   const bool blocked = sender_.blocked();
+  const Duration napping = blocked ? Duration{0} : std::min(left, napMax);
   sleeping_ = true;
   lock.unlock();
-  if (napping > Duration{0} && !blocked) {
+  if (napping > Duration{0}) {
     nap(wakeFd_, napping);
   }
   socket_.wait(

@@ -114,8 +114,7 @@ class Driver : private ServiceThread::Client {
   PacketSender sender_;
   int wakeFd_ = -1;
   const IdlePolicy idle_;
-  int ranksPerCpu_ = 1;  // of the context that has most
-  TimePoint yieldUntil_{};
+  int ranksPerCpu_ = 1;    // of the context that has most
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free
   TimePoint looked_{};     // when the driving caller last looked at the clock
