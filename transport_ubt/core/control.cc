@@ -109,12 +109,14 @@ void ControlClocks::encode(WriteCursor* out) const {
   out->put(stampUs);
   out->put(echoUs);
   out->put(heldUs);
+  out->put(lateUs);
 }
 
 bool ControlClocks::decode(ReadCursor* in, ControlClocks* out) {
   out->stampUs = in->get<uint32_t>();
   out->echoUs = in->get<uint32_t>();
   out->heldUs = in->get<uint32_t>();
+  out->lateUs = in->get<uint32_t>();
   return !in->failed();
 }
 

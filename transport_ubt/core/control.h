@@ -64,14 +64,16 @@ struct ControlRecord {
 };
 
 // Every control datagram begins with clocks, so that both sides learn the
-// round-trip time less the time the other side held the stamp.
-// Units: microseconds, modulo 2^32, of the writer's own clock.
+// round-trip time less the time the other side held the stamp, and how long the
+// other side may keep anyone waiting for no reason of the network's.
+// Units: microseconds; stamps modulo 2^32, of the writer's own clock.
 struct ControlClocks {
   uint32_t stampUs = 0;  // when this datagram was written
   uint32_t echoUs = 0;   // the newest stamp seen from the peer; 0: none yet
   uint32_t heldUs = 0;   // how long ago that stamp arrived
+  uint32_t lateUs = 0;   // how late the writer may notice a deadline
 
-  static constexpr size_t kBytes = 12;
+  static constexpr size_t kBytes = 16;
   void encode(WriteCursor* out) const;
   static bool decode(ReadCursor* in, ControlClocks* out);
 };

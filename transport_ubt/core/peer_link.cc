@@ -65,6 +65,7 @@ void PeerLink::clocksIn(TimePoint now, const ControlClocks& clocks) {
   }
   stampUs_ = clocks.stampUs;
   stampAt_ = now;
+  late_ = std::chrono::microseconds(clocks.lateUs);
   if (clocks.echoUs == 0) {
     return;
   }
@@ -100,7 +101,10 @@ void PeerLink::creditBy(TimePoint when) {
   controlDue_ = std::min(controlDue_, when);
 }
 
-bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
+bool PeerLink::controlOut(TimePoint now,
+                          Duration late,
+                          const Extra& credit,
+                          OutPacket* out) {
   controlDue_ = kNever;
   if (control_.empty() && !creditDue_) {
     return false;
@@ -115,6 +119,7 @@ bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
   clocks.stampUs = std::max(1u, microseconds(now));
   clocks.echoUs = stampUs_;
   clocks.heldUs = microseconds(now) - microseconds(stampAt_);
+  clocks.lateUs = static_cast<uint32_t>(late / std::chrono::microseconds(1));
   clocks.encode(&cursor);
   credit(&cursor);
   creditDue_ = false;

@@ -93,9 +93,12 @@ class PeerLink {
   TimePoint controlDue() const { return controlDue_; }
   static TimePoint patience(TimePoint now);
 
-  // Writes what is queued, behind clocks and `credit`. False if there is
-  // nothing to say.
-  bool controlOut(TimePoint now, const Extra& credit, OutPacket* out);
+  // Writes what is queued, behind clocks and `credit`. `late`: how late this
+  // side may notice a deadline. False if there is nothing to say.
+  bool controlOut(TimePoint now,
+                  Duration late,
+                  const Extra& credit,
+                  OutPacket* out);
   // Completes a data packet: `header` needs its source, destination, epoch,
   // number and tag yet. REQUIRES send.available().
   void dataOut(PacketHeader header,
@@ -103,6 +106,8 @@ class PeerLink {
                size_t bytes,
                OutPacket* out);
 
+  // How late the peer may notice a deadline, by its last word.
+  Duration late() const { return late_; }
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
 
@@ -135,7 +140,8 @@ class PeerLink {
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
   Duration roundTrip_{0};  // smoothed; zero: not measured
-  uint32_t stampUs_ = 0;   // the newest clock seen of the peer's
+  Duration late_{0};
+  uint32_t stampUs_ = 0;  // the newest clock seen of the peer's
   TimePoint stampAt_{};
   bool closed_ = false;
 };

@@ -113,10 +113,21 @@ void Session::begin(const OpId& id, const Call& call) {
   }
   op->enter(lastNow_,
             call.bucket,
-            classes_.boundsFor(call.shape,
-                               shared_->lateness.worst(lastNow_),
-                               call.until - lastNow_));
+            boundsFor(lastNow_, call.shape, call.until - lastNow_));
   updateActivity();
+}
+
+// A stage is as late as the latest rank it needs: what is late anywhere counts.
+OpBounds Session::boundsFor(TimePoint now,
+                            const OpShape& shape,
+                            Duration limit) {
+  Duration late = shared_->lateness.worst(now);
+  for (const PeerLink& peer : peers_) {
+    if (!peer.closed()) {
+      late = std::max(late, std::min(peer.late(), TimerLateness::kMost));
+    }
+  }
+  return classes_.boundsFor(shape, late, limit);
 }
 
 // Begins what had to wait for lead and has to no longer.
@@ -245,12 +256,11 @@ Op* Session::start(TimePoint now,
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
   setup.host = this;
-  auto begun = std::make_unique<Op>(
-      setup,
-      classes_.boundsFor(
-          shape, shared_->lateness.worst(now), setup_.options.timeout),
-      now,
-      std::move(room));
+  auto begun =
+      std::make_unique<Op>(setup,
+                           boundsFor(now, shape, setup_.options.timeout),
+                           now,
+                           std::move(room));
   Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {

@@ -132,6 +132,7 @@ class Session : private OpHost {
   void begin(const OpId& id, const Call& call);
   void admit();
   int lagging() const;
+  OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
   Op* start(TimePoint now,

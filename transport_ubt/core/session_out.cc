@@ -70,7 +70,8 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   }
   sendBurstBytes_ = kSendBurstBytes;  // only control from here on
   const auto credit = [&](WriteCursor* cursor) { writeCredit(rank, cursor); };
-  if (now < peer.controlDue() || !peer.controlOut(now, credit, out)) {
+  if (now < peer.controlDue() ||
+      !peer.controlOut(now, shared_->lateness.worst(now), credit, out)) {
     return false;
   }
   shared_->counters.add(Counter::kSentControl);

@@ -18,7 +18,8 @@ class SizeClasses {
   explicit SizeClasses(const Options& options) : options_(options) {}
 
   // For an op of this shape that begins now. `lateness`: how late deadlines may
-  // be noticed here. `limit`: what the call may take, whatever was learned.
+  // be noticed on any rank. `limit`: what the call may take, whatever was
+  // learned.
   OpBounds boundsFor(const OpShape& shape, Duration lateness, Duration limit);
   // An op has returned with a result.
   void returned(const Op& op);

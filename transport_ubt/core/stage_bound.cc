@@ -44,6 +44,7 @@ Duration StageBound::bound(BoundMode mode) const {
 }
 
 void TimerLateness::sample(TimePoint now, Duration late) {
+  late = std::min(late, kMost);
   if (late >= worst(now)) {
     worst_ = late;
     at_ = now;

@@ -34,10 +34,12 @@ class StageBound {
 
 // How late a deadline may be noticed here: the worst of late, be it that a
 // timer fired late or that the process was not running. A bound shorter than a
-// multiple of it would measure the scheduler. Decays by half in kHalfLife.
+// multiple of it would measure the scheduler. Decays by half in kHalfLife. More
+// than kMost is no scheduler's habit: the process was stopped, and counts so.
 class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);
+  static constexpr Duration kMost = std::chrono::milliseconds(50);
   // Assumed before anything was measured.
   static constexpr Duration kUnmeasured = std::chrono::microseconds(500);
 

@@ -63,6 +63,9 @@ class OneRank {
     return endpoint_.shared().counters.get(counter);
   }
 
+  // How late the peers say that they notice deadlines.
+  Duration late{0};
+
   // One control datagram of a peer, to the session; empty: clocks alone.
   void say(int rank, const std::vector<ControlRecord>& records, int to = 0) {
     PeerLink& link = links_[to * session().size() + rank];
@@ -72,7 +75,7 @@ class OneRank {
     }
     OutPacket out;
     link.controlOut(
-        now, [](WriteCursor*) {}, &out);
+        now, late, [](WriteCursor*) {}, &out);
     endpoint_.packetIn(now, out.head, out.headBytes);
   }
 

@@ -11,6 +11,7 @@ namespace {
 constexpr TimePoint kNow{std::chrono::seconds(100)};
 constexpr size_t kSlotBytes = 1024;
 const PeerLink::Extra kNoCredit = [](WriteCursor*) {};
+constexpr Duration kLate = std::chrono::microseconds(1234);
 
 // Both ends of one connection.
 class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
@@ -47,7 +48,7 @@ class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
 
   std::vector<std::byte> control() {
     OutPacket packet;
-    EXPECT_TRUE(here_.controlOut(kNow, kNoCredit, &packet));
+    EXPECT_TRUE(here_.controlOut(kNow, kLate, kNoCredit, &packet));
     return bytesOf(packet);
   }
 
@@ -124,13 +125,14 @@ TEST_P(PeerLinkTest, WritesRecordsInOrderAsManyAsFitADatagram) {
   uint32_t next = 0;
   int datagrams = 0;
   OutPacket packet;
-  while (here_.controlOut(kNow, kNoCredit, &packet)) {
+  while (here_.controlOut(kNow, kLate, kNoCredit, &packet)) {
     datagrams++;
     EXPECT_LE(packet.headBytes, OutPacket::kHeadBytesMax);
     ASSERT_TRUE(opens(bytesOf(packet)));
     ReadCursor cursor(payload_.data, payload_.bytes);
     ControlClocks clocks;
     ASSERT_TRUE(ControlClocks::decode(&cursor, &clocks));
+    EXPECT_EQ(clocks.lateUs, 1234);
     ControlRecord record;
     while (cursor.left() > 0) {
       ASSERT_TRUE(ControlRecord::decode(&cursor, &record));
@@ -149,7 +151,7 @@ TEST_P(PeerLinkTest, SaysNothingOnceClosed) {
   EXPECT_TRUE(here_.closed());
   EXPECT_EQ(here_.controlDue(), kNever);
   OutPacket packet;
-  EXPECT_FALSE(here_.controlOut(kNow, kNoCredit, &packet));
+  EXPECT_FALSE(here_.controlOut(kNow, kLate, kNoCredit, &packet));
 }
 
 TEST_P(PeerLinkTest, LearnsTheRoundTripLessWhatTheOtherHeld) {
@@ -158,12 +160,14 @@ TEST_P(PeerLinkTest, LearnsTheRoundTripLessWhatTheOtherHeld) {
   clocks.stampUs = 1;
   clocks.echoUs = 100000000 - 5000;  // sent 5 ms before kNow
   clocks.heldUs = 2000;
+  clocks.lateUs = 700;
   EXPECT_FALSE(here_.heard());
   here_.clocksIn(kNow, clocks);
   EXPECT_TRUE(here_.heard());
   EXPECT_TRUE(here_.creditDue());
   EXPECT_NE(here_.retryAfter(), unknown);
   EXPECT_EQ(here_.retryAfter(), 4 * Duration(std::chrono::milliseconds(3)));
+  EXPECT_EQ(here_.late(), std::chrono::microseconds(700));
 }
 
 std::string modeName(const ::testing::TestParamInfo<AuthMode>& info) {

@@ -80,6 +80,8 @@ TEST(TimerLateness, KeepsTheWorstAndForgetsItSlowly) {
   EXPECT_EQ(lateness.worst(later), milliseconds(4));
   lateness.sample(later, milliseconds(5));
   EXPECT_EQ(lateness.worst(later), milliseconds(5));
+  lateness.sample(later, std::chrono::seconds(5));  // stopped, and continued
+  EXPECT_EQ(lateness.worst(later), TimerLateness::kMost);
 }
 
 }  // namespace
