@@ -188,6 +188,7 @@ class Op {
   void fail(const std::string& why);
   void schedule(Retry* retry, TimePoint now, int peer);
   void askAgain(int peer, Stage stage, const BitSet& have);
+  bool excuse(TimePoint now);
   void expire(TimePoint now);
   void settleScatter();
   void settleBroadcast();
@@ -207,6 +208,7 @@ class Op {
   TimePoint scatterDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
   Retry held_;  // complete, but others lack what the arena could not keep
+  bool excused_ = false;  // a bound that was missed once, no more
   bool scatterExpired_ = false;
   bool scatterSettled_ = false;
   uint32_t notRetained_ = 0;

@@ -11,6 +11,17 @@
 
 namespace ubt {
 
+inline OpShape floats(uint64_t elements) {
+  OpShape shape;
+  shape.elements = elements;
+  shape.fingerprint = Options().fingerprint();
+  return shape;
+}
+
+inline std::byte* bytesOf(std::vector<float>& values) {
+  return reinterpret_cast<std::byte*>(values.data());
+}
+
 // Rank 0 of a job, whole; and of its peers only what they say, which is
 // authentic and otherwise whatever a test likes.
 class OneRank {

@@ -11,17 +11,6 @@
 namespace ubt {
 namespace {
 
-OpShape floats(uint64_t elements) {
-  OpShape shape;
-  shape.elements = elements;
-  shape.fingerprint = Options().fingerprint();
-  return shape;
-}
-
-std::byte* bytesOf(std::vector<float>& values) {
-  return reinterpret_cast<std::byte*>(values.data());
-}
-
 ControlRecord record(ControlType type) {
   ControlRecord record;
   record.type = type;
@@ -146,47 +135,6 @@ TEST_F(SessionReport, WhatTheArenaRefusedIsNotLost) {
   EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected - 64);
   EXPECT_EQ(report.broadcast[2].refused, 0u);
   EXPECT_EQ(report.broadcast[2].received, 64u);
-}
-
-// Bounds ---------------------------------------------------------------------
-
-// The bound of a scatter stage with a peer that notices deadlines `late`, one
-// complete op of a millisecond having warmed up.
-Duration boundWithAPeerThatIs(Duration late) {
-  OneRank::Setup setup;
-  setup.options = Options();
-  setup.options.warmupOps = 1;
-  OneRank rank(setup);
-  rank.late = late;
-  const OpShape shape = floats(32);  // two shards of one slot
-  std::vector<float> bucket(shape.elements, 1);
-  OpReport report;
-  for (uint32_t count = 0; count < 2; count++) {
-    PacketHeader header;
-    header.op = {0, count};
-    header.elements = shape.elements;
-    rank.say(1, {ControlRecord::announce(header.op, shape)});
-    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
-    rank.at(rank.now + std::chrono::milliseconds(1));
-    rank.send(1, header, 64);
-    header.stage = Stage::kBroadcast;
-    header.contributors = 2;
-    rank.send(1, header, 64);
-    EXPECT_TRUE(rank.session().finished(header.op));
-    report = rank.session().leave(rank.now, header.op);
-    EXPECT_EQ(report.bounded, count == 1);
-  }
-  return report.boundScatter;
-}
-
-TEST(Session, NoBoundIsUnderTenTimesTheLatenessOfAnyRank) {
-  const Duration own = boundWithAPeerThatIs(Duration{0});
-  EXPECT_EQ(own, 10 * TimerLateness::kUnmeasured);
-  EXPECT_EQ(boundWithAPeerThatIs(std::chrono::milliseconds(7)),
-            std::chrono::milliseconds(70));
-  // Whatever a peer says.
-  EXPECT_EQ(boundWithAPeerThatIs(std::chrono::hours(1)),
-            10 * TimerLateness::kMost);
 }
 
 // Control --------------------------------------------------------------------

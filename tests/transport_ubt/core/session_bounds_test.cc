@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long a session lets stages take.
+
+#include <gtest/gtest.h>
+
+#include "tests/transport_ubt/core/one_rank.h"
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+namespace {
+
+// The bound of a scatter stage with a peer that notices deadlines `late`, one
+// complete op of a millisecond having warmed up.
+Duration boundWithAPeerThatIs(Duration late) {
+  OneRank::Setup setup;
+  setup.options = Options();
+  setup.options.warmupOps = 1;
+  OneRank rank(setup);
+  rank.late = late;
+  const OpShape shape = floats(32);  // two shards of one slot
+  std::vector<float> bucket(shape.elements, 1);
+  OpReport report;
+  for (uint32_t count = 0; count < 2; count++) {
+    PacketHeader header;
+    header.op = {0, count};
+    header.elements = shape.elements;
+    rank.say(1, {ControlRecord::announce(header.op, shape)});
+    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+    rank.at(rank.now + std::chrono::milliseconds(1));
+    rank.send(1, header, 64);
+    header.stage = Stage::kBroadcast;
+    header.contributors = 2;
+    rank.send(1, header, 64);
+    EXPECT_TRUE(rank.session().finished(header.op));
+    report = rank.session().leave(rank.now, header.op);
+    EXPECT_EQ(report.bounded, count == 1);
+  }
+  return report.boundScatter;
+}
+
+TEST(SessionBounds, NoBoundIsUnderTenTimesTheLatenessOfAnyRank) {
+  const Duration own = boundWithAPeerThatIs(Duration{0});
+  EXPECT_EQ(own, 10 * TimerLateness::kUnmeasured);
+  EXPECT_EQ(boundWithAPeerThatIs(std::chrono::milliseconds(7)),
+            std::chrono::milliseconds(70));
+  // Whatever a peer says.
+  EXPECT_EQ(boundWithAPeerThatIs(std::chrono::hours(1)),
+            10 * TimerLateness::kMost);
+}
+
+// A whole host may stand still, its senders with it.
+TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
+  for (const bool comes : {true, false}) {
+    OneRank rank({});  // bounds of 10 ms, a hard bound of 80 ms
+    const OpShape shape = floats(32);
+    std::vector<float> bucket(shape.elements, 1);
+    rank.say(1, {ControlRecord::announce({0, 0}, shape)});
+    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+    rank.sent();
+    rank.now += std::chrono::milliseconds(17);
+    rank.endpoint().deadlinePassed(rank.now);  // 7 ms late
+    rank.at(rank.now + std::chrono::milliseconds(6));
+    PacketHeader header;
+    header.elements = shape.elements;
+    header.op = {0, 0};
+    if (comes) {
+      rank.send(1, header, 64);
+    }
+    rank.endpoint().deadlinePassed(rank.now += std::chrono::milliseconds(50));
+    rank.at(rank.now + std::chrono::milliseconds(10));
+    const OpReport report = rank.session().leave(rank.now, {0, 0});
+    EXPECT_EQ(report.scatterExpired, !comes);
+    EXPECT_EQ(report.scatter[1].received, comes ? 64u : 0u);
+  }
+}
+
+}  // namespace
+}  // namespace ubt
