@@ -13,7 +13,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-constexpr uint32_t kMagic = 0x32746275;  // "ubt2", little-endian
+constexpr uint32_t kMagic = 0x33746275;  // "ubt3", little-endian
 // Gloo's ContextFactory has room for 192 bytes, tcp's 136 of them.
 constexpr size_t kHelloBytes = 4 + 2 + 4 + 4 + 8 + 32;
 

@@ -37,7 +37,6 @@ class Context : public ::gloo::transport::Context {
   std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
                                                      size_t size) override;
-  GLOO_UBT_CONTEXT_CONNECT_ALL
 
   // Sums `elements` values over all ranks, in place, by the op's bound.
   // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,

@@ -11,18 +11,10 @@
   bool isConnected() override {           \
     return (inner)->isConnected();        \
   }
-// So is Context::createAndConnectAllPairs(store), in terms of the public
-// interface.
-#include "gloo/rendezvous/store.h"
-#define GLOO_UBT_CONTEXT_CONNECT_ALL                                     \
-  void createAndConnectAllPairs(std::shared_ptr<IStore> store) override; \
-  /* Whether gloo::Context has a virtual destructor. */                  \
-  static constexpr bool kGlooContextIsVirtual = false;
+// createAndConnectAllPairs() is virtual there, and right for ubt as it is: it
+// uses createPair() and connect(). setLocalRank() is the base class's.
 
 #else
 
 #define GLOO_UBT_PAIR_IS_CONNECTED(inner)
-#define GLOO_UBT_CONTEXT_CONNECT_ALL \
-  static constexpr bool kGlooContextIsVirtual = true;
-
 #endif

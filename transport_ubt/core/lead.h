@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ubt {
 
@@ -36,6 +37,12 @@ class Lead {
   }
 
   bool any() const { return ops_ > 0; }
+
+  // What mayBegin() holds ops to that nobody awaits, in words.
+  std::string limit() const {
+    return bytes_ < bytesMax_ ? std::to_string(opsMax_) + " ops"
+                              : std::to_string(bytesMax_) + " bytes";
+  }
 
  private:
   const uint32_t opsMax_;

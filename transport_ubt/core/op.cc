@@ -2,7 +2,6 @@
 #include "transport_ubt/core/op.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 namespace ubt {
@@ -77,13 +76,6 @@ bool Op::repairsBroadcast() const {
   return bounds_.warmup || setup_.options->repair != RepairPolicy::kNone;
 }
 
-void Op::fail(const std::string& why) {
-  if (failure_.empty()) {
-    failure_ = why;
-  }
-  finished_ = true;
-}
-
 void Op::announced(int rank, const OpShape& shape) {
   Peer& peer = peers_[rank];
   peer.announced = true;
@@ -99,28 +91,6 @@ void Op::announced(int rank, const OpShape& shape) {
   if (shape != setup_.shape) {
     disagree(rank, shape);
   }
-}
-
-void Op::disagree(int rank, const OpShape& shape) {
-  if (returned_) {
-    return;
-  }
-  if (failure_.empty() && entered_) {
-    // The call ends now: last occasion to say what this rank brought.
-    for (int peer = 0; peer < setup_.size; peer++) {
-      if (peer != setup_.rank) {
-        setup_.host->control(
-            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
-      }
-    }
-  }
-  culprit_ = rank == setup_.rank ? setup_.announcer : rank;
-  std::ostringstream why;
-  why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
-      << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
-      << shape.str()
-      << "; all ranks must pass the same element count, type and options";
-  fail(why.str());
 }
 
 Counter Op::data(TimePoint now,
@@ -164,6 +134,7 @@ Counter Op::scatterData(TimePoint now,
           peer.scatter.lost >= bytes) {  // it was not lost after all
         peer.scatter.lost -= bytes;
         peer.scatter.late += bytes;
+        scatterCutShort_ = scatterExpired_;
       }
       if (now >= peer.closedNotice.at || peer.closedNotice.at == kNever) {
         setup_.host->control(
@@ -192,10 +163,12 @@ Counter Op::scatterData(TimePoint now,
 Counter Op::broadcastData(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* payload) {
+  if (returned_ && broadcast_.received(header.source).test(header.slot)) {
+    return Counter::kDuplicateData;
+  }
   if (returned_) {
-    return broadcast_.received(header.source).test(header.slot)
-               ? Counter::kDuplicateData
-               : Counter::kLateData;
+    broadcastCutShort_ = endedBy_ != EndedBy::kComplete;
+    return Counter::kLateData;
   }
   Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(header.source, header.slot);
@@ -204,6 +177,7 @@ Counter Op::broadcastData(TimePoint now,
     if (!taken.test(header.slot) &&
         mark(&peer.broadcastInVain, taken.size(), header.slot)) {
       peer.broadcast.late += bytes;
+      broadcastCutShort_ = endedBy_ != EndedBy::kComplete;
     }
     return Counter::kLateData;
   }

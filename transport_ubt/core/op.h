@@ -107,6 +107,8 @@ class Op {
   // writes it until leave(). Bounds as they are known now.
   void enter(TimePoint now, std::byte* bucket, const OpBounds& bounds);
   bool entered() const { return entered_; }
+  // Nothing more will be sent for it: a call in it fails, unless it is over.
+  void giveUp(const std::string& why);
   // Whether the call is over: complete, expired or failed.
   bool finished() const { return finished_; }
   // Why the call cannot yield a result; empty if it can.
@@ -141,6 +143,10 @@ class Op {
   // Elapsed time of stages that were complete; zero: not complete.
   Duration scatterTook() const { return scatterTook_; }
   Duration broadcastTook() const { return broadcastTook_; }
+  // Whether the stage ended at its bound and missed what was on its way.
+  bool scatterCutShort() const { return scatterCutShort_; }
+  bool broadcastCutShort() const { return broadcastCutShort_; }
+  const OpBounds& bounds() const { return bounds_; }
   bool warmup() const { return bounds_.warmup; }
 
  private:
@@ -211,6 +217,8 @@ class Op {
   bool excused_ = false;  // a bound that was missed once, no more
   bool scatterExpired_ = false;
   bool scatterSettled_ = false;
+  bool scatterCutShort_ = false;
+  bool broadcastCutShort_ = false;
   uint32_t notRetained_ = 0;
   Duration scatterTook_{0};
   TimePoint firstResult_ = kNever;

@@ -2,9 +2,46 @@
 //
 // How an op ends for its caller, and what it reports.
 
+#include <sstream>
+
 #include "transport_ubt/core/op.h"
 
 namespace ubt {
+
+void Op::fail(const std::string& why) {
+  if (failure_.empty()) {
+    failure_ = why;
+  }
+  finished_ = true;
+}
+
+void Op::giveUp(const std::string& why) {
+  if (entered_ && !finished_) {
+    fail(why);
+  }
+}
+
+void Op::disagree(int rank, const OpShape& shape) {
+  if (returned_) {
+    return;
+  }
+  if (failure_.empty() && entered_) {
+    // The call ends now: last occasion to say what this rank brought.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        setup_.host->control(
+            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
+      }
+    }
+  }
+  culprit_ = rank == setup_.rank ? setup_.announcer : rank;
+  std::ostringstream why;
+  why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
+      << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
+      << shape.str()
+      << "; all ranks must pass the same element count, type and options";
+  fail(why.str());
+}
 
 // Bytes of slots of a shard that came in vain and never again.
 uint64_t Op::refused(const BitSet& inVain,

@@ -35,7 +35,7 @@ TimePoint Op::nextDeadline() const {
     if (!returned_ && entered_ && !peer.announceSeen) {
       next = std::min(next, peer.announce.at);
     }
-    if (!scatter_.closed()) {
+    if (!scatter_.closed() && repairsScatter()) {
       next = std::min(next, peer.scatterRepair.at);
     }
     if (entered_ && !finished_ && repairsBroadcast()) {
@@ -105,7 +105,8 @@ void Op::deadlinePassed(TimePoint now) {
           rank, ControlRecord::announce(setup_.id, setup_.shape), true);
       schedule(&peer.announce, now, rank);
     }
-    if (!scatter_.closed() && now >= peer.scatterRepair.at) {
+    if (!scatter_.closed() && repairsScatter() &&
+        now >= peer.scatterRepair.at) {
       if (peer.announced && !scatter_.contributed(rank).all()) {
         askAgain(rank, Stage::kScatter, scatter_.contributed(rank));
       }

@@ -59,13 +59,18 @@ bool PeerLink::isFirst(const PacketHeader& header) {
              : dataSeen_.accept(header.number);
 }
 
-void PeerLink::clocksIn(TimePoint now, const ControlClocks& clocks) {
+void PeerLink::clocksIn(TimePoint now,
+                        uint64_t number,
+                        const ControlClocks& clocks) {
   if (!heard()) {
     creditBy(now);  // its first word: it may wait for ours
+  } else if (number < clocksNumber_) {
+    return;
   }
+  clocksNumber_ = number;
   stampUs_ = clocks.stampUs;
   stampAt_ = now;
-  late_ = std::chrono::microseconds(clocks.lateUs);
+  late_.sample(now, std::chrono::microseconds(clocks.lateUs));
   if (clocks.echoUs == 0) {
     return;
   }

@@ -13,6 +13,7 @@
 #include "transport_ubt/core/packet_auth.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/replay_window.h"
+#include "transport_ubt/core/stage_bound.h"
 
 namespace ubt {
 
@@ -78,7 +79,9 @@ class PeerLink {
             Payload* out) const;
   // Whether its number comes for the first time; marks it.
   bool isFirst(const PacketHeader& header);
-  void clocksIn(TimePoint now, const ControlClocks& clocks);
+  // The clocks of the control datagram with that number; older ones than known
+  // say nothing new.
+  void clocksIn(TimePoint now, uint64_t number, const ControlClocks& clocks);
   // Whether anything valid ever came from the peer, in the own form.
   bool heard() const { return stampUs_ != 0; }
 
@@ -106,8 +109,8 @@ class PeerLink {
                size_t bytes,
                OutPacket* out);
 
-  // How late the peer may notice a deadline, by its last word.
-  Duration late() const { return late_; }
+  // How late the peer may notice a deadline, by its own words.
+  Duration late(TimePoint now) const { return late_.worst(now); }
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
 
@@ -140,8 +143,9 @@ class PeerLink {
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
   Duration roundTrip_{0};  // smoothed; zero: not measured
-  Duration late_{0};
-  uint32_t stampUs_ = 0;  // the newest clock seen of the peer's
+  TimerLateness late_;
+  uint64_t clocksNumber_ = 0;  // of the newest clocks seen
+  uint32_t stampUs_ = 0;       // the newest clock seen of the peer's
   TimePoint stampAt_{};
   bool closed_ = false;
 };

@@ -74,8 +74,11 @@ void Session::giveUp() {
   failure_ = "rank " + std::to_string(rank) +
              " has not finished an allreduce that ended here, and did not "
              "within the timeout (no more than " +
-             std::to_string(setup_.options.leadOps) +
-             " may be ahead of it); is it stuck or stopped?" + silence(rank);
+             lead_.limit() + " may be ahead of it); is it stuck or stopped?" +
+             silence(rank);
+  for (auto& [id, op] : ops_) {
+    op->giveUp(failure_);
+  }
   sendLeave();
 }
 
@@ -124,7 +127,7 @@ OpBounds Session::boundsFor(TimePoint now,
   Duration late = shared_->lateness.worst(now);
   for (const PeerLink& peer : peers_) {
     if (!peer.closed()) {
-      late = std::max(late, std::min(peer.late(), TimerLateness::kMost));
+      late = std::max(late, peer.late(now));
     }
   }
   return classes_.boundsFor(shape, late, limit);
@@ -306,6 +309,7 @@ void Session::forgetIfDone(const OpId& id) {
   const Op* const op = find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
     lead_.doneEverywhere(op->shape().bytes());
+    classes_.done(*op);
     ops_.erase(id);
     admit();
   }

@@ -157,7 +157,10 @@ class Session : private OpHost {
                  const PacketHeader& header,
                  const std::byte* payload,
                  size_t bytes);
-  Counter controlIn(TimePoint now, int peer, const PeerLink::Payload& payload);
+  Counter controlIn(TimePoint now,
+                    int peer,
+                    uint64_t number,
+                    const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(int peer);
   void writeCredit(int peer, WriteCursor* out);

@@ -32,8 +32,9 @@ void Session::packetIn(TimePoint now,
     return;
   }
   if (control) {
-    counters.add(peer.isFirst(header) ? controlIn(now, header.source, payload)
-                                      : Counter::kReplayed);
+    counters.add(peer.isFirst(header)
+                     ? controlIn(now, header.source, header.number, payload)
+                     : Counter::kReplayed);
     return;
   }
   if (header.number >= peer.receive.limit()) {
@@ -86,6 +87,7 @@ Counter Session::dataIn(TimePoint now,
 // What comes before a malformed record counts all the same.
 Counter Session::controlIn(TimePoint now,
                            int peer,
+                           uint64_t number,
                            const PeerLink::Payload& payload) {
   ReadCursor cursor(payload.data, payload.bytes);
   ControlClocks clocks;
@@ -93,7 +95,7 @@ Counter Session::controlIn(TimePoint now,
     return Counter::kMalformed;
   }
   if (!payload.foreign) {
-    peers_[peer].clocksIn(now, clocks);
+    peers_[peer].clocksIn(now, number, clocks);
   }
   // What stands behind a leave is of nobody any more.
   while (cursor.left() > 0 && !peers_[peer].closed()) {

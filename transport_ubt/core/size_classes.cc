@@ -68,4 +68,14 @@ void SizeClasses::returned(const Op& op) {
   }
 }
 
+void SizeClasses::done(const Op& op) {
+  Learned& sizes = classes_[sizeClass(op.shape().bytes())];
+  if (op.scatterCutShort()) {
+    sizes.scatter.cutShort(op.bounds().scatter);
+  }
+  if (op.broadcastCutShort()) {
+    sizes.broadcast.cutShort(op.bounds().broadcast);
+  }
+}
+
 }  // namespace ubt

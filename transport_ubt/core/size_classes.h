@@ -23,6 +23,8 @@ class SizeClasses {
   OpBounds boundsFor(const OpShape& shape, Duration lateness, Duration limit);
   // An op has returned with a result.
   void returned(const Op& op);
+  // It is done everywhere: all that is late for it has come.
+  void done(const Op& op);
 
  private:
   struct Learned {

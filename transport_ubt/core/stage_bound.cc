@@ -25,21 +25,36 @@ void StageBound::complete(Duration elapsed, bool warmup) {
   if (warmup && warmup_.size() < kWarmupMax) {
     warmup_.push_back(elapsed);
   }
-  recent_[completed_ % kRecent] = elapsed;
-  completed_++;
+  add({elapsed, true});
+}
+
+void StageBound::cutShort(Duration bound) {
+  add({bound, false});
+}
+
+void StageBound::add(const Stage& stage) {
+  recent_[stages_ % kRecent] = stage;
+  stages_++;
 }
 
 Duration StageBound::bound(BoundMode mode) const {
-  if (completed_ == 0) {
+  if (stages_ == 0) {
     return Duration{0};
   }
   if (mode == BoundMode::kPaper && !warmup_.empty()) {
     return percentile(warmup_, 0.95);
   }
-  const std::vector<Duration> recent(
-      recent_.begin(), recent_.begin() + std::min(completed_, kRecent));
-  const Duration median = percentile(recent, 0.5);
-  const Duration spread = percentile(recent, 0.75) - median;
+  std::vector<Duration> all;
+  std::vector<Duration> complete;
+  for (size_t i = 0; i < std::min(stages_, kRecent); i++) {
+    all.push_back(recent_[i].took);
+    if (recent_[i].complete) {
+      complete.push_back(recent_[i].took);
+    }
+  }
+  const Duration median = percentile(all, 0.5);
+  const Duration spread =
+      complete.empty() ? Duration{0} : percentile(complete, 0.75) - median;
   return median + std::max(median / 4, kSpreads * spread);
 }
 

@@ -12,13 +12,17 @@
 namespace ubt {
 
 // Learns how long one stage of one size class may take (OptiReduce, section
-// 3.2.1, tB): the running median of complete stages and a quarter, or, where
-// stages scatter by themselves, six times the distance of the upper quartile
-// from the median on top of it. A burst moves neither. Not thread-safe.
+// 3.2.1, tB): the running median and a quarter, or, where stages scatter by
+// themselves, six times the distance of the upper quartile of complete ones
+// from the median on top of it. A burst moves neither; a network that has got
+// slower for good does, in the end. Not thread-safe.
 class StageBound {
  public:
   // The stage was complete after `elapsed`, during warm-up or after it.
   void complete(Duration elapsed, bool warmup);
+  // The stage expired at `bound`, and what was missing came after that: it
+  // would have taken longer.
+  void cutShort(Duration bound);
 
   // Zero while nothing has been learned.
   Duration bound(BoundMode mode) const;
@@ -27,9 +31,16 @@ class StageBound {
   static constexpr size_t kRecent = 64;
   static constexpr size_t kWarmupMax = 256;
 
+  struct Stage {
+    Duration took{0};
+    bool complete = false;
+  };
+
+  void add(const Stage& stage);
+
   std::vector<Duration> warmup_;
-  std::array<Duration, kRecent> recent_{};
-  size_t completed_ = 0;
+  std::array<Stage, kRecent> recent_{};
+  size_t stages_ = 0;
 };
 
 // How late a deadline may be noticed here: the worst of late, be it that a

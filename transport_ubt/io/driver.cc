@@ -29,8 +29,10 @@ constexpr int kTurnsToSendAll = 64;
 constexpr Duration kOverdueMax = std::chrono::milliseconds(10);
 // A thread that was made way for may fail to come.
 constexpr Duration kMakeWayMax = std::chrono::milliseconds(1);
-// The service thread tries a full socket again after this.
+// A full socket is tried again after this, at the latest.
 constexpr Duration kSendRetry = std::chrono::milliseconds(1);
+// Why a context goes should be heard; not at any price.
+constexpr Duration kLeaveMax = std::chrono::milliseconds(20);
 // A kernel buffer holds headers and slack beside the payload.
 constexpr uint64_t kBufferPerPayload = 2;
 // A smaller window is full, and all senders wait, long before a nap is over.
@@ -149,6 +151,11 @@ void Driver::close(Session* session) {
   const Entry entry(this);
   session->sendLeave();
   sendAll();
+  const TimePoint until = steadyNow() + kLeaveMax;
+  while (sender_.blocked() && steadyNow() < until) {
+    socket_.wait(wakeFd_, true, kSendRetry.count());
+    sendAll();
+  }
   sender_.forget(session);
   endpoint_.close(session);
 }
@@ -307,10 +314,12 @@ void Driver::sleep(Lock& lock,
                    TimePoint now,
                    TimePoint deadline,
                    Duration napMax) {
-  const TimePoint timer = nextDeadline();
+  const bool blocked = sender_.blocked();
+  // What waits to be sent is overdue, and remains so until there is room.
+  const TimePoint timer =
+      blocked ? std::max(nextDeadline(), now + kSendRetry) : nextDeadline();
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
-  const bool blocked = sender_.blocked();
   const Duration napping = blocked ? Duration{0} : std::min(left, napMax);
   sleeping_ = true;
   lock.unlock();

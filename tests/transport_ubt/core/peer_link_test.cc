@@ -162,12 +162,17 @@ TEST_P(PeerLinkTest, LearnsTheRoundTripLessWhatTheOtherHeld) {
   clocks.heldUs = 2000;
   clocks.lateUs = 700;
   EXPECT_FALSE(here_.heard());
-  here_.clocksIn(kNow, clocks);
+  here_.clocksIn(kNow, 7, clocks);
   EXPECT_TRUE(here_.heard());
   EXPECT_TRUE(here_.creditDue());
   EXPECT_NE(here_.retryAfter(), unknown);
   EXPECT_EQ(here_.retryAfter(), 4 * Duration(std::chrono::milliseconds(3)));
-  EXPECT_EQ(here_.late(), std::chrono::microseconds(700));
+  EXPECT_EQ(here_.late(kNow), std::chrono::microseconds(700));
+  clocks.lateUs = 900;
+  here_.clocksIn(kNow, 6, clocks);  // overtaken
+  EXPECT_EQ(here_.late(kNow), std::chrono::microseconds(700));
+  here_.clocksIn(kNow, 8, clocks);
+  EXPECT_EQ(here_.late(kNow), std::chrono::microseconds(900));
 }
 
 std::string modeName(const ::testing::TestParamInfo<AuthMode>& info) {

@@ -49,6 +49,48 @@ TEST(SessionBounds, NoBoundIsUnderTenTimesTheLatenessOfAnyRank) {
             10 * TimerLateness::kMost);
 }
 
+// A network three times as slow as during warm-up delivers everything behind
+// the bound learned there.
+TEST(SessionBounds, FollowANetworkThatGetsSlowerForGood) {
+  for (const RepairPolicy repair :
+       {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
+    OneRank::Setup setup;
+    setup.options = Options();
+    setup.options.repair = repair;
+    OneRank rank(setup);
+    const OpShape shape = floats(32);
+    std::vector<float> bucket(shape.elements, 1);
+    constexpr uint32_t kOps = 400;
+    uint32_t expired = 0;
+    for (uint32_t count = 0; count < kOps; count++) {
+      const auto takes = std::chrono::milliseconds(count < 40 ? 40 : 120);
+      PacketHeader header;
+      header.op = {0, count};
+      header.elements = shape.elements;
+      rank.say(1, {ControlRecord::announce(header.op, shape)});
+      rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+      rank.at(rank.now + takes);
+      rank.send(1, header, 64);
+      header.stage = Stage::kBroadcast;
+      header.contributors = 2;
+      rank.send(1, header, 64);
+      ASSERT_TRUE(rank.session().finished(header.op));
+      const OpReport report = rank.session().leave(rank.now, header.op);
+      rank.say(1, {ControlRecord::about(ControlType::kDone, header.op)});
+      ASSERT_EQ(rank.session().opsHeld(), 0u);
+      EXPECT_TRUE(count >= 40 || !report.scatterExpired);
+      expired += report.scatterExpired;
+      if (count + 1 == kOps) {
+        EXPECT_FALSE(report.scatterExpired);
+        EXPECT_EQ(report.pairsMissing, 0u);
+        EXPECT_GE(report.boundScatter, takes);
+      }
+    }
+    EXPECT_GT(expired, 0u);
+    EXPECT_LT(expired, 200u);
+  }
+}
+
 // A whole host may stand still, its senders with it.
 TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   for (const bool comes : {true, false}) {

@@ -4,6 +4,7 @@
 
 #include "transport_ubt/core/session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/transport_ubt/core/one_rank.h"
@@ -226,11 +227,15 @@ TEST_F(SessionLead, OneThatGivesUpSaysSoAndWaitsForNobodyAnyMore) {
   EXPECT_TRUE(rank_.session().lingering());
   const OpId waits = enter(2);
   const OpId alsoWaits = enter(3);
-  pass(std::chrono::milliseconds(999));
+  pass(std::chrono::milliseconds(980));
+  rank_.say(2, {ControlRecord::announce({4, 0}, floats(100))});
+  const OpId began = enter(4);  // awaited
+  pass(std::chrono::milliseconds(19));
   EXPECT_FALSE(rank_.session().finished(waits));
+  EXPECT_FALSE(rank_.session().finished(began));
   rank_.now += std::chrono::milliseconds(1);
   rank_.endpoint().deadlinePassed(rank_.now);
-  for (const OpId& id : {waits, alsoWaits}) {
+  for (const OpId& id : {waits, alsoWaits, began}) {
     ASSERT_TRUE(rank_.session().finished(id));
     EXPECT_EQ(rank_.session().failure(id).find("rank 2 has not finished"), 0u);
     rank_.session().leave(rank_.now, id);
@@ -267,8 +272,11 @@ TEST_F(SessionLead, WhatAPeerHasBegunNeedNotWait) {
 TEST_F(SessionLead, IsLimitedInBytesToo) {
   lead(0, 5000);  // more than may be ahead, but alone
   const OpId waits = enter(1);
-  pass(std::chrono::milliseconds(500));
+  pass(std::chrono::milliseconds(999));
   EXPECT_FALSE(rank_.session().finished(waits));
+  pass(std::chrono::milliseconds(1));
+  EXPECT_THAT(rank_.session().failure(waits),
+              ::testing::HasSubstr("no more than 10000 bytes may be ahead"));
 }
 
 // Identity -------------------------------------------------------------------

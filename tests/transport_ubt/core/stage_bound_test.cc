@@ -49,6 +49,21 @@ TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {
   EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(60));
 }
 
+// What would have taken longer than the bound can only be known to have.
+TEST(StageBound, GrowsWhereMostStagesAreCutShort) {
+  StageBound bound;
+  for (int i = 0; i < 20; i++) {
+    bound.complete(milliseconds(40), true);
+  }
+  const Duration before = bound.bound(BoundMode::kMedian);
+  for (int i = 0; i < 19; i++) {
+    bound.cutShort(before);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), before);  // a burst
+  bound.cutShort(before);
+  EXPECT_EQ(bound.bound(BoundMode::kMedian), before * 5 / 4);
+}
+
 TEST(StageBound, ABurstDuringWarmupSpoilsThePapersRuleOnly) {
   StageBound bound;
   for (int i = 0; i < 20; i++) {
