@@ -32,11 +32,14 @@ struct Typed {
 
 constexpr char kDescription[] =
     "Measures Gloo's collectives, and this project's, between processes.\n"
-    "Start it once per rank, with the same arguments except --rank:\n\n"
-    "  benchmark --size 2 --rank 0 --shared-path /tmp/gloo --transport tcp \\\n"
-    "      --tcp-device lo --elements 1000000 allreduce_ring_chunked &\n"
-    "  benchmark --size 2 --rank 1 --shared-path /tmp/gloo --transport tcp \\\n"
-    "      --tcp-device lo --elements 1000000 allreduce_ring_chunked\n\n"
+    "Start it once per rank, with the same arguments except --rank; here from\n"
+    "the repository's root:\n\n"
+    "  bazel build //benchmark; folder=$(mktemp -d)\n"
+    "  for rank in 0 1; do\n"
+    "    bazel-bin/benchmark/benchmark --size 2 --rank $rank \\\n"
+    "      --shared-path $folder --tcp-device lo --elements 1000000 \\\n"
+    "      --transport ubt allreduce_optireduce &\n"
+    "  done; wait\n\n"
     "Rank 0 prints the table: bytes and elements of a buffer, the fastest,\n"
     "median, 99th percentile and slowest iteration, and bytes per second\n"
     "(1 GB/s = 2^30).";

@@ -27,7 +27,8 @@ struct Settings {
   size_t minBytes = 256 << 10;
 
   // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),
-  // _GSO, _ARENA_BYTES (of a device), _WINDOW_BYTES (of a socket).
+  // _GSO, _ARENA_BYTES (of the process, over all its devices), _WINDOW_BYTES
+  // (of a socket).
   uint16_t portLow = 0;
   uint16_t portHigh = 0;
   int mtu = 0;

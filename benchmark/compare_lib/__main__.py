@@ -6,16 +6,16 @@ import signal
 import subprocess
 import sys
 
+from . import algorithms
 from . import arguments as command_line
 from .build import build_worker
-from .errors import (EXIT_INTERRUPTED, EXIT_UNSOUND, EXIT_USAGE,
-                     CompareError)
+from .errors import EXIT_INTERRUPTED, EXIT_USAGE, CompareError
 from .processes import PrivateRedis, Workers
 from .progress import Progress
 from .table import is_sound, render, verdict, why
 
 
-def _algorithms(arguments, worker):
+def _choose(arguments, worker):
     output = subprocess.run(
         [worker, "--list-algorithms", "--size", str(arguments.ranks)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -29,13 +29,13 @@ def _algorithms(arguments, worker):
             if entry["default"] and entry["why_not"] is not None:
                 print(f"note: {name} is left out, it {entry['why_not']}",
                       file=sys.stderr)
-    return command_line.choose_algorithms(arguments.algorithms, known)
+    return algorithms.choose(arguments.algorithms, known)
 
 
-def _worker_options(arguments, algorithms, redis_url):
+def _worker_options(arguments, names, redis_url):
     options = [
         "--redis-url", redis_url, "--prefix", arguments.prefix,
-        "--algorithms", ",".join(algorithms),
+        "--algorithms", ",".join(names),
         "--elements", ",".join(map(str, arguments.elements)),
         "--seconds", str(arguments.seconds)]
     if arguments.interface:
@@ -45,7 +45,7 @@ def _worker_options(arguments, algorithms, redis_url):
     return options
 
 
-def _collect(workers, sizes, algorithms):
+def _collect(workers, sizes, per_size):
     """Returns (row, samples) in the order in which they are measured."""
     results = []
     with Progress(sizes) as progress:
@@ -53,15 +53,16 @@ def _collect(workers, sizes, algorithms):
             if event["event"] == "connected":
                 progress.connected()
             elif event["event"] == "progress":
-                progress.show(event, len(results) // algorithms)
+                progress.show(event, len(results) // per_size)
             elif event["event"] == "row":
                 results.append((event["row"], event.get("samples_us")))
     return results
 
 
 def _run(arguments):
+    """Returns (row, samples), none on other ranks than 0, and the exit code."""
     worker = arguments.worker or build_worker()
-    algorithms = _algorithms(arguments, worker)
+    names = _choose(arguments, worker)
     with contextlib.ExitStack() as stack:
         redis_url = arguments.redis_url
         ranks = [arguments.rank]
@@ -69,12 +70,12 @@ def _run(arguments):
             redis_url = stack.enter_context(PrivateRedis()).url
             ranks = range(arguments.ranks)
         workers = stack.enter_context(Workers(
-            worker, _worker_options(arguments, algorithms, redis_url), ranks,
+            worker, _worker_options(arguments, names, redis_url), ranks,
             arguments.ranks))
-        results = _collect(workers, arguments.elements, len(algorithms))
+        results = _collect(workers, arguments.elements, len(names))
         for line in workers.warnings():
             print(line, file=sys.stderr)
-    return results
+        return results, workers.exit_code()
 
 
 def _show(arguments, results):
@@ -83,17 +84,14 @@ def _show(arguments, results):
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
             file.write("\n")
-    if not rows:
-        return 0  # not rank 0
     print(render(rows), end="")
     if arguments.plot:
         from .plot import draw
         draw(results, arguments.plot)
-    unsound = [row for row in rows if not is_sound(row)]
-    for row in unsound:
-        print(f"error: {row['algorithm']} with {row['elements']} elements: "
-              f"{verdict(row)}{why(row)}", file=sys.stderr)
-    return EXIT_UNSOUND if unsound else 0
+    for row in rows:
+        if not is_sound(row):
+            print(f"error: {row['algorithm']} with {row['elements']} elements: "
+                  f"{verdict(row)}{why(row)}", file=sys.stderr)
 
 
 def main(argv):
@@ -101,7 +99,15 @@ def main(argv):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         arguments = command_line.parse(argv)
-        return _show(arguments, _run(arguments))
+        if arguments.only_check:
+            return 0
+        results, exit_code = _run(arguments)
+        if arguments.shows:
+            _show(arguments, results)
+        elif exit_code:
+            print("error: not all rows are sound; rank 0 says which",
+                  file=sys.stderr)
+        return exit_code
     except CompareError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line."""
 import argparse
-import difflib
+import math
 import os
 import socket
 
-from .errors import EXIT_USAGE, CompareError
+from . import algorithms
 
 DEFAULT_ELEMENTS = (65536, 1048576, 6553600)
 MAX_ELEMENTS = 1 << 29
@@ -76,25 +76,35 @@ def _positive(kind):
             value = kind(text)
         except ValueError:
             value = 0
-        if not value > 0:
-            raise argparse.ArgumentTypeError(f"'{text}' has to be above 0")
+        if not 0 < value < math.inf:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' has to be a number above 0")
         return value
     return parse
 
 
-def _writable(text):
-    folder = os.path.dirname(os.path.abspath(text))
+def _check_writable(parser, option, path):
+    folder = os.path.dirname(os.path.abspath(path))
     if not os.access(folder, os.W_OK):
-        raise argparse.ArgumentTypeError(
-            f"cannot write into '{folder}'; name a file elsewhere")
-    return text
+        parser.error(f"{option}: cannot write into '{folder}'; name a file "
+                     "elsewhere")
+    if os.path.isdir(path):
+        parser.error(f"{option}: '{path}' is a folder; name a file in it")
 
 
 def _picture(text):
     if not text.endswith(".png"):
         raise argparse.ArgumentTypeError(
             f"'{text}' does not end in .png, the format it is written in")
-    return _writable(text)
+    return text
+
+
+def _redis_url(text):
+    if not text.startswith(("redis://", "unix://")):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no address of a Redis; write redis://host:port or "
+            "unix:///path")
+    return text
 
 
 def make_parser():
@@ -115,11 +125,11 @@ def make_parser():
         help="per algorithm and size (default: 5)")
     out = parser.add_argument_group("results")
     out.add_argument(
-        "--json", type=_writable, metavar="FILE",
-        help="write all rows, as a list")
+        "--json", metavar="FILE",
+        help="write all rows, as a list (with --rank: rank 0 alone does)")
     out.add_argument(
         "--plot", type=_picture, metavar="FILE.png",
-        help="draw the distributions of latencies")
+        help="draw the distributions of latencies (likewise)")
     where = parser.add_argument_group("where")
     where.add_argument(
         "--ranks", type=_positive(int), metavar="N",
@@ -132,17 +142,20 @@ def make_parser():
         help="be this one of --size processes, started elsewhere")
     where.add_argument("--size", type=_positive(int), metavar="N")
     where.add_argument(
-        "--redis-url", metavar="URL",
+        "--redis-url", type=_redis_url, metavar="URL",
         help="where they meet: redis://[user:password@]host[:port][/db] or "
         "unix:///path")
     where.add_argument(
         "--prefix", default="compare", metavar="NAME",
         help="tells comparisons apart that meet at one Redis")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument(  # wrong arguments, and do nothing else
+        "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
 def parse(argv):
+    """Ends the process, or raises CompareError, where something is wrong."""
     parser = make_parser()
     arguments = parser.parse_args(argv)
     single = {"--rank": arguments.rank, "--size": arguments.size,
@@ -152,6 +165,7 @@ def parse(argv):
         parser.error(f"{', '.join(missing)}: missing; --rank, --size and "
                      "--redis-url go together")
     arguments.local = bool(missing)
+    arguments.shows = arguments.local or arguments.rank == 0
     if not arguments.local:
         if arguments.ranks is not None:
             parser.error("--ranks is for one machine; with --rank, --size "
@@ -160,35 +174,16 @@ def parse(argv):
             parser.error(f"--rank {arguments.rank}: has to be from 0 to "
                          f"{arguments.size - 1} with --size {arguments.size}")
     arguments.ranks = arguments.size or arguments.ranks or 4
+    for option, path in (("--json", arguments.json),
+                         ("--plot", arguments.plot)):
+        if path is not None and arguments.shows:
+            _check_writable(parser, option, path)
     if arguments.interface is None and arguments.local:
         arguments.interface = "lo"
     known = [name for _, name in socket.if_nameindex()]
     if arguments.interface is not None and arguments.interface not in known:
         parser.error(f"--interface {arguments.interface}: this host has only "
                      + ", ".join(known))
+    # The worker says the same; but it has to be built first.
+    algorithms.choose(arguments.algorithms, algorithms.known(arguments.ranks))
     return arguments
-
-
-def choose_algorithms(text, known):
-    """Returns the names in `text`, or the defaults that can work.
-
-    `known` holds for each name "default" and "why_not": why it cannot work,
-    or None. Raises CompareError for a name that is unknown or cannot work.
-    """
-    names = [name for name in text.split(",") if name]
-    if not names:
-        return [name for name, entry in known.items()
-                if entry["default"] and entry["why_not"] is None]
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
-            raise CompareError(
-                f"--algorithms: there is no '{name}'{hint}. "
-                f"There are: {', '.join(known)}", EXIT_USAGE)
-        if known[name]["why_not"] is not None:
-            raise CompareError(
-                f"--algorithms: {name} {known[name]['why_not']}", EXIT_USAGE)
-    if len(set(names)) != len(names):
-        raise CompareError("--algorithms: name each only once", EXIT_USAGE)
-    return names

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from .errors import EXIT_UNSOUND, CompareError
+from .errors import EXIT_FAILED, EXIT_UNSOUND, CompareError
 
 _END_GRACE_S = 2.0
 # A rank's death makes the others fail at once. Wait for these, so as to blame
@@ -156,6 +156,10 @@ class Workers:
             process.wait()
         self._raise_if_failed()
 
+    def exit_code(self):
+        """0, or EXIT_UNSOUND. REQUIRES that `events` has come to its end."""
+        return max(p.returncode for p in self._processes.values())
+
     def warnings(self):
         lines = []
         for rank in self._processes:
@@ -182,7 +186,9 @@ class Workers:
         words = []
         for rank in blamed:
             words.append(self._explain(rank, failed[rank].returncode))
-        raise CompareError("\n".join(dict.fromkeys(words)))
+        raise CompareError(
+            "\n".join(dict.fromkeys(words)),
+            max(EXIT_FAILED, *(failed[rank].returncode for rank in blamed)))
 
     def _explain(self, rank, code):
         said = _tail(self._error_path(rank))

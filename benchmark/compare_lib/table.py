@@ -38,23 +38,20 @@ def _lost(row):
     return "0" if loss == 0 else f"{loss:.2g}"
 
 
-def is_unbounded(row):
-    """A row of a bounded algorithm that never took its bounded path."""
-    return row["transport"] == "ubt" and row["bounded_ops"] == 0
-
-
 def verdict(row):
     if not row["verified"]:
         return "WRONG"
-    return "not bounded" if is_unbounded(row) else "yes"
+    never_bounded = row["transport"] == "ubt" and row["bounded_ops"] == 0
+    return "not bounded" if never_bounded else "yes"
+
+
+_WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up, "
+                       "GLOO_UBT_WARMUP_OPS, took all of --seconds)"}
 
 
 def why(row):
-    """What to do about an unsound row, to go behind its verdict."""
-    if not row["verified"] or not is_unbounded(row):
-        return ""
-    return (" (smaller than GLOO_UBT_MIN_BYTES, or warm-up, "
-            "GLOO_UBT_WARMUP_OPS, took all of --seconds)")
+    """What may be behind a verdict, to go behind it."""
+    return _WHY.get(verdict(row), "")
 
 
 def is_sound(row):

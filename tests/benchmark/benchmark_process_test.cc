@@ -240,6 +240,29 @@ TEST_F(BenchmarkProcessTest, Help) {
               AllOf(HasSubstr("allreduce_bcube"), Not(HasSubstr("Try `"))));
 }
 
+// As it stands, but for what bazel would have built.
+TEST_F(BenchmarkProcessTest, TheExampleInHelpRuns) {
+  const auto help = run(1, {"--help"})[0].output;
+  const std::string build = "bazel build //benchmark; ";
+  const std::string built = "bazel-bin/benchmark/benchmark";
+  const std::string last = "done; wait";
+  const auto begin = help.find(build);
+  ASSERT_NE(begin, std::string::npos) << help;
+  const auto end = help.find(last, begin);
+  ASSERT_NE(end, std::string::npos) << help;
+  auto example = help.substr(begin, end + last.size() - begin);
+  example.erase(0, build.size());
+  const auto at = example.find(built);
+  ASSERT_NE(at, std::string::npos) << help;
+  example.replace(at, built.size(), std::getenv("BENCHMARK"));
+  const auto path = outputPath(runs_, 0);
+  test::ChildProcess shell({"/bin/bash", "-c", example}, path);
+  EXPECT_EQ(shell.wait(kLimit).value_or(-1), 0);
+  std::stringstream output;
+  output << std::ifstream(path).rdbuf();
+  EXPECT_THAT(output.str(), HasSubstr("    4000000    1000000"));
+}
+
 }  // namespace
 }  // namespace benchmark
 }  // namespace gloo

@@ -71,6 +71,33 @@ void Checker::check(const OpKey& key,
   }
 }
 
+// Of bounds set by hand, the options say what a call may take; of learned ones
+// only the report does.
+void Checker::checkTime(const OpKey& key,
+                        int rank,
+                        const OpReport& report,
+                        Duration took,
+                        bool mayHaveWaited) const {
+  const Options& protocol = options_.protocol;
+  const bool byHand = protocol.boundScatter > Duration{0};
+  Duration most = std::min(report.hardBound, protocol.timeout);
+  if (byHand && report.bounded) {
+    const bool repairs = protocol.repair != RepairPolicy::kNone;
+    most = std::min((protocol.boundScatter + protocol.boundBroadcast) *
+                        (repairs ? protocol.hardBoundFactor : 1),
+                    protocol.timeout);
+  }
+  if (byHand && protocol.warmupOps == 0 && !report.bounded) {
+    fail(key, rank, "not bounded, though its bounds are set");
+  }
+  if (report.elapsed > most || (!mayHaveWaited && took > most)) {
+    fail(key, rank, "outlasted its bounds");
+  }
+  if (report.elapsed > took || (!mayHaveWaited && report.elapsed != took)) {
+    fail(key, rank, "took another time than it reports");
+  }
+}
+
 // Where a rank says it has filled a slot, it has; all others hold the same
 // bits, the reduction of exactly the contributors that the owner reports.
 void Checker::checkSlot(const OpKey& key,

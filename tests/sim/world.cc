@@ -86,6 +86,7 @@ void World::openSessions() {
   limits.windowBytesMax = options_.windowBytes;
   for (int rank = 0; rank < options_.ranks; rank++) {
     Host& host = hosts_[rank];
+    host.left.resize(options_.contexts);
     host.endpoint = std::make_unique<Endpoint>(limits, plainReduction());
     for (int context = 0; context < options_.contexts; context++) {
       Session::Setup setup;
@@ -212,6 +213,9 @@ void World::tryEnter(Caller* caller) {
   caller->bucket.assign(shape.bytes(), std::byte{0});
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
+  const Left& left = host.left[caller->context];
+  caller->mayWait = left.ops >= options_.protocol.leadOps ||
+                    left.bytes >= options_.protocol.leadBytes;
   // Half of the callers use one tag for ever, the others a new one each time;
   // half of them tags of the options form, the others those same tags of the
   // class form.
@@ -239,6 +243,7 @@ void World::poll(Caller* caller) {
   }
   if (!why.empty()) {
     session->leave(now, caller->id);
+    noteLeft(*caller);
     giveUp(caller, why);
     return;
   }
@@ -248,6 +253,7 @@ void World::poll(Caller* caller) {
   // Who brings something else is no part of what the others do.
   outcome.there = caller->rank != options_.disagrees;
   outcome.report = session->leave(now, caller->id);
+  noteLeft(*caller);
   result_.resultBits ^=
       hashOf(caller->bucket, mix(key.second * 64 + caller->rank));
   outcome.result.swap(caller->bucket);
@@ -262,15 +268,21 @@ void World::poll(Caller* caller) {
     result_.repairedBytes +=
         report.scatter[rank].repaired + report.broadcast[rank].repaired;
   }
-  if (report.elapsed > report.hardBound) {
-    violation("an op outlasted its hard bound");
-  }
+  checker_.checkTime(
+      key, caller->rank, report, now - caller->enteredAt, caller->mayWait);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
     checker_.check(key, outcomes);
     outcomes_.erase(key);
   }
   next(caller);
+}
+
+void World::noteLeft(const Caller& caller) {
+  Left& left = hosts_[caller.rank].left[caller.context];
+  left.ops++;
+  left.bytes +=
+      inputs_.shapeOf({{caller.context, caller.thread}, caller.op}).bytes();
 }
 
 void World::crash(int rank) {

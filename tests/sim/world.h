@@ -54,11 +54,18 @@ class World {
     bool over = false;
     OpId id;
     TimePoint enteredAt{};
+    bool mayWait = false;  // for lead, before it begins
     std::vector<std::byte> bucket;
+  };
+  // Calls of one rank that have ended.
+  struct Left {
+    uint64_t ops = 0;
+    uint64_t bytes = 0;
   };
   struct Host {
     std::unique_ptr<Endpoint> endpoint;
     std::vector<Session*> sessions;  // by context
+    std::vector<Left> left;          // likewise
     TimePoint wakeAt = kNever;
     bool crashed = false;
   };
@@ -73,6 +80,7 @@ class World {
   void wake(int rank, TimePoint when);
   void receive(int rank, const Network::Datagram& datagram);
   void strangerTo(int rank, Network::Datagram datagram);
+  void noteLeft(const Caller& caller);
   void checkMemory();
   bool allOver() const;
   void violation(const std::string& what);

@@ -26,9 +26,22 @@ _MAY_SLEEP = {
 }
 _SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\s*\(")
 
+# Where a link leads, which cannot be broken.
+_LINK = re.compile(r"\]\([^)]*\)|https?://\S+")
+
 
 def _is_cpp(path):
     return path.endswith((".h", ".cc"))
+
+
+def _prose(lines):
+    """Yields (number, line) of Markdown, but for code, tables and links."""
+    fenced = False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.startswith(("    ", "|")):
+            yield number, _LINK.sub("", line)
 
 
 def _is_source(path):
@@ -114,6 +127,15 @@ class FormatTest(unittest.TestCase):
             if _is_cpp(path) and len(line) > _COLUMNS_MAX:
                 self._problem(path, number, f"{len(line)} columns",
                               f"break it at {_COLUMNS_MAX}")
+
+    def test_prose_columns(self):
+        for path in workspace.files():
+            if not path.endswith(".md"):
+                continue
+            for number, line in _prose(workspace.lines(path)):
+                if len(line) > _COLUMNS_MAX:
+                    self._problem(path, number, f"{len(line)} columns",
+                                  f"break it at {_COLUMNS_MAX}")
 
     def test_nothing_sleeps(self):
         cpp = [path for path in self.cpp if path not in _MAY_SLEEP

@@ -35,15 +35,6 @@ constexpr Duration kSendRetry = std::chrono::milliseconds(1);
 constexpr Duration kLeaveMax = std::chrono::milliseconds(20);
 // A kernel buffer holds headers and slack beside the payload.
 constexpr uint64_t kBufferPerPayload = 2;
-// A smaller window is full, and all senders wait, long before a nap is over.
-constexpr uint64_t kWindowToNapIn = 1 << 20;
-
-IdlePolicy fitIdle(IdlePolicy idle, uint64_t windowBytes) {
-  if (windowBytes < kWindowToNapIn) {
-    idle.nap = Duration{0};
-  }
-  return idle;
-}
 
 // Sleeps through whatever datagrams come; not through a caller's call.
 void nap(int wakeFd, Duration length) {
@@ -105,7 +96,7 @@ Driver::Driver(const Options& options, const Reduction& reduction)
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
       wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      idle_(fitIdle(options.idle, limits_.windowBytesMax)) {
+      idle_(options.idle.inWindow(limits_.windowBytesMax)) {
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }

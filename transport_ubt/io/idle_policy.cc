@@ -10,6 +10,10 @@ constexpr size_t kShortCallBytes = 1 << 20;
 
 }  // namespace
 
+IdlePolicy IdlePolicy::inWindow(uint64_t windowBytes) const {
+  return {yield, windowBytes < kNapWindowBytesMin ? Duration{0} : nap};
+}
+
 IdlePolicy IdlePolicy::forCall(const IdlePolicy& configured,
                                int ranksPerCpu,
                                size_t bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "transport_ubt/core/clock.h"
 
@@ -15,10 +16,17 @@ struct IdlePolicy {
   Duration yield{0};  // for so long it yields the CPU, and looks again
   Duration nap{0};    // then it sleeps for so long, whatever comes
 
+  // A smaller window is full, and all senders wait, long before a nap is over.
+  static constexpr uint64_t kNapWindowBytesMin = 1 << 20;
+
+  // This one where the socket's window has so many bytes: without naps, if
+  // that is too few.
+  IdlePolicy inWindow(uint64_t windowBytes) const;
+
   // For a call over so many bytes, where so many ranks of its context share a
-  // CPU: yields where all can run almost at once and the call is short, naps
-  // where there are others to run. `configured.nap` is for each rank that
-  // shares a CPU.
+  // CPU. One yields; two yield in a short call, or where they may not nap; all
+  // others nap, `configured.nap` for each rank that shares the CPU, or, where
+  // they may not, sleep at once.
   static IdlePolicy forCall(const IdlePolicy& configured,
                             int ranksPerCpu,
                             size_t bytes);

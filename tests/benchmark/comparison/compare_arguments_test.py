@@ -4,15 +4,8 @@ import io
 import unittest
 
 from compare_lib import arguments
-from compare_lib.errors import EXIT_USAGE, CompareError
+from compare_lib.errors import EXIT_USAGE
 from tests import junit_main
-
-KNOWN = {
-    "ring": {"default": True, "why_not": None},
-    "bcube": {"default": True, "why_not": "needs a power of 2 ranks"},
-    "transpose": {"default": True, "why_not": None},
-    "special": {"default": False, "why_not": None}}
-
 
 def error_of(*argv):
     """What a wrong command line is answered with."""
@@ -48,47 +41,33 @@ class Mistakes(unittest.TestCase):
         for argv, culprit, remedy in (
                 (["--elements", "65536,x"], "'x'", "65536,1048576"),
                 (["--elements", "0"], "'0'", "from 1"),
+                (["--elements", "1e6"], "'1e6'", "65536,1048576"),
                 (["--seconds", "-1"], "'-1'", "above 0"),
+                (["--seconds", "inf"], "'inf'", "above 0"),
                 (["--ranks", "0"], "'0'", "above 0"),
                 (["--rank", "0"], "--size, --redis-url", "go together"),
                 (["--interface", "eth77"], "eth77", "lo"),
+                (["--ranks", "two"], "'two'", "number"),
                 (["--json", "/nowhere/x"], "/nowhere", "elsewhere"),
+                (["--json", "/"], "'/'", "name a file"),
                 (["--plot", "x.txt"], "'x.txt'", ".png"),
-                (["--rank", "3", "--size", "3", "--redis-url", "u"],
+                (["--rank", "3", "--size", "3", "--redis-url", "unix:///u"],
                  "--rank 3", "from 0 to 2"),
-                (["--rank", "0", "--size", "3", "--redis-url", "u",
+                (["--rank", "0", "--size", "3", "--redis-url", "unix:///u",
                   "--ranks", "3"], "--ranks", "--size"),
+                (["--rank", "0", "--size", "3", "--redis-url", "h:6379"],
+                 "'h:6379'", "redis://host:port"),
                 (["--element", "5"], "--element", "usage")):
             with self.subTest(argv=argv):
                 text = error_of(*argv)
                 self.assertIn(culprit, text)
                 self.assertIn(remedy, text)
 
-
-class Algorithms(unittest.TestCase):
-    def test_all_that_can_work_by_default(self):
-        self.assertEqual(["ring", "transpose"],
-                         arguments.choose_algorithms("", KNOWN))
-
-    def test_others_when_named(self):
-        self.assertEqual(["special"],
-                         arguments.choose_algorithms("special", KNOWN))
-
-    def test_in_the_order_given(self):
-        self.assertEqual(["transpose", "ring"], arguments.choose_algorithms(
-            "transpose,ring", KNOWN))
-
-    def test_unknown_names_what_is_meant(self):
-        with self.assertRaisesRegex(CompareError, "did you mean transpose"):
-            arguments.choose_algorithms("transpos", KNOWN)
-
-    def test_one_that_cannot_work_says_why(self):
-        with self.assertRaisesRegex(CompareError, "power of 2"):
-            arguments.choose_algorithms("bcube", KNOWN)
-
-    def test_twice(self):
-        with self.assertRaisesRegex(CompareError, "only once"):
-            arguments.choose_algorithms("ring,ring", KNOWN)
+    def test_only_who_writes_needs_a_place_to(self):
+        argv = ["--size", "2", "--redis-url", "redis://h", "--json",
+                "/nowhere/x"]
+        self.assertIn("/nowhere", error_of("--rank", "0", *argv))
+        arguments.parse(["--rank", "1", *argv])
 
 
 if __name__ == "__main__":

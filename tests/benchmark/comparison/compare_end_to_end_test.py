@@ -14,6 +14,7 @@ import unittest
 import unittest.mock
 
 from compare_lib import __main__ as compare
+from compare_lib import algorithms, plot
 from compare_lib.errors import CompareError
 from compare_lib.processes import PrivateRedis, Workers
 from tests import junit_main
@@ -24,14 +25,19 @@ KEYS = (
     "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us "
     "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb loss_fraction "
     "verified").split()
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def run_compare(*argv):
+def run_without_worker(*argv):
     """Returns exit code, standard output, standard error."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = compare.main(["--worker", WORKER, *argv])
+        code = compare.main(argv)
     return code, out.getvalue(), err.getvalue()
+
+
+def run_compare(*argv):
+    return run_without_worker("--worker", WORKER, *argv)
 
 
 def is_alive(pid):
@@ -46,12 +52,18 @@ class Local(unittest.TestCase):
     def test_rows_table_and_plot(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.json")
-            code, out, err = run_compare(
-                "--ranks", "3", "--elements", "70000,65536", "--seconds",
-                "0.2", "--json", path)
+            picture = os.path.join(folder, "cdf.png")
+            with unittest.mock.patch.object(
+                    plot, "draw", wraps=plot.draw) as draw:
+                code, out, err = run_compare(
+                    "--ranks", "3", "--elements", "70000,65536", "--seconds",
+                    "0.2", "--json", path, "--plot", picture)
+            self.assertEqual(0, code, err)
             with open(path, encoding="utf-8") as file:
                 rows = json.load(file)
-        self.assertEqual(0, code, err)
+            with open(picture, "rb") as file:
+                self.assertEqual(PNG, file.read(len(PNG)))
+        self.check_samples(rows, draw.call_args.args[0])
         self.assertIn("bcube is left out", err)  # 3 ranks
         self.assertEqual(KEYS, list(rows[0]))
         names = [row["algorithm"] for row in rows
@@ -74,6 +86,18 @@ class Local(unittest.TestCase):
                 self.assertGreater(row["bound_us"], 0)
             else:
                 self.assertEqual(0, row["loss_fraction"])
+
+    def check_samples(self, rows, drawn):
+        """What is drawn is every iteration that the rows sum up."""
+        self.assertEqual(rows, [row for row, _ in drawn])
+        for row, samples in drawn:
+            self.assertEqual(row["iterations"], len(samples))
+            self.assertGreater(min(samples), 0)
+            self.assertIn(row["p50_us"], samples)
+            self.assertAlmostEqual(
+                1, sum(samples) / len(samples) / row["mean_us"])
+            below = [s for s in samples if s <= row["p50_us"]]
+            self.assertGreaterEqual(2 * len(below), len(samples))
 
     def test_one_rank_alone(self):
         code, _, err = run_compare(
@@ -118,9 +142,27 @@ class Local(unittest.TestCase):
         self.assertIn("sometimes", err)
 
     def test_unknown_algorithm(self):
-        code, _, err = run_compare("--algorithms", "rign")
+        with unittest.mock.patch.object(
+                compare, "build_worker",
+                side_effect=AssertionError("built for nothing")):
+            code, _, err = run_without_worker("--algorithms", "rign")
         self.assertEqual(2, code)
-        self.assertIn("ring", err)
+        self.assertIn("did you mean ring?", err)
+
+    def test_the_worker_knows_the_same_algorithms(self):
+        for ranks in range(1, 9):
+            listed = subprocess.run(
+                [WORKER, "--list-algorithms", "--size", str(ranks)],
+                stdout=subprocess.PIPE, check=True).stdout
+            self.assertEqual(json.loads(listed), algorithms.known(ranks))
+
+    def test_the_worker_checks_names_itself(self):
+        done = subprocess.run(
+            [WORKER, "--rank", "0", "--size", "1", "--redis-url",
+             "unix:///nowhere", "--algorithms", "rign"],
+            stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("unknown algorithm 'rign'", done.stderr)
 
 
 class SeveralHosts(unittest.TestCase):
@@ -140,12 +182,37 @@ class SeveralHosts(unittest.TestCase):
             return [(*process.communicate(timeout=60), process.returncode)
                     for process in both]
 
-    def test_rank_0_shows_the_table(self):
-        size = ["--elements", "100"]
-        rank0, rank1 = self.run_both(size, size)
-        self.assertEqual((0, 0), (rank0[2], rank1[2]), rank0[1] + rank1[1])
+    def test_rank_0_shows_the_table_and_writes_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.json")
+            picture = os.path.join(folder, "cdf.png")
+            options = ["--elements", "100", "--json", path, "--plot", picture]
+            rank0, rank1 = self.run_both(options, options)
+            self.assertEqual((0, 0), (rank0[2], rank1[2]),
+                             rank0[1] + rank1[1])
+            with open(path, encoding="utf-8") as file:
+                rows = json.load(file)
+            with open(picture, "rb") as file:
+                self.assertEqual(PNG, file.read(len(PNG)))
+        self.assertEqual(["transpose"], [row["algorithm"] for row in rows])
         self.assertIn("transpose", rank0[0])
         self.assertEqual("", rank1[0])
+
+    def test_other_ranks_write_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.json")
+            size = ["--elements", "100"]
+            rank0, rank1 = self.run_both(size, [*size, "--json", path])
+            self.assertEqual((0, 0), (rank0[2], rank1[2]),
+                             rank0[1] + rank1[1])
+            self.assertEqual([], os.listdir(folder))
+
+    def test_all_ranks_end_with_the_verdict(self):
+        options = ["--elements", "100", "--algorithms", "optireduce:none"]
+        rank0, rank1 = self.run_both(options, options)
+        self.assertEqual((3, 3), (rank0[2], rank1[2]))
+        self.assertIn("not bounded", rank0[1])
+        self.assertIn("rank 0 says which", rank1[1])
 
     def test_different_options_are_named(self):
         started = time.monotonic()

@@ -82,6 +82,12 @@ class Verdict(unittest.TestCase):
         self.assertEqual("not bounded", table.verdict(bounded(bounded_ops=0)))
         self.assertFalse(table.is_sound(bounded(bounded_ops=0)))
 
+    def test_says_what_is_behind_it(self):
+        self.assertEqual("", table.why(bounded()))
+        self.assertEqual("", table.why(bounded(verified=False,
+                                               bounded_ops=0)))
+        self.assertIn("GLOO_UBT_MIN_BYTES", table.why(bounded(bounded_ops=0)))
+
 
 class Cdf(unittest.TestCase):
     def test_ends_at_one(self):

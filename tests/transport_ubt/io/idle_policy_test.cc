@@ -34,6 +34,25 @@ TEST(IdlePolicy, YieldsInALongCallOfTwoThatMayNotNap) {
   EXPECT_EQ(policy.nap, Duration{0});
 }
 
+TEST(IdlePolicy, NeitherYieldsNorNapsWhereManyMayNotNap) {
+  for (const size_t bytes : {256 << 10, 4 << 20}) {
+    const IdlePolicy policy =
+        IdlePolicy::forCall({microseconds(7), Duration{0}}, 3, bytes);
+    EXPECT_EQ(policy.yield, Duration{0}) << bytes;
+    EXPECT_EQ(policy.nap, Duration{0}) << bytes;
+  }
+}
+
+TEST(IdlePolicy, NapsOnlyInAWindowThatOutlastsIt) {
+  const IdlePolicy configured{microseconds(7), microseconds(10)};
+  for (const uint64_t window : {1 << 16, (1 << 20) - 1}) {
+    EXPECT_EQ(configured.inWindow(window).nap, Duration{0}) << window;
+    EXPECT_EQ(configured.inWindow(window).yield, microseconds(7)) << window;
+  }
+  EXPECT_EQ(configured.inWindow(1 << 20).nap, microseconds(10));
+  EXPECT_EQ(configured.inWindow(1 << 20).yield, microseconds(7));
+}
+
 TEST(IdlePolicy, NapsTheLongerTheMoreShareACpu) {
   EXPECT_EQ(of(3, 256 << 10).nap, microseconds(30));
   EXPECT_EQ(of(16, 4 << 20).nap, microseconds(160));

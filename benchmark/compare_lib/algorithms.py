@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which algorithms there are, and which of them to compare."""
+import difflib
+
+from .errors import EXIT_USAGE, CompareError
+
+
+def _why_not_bcube(ranks):
+    return None if ranks & (ranks - 1) == 0 else "needs a power of 2 ranks"
+
+
+def _why_not_alone(ranks):
+    return None if ranks > 1 else "needs at least 2 ranks"
+
+
+# By name: whether it is compared by default, and why it cannot work.
+_KNOWN = {
+    "ring": (True, None),
+    "ring_chunked": (True, None),
+    "halving_doubling": (True, None),
+    "bcube": (True, _why_not_bcube),
+    "transpose": (True, None),
+    "optireduce": (True, _why_not_alone),
+    "optireduce:none": (False, _why_not_alone),
+    "optireduce:broadcast": (False, _why_not_alone),
+    "optireduce:both": (False, _why_not_alone),
+}
+
+
+def known(ranks):
+    """What the worker's --list-algorithms says, before there is a worker."""
+    return {name: {"default": default,
+                   "why_not": why_not(ranks) if why_not else None}
+            for name, (default, why_not) in _KNOWN.items()}
+
+
+def choose(text, listed):
+    """Returns the names in `text`, or the defaults that can work.
+
+    `listed` holds for each name "default" and "why_not": why it cannot work,
+    or None. Raises CompareError for a name that is unknown or cannot work.
+    """
+    names = [name for name in text.split(",") if name]
+    if not names:
+        return [name for name, entry in listed.items()
+                if entry["default"] and entry["why_not"] is None]
+    for name in names:
+        if name not in listed:
+            close = difflib.get_close_matches(name, listed, 1)
+            hint = f" (did you mean {close[0]}?)" if close else ""
+            raise CompareError(
+                f"--algorithms: there is no '{name}'{hint}. "
+                f"There are: {', '.join(listed)}", EXIT_USAGE)
+        if listed[name]["why_not"] is not None:
+            raise CompareError(
+                f"--algorithms: {name} {listed[name]['why_not']}", EXIT_USAGE)
+    if len(set(names)) != len(names):
+        raise CompareError("--algorithms: name each only once", EXIT_USAGE)
+    return names

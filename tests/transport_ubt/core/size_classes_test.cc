@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/size_classes.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/transport_ubt/core/one_rank.h"
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kPrompt{0};  // deadlines are noticed at once
+constexpr Duration kLimit = seconds(5);
+
+// A session that says and hears nothing.
+class Alone : public OpHost {
+ public:
+  void control(int, const ControlRecord&, bool) override {}
+  Duration retryAfter(int) const override { return seconds(1); }
+  TimePoint lastHeard(int) const override { return {}; }
+  std::string silence(int) const override { return {}; }
+  bool makeRoom() override { return false; }
+};
+
+class SizeClassesTest : public ::testing::Test {
+ protected:
+  // An op of so many floats returns: rank 0 of 2, both stages complete after
+  // `took`; zero: neither complete. REQUIRES elements a multiple of 64.
+  void returned(uint64_t elements, Duration took) {
+    Op::Setup setup;
+    setup.shape = floats(elements);
+    setup.size = 2;
+    setup.slotBytesMax = elements;  // of a shard of 2 x elements bytes
+    setup.options = &options_;
+    setup.reduction = &reduction_;
+    setup.arena = &arena_;
+    setup.host = &host_;
+    const OpBounds bounds = this->bounds(elements);
+    TimePoint now{seconds(1)};
+    Op op(setup, bounds, now, {});
+    std::vector<float> bucket(elements);
+    op.enter(now, bytesOf(bucket), bounds);
+    for (const Stage stage : {Stage::kScatter, Stage::kBroadcast}) {
+      const std::vector<std::byte> payload(elements);
+      PacketHeader header;
+      header.stage = stage;
+      header.source = 1;
+      header.elements = static_cast<uint32_t>(elements);
+      header.contributors = 2;
+      if (took > Duration{0}) {
+        op.data(now, header, payload.data(), payload.size());
+        now += took;
+        header.slot = 1;
+        op.data(now, header, payload.data(), payload.size());
+      }
+    }
+    EXPECT_EQ(op.scatterTook(), took);
+    EXPECT_EQ(op.broadcastTook(), took);
+    classes_.returned(op);
+  }
+
+  OpBounds bounds(uint64_t elements,
+                  Duration lateness = kPrompt,
+                  Duration limit = kLimit) {
+    return classes_.boundsFor(floats(elements), lateness, limit);
+  }
+
+  // The bounds, set by hand, of an op that may take `limit`.
+  OpBounds byHand(Duration scatter, Duration broadcast, Duration limit) {
+    options_.warmupOps = 0;
+    options_.boundScatter = scatter;
+    options_.boundBroadcast = broadcast;
+    return bounds(64, kPrompt, limit);
+  }
+
+  static void expect(const OpBounds& bounds,
+                     Duration scatter,
+                     Duration broadcast,
+                     Duration end) {
+    EXPECT_FALSE(bounds.warmup);
+    EXPECT_EQ(bounds.scatter, scatter);
+    EXPECT_EQ(bounds.broadcast, broadcast);
+    EXPECT_EQ(bounds.end, end);
+  }
+
+  Options options_;
+  const Reduction reduction_ = sim::plainReduction();
+  Arena arena_{1 << 20};
+  Alone host_;
+  SizeClasses classes_{options_};
+};
+
+// Warm-up --------------------------------------------------------------------
+
+TEST_F(SizeClassesTest, WarmsUpEachPowerOfTwoOfBytes) {
+  options_.warmupOps = 3;
+  for (int op = 0; op < 3; op++) {
+    EXPECT_TRUE(bounds(64).warmup);
+    returned(64, milliseconds(8));
+  }
+  EXPECT_FALSE(bounds(64).warmup);
+  EXPECT_FALSE(bounds(127).warmup);
+  EXPECT_TRUE(bounds(63).warmup);
+  EXPECT_TRUE(bounds(128).warmup);
+}
+
+TEST_F(SizeClassesTest, WarmUpMayTakeWhatTheCallMay) {
+  const OpBounds warmup = bounds(64);
+  EXPECT_EQ(warmup.scatter, kLimit);
+  EXPECT_EQ(warmup.broadcast, kLimit);
+  EXPECT_EQ(warmup.end, kLimit);
+}
+
+TEST_F(SizeClassesTest, WarmsUpUntilStagesWereComplete) {
+  options_.warmupOps = 1;
+  for (int op = 0; op < 5; op++) {
+    returned(64, Duration{0});
+    EXPECT_TRUE(bounds(64).warmup);
+  }
+  returned(64, milliseconds(8));
+  EXPECT_FALSE(bounds(64).warmup);
+}
+
+// Learned --------------------------------------------------------------------
+
+TEST_F(SizeClassesTest, LearnsClassesApart) {
+  options_.warmupOps = 1;
+  returned(64, milliseconds(8));
+  returned(128, milliseconds(40));
+  // A quarter over the median, and four times both.
+  expect(bounds(64), milliseconds(10), milliseconds(10), milliseconds(80));
+  expect(bounds(128), milliseconds(50), milliseconds(50), milliseconds(400));
+  EXPECT_TRUE(bounds(256).warmup);
+}
+
+TEST_F(SizeClassesTest, NoLearnedBoundIsUnderTenLatenesses) {
+  options_.warmupOps = 1;
+  returned(64, milliseconds(8));
+  expect(bounds(64, milliseconds(1)),
+         milliseconds(10),
+         milliseconds(10),
+         milliseconds(80));
+  expect(bounds(64, milliseconds(2)),
+         milliseconds(20),
+         milliseconds(20),
+         milliseconds(160));
+}
+
+// Set by hand ----------------------------------------------------------------
+
+TEST_F(SizeClassesTest, HandSetBoundsHoldWhateverWasLearned) {
+  options_.warmupOps = 1;
+  returned(64, milliseconds(8));
+  expect(byHand(milliseconds(1), milliseconds(2), kLimit),
+         milliseconds(1),
+         milliseconds(2),
+         milliseconds(12));
+  expect(bounds(1 << 20, seconds(1)),  // nor does lateness move them
+         milliseconds(1),
+         milliseconds(2),
+         milliseconds(12));
+}
+
+TEST_F(SizeClassesTest, HandSetBoundsWarmUpIfTold) {
+  byHand(milliseconds(1), milliseconds(2), kLimit);
+  options_.warmupOps = 1;
+  EXPECT_TRUE(bounds(64).warmup);
+  returned(64, milliseconds(8));
+  EXPECT_FALSE(bounds(64).warmup);
+}
+
+// The call's end -------------------------------------------------------------
+
+TEST_F(SizeClassesTest, WithoutRepairACallEndsWithItsStages) {
+  options_.repair = RepairPolicy::kNone;
+  expect(byHand(milliseconds(10), milliseconds(20), kLimit),
+         milliseconds(10),
+         milliseconds(20),
+         milliseconds(30));
+}
+
+TEST_F(SizeClassesTest, ContributionsAreRepairedForHalfTheHardBound) {
+  options_.repair = RepairPolicy::kBoth;
+  options_.hardBoundFactor = 3;
+  expect(byHand(milliseconds(10), milliseconds(20), kLimit),
+         milliseconds(45),
+         milliseconds(20),
+         milliseconds(90));
+}
+
+TEST_F(SizeClassesTest, NoCallOutlastsItsLimit) {
+  const auto at = [this](int limitMs) {
+    return byHand(milliseconds(100), milliseconds(20), milliseconds(limitMs));
+  };
+  const auto ms = [](int count) { return milliseconds(count); };
+  expect(at(480), ms(100), ms(20), ms(480));  // four times both, just so
+  expect(at(479), ms(100), ms(20), ms(479));
+  expect(at(100), ms(50), ms(20), ms(100));
+  expect(at(30), ms(15), ms(15), ms(30));
+  options_.repair = RepairPolicy::kNone;
+  expect(at(120), ms(100), ms(20), ms(120));
+  expect(at(119), Duration(milliseconds(119)) / 2, ms(20), ms(119));
+  options_.repair = RepairPolicy::kBoth;
+  expect(at(100), ms(50), ms(20), ms(100));
+}
+
+}  // namespace
+}  // namespace ubt
