@@ -21,7 +21,7 @@ transport::ubt::Context* boundedContext(Context& context) {
 }
 
 size_t boundedBytesMin(const transport::ubt::Context& context) {
-  return context.device().settings().minBytes;
+  return context.settings().minBytes;
 }
 
 }  // namespace detail
@@ -39,27 +39,13 @@ BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
     transposeAllreduce(options);
     return std::nullopt;
   }
-  // The contribution of this rank's inputs, in the first output; which may be
-  // the second input, and must not be written to before that is read.
-  const auto& sources = impl.in.empty() ? impl.out : impl.in;
-  void* const result = impl.out[0]->ptr;
-  const void* contribution = sources[0]->ptr;
-  for (size_t i = 1; i < sources.size(); i++) {
-    impl.reduce(result, contribution, sources[i]->ptr, impl.elements);
-    contribution = result;
-  }
-  if (contribution != result) {
-    std::memcpy(result, contribution, bytes);
-  }
   BoundedReport report = context->allreduce(ubt::TagSpace::kOptions,
                                             impl.tag,
                                             *type,
-                                            result,
+                                            reduceInputs(impl),
                                             impl.elements,
                                             impl.timeout);
-  for (size_t i = 1; i < impl.out.size(); i++) {
-    std::memcpy(impl.out[i]->ptr, result, bytes);
-  }
+  copyToOutputs(impl);
   return report;
 }
 

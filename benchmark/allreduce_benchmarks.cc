@@ -81,8 +81,7 @@ class BoundedAllreduce : public Allreduce<T, BoundedTransposeAllreduce> {
         bounded != nullptr && this->buffers_.front().size() * sizeof(T) >=
                                   detail::boundedBytesMin(*bounded);
     return large ? std::max<int>(
-                       asked,
-                       bounded->device().settings().protocol.warmupOps + kTried)
+                       asked, bounded->settings().protocol.warmupOps + kTried)
                  : asked;
   }
 

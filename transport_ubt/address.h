@@ -3,24 +3,14 @@
 
 #include <gloo/transport/address.h>
 
-#include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "transport_ubt/hello.h"
 
 namespace gloo {
 namespace transport {
 namespace ubt {
-
-// What a rank tells every other about its UDP side. Made fresh for each
-// context: the public key is also the nonce that sets runs apart.
-struct Hello {
-  uint16_t port = 0;
-  uint32_t slotBytesMax = 0;
-  uint32_t windowBytes = 0;
-  uint64_t minBytes = 0;  // the same on all ranks
-  std::array<uint8_t, 32> publicKey{};
-};
 
 // A pair's TCP address with the rank's Hello behind it: what Gloo swaps.
 class Address : public ::gloo::transport::Address {

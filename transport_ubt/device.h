@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "transport_ubt/io/driver.h"
+#include "transport_ubt/engine.h"
 #include "transport_ubt/settings.h"
 
 namespace gloo {
@@ -30,8 +30,7 @@ struct attr : public tcp::attr {
 // interface or host, a port range in use, an MTU too small.
 std::shared_ptr<::gloo::transport::Device> CreateDevice(const attr& attr);
 
-class Device : public ::gloo::transport::Device,
-               public std::enable_shared_from_this<Device> {
+class Device : public ::gloo::transport::Device {
  public:
   explicit Device(const attr& attr);
 
@@ -41,17 +40,11 @@ class Device : public ::gloo::transport::Device,
   std::shared_ptr<::gloo::transport::Context> createContext(int rank,
                                                             int size) override;
 
-  // Internal to the transport.
-  ::ubt::Driver& driver() { return *driver_; }
-  const Settings& settings() const { return settings_; }
-  // Payload bytes of one slot that this host's interface allows.
-  size_t slotBytesMax() const { return slotBytesMax_; }
+  const Settings& settings() const { return engine_->settings(); }
 
  private:
-  const Settings settings_;
   std::shared_ptr<::gloo::transport::Device> tcp_;
-  std::unique_ptr<::ubt::Driver> driver_;
-  size_t slotBytesMax_ = 0;
+  std::shared_ptr<Engine> engine_;
 };
 
 }  // namespace ubt

@@ -22,14 +22,12 @@ constexpr auto kForEver = std::chrono::hours(24 * 365);
 
 }  // namespace
 
-MeshWatch::MeshWatch(::gloo::transport::Context* mesh,
-                     std::vector<bool> watched,
-                     Closed closed)
-    : mesh_(mesh),
+MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
+    : mesh_(std::move(mesh)),
       closed_(std::move(closed)),
       slot_(kFirstSlot),
       watched_(std::move(watched)) {
-  watched_[mesh->rank] = false;
+  watched_[mesh_.rank] = false;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -61,21 +59,35 @@ bool MeshWatch::anyWatched() {
 
 void MeshWatch::post() {
   slot_++;
-  for (int rank = 0; rank < mesh_->size; rank++) {
+  for (int rank = 0; rank < mesh_.size; rank++) {
     if (!isWatched(rank)) {
       continue;
     }
     try {
-      mesh_->getPair(rank)->recv(alarm_.get(), slot_, 0, sizeof(byte_));
-    } catch (const ::gloo::EnforceNotMet&) {
-      leaveOut(rank);  // it became synchronous under our hands
-    } catch (const std::exception& error) {
+      alarm_->recv(rank, slot_);
+    } catch (const ::gloo::IoException& error) {
       leaveOut(rank);
       closed_(rank,
               "the connection to rank " + std::to_string(rank) +
                   " is closed (has it died?): " + error.what());
+    } catch (const std::exception&) {
+      leaveOut(rank);  // it became synchronous under our hands
     }
   }
+}
+
+// False if there is nothing to watch for any more.
+bool MeshWatch::renewAlarm() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (stopping_) {
+    return false;
+  }
+  try {
+    alarm_ = mesh_.createUnboundBuffer(&byte_, sizeof(byte_));
+  } catch (const ::gloo::IoException&) {
+    return false;  // the mesh itself is gone
+  }
+  return true;
 }
 
 void MeshWatch::run() {
@@ -85,14 +97,7 @@ void MeshWatch::run() {
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
-  while (anyWatched()) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (stopping_) {
-        return;
-      }
-      alarm_ = mesh_->createUnboundBuffer(&byte_, sizeof(byte_));
-    }
+  while (anyWatched() && renewAlarm()) {
     post();
     try {
       if (anyWatched() && !alarm_->waitRecv(nullptr, kForEver)) {

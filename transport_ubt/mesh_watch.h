@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gloo/transport/context.h>
-#include <gloo/transport/unbound_buffer.h>
-
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "transport_ubt/mesh.h"
 
 namespace gloo {
 namespace transport {
@@ -25,10 +24,8 @@ class MeshWatch {
   // Called once per rank, from the watching thread.
   using Closed = std::function<void(int rank, const std::string& why)>;
 
-  // `mesh` must be connected and outlive this. `watched` is by rank.
-  MeshWatch(::gloo::transport::Context* mesh,
-            std::vector<bool> watched,
-            Closed closed);
+  // What is behind `mesh` must outlive this. `watched` is by rank.
+  MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed);
   // After this returns, `closed` is not called any more.
   ~MeshWatch();
 
@@ -37,19 +34,20 @@ class MeshWatch {
 
  private:
   void run();
+  bool renewAlarm();
   // Posts the receive on each watched pair; reports those that are closed.
   void post();
   bool isWatched(int rank);
   bool anyWatched();
 
-  ::gloo::transport::Context* const mesh_;
+  const Mesh mesh_;
   const Closed closed_;
   uint64_t slot_;
   char byte_ = 0;
   std::mutex mutex_;
   std::vector<bool> watched_;  // by rank; those that are gone are not
   bool stopping_ = false;
-  std::unique_ptr<::gloo::transport::UnboundBuffer> alarm_;
+  std::unique_ptr<UnboundBuffer> alarm_;
   std::thread thread_;
 };
 

@@ -257,9 +257,11 @@ const Readers& readers() {
   return *kReaders;
 }
 
-// Read elsewhere, by the Redis rendezvous.
+// Read elsewhere: by the Redis rendezvous and the drop-in.
 constexpr const char* kOthers[] = {"GLOO_UBT_REDIS_PASSWORD",
-                                   "GLOO_UBT_REDIS_PASSWORD_FILE"};
+                                   "GLOO_UBT_REDIS_PASSWORD_FILE",
+                                   "GLOO_UBT_HANDSHAKE_TIMEOUT",
+                                   "GLOO_UBT_REPORT"};
 
 void warnOfUnknown() {
   for (char** entry = environ; *entry != nullptr; entry++) {
@@ -292,6 +294,10 @@ void Settings::read(const std::string& name, const std::string& value) {
                                             nearest(name, variables()) + "?");
   }
   reader->second(this, name.c_str(), value);
+}
+
+::ubt::Duration parseDuration(const char* name, const std::string& value) {
+  return duration(name, value, value);
 }
 
 Settings Settings::fromEnvironment() {

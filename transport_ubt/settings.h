@@ -15,6 +15,10 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
+// What a variable of that name says: "500us", "20ms", "1s". Throws as
+// Settings::fromEnvironment().
+::ubt::Duration parseDuration(const char* name, const std::string& value);
+
 // Everything that can be set about the bounded transport, with its defaults:
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {

@@ -22,6 +22,10 @@ class SocketAddress {
   socklen_t size() const;
   int family() const { return storage_.ss_family; }
   uint16_t port() const;
+  // The same address with another port.
+  SocketAddress withPort(uint16_t port) const {
+    return SocketAddress(storage_, port);
+  }
   // Whether the IP addresses are the same, whatever the ports.
   bool sameHost(const SocketAddress& other) const;
   // "127.0.0.1:80" or "[::1]:80".

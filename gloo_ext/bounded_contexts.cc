@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo_ext/bounded_contexts.h"
+
+#include <gloo/common/error.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "gloo_ext/greeting_exchange.h"
+#include "gloo_ext/local_address.h"
+#include "transport_ubt/patience.h"
+
+namespace gloo_ext {
+namespace {
+
+using gloo::transport::ubt::Channel;
+using gloo::transport::ubt::Engine;
+using gloo::transport::ubt::Hello;
+using gloo::transport::ubt::Mesh;
+using gloo::transport::ubt::Settings;
+
+// How soon a destroyed context is noticed.
+constexpr auto kSweepPeriod = std::chrono::milliseconds(50);
+// A process that ends, or a context, does not wait longer for peers that may
+// still need its results: they may never come.
+constexpr auto kLingerMax = std::chrono::seconds(5);
+
+std::atomic<BoundedContexts*> theInstance{nullptr};
+
+}  // namespace
+
+Channel& BoundedContext::channel(const Policy& policy,
+                                 std::chrono::milliseconds timeout) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (failure_.empty() && !channel_.isOpen()) {
+    try {
+      meet(policy, gloo::transport::ubt::patience(timeout));
+    } catch (const std::exception& error) {
+      failure_ = error.what();
+    }
+  }
+  if (!failure_.empty()) {
+    throw gloo::IoException(failure_);
+  }
+  return channel_;
+}
+
+void BoundedContext::meet(const Policy& policy,
+                          std::chrono::milliseconds timeout) {
+  const std::string& secret = channel_.settings().secret;
+  Greeting own;
+  own.hello = channel_.hello();
+  own.address = channel_.address();
+  own.proof = Greeting::proofOf(secret, own.hello.publicKey);
+  const auto exchangeTimeout =
+      policy.handshakeTimeout > std::chrono::milliseconds(0)
+          ? std::min(policy.handshakeTimeout, timeout)
+          : timeout;
+  const std::vector<Greeting> all = exchangeGreetings(
+      mesh_, own, secret, exchangeTimeout, [](const std::string& warning) {
+        std::cerr << "warning: bounded allreduce: " << warning << "\n";
+      });
+  std::vector<Hello> hellos;
+  std::vector<ubt::SocketAddress> addresses;
+  for (const Greeting& greeting : all) {
+    hellos.push_back(greeting.hello);
+    addresses.push_back(greeting.address);
+  }
+  channel_.open(hellos, std::move(addresses), timeout);
+  channel_.lingerAtMost(kLingerMax);
+}
+
+BoundedContexts& BoundedContexts::instance() {
+  BoundedContexts* known = theInstance;
+  if (known != nullptr) {
+    return *known;
+  }
+  // No lock: it could be another thread's when the process is forked.
+  auto* const fresh = new BoundedContexts;
+  if (!theInstance.compare_exchange_strong(known, fresh)) {
+    delete fresh;
+    return *known;
+  }
+  static const bool kOnce = [] {
+    pthread_atfork(nullptr, nullptr, [] { theInstance = nullptr; });
+    std::atexit([] {
+      if (BoundedContexts* const last = theInstance) {
+        last->close();
+      }
+    });
+    return true;
+  }();
+  (void)kOnce;
+  return *fresh;
+}
+
+std::shared_ptr<BoundedContext> BoundedContexts::of(
+    const std::shared_ptr<gloo::Context>& context, const Mesh& mesh) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Entry& entry = entries_[context.get()];
+  // Another one may have come to lie where a destroyed one lay.
+  if (entry.bounded == nullptr || entry.context.lock() != context) {
+    if (engine_ == nullptr) {
+      engine_ =
+          std::make_shared<Engine>(localAddress(), Settings::fromEnvironment());
+    }
+    entry.context = context;
+    entry.bounded = std::make_shared<BoundedContext>(engine_, mesh);
+  }
+  if (!sweeper_.joinable()) {
+    sweeper_ = std::thread([this] { sweep(); });
+  }
+  return entry.bounded;
+}
+
+void BoundedContexts::sweep() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!closed_) {
+    closing_.wait_for(lock, kSweepPeriod);
+    std::vector<std::shared_ptr<BoundedContext>> gone;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      if (entry->second.context.expired()) {
+        gone.push_back(std::move(entry->second.bounded));
+        entry = entries_.erase(entry);
+      } else {
+        ++entry;
+      }
+    }
+    lock.unlock();
+    gone.clear();  // lingers
+    lock.lock();
+  }
+}
+
+void BoundedContexts::close() {
+  std::map<const gloo::Context*, Entry> entries;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    closing_.notify_one();
+    entries.swap(entries_);
+  }
+  entries.clear();
+  if (sweeper_.joinable()) {
+    sweeper_.join();
+  }
+}
+
+}  // namespace gloo_ext

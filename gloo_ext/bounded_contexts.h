@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/context.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "gloo_ext/policy.h"
+#include "transport_ubt/channel.h"
+
+namespace gloo_ext {
+
+// One Gloo context and its bounded path.
+class BoundedContext {
+ public:
+  BoundedContext(std::shared_ptr<gloo::transport::ubt::Engine> engine,
+                 gloo::transport::ubt::Mesh mesh)
+      : mesh_(mesh), channel_(std::move(engine), std::move(mesh)) {}
+
+  // Smallest bounded allreduce. Bytes.
+  size_t bytesMin() const { return channel_.settings().minBytes; }
+
+  // The path, once all ranks have found each other, which the first caller sees
+  // to and others wait for. Throws gloo::IoException that names the ranks who
+  // are missing or do not match; from then on always.
+  gloo::transport::ubt::Channel& channel(const Policy& policy,
+                                         std::chrono::milliseconds timeout);
+
+ private:
+  void meet(const Policy& policy, std::chrono::milliseconds timeout);
+
+  const gloo::transport::ubt::Mesh mesh_;
+  std::mutex mutex_;
+  std::string failure_;
+  gloo::transport::ubt::Channel channel_;
+};
+
+// All of this process's, from their first eligible call until the context is
+// destroyed; a thread sees to that, for Gloo tells nobody. A process that is
+// forked begins anew: sockets and threads stay with the parent.
+class BoundedContexts {
+ public:
+  // Of this process. Outlives everything.
+  static BoundedContexts& instance();
+
+  // `mesh` is the context's. Throws gloo::Exception if no socket can be had.
+  std::shared_ptr<BoundedContext> of(
+      const std::shared_ptr<gloo::Context>& context,
+      const gloo::transport::ubt::Mesh& mesh);
+
+ private:
+  struct Entry {
+    std::weak_ptr<gloo::Context> context;
+    std::shared_ptr<BoundedContext> bounded;
+  };
+
+  BoundedContexts() = default;
+  void sweep();
+  // When the process ends: peers may still need something of it.
+  void close();
+
+  std::mutex mutex_;
+  std::condition_variable closing_;
+  bool closed_ = false;
+  std::shared_ptr<gloo::transport::ubt::Engine> engine_;
+  std::map<const gloo::Context*, Entry> entries_;
+  std::thread sweeper_;
+};
+
+}  // namespace gloo_ext

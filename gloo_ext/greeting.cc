@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo_ext/greeting.h"
+
+#include <netinet/in.h>
+#include <sodium.h>
+
+#include <cstring>
+
+#include "transport_ubt/core/cursor.h"
+
+namespace gloo_ext {
+namespace {
+
+constexpr size_t kIpBytes = 16;
+constexpr uint8_t kIpv4 = 4;
+constexpr uint8_t kIpv6 = 6;
+
+}  // namespace
+
+std::vector<uint8_t> Greeting::encode() const {
+  std::vector<uint8_t> bytes(kBytes);
+  ubt::WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()), kBytes);
+  hello.encode(&cursor);
+  std::array<uint8_t, kIpBytes> ip{};
+  const bool four = address.family() == AF_INET;
+  if (four) {
+    const auto* const in = reinterpret_cast<const sockaddr_in*>(address.data());
+    std::memcpy(ip.data(), &in->sin_addr, sizeof(in->sin_addr));
+  } else {
+    const auto* const in =
+        reinterpret_cast<const sockaddr_in6*>(address.data());
+    std::memcpy(ip.data(), &in->sin6_addr, sizeof(in->sin6_addr));
+  }
+  cursor.put(four ? kIpv4 : kIpv6);
+  for (const uint8_t byte : ip) {
+    cursor.put(byte);
+  }
+  for (const uint8_t byte : proof) {
+    cursor.put(byte);
+  }
+  return bytes;
+}
+
+bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
+  ubt::ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
+                         bytes.size());
+  if (!gloo::transport::ubt::Hello::decode(&cursor, &out->hello)) {
+    return false;
+  }
+  const auto version = cursor.get<uint8_t>();
+  std::array<uint8_t, kIpBytes> ip{};
+  for (uint8_t& byte : ip) {
+    byte = cursor.get<uint8_t>();
+  }
+  for (uint8_t& byte : out->proof) {
+    byte = cursor.get<uint8_t>();
+  }
+  sockaddr_storage storage{};
+  if (version == kIpv4) {
+    auto* const in = reinterpret_cast<sockaddr_in*>(&storage);
+    in->sin_family = AF_INET;
+    std::memcpy(&in->sin_addr, ip.data(), sizeof(in->sin_addr));
+  } else {
+    auto* const in = reinterpret_cast<sockaddr_in6*>(&storage);
+    in->sin6_family = AF_INET6;
+    std::memcpy(&in->sin6_addr, ip.data(), sizeof(in->sin6_addr));
+  }
+  out->address = ubt::SocketAddress(storage, out->hello.port);
+  return !cursor.failed() && (version == kIpv4 || version == kIpv6);
+}
+
+std::array<uint8_t, 16> Greeting::proofOf(
+    const std::string& secret, const std::array<uint8_t, 32>& publicKey) {
+  // As key a digest of the secret, which may be longer than a key or empty.
+  std::array<uint8_t, crypto_generichash_KEYBYTES> key{};
+  crypto_generichash(key.data(),
+                     key.size(),
+                     reinterpret_cast<const uint8_t*>(secret.data()),
+                     secret.size(),
+                     nullptr,
+                     0);
+  std::array<uint8_t, 16> proof{};
+  crypto_generichash(proof.data(),
+                     proof.size(),
+                     publicKey.data(),
+                     publicKey.size(),
+                     key.data(),
+                     key.size());
+  return proof;
+}
+
+}  // namespace gloo_ext

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo_ext/original_gloo.h"
+
+#include <dlfcn.h>
+#include <gloo/common/error.h>
+
+#include <cstring>
+
+namespace gloo_ext {
+namespace {
+
+// A process that uses Gloo has one of these. The first carries Gloo in PyPI's
+// wheels, and in Debian depends on the second; both are found only by name,
+// because Python opens libtorch apart from everything else.
+constexpr const char* kLibraries[] = {"libtorch_cpu.so", "libgloo.so.0"};
+
+constexpr char kAllreduce[] = "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE";
+constexpr char kCreateUnboundBuffer[] =
+    "_ZN4gloo7Context19createUnboundBufferEPvm";
+constexpr char kGetTimeout[] = "_ZNK4gloo7Context10getTimeoutEv";
+// There only if Context has virtual functions: its members then lie behind the
+// pointer to their table.
+constexpr char kContextTable[] = "_ZTVN4gloo7ContextE";
+
+// More ranks than any job has: what is no such number is read from the wrong
+// place.
+constexpr int kSizeMax = 1 << 20;
+
+template <typename T>
+bool look(void* library, const char* name, T* out) {
+  void* const found = dlsym(library, name);
+  static_assert(sizeof(found) == sizeof(*out), "");
+  std::memcpy(out, &found, sizeof(found));
+  return found != nullptr;
+}
+
+}  // namespace
+
+bool OriginalGloo::lookIn(void* library, std::string* why) {
+  if (!look(library, kAllreduce, &allreduce_)) {
+    return false;
+  }
+  Dl_info info{};
+  Dl_info own{};
+  dladdr(reinterpret_cast<void*>(allreduce_), &info);
+  dladdr(reinterpret_cast<void*>(&look<Allreduce>), &own);
+  if (info.dli_fbase == own.dli_fbase) {
+    return false;  // the override itself
+  }
+  file_ = info.dli_fname;
+  if (!look(library, kCreateUnboundBuffer, &createUnboundBuffer_) ||
+      !look(library, kGetTimeout, &getTimeout_)) {
+    *why = "the Gloo in " + file_ + " lacks a function that is needed";
+    return false;
+  }
+  void* table = nullptr;
+  rankOffset_ = look(library, kContextTable, &table) ? sizeof(void*) : 0;
+  return true;
+}
+
+const OriginalGloo* OriginalGloo::find(std::string* why) {
+  struct Found {
+    OriginalGloo gloo;
+    std::string why = "this process has no Gloo";
+    bool usable = false;
+  };
+  static const auto* const kFound = [] {
+    auto* const found = new Found;
+    for (const char* name : kLibraries) {
+      void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+      found->usable =
+          found->usable ||
+          (library != nullptr && found->gloo.lookIn(library, &found->why));
+    }
+    found->usable = found->usable || found->gloo.lookIn(RTLD_NEXT, &found->why);
+    return found;
+  }();
+  *why = kFound->why;
+  return kFound->usable ? &kFound->gloo : nullptr;
+}
+
+std::optional<gloo::transport::ubt::Mesh> OriginalGloo::mesh(
+    const std::shared_ptr<gloo::Context>& context) const {
+  int ranks[2];
+  std::memcpy(ranks,
+              reinterpret_cast<const char*>(context.get()) + rankOffset_,
+              sizeof(ranks));
+  if (ranks[1] < 1 || ranks[1] > kSizeMax || ranks[0] < 0 ||
+      ranks[0] >= ranks[1]) {
+    return std::nullopt;
+  }
+  const std::weak_ptr<gloo::Context> weak = context;
+  return gloo::transport::ubt::Mesh{
+      ranks[0], ranks[1], [this, weak](void* ptr, size_t bytes) {
+        const auto alive = weak.lock();
+        if (alive == nullptr) {
+          throw gloo::IoException("the context has been destroyed");
+        }
+        return createUnboundBuffer_(alive.get(), ptr, bytes);
+      }};
+}
+
+}  // namespace gloo_ext

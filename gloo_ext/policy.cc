@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo_ext/policy.h"
+
+#include <gloo/common/error.h>
+
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "transport_ubt/nearest.h"
+#include "transport_ubt/settings.h"
+
+namespace gloo_ext {
+namespace {
+
+Algorithm algorithmOf(const std::string& name) {
+  static const auto* const kAlgorithms = new std::map<std::string, Algorithm>{
+      {"", Algorithm::kOriginal},
+      {"ring", Algorithm::kRing},
+      {"bcube", Algorithm::kBcube},
+      {"transpose", Algorithm::kTranspose},
+      {"optireduce", Algorithm::kOptiReduce},
+  };
+  const auto found = kAlgorithms->find(name);
+  if (found != kAlgorithms->end()) {
+    return found->second;
+  }
+  std::vector<std::string> names;
+  std::string all;
+  for (const auto& [known, unused] : *kAlgorithms) {
+    if (!known.empty()) {
+      names.push_back(known);
+      all += " " + known;
+    }
+  }
+  throw gloo::InvalidOperationException(
+      "GLOO_ALGO=" + name + ": did you mean " +
+      gloo::transport::ubt::nearest(name, names) + "? There are" + all +
+      "; unset, Gloo works as ever");
+}
+
+}  // namespace
+
+Policy Policy::fromEnvironment() {
+  Policy policy;
+  if (const char* const name = std::getenv("GLOO_ALGO")) {
+    policy.algorithm = algorithmOf(name);
+  }
+  constexpr const char* kHandshake = "GLOO_UBT_HANDSHAKE_TIMEOUT";
+  if (const char* const value = std::getenv(kHandshake)) {
+    policy.handshakeTimeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(
+            gloo::transport::ubt::parseDuration(kHandshake, value));
+  }
+  return policy;
+}
+
+}  // namespace gloo_ext

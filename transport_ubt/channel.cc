@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/channel.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "transport_ubt/patience.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+// A receiver's window holds so many slots of each sender, or credit would come
+// in steps too large to keep data flowing.
+constexpr uint64_t kSlotsPerSender = 4;
+constexpr uint64_t kSlotBytesFloor = 1024;
+// No collective's: those have a small prefix in the top byte.
+constexpr uint64_t kFarewellSlot = 0xfd00000000000000;
+
+}  // namespace
+
+Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
+    : engine_(std::move(engine)),
+      mesh_(std::move(mesh)),
+      watchable_(mesh_.size, true) {
+  hello_.port = address().port();
+  hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());
+  // No more than the socket's buffer, whose size is an int.
+  hello_.windowBytes = static_cast<uint32_t>(engine_->driver().windowBytes());
+  hello_.minBytes = settings().minBytes;
+  hello_.publicKey = exchange_.publicKey();
+}
+
+Channel::~Channel() {
+  if (session_ != nullptr) {
+    // While it lingers, the watch still tells of ranks that are gone.
+    if (failures_ == forgiven_) {
+      engine_->driver().linger(session_, linger_);
+    }
+    watch_.reset();
+    engine_->driver().close(session_);
+  }
+}
+
+// Ranks with different ideas of what is bounded would wait for each other, some
+// here, some over tcp.
+void Channel::checkEligibility(const std::vector<Hello>& hellos,
+                               std::chrono::milliseconds timeout) const {
+  std::string why;
+  for (int peer = 0; peer < mesh_.size && why.empty(); peer++) {
+    if (peer != mesh_.rank && hellos[peer].minBytes != hello_.minBytes) {
+      why = "rank " + std::to_string(peer) +
+            " has GLOO_UBT_MIN_BYTES=" + std::to_string(hellos[peer].minBytes) +
+            ", this rank (" + std::to_string(mesh_.rank) + ") " +
+            std::to_string(hello_.minBytes) + ": set the same on all ranks";
+    }
+  }
+  if (why.empty()) {
+    return;
+  }
+  // If any two ranks differ, every rank differs from some: all come by here.
+  // Nobody leaves before all have, or some would see closed connections only.
+  char byte = 0;
+  std::vector<std::unique_ptr<UnboundBuffer>> buffers;
+  try {
+    for (int peer = 0; peer < mesh_.size; peer++) {
+      if (peer != mesh_.rank) {
+        buffers.push_back(mesh_.createUnboundBuffer(&byte, sizeof(byte)));
+        buffers.back()->send(peer, kFarewellSlot);
+        buffers.back()->recv(peer, kFarewellSlot);
+      }
+    }
+    for (const auto& buffer : buffers) {
+      buffer->waitSend(timeout);
+      buffer->waitRecv(timeout);
+    }
+  } catch (const ::gloo::IoException&) {
+  }
+  throw ::gloo::IoException(why);
+}
+
+// What all ranks derive from the same hellos: epoch, slot size, keys.
+void Channel::open(const std::vector<Hello>& hellos,
+                   std::vector<::ubt::SocketAddress> addresses,
+                   std::chrono::milliseconds timeout) {
+  timeout = patience(timeout);
+  linger_ = timeout;
+  checkEligibility(hellos, timeout);
+  ::ubt::Session::Setup setup;
+  setup.rank = mesh_.rank;
+  setup.size = mesh_.size;
+  setup.options = settings().protocol;
+  setup.options.timeout = timeout;
+  setup.slotBytesMax = hello_.slotBytesMax;
+  std::vector<PublicKey> publicKeys;
+  uint64_t windowMin = hello_.windowBytes;
+  for (int peer = 0; peer < mesh_.size; peer++) {
+    const Hello& hello = peer == mesh_.rank ? hello_ : hellos[peer];
+    publicKeys.push_back(hello.publicKey);
+    setup.windowBytes.push_back(hello.windowBytes);
+    setup.slotBytesMax =
+        std::min<size_t>(setup.slotBytesMax, hello.slotBytesMax);
+    windowMin = std::min<uint64_t>(windowMin, hello.windowBytes);
+    addresses[peer] = peer == mesh_.rank ? ::ubt::SocketAddress()
+                                         : addresses[peer].withPort(hello.port);
+  }
+  const uint64_t share = windowMin / (kSlotsPerSender * (mesh_.size - 1));
+  setup.slotBytesMax = std::min(
+      setup.slotBytesMax, std::max<size_t>(share / 64 * 64, kSlotBytesFloor));
+  const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
+  if (setup.options.order == ::ubt::SumOrder::kRank &&
+      slotOfAll > settings().arenaBytes) {
+    throw ::gloo::InvalidOperationException(
+        "to add in rank order (GLOO_UBT_ORDER) among " +
+        std::to_string(mesh_.size) + " ranks, the arena has to hold " +
+        std::to_string(slotOfAll) +
+        " bytes or more: raise GLOO_UBT_ARENA_BYTES");
+  }
+  setup.epoch = KeyExchange::epoch(publicKeys);
+  setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
+  session_ = engine_->driver().open(setup, std::move(addresses));
+}
+
+::ubt::OpReport Channel::allreduce(::ubt::TagSpace space,
+                                   uint32_t tag,
+                                   ::ubt::ElementType type,
+                                   void* data,
+                                   size_t elements,
+                                   std::chrono::milliseconds timeout) {
+  if (elements > UINT32_MAX) {
+    throw ::gloo::InvalidOperationException(
+        "a bounded allreduce takes at most 4294967295 elements, not " +
+        std::to_string(elements) + ": split it");
+  }
+  watch();
+  ::ubt::OpShape shape;
+  shape.elements = elements;
+  shape.type = type;
+  shape.fingerprint = session_->options().fingerprint();
+  shape.space = space;
+  ::ubt::OpReport report;
+  ::ubt::Driver::Failure failure;
+  const uint64_t failuresBefore = failures_;
+  if (!engine_->driver().allreduce(session_,
+                                   tag,
+                                   shape,
+                                   static_cast<std::byte*>(data),
+                                   patience(timeout),
+                                   &report,
+                                   &failure)) {
+    failures_++;
+    throw ::gloo::IoException("bounded allreduce: " + failure.what);
+  }
+  forgiven_ = failuresBefore;
+  return report;
+}
+
+void Channel::watch() {
+  std::lock_guard<std::mutex> lock(watchMutex_);
+  if (watch_ == nullptr) {
+    watch_ = std::make_unique<MeshWatch>(
+        mesh_, watchable_, [this](int peer, const std::string& why) {
+          engine_->driver().peerClosed(session_, peer, why);
+        });
+  }
+}
+
+void Channel::leaveOut(int rank) {
+  std::lock_guard<std::mutex> lock(watchMutex_);
+  watchable_[rank] = false;
+  if (watch_ != nullptr) {
+    watch_->leaveOut(rank);
+  }
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/element_type.h"
+#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/engine.h"
+#include "transport_ubt/hello.h"
+#include "transport_ubt/key_exchange.h"
+#include "transport_ubt/mesh.h"
+#include "transport_ubt/mesh_watch.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+// One Gloo context's bounded path: what this rank tells the others about it,
+// the session once all have told theirs, and its allreduce.
+class Channel {
+ public:
+  // What is behind `mesh` must outlive this.
+  Channel(std::shared_ptr<Engine> engine, Mesh mesh);
+  // Lingers until no peer needs anything of this rank, within open()'s timeout;
+  // not if the last allreduce threw, for then somebody has been waited for
+  // already.
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  const Hello& hello() const { return hello_; }
+
+  // Begins the session. `hellos` and `addresses` (ports do not count) are by
+  // rank, the own entries unused; `timeout` is the context's. Once, by one
+  // thread, before any allreduce. Throws gloo::Exception that names a rank
+  // whose settings or key do not match, or a setting too small.
+  void open(const std::vector<Hello>& hellos,
+            std::vector<::ubt::SocketAddress> addresses,
+            std::chrono::milliseconds timeout);
+  // Shortens how long the destructor lingers.
+  void lingerAtMost(std::chrono::milliseconds limit) {
+    linger_ = std::min(linger_, limit);
+  }
+  bool isOpen() const { return session_ != nullptr; }
+
+  // Sums `elements` values over all ranks, in place, by the op's bound.
+  // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,
+  // not in use by another allreduce of this context and space now. `timeout`
+  // bounds warm-up and the wait for ranks that lag; zero, Gloo's kNoTimeout,
+  // does not. Callable from several threads. Throws gloo::IoException that
+  // names the rank if one died, disagrees or holds everybody up; the data is
+  // then undefined.
+  ::ubt::OpReport allreduce(::ubt::TagSpace space,
+                            uint32_t tag,
+                            ::ubt::ElementType type,
+                            void* data,
+                            size_t elements,
+                            std::chrono::milliseconds timeout);
+
+  // The connection to that rank can take no receive any more: it is not
+  // watched, and a rank that dies is noticed by its silence alone.
+  void leaveOut(int rank);
+
+  // What became of datagrams on the engine's socket, all contexts of it.
+  ::ubt::Counters counters() const { return engine_->driver().counters(); }
+  const Settings& settings() const { return engine_->settings(); }
+  const ::ubt::SocketAddress& address() const {
+    return engine_->driver().socket().address();
+  }
+
+ private:
+  void checkEligibility(const std::vector<Hello>& hellos,
+                        std::chrono::milliseconds timeout) const;
+  void watch();
+
+  const std::shared_ptr<Engine> engine_;
+  const Mesh mesh_;
+  KeyExchange exchange_;
+  Hello hello_;
+  ::ubt::Session* session_ = nullptr;  // the driver's
+  std::chrono::milliseconds linger_{0};
+  std::mutex watchMutex_;
+  std::vector<bool> watchable_;        // by rank
+  std::unique_ptr<MeshWatch> watch_;   // from the first allreduce on
+  std::atomic<uint64_t> failures_{0};  // ops that threw
+  std::atomic<uint64_t> forgiven_{0};  // of those, before an op that did not
+};
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

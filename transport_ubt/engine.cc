@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/engine.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <iostream>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/packet_seal.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
+#include "transport_ubt/receive_buffer.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
+constexpr int kIpv6Overhead = 40 + 8;
+// What one UDP datagram can carry, in steps of 64.
+constexpr int kSlotBytesLargest = 65408;
+constexpr int kSlotBytesSmallest = 256;
+
+size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
+  const int payload = mtu -
+                      (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead) -
+                      static_cast<int>(::ubt::PacketHeader::kBytes);
+  const int behind = auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0;
+  const int slot = (std::min(payload, kSlotBytesLargest) - behind) / 64 * 64;
+  if (slot < kSlotBytesSmallest) {
+    throw ::gloo::InvalidOperationException(
+        "an MTU of " + std::to_string(mtu) +
+        " bytes is too small for the bounded transport: raise it to 576 or "
+        "more (ip link set dev ... mtu ...), or use the tcp transport");
+  }
+  return slot;
+}
+
+void warnOnce(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (said.insert(text).second) {
+    std::cerr << "warning: " << text << "\n";
+  }
+}
+
+// The arena's limit is the process's, however many devices it has. Devices may
+// outlive static objects.
+::ubt::ArenaBudget& processBudget() {
+  static auto* const kBudget = new ::ubt::ArenaBudget();
+  return *kBudget;
+}
+
+std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
+                                          const Settings& settings) {
+  ::ubt::Driver::Options options;
+  options.socket.address = ::ubt::SocketAddress(address, 0);
+  options.socket.portLow = settings.portLow;
+  options.socket.portHigh = settings.portHigh;
+  options.socket.segmentation = settings.segmentation;
+  options.limits.arenaBytes = settings.arenaBytes;
+  options.limits.arenaBudget = &processBudget();
+  options.limits.windowBytesMax = settings.windowBytes;
+  options.faults = settings.faults;
+  options.idle = settings.idle;
+  if (settings.faults.any()) {
+    warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
+  }
+  std::unique_ptr<::ubt::Driver> driver;
+  try {
+    driver =
+        std::make_unique<::ubt::Driver>(options, ::ubt::reductionKernels());
+  } catch (const std::runtime_error& error) {  // std::system_error, too
+    throw ::gloo::IoException(error.what());
+  }
+  const std::string advice = receiveBufferAdvice(
+      driver->socket().receiveBufferBytes(), options.socket.receiveBufferBytes);
+  if (!advice.empty()) {
+    warnOnce(advice);
+  }
+  return driver;
+}
+
+}  // namespace
+
+Engine::Engine(const sockaddr_storage& address, const Settings& settings)
+    : settings_(settings),
+      driver_(makeDriver(address, settings)),
+      slotBytesMax_(slotBytesFor(
+          settings.mtu > 0 ? settings.mtu : driver_->socket().mtu(),
+          driver_->socket().address().family(),
+          settings.protocol.auth)) {}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

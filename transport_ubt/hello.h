@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport_ubt/core/cursor.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+// What a rank tells every other about its UDP side. Made fresh for each
+// context: the public key is also the nonce that sets runs apart.
+struct Hello {
+  uint16_t port = 0;
+  uint32_t slotBytesMax = 0;
+  uint32_t windowBytes = 0;
+  uint64_t minBytes = 0;  // the same on all ranks
+  std::array<uint8_t, 32> publicKey{};
+
+  // On the wire, the protocol's version with it.
+  static constexpr size_t kBytes = 4 + 2 + 4 + 4 + 8 + 32;
+  void encode(::ubt::WriteCursor* out) const;
+  // False if these are no bytes of ours, or another version's.
+  static bool decode(::ubt::ReadCursor* in, Hello* out);
+};
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
