@@ -2,11 +2,8 @@
 #include "gloo_ext/bounded_contexts.h"
 
 #include <gloo/common/error.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -29,8 +26,6 @@ constexpr auto kSweepPeriod = std::chrono::milliseconds(50);
 // A process that ends, or a context, does not wait longer for peers that may
 // still need its results: they may never come.
 constexpr auto kLingerMax = std::chrono::seconds(5);
-
-std::atomic<BoundedContexts*> theInstance{nullptr};
 
 }  // namespace
 
@@ -73,30 +68,6 @@ void BoundedContext::meet(const Policy& policy,
   }
   channel_.open(hellos, std::move(addresses), timeout);
   channel_.lingerAtMost(kLingerMax);
-}
-
-BoundedContexts& BoundedContexts::instance() {
-  BoundedContexts* known = theInstance;
-  if (known != nullptr) {
-    return *known;
-  }
-  // No lock: it could be another thread's when the process is forked.
-  auto* const fresh = new BoundedContexts;
-  if (!theInstance.compare_exchange_strong(known, fresh)) {
-    delete fresh;
-    return *known;
-  }
-  static const bool kOnce = [] {
-    pthread_atfork(nullptr, nullptr, [] { theInstance = nullptr; });
-    std::atexit([] {
-      if (BoundedContexts* const last = theInstance) {
-        last->close();
-      }
-    });
-    return true;
-  }();
-  (void)kOnce;
-  return *fresh;
 }
 
 std::shared_ptr<BoundedContext> BoundedContexts::of(

@@ -24,9 +24,6 @@ class BoundedContext {
                  gloo::transport::ubt::Mesh mesh)
       : mesh_(mesh), channel_(std::move(engine), std::move(mesh)) {}
 
-  // Smallest bounded allreduce. Bytes.
-  size_t bytesMin() const { return channel_.settings().minBytes; }
-
   // The path, once all ranks have found each other, which the first caller sees
   // to and others wait for. Throws gloo::IoException that names the ranks who
   // are missing or do not match; from then on always.
@@ -43,17 +40,17 @@ class BoundedContext {
 };
 
 // All of this process's, from their first eligible call until the context is
-// destroyed; a thread sees to that, for Gloo tells nobody. A process that is
-// forked begins anew: sockets and threads stay with the parent.
+// destroyed; a thread sees to that, for Gloo tells nobody.
 class BoundedContexts {
  public:
-  // Of this process. Outlives everything.
-  static BoundedContexts& instance();
-
   // `mesh` is the context's. Throws gloo::Exception if no socket can be had.
   std::shared_ptr<BoundedContext> of(
       const std::shared_ptr<gloo::Context>& context,
       const gloo::transport::ubt::Mesh& mesh);
+
+  // When the process ends: peers may still need something of it. Nothing is
+  // bounded after that.
+  void close();
 
  private:
   struct Entry {
@@ -61,10 +58,7 @@ class BoundedContexts {
     std::shared_ptr<BoundedContext> bounded;
   };
 
-  BoundedContexts() = default;
   void sweep();
-  // When the process ends: peers may still need something of it.
-  void close();
 
   std::mutex mutex_;
   std::condition_variable closing_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -12,9 +13,9 @@
 #include "algorithms/allreduce_options_access.h"
 #include "algorithms/mesh_transpose.h"
 #include "algorithms/reduction_probe.h"
-#include "gloo_ext/bounded_contexts.h"
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/policy.h"
+#include "gloo_ext/process_state.h"
 
 namespace gloo_ext {
 namespace {
@@ -29,9 +30,18 @@ void warnOnce(const std::string& text) {
   }
 }
 
+size_t bytesOf(const Options& options) {
+  return options.elements * options.elementSize;
+}
+
+// REQUIRES isWellFormed().
+const void* contributionOf(const Options& options) {
+  return (options.in.empty() ? options.out : options.in)[0]->ptr;
+}
+
 // Others are the original's to complain about.
 bool isWellFormed(const Options& options) {
-  const size_t bytes = options.elements * options.elementSize;
+  const size_t bytes = bytesOf(options);
   const auto fits = [bytes](const auto& buffer) {
     return buffer != nullptr && buffer->size == bytes;
   };
@@ -60,23 +70,37 @@ void originalWith(const OriginalGloo& original,
 bool bounded(const OriginalGloo& original,
              const gloo::transport::ubt::Mesh& mesh,
              const Options& options,
-             const Policy& policy) {
+             const Policy& policy,
+             ProcessState& process) {
+  BoundedOp op;
+  op.bytes = bytesOf(options);
+  if (op.bytes < policy.bytesMin) {
+    return false;
+  }
   const auto type = gloo::summedType(options.reduce, options.elementSize);
   if (!type) {
     return false;
   }
-  const auto context = BoundedContexts::instance().of(options.context, mesh);
-  if (options.elements * options.elementSize < context->bytesMin()) {
-    return false;
-  }
+  const auto context = process.contexts().of(options.context, mesh);
   auto& channel = context->channel(policy, original.timeout(*options.context));
-  channel.allreduce(ubt::TagSpace::kOptions,
-                    options.tag,
-                    *type,
-                    gloo::reduceInputs(options),
-                    options.elements,
-                    options.timeout);
+  op.rank = mesh.rank;
+  op.size = mesh.size;
+  op.type = *type;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    op.report = channel.allreduce(ubt::TagSpace::kOptions,
+                                  options.tag,
+                                  *type,
+                                  gloo::reduceInputs(options),
+                                  options.elements,
+                                  options.timeout);
+  } catch (...) {
+    process.recorder().statistics().failed();
+    throw;
+  }
+  op.took = std::chrono::steady_clock::now() - start;
   gloo::copyToOutputs(options);
+  process.recorder().add(op);
   return true;
 }
 
@@ -103,6 +127,7 @@ void allreduce(const gloo::AllreduceOptions& options) {
     original->allreduce(options);
     return;
   }
+  ProcessState& process = ProcessState::instance();
   switch (policy.algorithm) {
     case Algorithm::kOriginal:
       break;
@@ -116,9 +141,13 @@ void allreduce(const gloo::AllreduceOptions& options) {
       gloo::meshTransposeAllreduce(*mesh, impl);
       return;
     case Algorithm::kOptiReduce:
-      if (!bounded(*original, *mesh, impl, policy)) {
-        original->allreduce(options);
+      if (!process.exact().covers(
+              impl.context, contributionOf(impl), bytesOf(impl)) &&
+          bounded(*original, *mesh, impl, policy, process)) {
+        return;
       }
+      process.recorder().statistics().exact();
+      original->allreduce(options);
       return;
   }
 }

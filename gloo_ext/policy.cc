@@ -46,6 +46,10 @@ Policy Policy::fromEnvironment() {
   if (const char* const name = std::getenv("GLOO_ALGO")) {
     policy.algorithm = algorithmOf(name);
   }
+  if (policy.algorithm == Algorithm::kOptiReduce) {
+    policy.bytesMin =
+        gloo::transport::ubt::Settings::fromEnvironment().minBytes;
+  }
   constexpr const char* kHandshake = "GLOO_UBT_HANDSHAKE_TIMEOUT";
   if (const char* const value = std::getenv(kHandshake)) {
     policy.handshakeTimeout =

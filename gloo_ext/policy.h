@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 namespace gloo_ext {
@@ -19,6 +20,9 @@ enum class Algorithm {
 struct Policy {
   // GLOO_ALGO; unset: kOriginal, and nothing else is looked at.
   Algorithm algorithm = Algorithm::kOriginal;
+
+  // Smallest bounded allreduce. Bytes. GLOO_UBT_MIN_BYTES.
+  size_t bytesMin = 0;
 
   // For how long ranks may take to find each other at a context's first
   // eligible call; zero: the context's timeout. GLOO_UBT_HANDSHAKE_TIMEOUT.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gloo_ext/gloo_ubt.h"
+#include "gloo_ext/process_state.h"
+#include "gloo_ext/report_text.h"
+
+namespace {
+
+using gloo_ext::ExactContexts;
+using gloo_ext::ProcessState;
+
+size_t give(const std::string& text, char* out, size_t bytes) {
+  if (text.size() < bytes) {
+    std::memcpy(out, text.c_str(), text.size() + 1);
+  }
+  return text.size() + 1;
+}
+
+std::string tokenOf(const void* token, size_t bytes) {
+  return std::string(static_cast<const char*>(token), bytes);
+}
+
+}  // namespace
+
+#define GLOO_UBT_API extern "C" __attribute__((visibility("default")))
+
+GLOO_UBT_API int gloo_ubt_api_version() {
+  return GLOO_UBT_API_VERSION;
+}
+
+GLOO_UBT_API size_t gloo_ubt_stats(char* out, size_t bytes) {
+  return give(gloo_ext::totalsJson(
+                  ProcessState::instance().recorder().statistics().totals()),
+              out,
+              bytes);
+}
+
+GLOO_UBT_API size_t gloo_ubt_last(char* out, size_t bytes) {
+  const auto last = ProcessState::instance().recorder().statistics().last();
+  return give(last ? gloo_ext::opJson(*last) : "null", out, bytes);
+}
+
+GLOO_UBT_API void gloo_ubt_expect_exact(const void* token, size_t bytes) {
+  if (bytes >= ExactContexts::kTokenBytesMin &&
+      bytes <= ExactContexts::kTokenBytesMax) {
+    ProcessState::instance().exact().expect(tokenOf(token, bytes));
+  }
+}
+
+GLOO_UBT_API int gloo_ubt_became_exact(const void* token, size_t bytes) {
+  return ProcessState::instance().exact().came(tokenOf(token, bytes)) ? 1 : 0;
+}

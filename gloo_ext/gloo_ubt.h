@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a program may ask the preloaded library. Any thread may call; nothing
+ * here throws or waits for the network. A process that was forked starts from
+ * nothing. */
+#ifndef GLOO_EXT_GLOO_UBT_H_
+#define GLOO_EXT_GLOO_UBT_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows by one with every change of what is below. */
+#define GLOO_UBT_API_VERSION 1
+int gloo_ubt_api_version(void);
+
+/* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
+ * `out`, if its `bytes` suffice, and returns how many it takes: of all calls so
+ * far, and of the last that took the bounded path ("null" if none did). */
+size_t gloo_ubt_stats(char* out, size_t bytes);
+size_t gloo_ubt_last(char* out, size_t bytes);
+
+/* The context of the allreduce whose contribution is these bytes (16 to 4096,
+ * random ones) will be exact from then on; that call too. */
+void gloo_ubt_expect_exact(const void* token, size_t bytes);
+/* Forgets the token. Whether an allreduce brought it. */
+int gloo_ubt_became_exact(const void* token, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GLOO_EXT_GLOO_UBT_H_ */

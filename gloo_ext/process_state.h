@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gloo_ext/bounded_contexts.h"
+#include "gloo_ext/exact_contexts.h"
+#include "gloo_ext/recorder.h"
+
+namespace gloo_ext {
+
+// All that the library keeps in a process. A process that is forked begins
+// anew: sockets and threads stay with the parent. When the process ends,
+// contexts close first, and then the records.
+class ProcessState {
+ public:
+  // Made by whoever asks first; outlives everything.
+  static ProcessState& instance();
+
+  BoundedContexts& contexts() { return contexts_; }
+  ExactContexts& exact() { return exact_; }
+  Recorder& recorder() { return recorder_; }
+
+ private:
+  ProcessState();
+  void atExit();
+
+  BoundedContexts contexts_;
+  ExactContexts exact_;
+  Recorder recorder_;
+};
+
+}  // namespace gloo_ext

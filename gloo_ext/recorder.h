@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "gloo_ext/statistics.h"
+
+namespace gloo_ext {
+
+// Keeps statistics, and, under a directory if there is one, a file of JSON
+// lines, one for each call on the bounded path, and a Prometheus textfile,
+// renewed once a second. Any thread may call.
+class Recorder {
+ public:
+  // `directory` may be empty. `rank` is the process's in its job. What cannot
+  // be written is said once on stderr, and left.
+  Recorder(std::string directory, int rank);
+
+  void add(const BoundedOp& op);
+  Statistics& statistics() { return statistics_; }
+  const Statistics& statistics() const { return statistics_; }
+
+  // When the process ends: the textfile a last time and, from rank 0, a line
+  // on stderr.
+  void finish();
+
+ private:
+  void complain(const std::string& path);
+  void writeTextfile();
+
+  const std::string directory_;
+  const int rank_;
+  Statistics statistics_;
+  std::mutex mutex_;
+  bool complained_ = false;
+  std::ofstream lines_;
+  std::chrono::steady_clock::time_point written_{};
+};
+
+}  // namespace gloo_ext

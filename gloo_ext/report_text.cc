@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo_ext/report_text.h"
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace gloo_ext {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double microseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+const char* nameOf(ubt::ElementType type) {
+  switch (type) {
+    case ubt::ElementType::kFloat32:
+      return "float32";
+    case ubt::ElementType::kFloat64:
+      return "float64";
+    case ubt::ElementType::kFloat16:
+      return "float16";
+    case ubt::ElementType::kBfloat16:
+      return "bfloat16";
+  }
+  return "";
+}
+
+const char* nameOf(ubt::EndedBy rule) {
+  switch (rule) {
+    case ubt::EndedBy::kComplete:
+      return "complete";
+    case ubt::EndedBy::kBound:
+      return "bound";
+    case ubt::EndedBy::kHardBound:
+      return "hard bound";
+  }
+  return "";
+}
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / whole;
+}
+
+Json stageJson(const std::vector<ubt::StageBytes>& stage) {
+  Json peers = Json::array();
+  for (const ubt::StageBytes& bytes : stage) {
+    peers.push_back({{"expected", bytes.expected},
+                     {"received", bytes.received},
+                     {"repaired", bytes.repaired},
+                     {"absent", bytes.absent},
+                     {"late", bytes.late},
+                     {"refused", bytes.refused},
+                     {"lost", bytes.lost}});
+  }
+  return peers;
+}
+
+// 1234567 as "1,234,567".
+std::string grouped(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string opJson(const BoundedOp& op) {
+  const ubt::OpReport& report = op.report;
+  return Json{
+      {"tag", report.op.tag},
+      {"count", report.op.count},
+      {"rank", op.rank},
+      {"size", op.size},
+      {"type", nameOf(op.type)},
+      {"bytes", op.bytes},
+      {"bounded", report.bounded},
+      {"ended_by", nameOf(report.endedBy)},
+      {"scatter_expired", report.scatterExpired},
+      {"took_us", microseconds(op.took)},
+      {"bound_scatter_us", microseconds(report.boundScatter)},
+      {"bound_broadcast_us", microseconds(report.boundBroadcast)},
+      {"hard_bound_us", microseconds(report.hardBound)},
+      {"pairs_expected", report.pairsExpected},
+      {"pairs_missing", report.pairsMissing},
+      {"loss_fraction", share(report.pairsMissing, report.pairsExpected)},
+      {"drift_elements", report.driftElements},
+      {"scatter", stageJson(report.scatter)},
+      {"broadcast", stageJson(report.broadcast)},
+  }
+      .dump();
+}
+
+std::string totalsJson(const Statistics::Totals& totals) {
+  Json peers = Json::array();
+  for (const Statistics::Peer& peer : totals.peers) {
+    peers.push_back({{"expected_bytes", peer.expectedBytes},
+                     {"absent_bytes", peer.absentBytes},
+                     {"late_bytes", peer.lateBytes},
+                     {"lost_bytes", peer.lostBytes},
+                     {"refused_bytes", peer.refusedBytes},
+                     {"repaired_bytes", peer.repairedBytes}});
+  }
+  return Json{
+      {"exact_ops", totals.exactOps},
+      {"warmup_ops", totals.warmupOps},
+      {"bounded_ops", totals.boundedOps},
+      {"expired_ops", totals.expiredOps},
+      {"failed_ops", totals.failedOps},
+      {"bytes", totals.bytes},
+      {"pairs_expected", totals.pairsExpected},
+      {"pairs_missing", totals.pairsMissing},
+      {"loss_fraction", share(totals.pairsMissing, totals.pairsExpected)},
+      {"drift_elements", totals.driftElements},
+      {"p50_us", microseconds(totals.p50)},
+      {"p99_us", microseconds(totals.p99)},
+      {"peers", peers},
+  }
+      .dump();
+}
+
+std::string prometheusText(const Statistics::Totals& totals, int rank) {
+  std::string text;
+  const std::string self = "rank=\"" + std::to_string(rank) + "\"";
+  const auto family =
+      [&](const std::string& name, const char* type, const char* help) {
+        text += "# HELP gloo_ubt_" + name + " " + help + "\n# TYPE gloo_ubt_" +
+                name + " " + type + "\n";
+      };
+  const auto value = [&](const std::string& name,
+                         const std::string& labels,
+                         const std::string& number) {
+    text += "gloo_ubt_" + name + "{" + self + labels + "} " + number + "\n";
+  };
+  family("ops_total", "counter", "Allreduce calls by how they were served.");
+  const std::array<std::pair<const char*, uint64_t>, 4> kinds = {
+      {{"exact", totals.exactOps},
+       {"warmup", totals.warmupOps},
+       {"bounded", totals.boundedOps},
+       {"failed", totals.failedOps}}};
+  for (const auto& [kind, count] : kinds) {
+    value("ops_total",
+          ",kind=\"" + std::string(kind) + "\"",
+          std::to_string(count));
+  }
+  const auto counter = [&](const char* name, const char* help, uint64_t count) {
+    family(name, "counter", help);
+    value(name, "", std::to_string(count));
+  };
+  counter("expired_ops_total",
+          "Bounded calls of which a stage met its bound.",
+          totals.expiredOps);
+  counter("pairs_expected_total",
+          "Pairs of contributor and element that bounded calls were to sum.",
+          totals.pairsExpected);
+  counter("pairs_missing_total",
+          "Of those, how many are missing in this rank's results.",
+          totals.pairsMissing);
+  counter("drift_elements_total",
+          "Elements filled in locally, where replicas differ.",
+          totals.driftElements);
+  family("lost_bytes_total", "counter", "Bytes that a peer sent in vain.");
+  for (size_t peer = 0; peer < totals.peers.size(); peer++) {
+    value("lost_bytes_total",
+          ",peer=\"" + std::to_string(peer) + "\"",
+          std::to_string(totals.peers[peer].lostBytes));
+  }
+  family("op_seconds", "gauge", "Time of recent bounded calls.");
+  value("op_seconds",
+        ",quantile=\"0.5\"",
+        std::to_string(microseconds(totals.p50) / 1e6));
+  value("op_seconds",
+        ",quantile=\"0.99\"",
+        std::to_string(microseconds(totals.p99) / 1e6));
+  return text;
+}
+
+std::string summary(const Statistics::Totals& totals) {
+  char numbers[128];
+  std::snprintf(numbers,
+                sizeof(numbers),
+                " ops, %.2g %% lost, p50/p99 %.3g/%.3g ms",
+                100 * share(totals.pairsMissing, totals.pairsExpected),
+                milliseconds(totals.p50),
+                milliseconds(totals.p99));
+  return "optireduce: " + grouped(totals.boundedOps) + numbers;
+}
+
+}  // namespace gloo_ext
