@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The preloaded library's C API (gloo_ext/gloo_ubt.h), if it is there."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Optional
+
+_VERSION = 1
+
+
+class Library:
+    """The C API of the library that this process was started with."""
+
+    def __init__(self, loaded: ctypes.CDLL) -> None:
+        for name in ("gloo_ubt_stats", "gloo_ubt_last"):
+            function = getattr(loaded, name)
+            function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+            function.restype = ctypes.c_size_t
+        for name in ("gloo_ubt_expect_exact", "gloo_ubt_became_exact"):
+            function = getattr(loaded, name)
+            function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        loaded.gloo_ubt_expect_exact.restype = None
+        self._loaded = loaded
+
+    def stats(self) -> Any:
+        return self._text(self._loaded.gloo_ubt_stats)
+
+    def last(self) -> Any:
+        return self._text(self._loaded.gloo_ubt_last)
+
+    def expect_exact(self, token: bytes) -> None:
+        self._loaded.gloo_ubt_expect_exact(token, len(token))
+
+    def became_exact(self, token: bytes) -> bool:
+        return bool(self._loaded.gloo_ubt_became_exact(token, len(token)))
+
+    @staticmethod
+    def _text(function: Any) -> Any:
+        size = function(None, 0)
+        while True:
+            text = ctypes.create_string_buffer(size)
+            needed = function(text, size)
+            if needed <= size:
+                return json.loads(text.value)
+            size = needed  # it grew meanwhile
+
+
+def library() -> Optional[Library]:
+    """The library, or None if the process runs without it.
+
+    Raises:
+        RuntimeError: it is of another version than this package.
+    """
+    loaded = ctypes.CDLL(None)
+    if not hasattr(loaded, "gloo_ubt_api_version"):
+        return None
+    version = loaded.gloo_ubt_api_version()
+    if version != _VERSION:
+        raise RuntimeError(
+            f"libgloo_ubt.so has API version {version}, this package wants "
+            f"{_VERSION}: install both from one tree")
+    return Library(loaded)
