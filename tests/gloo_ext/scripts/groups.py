@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several groups, threads, and lives of one process group."""
+
+import json
+import threading
+
+import gloo_ubt
+import torch
+import torch.distributed as dist
+
+LARGE = 1 << 17
+
+
+def check(group=None, members=None):
+    tensor = torch.full((LARGE,), float(dist.get_rank() + 1))
+    dist.all_reduce(tensor, group=group)
+    members = range(dist.get_world_size()) if members is None else members
+    assert torch.all(tensor == sum(rank + 1 for rank in members)), tensor
+
+
+for _ in range(3):
+    dist.init_process_group("gloo")
+    for _ in range(3):
+        check()
+    dist.destroy_process_group()
+
+dist.init_process_group("gloo")
+rank, size = dist.get_rank(), dist.get_world_size()
+pairs = [[first, first + 1] for first in range(0, size - 1, 2)]
+groups = [dist.new_group(pair) for pair in pairs]
+whole = dist.new_group(range(size))
+for pair, group in zip(pairs, groups):
+    if rank in pair:
+        for _ in range(3):
+            check(group, pair)
+threads = [threading.Thread(target=lambda group=group: [
+    check(group) for _ in range(10)]) for group in (None, whole)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+
+# Several at once on one context.
+tensors = [torch.full((LARGE,), float(index)) for index in range(8)]
+for work in [dist.all_reduce(tensor, async_op=True) for tensor in tensors]:
+    work.wait()
+assert all(torch.all(tensor == size * index)
+           for index, tensor in enumerate(tensors))
+
+before = gloo_ubt.stats()
+gloo_ubt.exact(whole)
+for _ in range(3):
+    check(whole)
+after = gloo_ubt.stats()
+assert after["bounded_ops"] == before["bounded_ops"]
+check()
+assert gloo_ubt.stats()["bounded_ops"] == before["bounded_ops"] + 1
+assert gloo_ubt.last()["bytes"] == 4 * LARGE
+
+model = torch.nn.Linear(30, 30)
+gloo_ubt.resync(model)
+weights = [torch.zeros_like(model.weight) for _ in range(size)]
+dist.all_gather(weights, model.weight.data)
+assert all(torch.equal(weights[0], other) for other in weights)
+dist.destroy_process_group()
+print(json.dumps({"bounded": gloo_ubt.stats()["bounded_ops"]}), flush=True)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The preloaded library under one PyTorch: Debian's ("debian" as argument) or
+the wheel of the Python that GLOO_UBT_WHEEL_PYTHON names ("wheel"), which
+tests/run brings. Without that: visibly skipped."""
+
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from tests import junit_main
+from tests.gloo_ext.ranks import PATIENT, Job
+
+PYTHON = ("/usr/bin/python3" if sys.argv[1:2] == ["debian"]
+          else os.environ.get("GLOO_UBT_WHEEL_PYTHON", ""))
+RANKS = 4
+
+
+@functools.lru_cache()
+def torch_version():
+    if not PYTHON:
+        return None
+    asked = subprocess.run(
+        [PYTHON, "-c", "import torch; print(torch.__version__)"],
+        capture_output=True, text=True, timeout=120, check=False)
+    return asked.stdout.strip() if asked.returncode == 0 else None
+
+
+class TorchTest(unittest.TestCase):
+    def setUp(self):
+        if torch_version() is None:
+            self.skipTest(f"no torch at '{PYTHON}': tests/run brings it")
+
+
+def run(script, size=RANKS, algorithm="optireduce", environment=None,
+        arguments=()):
+    with Job(PYTHON, script, size, arguments) as job:
+        job.start_all(algorithm, environment)
+        return job.results()
+
+
+class Exact(TorchTest):
+    """Whatever is not bounded is bit for bit plain Gloo's."""
+
+    def test_every_algorithm_gives_what_plain_gloo_gives(self):
+        plain = run("collectives.py", algorithm=None)
+        for algorithm in ("", "ring", "bcube", "transpose", "halving_doubling",
+                          "optireduce"):
+            with self.subTest(algorithm=algorithm):
+                results = run("collectives.py", algorithm=algorithm,
+                              environment=PATIENT)
+                for rank, (mine, plains) in enumerate(zip(results, plain)):
+                    for name, digest in plains.items():
+                        if name == "product" and algorithm not in (
+                                "", "optireduce"):
+                            continue  # rounds by its order
+                        if name == "small" and algorithm not in (
+                                "", "optireduce"):
+                            continue
+                        self.assertEqual(mine[name], digest, (rank, name))
+
+
+class Groups(TorchTest):
+    def test_subgroups_threads_lives_and_exact_groups(self):
+        for result in run("groups.py", environment=PATIENT):
+            self.assertGreater(result["bounded"], 30)
+
+    def test_forked_and_spawned_children(self):
+        for start in ("fork", "spawn"):
+            with self.subTest(start), tempfile.TemporaryDirectory() as folder:
+                run("processes.py", 2, environment=PATIENT,
+                    arguments=[folder, start])
+
+    def test_detailed_debugging(self):
+        run("groups.py", 2, environment={
+            **PATIENT, "TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
+
+
+class Bounded(TorchTest):
+    def test_replicas_stay_the_same_under_loss(self):
+        results = run("drift.py", environment={
+            "GLOO_UBT_FAULT": "loss:0.01,seed:1", "GLOO_UBT_MIN_BYTES": "1000",
+            "GLOO_UBT_MTU": "1500"})
+        self.assertEqual(len({result["digest"] for result in results}), 1)
+        for result in results:
+            self.assertEqual(result["stats"]["drift_elements"], 0)
+            self.assertGreater(result["stats"]["bounded_ops"], 400)
+        self.assertGreater(max(
+            peer["repaired_bytes"] for result in results
+            for peer in result["stats"]["peers"]), 0)
+
+
+class Reports(TorchTest):
+    def test_lines_textfile_and_summary(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with Job(PYTHON, "groups.py", 2) as job:
+                job.start_all(environment={**PATIENT,
+                                           "GLOO_UBT_REPORT": folder})
+                job.results()
+                self.assertRegex(
+                    job.output(0),
+                    r"optireduce: [\d,]+ ops, 0 % lost, p50/p99 .* ms")
+                self.assertNotIn("optireduce:", job.output(1))
+            for rank in range(2):
+                with open(f"{folder}/rank{rank}.jsonl") as lines:
+                    self.assertIn('"ended_by":"complete"', lines.readline())
+                with open(f"{folder}/rank{rank}.prom") as text:
+                    self.assertIn(f'gloo_ubt_ops_total{{rank="{rank}"',
+                                  text.read())
+
+
+class Faults(TorchTest):
+    def test_a_dead_rank_is_named_within_a_second(self):
+        with Job(PYTHON, "endless.py", 3) as job:
+            job.start_all()
+            for rank in range(3):
+                job.await_text(rank, "going")
+            job.processes[1].kill()
+            died = time.monotonic()
+            for rank in (0, 2):
+                self.assertEqual(job.wait(rank, 30), 3, job.output(rank))
+                raised = [line for line in job.output(rank).splitlines()
+                          if line.startswith("raised at")][0]
+                self.assertRegex(raised, "rank 1")
+                at = float(raised.split()[2].rstrip(":"))
+                self.assertLess(at - died, 1 + 2)  # a busy machine's share
+
+    def test_a_rank_without_the_library_is_named(self):
+        with Job(PYTHON, "endless.py", 2) as job:
+            job.start(0, environment={"GLOO_UBT_HANDSHAKE_TIMEOUT": "2s"})
+            job.start(1, algorithm=None)
+            self.assertEqual(job.wait(0), 3)
+            self.assertRegex(job.output(0), "rank 1 has not answered: start "
+                                            "every rank with the same library")
+
+    def test_another_jobs_secret_is_named(self):
+        with Job(PYTHON, "endless.py", 2) as job:
+            job.start(0, environment={"GLOO_UBT_SECRET": "a"})
+            job.start(1, environment={"GLOO_UBT_SECRET": "b"})
+            for rank in range(2):
+                self.assertEqual(job.wait(rank), 3)
+                self.assertRegex(job.output(rank),
+                                 f"rank {1 - rank} has another secret")
+
+    def test_wrong_settings_are_named(self):
+        for variable, text in (("GLOO_ALGO=optirduce", "did you mean optired"),
+                               ("GLOO_UBT_REPAIR=no", "GLOO_UBT_REPAIR=no"),
+                               ("GLOO_SOCKET_IFNAME=nosuch0", "nosuch0")):
+            with self.subTest(variable), Job(PYTHON, "endless.py", 2) as job:
+                job.start_all(environment=dict([variable.split("=")]))
+                for rank in range(2):
+                    self.assertNotEqual(job.wait(rank), 0)
+                    self.assertIn(text, job.output(rank))
+
+
+if __name__ == "__main__":
+    junit_main.main()
