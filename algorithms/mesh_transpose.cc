@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms/mesh_transpose.h"
 
-#include <gloo/common/error.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "algorithms/mesh_allreduce.h"
 #include "algorithms/segment_pipeline.h"
 #include "algorithms/shard_layout.h"
-#include "transport_ubt/patience.h"
 
 namespace gloo {
 
@@ -20,10 +16,7 @@ namespace {
 
 using UnboundBufferPtr = std::unique_ptr<transport::UnboundBuffer>;
 
-// Slots are made as Gloo makes its own (gloo/types.h), with another prefix, so
-// that a transpose and one of Gloo's allreduces may share a tag.
-constexpr uint64_t kTransposeSlotPrefix = uint64_t{0x54} << 56;
-constexpr size_t kSegmentBytesMax = 256 << 10;
+constexpr uint8_t kSlotPrefix = 0x54;
 constexpr size_t kWindow = 2;
 
 // One operation. Unlike TransposeExchange, it can prepare nothing beforehand:
@@ -35,12 +28,10 @@ class Operation {
             const detail::AllreduceOptionsImpl& options)
       : options_(options),
         mesh_(mesh),
-        scatterSlot_(kTransposeSlotPrefix | uint64_t{options.tag} << 24 |
-                     shapeBits(options)),
+        scatterSlot_(meshSlot(kSlotPrefix, options)),
         broadcastSlot_(scatterSlot_ + 1),
-        deadline_(std::chrono::steady_clock::now() +
-                  transport::ubt::patience(options.timeout)),
-        layout_(options.elements, mesh.size, segmentElements(options)),
+        deadline_(options.timeout),
+        layout_(options.elements, mesh.size, meshSegmentElements(options)),
         window_(std::min(layout_.segments(), kWindow)) {}
 
   void run() {
@@ -52,10 +43,10 @@ class Operation {
         [this](size_t segment) { reduce(segment); },
         [this](size_t segment) { receiveBroadcast(segment); });
     for (; contributionsSent_ > 0; contributionsSent_--) {
-      source().waitSend(remaining());
+      source().waitSend(deadline_.remaining());
     }
     for (; resultsSent_ > 0; resultsSent_--) {
-      options_.out[0]->waitSend(remaining());
+      options_.out[0]->waitSend(deadline_.remaining());
     }
   }
 
@@ -76,23 +67,6 @@ class Operation {
     UnboundBufferPtr contributions;  // over inbox
     UnboundBufferPtr results;        // over the peer's shard of the output
   };
-
-  static size_t segmentElements(const detail::AllreduceOptionsImpl& options) {
-    const size_t bytes = std::min(options.maxSegmentSize, kSegmentBytesMax);
-    return std::max<size_t>(bytes / options.elementSize, 1);
-  }
-
-  // In the bits of a slot that Gloo leaves free, a hash of what this rank
-  // brings: a message of other elements finds no receive, where it would end
-  // the process if it were longer and be added to unlike ones if it were not.
-  // To ask first, as the class does in its first run, would cost every call a
-  // round trip.
-  static uint64_t shapeBits(const detail::AllreduceOptionsImpl& options) {
-    const uint64_t hash =
-        (options.elements * 0x9e3779b97f4a7c15 ^ options.elementSize) *
-        0xbf58476d1ce4e5b9;
-    return hash >> 48 << 8;
-  }
 
   void connect() {
     const size_t inboxElements = window_ * layout_.segmentElements();
@@ -170,7 +144,7 @@ class Operation {
       const void* right = own;
       if (rank != mesh_.rank) {
         auto& peer = peers_[rank < mesh_.rank ? rank : rank - 1];
-        peer.contributions->waitRecv(remaining());
+        peer.contributions->waitRecv(deadline_.remaining());
         right = peer.inbox + inboxOffset(segment);
       }
       if (left == nullptr) {
@@ -198,7 +172,7 @@ class Operation {
     for (auto& peer : peers_) {
       const auto range = layout_.segment(peer.rank, segment);
       if (range.count > 0) {
-        peer.results->waitRecv(remaining());
+        peer.results->waitRecv(deadline_.remaining());
         copyToOutputs(range);
       }
       if (segment + window_ < layout_.segments()) {
@@ -234,13 +208,6 @@ class Operation {
     }
   }
 
-  std::chrono::milliseconds remaining() const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline_ - std::chrono::steady_clock::now());
-    // Negative would mean "the context's timeout".
-    return std::max(left, std::chrono::milliseconds(1));
-  }
-
   static uint8_t* pointer(const transport::UnboundBuffer& buffer, size_t at) {
     return static_cast<uint8_t*>(buffer.ptr) + at;
   }
@@ -261,7 +228,7 @@ class Operation {
   const transport::ubt::Mesh& mesh_;
   const uint64_t scatterSlot_;
   const uint64_t broadcastSlot_;
-  const std::chrono::steady_clock::time_point deadline_;
+  const MeshDeadline deadline_;
   const ShardLayout layout_;
   const size_t window_;  // segments of one shard under way
   std::unique_ptr<uint8_t[]> inboxes_;
@@ -282,15 +249,7 @@ void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
     operation.runAlone();
     return;
   }
-  try {
-    operation.run();
-  } catch (const ::gloo::IoException& error) {
-    throw ::gloo::IoException(
-        std::string(error.what()) + " (in a transpose allreduce of " +
-        std::to_string(options.elements) + " elements of " +
-        std::to_string(options.elementSize) +
-        " bytes; do all ranks bring those?)");
-  }
+  runMeshAllreduce("transpose", options, [&] { operation.run(); });
 }
 
 }  // namespace gloo

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/allreduce.h>
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "transport_ubt/patience.h"
+
+namespace gloo {
+
+// What the exact allreduces over a mesh share.
+
+// The first of an operation's 256 slots. They are made as Gloo makes its own
+// (gloo/types.h), but each algorithm has a prefix that Gloo has not, so that
+// algorithms may share a tag.
+//
+// In the bits that Gloo leaves free is a hash of what this rank brings: a
+// message of other elements finds no receive, where it would end the process if
+// it were longer and be added to unlike ones if it were not. To ask first, as
+// the class form of the transpose does in its first run, would cost every call
+// a round trip.
+inline uint64_t meshSlot(uint8_t prefix,
+                         const detail::AllreduceOptionsImpl& options) {
+  const uint64_t hash =
+      (options.elements * 0x9e3779b97f4a7c15 ^ options.elementSize) *
+      0xbf58476d1ce4e5b9;
+  return uint64_t{prefix} << 56 | uint64_t{options.tag} << 24 | hash >> 48 << 8;
+}
+
+// How many elements travel as one message where they are reduced on arrival.
+inline size_t meshSegmentElements(const detail::AllreduceOptionsImpl& options) {
+  constexpr size_t kSegmentBytesMax = 256 << 10;
+  const size_t bytes = std::min(options.maxSegmentSize, kSegmentBytesMax);
+  return std::max<size_t>(bytes / options.elementSize, 1);
+}
+
+// When an operation that begins now has to be over.
+class MeshDeadline {
+ public:
+  explicit MeshDeadline(std::chrono::milliseconds timeout)
+      : end_(std::chrono::steady_clock::now() +
+             transport::ubt::patience(timeout)) {}
+
+  // For UnboundBuffer's waits.
+  std::chrono::milliseconds remaining() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end_ - std::chrono::steady_clock::now());
+    // Negative would mean "the context's timeout".
+    return std::max(left, std::chrono::milliseconds(1));
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point end_;
+};
+
+// Calls run(). When that fails, the error also tells what a user can check.
+template <typename Run>
+void runMeshAllreduce(const char* algorithm,
+                      const detail::AllreduceOptionsImpl& options,
+                      Run&& run) {
+  try {
+    run();
+  } catch (const ::gloo::IoException& error) {
+    throw ::gloo::IoException(
+        std::string(error.what()) + " (in a " + algorithm + " allreduce of " +
+        std::to_string(options.elements) + " elements of " +
+        std::to_string(options.elementSize) +
+        " bytes; do all ranks bring those?)");
+  }
+}
+
+}  // namespace gloo
