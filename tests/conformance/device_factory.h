@@ -21,5 +21,10 @@ struct Transport {
 // All of them. A new transport is one line in device_factory.cc.
 const std::vector<Transport>& transports();
 
+// Gloo's own, for what is the same over all of them.
+inline const Transport& tcpTransport() {
+  return transports()[0];
+}
+
 }  // namespace testing
 }  // namespace gloo

@@ -72,31 +72,68 @@ std::vector<T> inputOf(Operation operation, int rank, int input, size_t count) {
   return values;
 }
 
-// What an allreduce has to give: the inputs of a rank combined in their order,
-// then the ranks in theirs.
+// x[i] = x[i] op y[i].
+template <typename T>
+void combineInto(Operation operation,
+                 std::vector<T>* x,
+                 const std::vector<T>& y) {
+  for (size_t i = 0; i < x->size(); i++) {
+    (*x)[i] = combine(operation, (*x)[i], y[i]);
+  }
+}
+
+// The inputs of a rank combined in their order.
+template <typename T>
+std::vector<T> contributionOf(Operation operation,
+                              int rank,
+                              int inputs,
+                              size_t count) {
+  auto result = inputOf<T>(operation, rank, 0, count);
+  for (int input = 1; input < inputs; input++) {
+    combineInto(operation, &result, inputOf<T>(operation, rank, input, count));
+  }
+  return result;
+}
+
+// What a transpose allreduce has to give: the ranks combined in their order.
 template <typename T>
 std::vector<T> reference(Operation operation,
                          int ranks,
                          int inputs,
                          size_t count) {
-  std::vector<T> result;
-  for (int rank = 0; rank < ranks; rank++) {
-    auto own = inputOf<T>(operation, rank, 0, count);
-    for (int input = 1; input < inputs; input++) {
-      const auto other = inputOf<T>(operation, rank, input, count);
-      for (size_t i = 0; i < count; i++) {
-        own[i] = combine(operation, own[i], other[i]);
-      }
-    }
-    if (rank == 0) {
-      result = std::move(own);
-      continue;
-    }
-    for (size_t i = 0; i < count; i++) {
-      result[i] = combine(operation, result[i], own[i]);
-    }
+  auto result = contributionOf<T>(operation, 0, inputs, count);
+  for (int rank = 1; rank < ranks; rank++) {
+    combineInto(
+        operation, &result, contributionOf<T>(operation, rank, inputs, count));
   }
   return result;
+}
+
+// What one by halving and doubling has to give: neighbours are combined, again
+// and again, at first only as many of the first as leave a power of two.
+template <typename T>
+std::vector<T> treeReference(Operation operation,
+                             int ranks,
+                             int inputs,
+                             size_t count) {
+  std::vector<std::vector<T>> parts;
+  parts.reserve(ranks);
+  for (int rank = 0; rank < ranks; rank++) {
+    parts.push_back(contributionOf<T>(operation, rank, inputs, count));
+  }
+  while (parts.size() > 1) {
+    size_t left = 1;
+    while (2 * left < parts.size()) {
+      left *= 2;
+    }
+    const size_t pairs = parts.size() - left;
+    for (size_t i = 0; i < pairs; i++) {
+      combineInto(operation, &parts[2 * i], parts[2 * i + 1]);
+      parts[i].swap(parts[2 * i]);
+    }
+    parts.erase(parts.begin() + pairs, parts.begin() + 2 * pairs);
+  }
+  return parts[0];
 }
 
 }  // namespace testing

@@ -13,6 +13,7 @@
 #include "algorithms/transpose_allreduce.h"
 #include "tests/conformance/buffers.h"
 #include "tests/conformance/elements.h"
+#include "tests/conformance/halving_doubling.h"
 #include "tests/conformance/mesh.h"
 
 namespace gloo {
@@ -27,12 +28,24 @@ enum class Form {
   kOptionsSeparate,
   kBoundedClass,
   kBoundedOptions,  // in place
+  kHalvingDoublingInPlace,
+  kHalvingDoublingSeparate,
 };
 
 inline const char* formName(Form form) {
-  constexpr const char* kNames[] = {
-      "Class", "InPlace", "Separate", "BoundedClass", "BoundedInPlace"};
+  constexpr const char* kNames[] = {"Class",
+                                    "InPlace",
+                                    "Separate",
+                                    "BoundedClass",
+                                    "BoundedInPlace",
+                                    "HalvingDoublingInPlace",
+                                    "HalvingDoublingSeparate"};
   return kNames[static_cast<int>(form)];
+}
+
+inline bool halvesAndDoubles(Form form) {
+  return form == Form::kHalvingDoublingInPlace ||
+         form == Form::kHalvingDoublingSeparate;
 }
 
 template <typename T>
@@ -113,6 +126,16 @@ void runClass(const Job& job,
   }
 }
 
+inline void callOptions(Form form, const AllreduceOptions& options) {
+  if (halvesAndDoubles(form)) {
+    halvingDoublingAllreduce(options);
+  } else if (form == Form::kBoundedOptions) {
+    boundedTransposeAllreduce(options);
+  } else {
+    transposeAllreduce(options);
+  }
+}
+
 template <typename T>
 void runOptions(const Job& job,
                 const std::shared_ptr<Context>& context,
@@ -131,10 +154,11 @@ void runOptions(const Job& job,
         });
     options.setMaxSegmentSize(job.segmentBytesMax);
     options.setTag(7);
-    if (job.form == Form::kOptionsSeparate) {
+    if (job.form == Form::kOptionsSeparate ||
+        job.form == Form::kHalvingDoublingSeparate) {
       options.setInputs(pointersTo(inputs), job.count);
       options.setOutputs(pointersTo(outputs), job.count);
-      transposeAllreduce(options);
+      callOptions(job.form, options);
       expectAll(expected, outputs, context->rank);
       for (int input = 0; input < job.inputs; input++) {
         expectAll(inputOf<T>(job.operation, context->rank, input, job.count),
@@ -143,11 +167,7 @@ void runOptions(const Job& job,
       }
     } else {
       options.setOutputs(pointersTo(inputs), job.count);
-      if (job.form == Form::kBoundedOptions) {
-        boundedTransposeAllreduce(options);
-      } else {
-        transposeAllreduce(options);
-      }
+      callOptions(job.form, options);
       expectAll(expected, inputs, context->rank);
     }
   }
@@ -157,7 +177,9 @@ template <typename T>
 void runJob(const Job& job, const Transport& transport, int ranks) {
   SCOPED_TRACE(describe(job));
   const auto expected =
-      reference<T>(job.operation, ranks, job.inputs, job.count);
+      halvesAndDoubles(job.form)
+          ? treeReference<T>(job.operation, ranks, job.inputs, job.count)
+          : reference<T>(job.operation, ranks, job.inputs, job.count);
   const auto error = sharedMesh(transport, ranks).run([&](const auto& context) {
     if (job.form == Form::kClass) {
       runClass<TransposeAllreduce, T>(job, context, expected);

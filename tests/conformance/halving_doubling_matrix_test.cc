@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The allreduce by halving and doubling against plain loops in the same order,
+// over tcp: type x operation x size x ranks x inputs x form. Results must be
+// equal in every bit, since the order of operations is part of the contract.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "tests/conformance/transpose_job.h"
+
+namespace gloo {
+namespace testing {
+namespace {
+
+using Cell = std::tuple<int, Type, Operation, Form>;
+
+std::string cellName(const ::testing::TestParamInfo<Cell>& info) {
+  return std::to_string(std::get<0>(info.param)) + "ranks_" +
+         typeName(std::get<1>(info.param)) + "_" +
+         operationName(std::get<2>(info.param)) + "_" +
+         formName(std::get<3>(info.param));
+}
+
+class HalvingDoublingMatrix : public ::testing::TestWithParam<Cell> {};
+
+TEST_P(HalvingDoublingMatrix, equalsPlainLoops) {
+  const auto& [ranks, type, operation, form] = GetParam();
+  const size_t fewer = ranks > 1 ? ranks - 1 : 0;
+  for (const size_t count : {size_t(0), size_t(1), fewer, size_t(1000)}) {
+    for (const int inputs : {1, 3}) {
+      runJob(type, {form, operation, inputs, count}, tcpTransport(), ranks);
+    }
+  }
+}
+
+const auto kForms = ::testing::Values(Form::kHalvingDoublingInPlace,
+                                      Form::kHalvingDoublingSeparate);
+
+// Every type and operation: with as few ranks as can be, and with one too many.
+INSTANTIATE_TEST_SUITE_P(
+    Types,
+    HalvingDoublingMatrix,
+    ::testing::Combine(::testing::Values(2, 5),
+                       ::testing::Values(Type::kInt8,
+                                         Type::kUint8,
+                                         Type::kInt32,
+                                         Type::kUint32,
+                                         Type::kInt64,
+                                         Type::kUint64,
+                                         Type::kFloat16,
+                                         Type::kFloat,
+                                         Type::kDouble),
+                       ::testing::Values(Operation::kSum,
+                                         Operation::kProduct,
+                                         Operation::kMin,
+                                         Operation::kMax),
+                       kForms),
+    cellName);
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranks,
+    HalvingDoublingMatrix,
+    ::testing::Combine(::testing::Values(1, 3, 4, 6, 7, 8, 15, 16),
+                       ::testing::Values(Type::kFloat, Type::kInt64),
+                       ::testing::Values(Operation::kSum, Operation::kMax),
+                       kForms),
+    cellName);
+
+INSTANTIATE_TEST_SUITE_P(ManyRanks,
+                         HalvingDoublingMatrix,
+                         ::testing::Combine(::testing::Values(33, 63, 64),
+                                            ::testing::Values(Type::kFloat),
+                                            ::testing::Values(Operation::kSum),
+                                            kForms),
+                         cellName);
+
+}  // namespace
+}  // namespace testing
+}  // namespace gloo
