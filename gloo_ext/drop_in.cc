@@ -11,6 +11,7 @@
 #include <string>
 
 #include "algorithms/allreduce_options_access.h"
+#include "algorithms/mesh_halving_doubling.h"
 #include "algorithms/mesh_transpose.h"
 #include "algorithms/reduction_probe.h"
 #include "gloo_ext/original_gloo.h"
@@ -136,6 +137,9 @@ void allreduce(const gloo::AllreduceOptions& options) {
       return;
     case Algorithm::kBcube:
       originalWith(*original, options, Options::BCUBE);
+      return;
+    case Algorithm::kHalvingDoubling:
+      gloo::meshHalvingDoublingAllreduce(*mesh, impl);
       return;
     case Algorithm::kTranspose:
       gloo::meshTransposeAllreduce(*mesh, impl);

@@ -18,6 +18,7 @@ Algorithm algorithmOf(const std::string& name) {
       {"", Algorithm::kOriginal},
       {"ring", Algorithm::kRing},
       {"bcube", Algorithm::kBcube},
+      {"halving_doubling", Algorithm::kHalvingDoubling},
       {"transpose", Algorithm::kTranspose},
       {"optireduce", Algorithm::kOptiReduce},
   };

@@ -12,6 +12,7 @@ enum class Algorithm {
   kOriginal,  // whatever Gloo does by itself
   kRing,
   kBcube,
+  kHalvingDoubling,
   kTranspose,
   kOptiReduce,  // where eligible; Gloo's own elsewhere
 };
