@@ -65,8 +65,10 @@ class Exact(TorchTest):
 
 class Groups(TorchTest):
     def test_subgroups_threads_lives_and_exact_groups(self):
-        for result in run("groups.py", environment=PATIENT):
-            self.assertGreater(result["bounded"], 30)
+        with tempfile.TemporaryDirectory() as folder:
+            for result in run("groups.py", environment=PATIENT,
+                              arguments=[folder]):
+                self.assertGreater(result["bounded"], 30)
 
     def test_forked_and_spawned_children(self):
         for start in ("fork", "spawn"):
@@ -75,8 +77,9 @@ class Groups(TorchTest):
                     arguments=[folder, start])
 
     def test_detailed_debugging(self):
-        run("groups.py", 2, environment={
-            **PATIENT, "TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
+        with tempfile.TemporaryDirectory() as folder:
+            run("groups.py", 2, arguments=[folder], environment={
+                **PATIENT, "TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
 
 
 class Bounded(TorchTest):
@@ -96,7 +99,7 @@ class Bounded(TorchTest):
 class Reports(TorchTest):
     def test_lines_textfile_and_summary(self):
         with tempfile.TemporaryDirectory() as folder:
-            with Job(PYTHON, "groups.py", 2) as job:
+            with Job(PYTHON, "groups.py", 2, [folder]) as job:
                 job.start_all(environment={**PATIENT,
                                            "GLOO_UBT_REPORT": folder})
                 job.results()

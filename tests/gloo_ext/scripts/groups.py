@@ -2,6 +2,8 @@
 """Several groups, threads, and lives of one process group."""
 
 import json
+import os
+import sys
 import threading
 
 import gloo_ubt
@@ -18,13 +20,20 @@ def check(group=None, members=None):
     assert torch.all(tensor == sum(rank + 1 for rank in members)), tensor
 
 
-for _ in range(3):
-    dist.init_process_group("gloo")
+def begin(life):
+    # A store of its own for each: one on a port could still be the last one's.
+    dist.init_process_group(
+        "gloo", init_method=f"file://{sys.argv[1]}/{life}",
+        rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
+
+
+for life in range(3):
+    begin(life)
     for _ in range(3):
         check()
     dist.destroy_process_group()
 
-dist.init_process_group("gloo")
+begin("last")
 rank, size = dist.get_rank(), dist.get_world_size()
 pairs = [[first, first + 1] for first in range(0, size - 1, 2)]
 groups = [dist.new_group(pair) for pair in pairs]
