@@ -36,13 +36,13 @@ class InstallTest(unittest.TestCase):
                 file.write(f"#!/bin/bash\n{text}\n")
             os.chmod(path, 0o755)
 
-    def start(self, apt_get):
+    def start(self, apt_get, *arguments):
         environment = dict(
             os.environ, APT_GET=apt_get, INSTALL_TEST_ROOT=self.root,
             PATH=self.programs + ":" + os.environ["PATH"])
         # A group of its own, as a terminal's foreground job is.
         return subprocess.Popen(
-            [_INSTALL], env=environment, start_new_session=True,
+            [_INSTALL, *arguments], env=environment, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def lines(self, path):
@@ -57,6 +57,24 @@ class InstallTest(unittest.TestCase):
         self.assertIn("update", update)
         self.assertIn("libgloo-dev", install.split())
         self.assertFalse(os.path.exists(self.policy))
+
+    def test_installs_another_list_instead(self):
+        path = os.path.join(self.root, "list.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# a remark\n\nonly-this  # why\n")
+        process = self.start("exit 0", path)
+        output, _ = process.communicate(timeout=_LIMIT_S)
+        self.assertEqual(process.returncode, 0, output)
+        install = self.lines(self.apt)[-1].split()
+        self.assertEqual(install[-1], "only-this")
+        self.assertNotIn("libgloo-dev", install)
+
+    def test_a_list_that_is_not_there_is_named(self):
+        process = self.start("exit 0", "/nowhere/list.txt")
+        output, _ = process.communicate(timeout=_LIMIT_S)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("/nowhere/list.txt", output)
+        self.assertFalse(os.path.exists(self.apt))
 
     def test_a_failure_shows_what_apt_get_said_and_cleans_up(self):
         process = self.start("echo no network; exit 100")
