@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 
+from front_end import bazel
+
 from . import algorithms
 from . import arguments as command_line
-from .build import build_worker
 from .errors import EXIT_INTERRUPTED, EXIT_USAGE, CompareError
 from .processes import PrivateRedis, Workers
 from .progress import Progress
 from .table import is_sound, render, verdict, why
+
+_WORKER = "//benchmark/comparison:worker"
 
 
 def _choose(arguments, worker):
@@ -61,7 +64,7 @@ def _collect(workers, sizes, per_size):
 
 def _run(arguments):
     """Returns (row, samples), none on other ranks than 0, and the exit code."""
-    worker = arguments.worker or build_worker()
+    worker = arguments.worker or bazel.build(_WORKER)
     names = _choose(arguments, worker)
     with contextlib.ExitStack() as stack:
         redis_url = arguments.redis_url

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which algorithms there are, and which of them to compare."""
-import difflib
+from front_end.options import unknown
 
 from .errors import EXIT_USAGE, CompareError
 
@@ -46,11 +46,8 @@ def choose(text, listed):
                 if entry["default"] and entry["why_not"] is None]
     for name in names:
         if name not in listed:
-            close = difflib.get_close_matches(name, listed, 1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
-            raise CompareError(
-                f"--algorithms: there is no '{name}'{hint}. "
-                f"There are: {', '.join(listed)}", EXIT_USAGE)
+            raise CompareError(f"--algorithms: {unknown(name, listed)}",
+                               EXIT_USAGE)
         if listed[name]["why_not"] is not None:
             raise CompareError(
                 f"--algorithms: {name} {listed[name]['why_not']}", EXIT_USAGE)

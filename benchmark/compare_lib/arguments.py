@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line."""
 import argparse
-import math
-import os
 import socket
+
+from front_end.options import check_writable, picture, positive
 
 from . import algorithms
 
@@ -70,35 +70,6 @@ def _elements(text):
     return tuple(values)
 
 
-def _positive(kind):
-    def parse(text):
-        try:
-            value = kind(text)
-        except ValueError:
-            value = 0
-        if not 0 < value < math.inf:
-            raise argparse.ArgumentTypeError(
-                f"'{text}' has to be a number above 0")
-        return value
-    return parse
-
-
-def _check_writable(parser, option, path):
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.access(folder, os.W_OK):
-        parser.error(f"{option}: cannot write into '{folder}'; name a file "
-                     "elsewhere")
-    if os.path.isdir(path):
-        parser.error(f"{option}: '{path}' is a folder; name a file in it")
-
-
-def _picture(text):
-    if not text.endswith(".png"):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' does not end in .png, the format it is written in")
-    return text
-
-
 def _redis_url(text):
     if not text.startswith(("redis://", "unix://")):
         raise argparse.ArgumentTypeError(
@@ -121,18 +92,18 @@ def make_parser():
         default=DEFAULT_ELEMENTS, help="sizes, in floats (default: "
         + ",".join(map(str, DEFAULT_ELEMENTS)) + ")")
     what.add_argument(
-        "--seconds", type=_positive(float), default=5.0, metavar="S",
+        "--seconds", type=positive(float), default=5.0, metavar="S",
         help="per algorithm and size (default: 5)")
     out = parser.add_argument_group("results")
     out.add_argument(
         "--json", metavar="FILE",
         help="write all rows, as a list (with --rank: rank 0 alone does)")
     out.add_argument(
-        "--plot", type=_picture, metavar="FILE.png",
+        "--plot", type=picture, metavar="FILE.png",
         help="draw the distributions of latencies (likewise)")
     where = parser.add_argument_group("where")
     where.add_argument(
-        "--ranks", type=_positive(int), metavar="N",
+        "--ranks", type=positive(int), metavar="N",
         help="processes on this machine (default: 4)")
     where.add_argument(
         "--interface", metavar="NAME", help="network interface (default: lo, "
@@ -140,7 +111,7 @@ def make_parser():
     where.add_argument(
         "--rank", type=int, metavar="R",
         help="be this one of --size processes, started elsewhere")
-    where.add_argument("--size", type=_positive(int), metavar="N")
+    where.add_argument("--size", type=positive(int), metavar="N")
     where.add_argument(
         "--redis-url", type=_redis_url, metavar="URL",
         help="where they meet: redis://[user:password@]host[:port][/db] or "
@@ -177,7 +148,7 @@ def parse(argv):
     for option, path in (("--json", arguments.json),
                          ("--plot", arguments.plot)):
         if path is not None and arguments.shows:
-            _check_writable(parser, option, path)
+            check_writable(parser, option, path)
     if arguments.interface is None and arguments.local:
         arguments.interface = "lo"
     known = [name for _, name in socket.if_nameindex()]

@@ -14,38 +14,14 @@ import tempfile
 import threading
 import time
 
+from front_end.children import end, tail, with_parent
+
 from .errors import EXIT_FAILED, EXIT_UNSOUND, CompareError
 
-_END_GRACE_S = 2.0
 # A rank's death makes the others fail at once. Wait for these, so as to blame
 # the right one.
 _BLAME_GRACE_S = 1.0
 _POLL_S = 0.1
-
-
-def _with_parent(command):
-    """Makes the kernel end `command` should this process be killed."""
-    if shutil.which("setpriv"):
-        return ["setpriv", "--pdeathsig", "KILL", "--"] + command
-    return command
-
-
-def _end(processes):
-    for process in processes:
-        if process.poll() is None:
-            process.terminate()
-    deadline = time.monotonic() + _END_GRACE_S
-    for process in processes:
-        try:
-            process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _tail(path, lines=5):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return "".join(file.readlines()[-lines:]).strip()
 
 
 class PrivateRedis:
@@ -60,7 +36,7 @@ class PrivateRedis:
         try:
             with open(log_path, "wb") as log:
                 self._process = subprocess.Popen(
-                    _with_parent([
+                    with_parent([
                         "redis-server", "--port", "0", "--unixsocket", path,
                         "--save", "", "--appendonly", "no", "--daemonize",
                         "no", "--dir", self._folder]),
@@ -82,14 +58,14 @@ class PrivateRedis:
         while not os.path.exists(path):
             if self._process.poll() is not None:
                 raise CompareError(
-                    f"redis-server ended at once: {_tail(log_path)}")
+                    f"redis-server ended at once: {tail(log_path)}")
             if time.monotonic() > deadline:
                 raise CompareError("redis-server did not start within 10 s")
             time.sleep(0.01)
 
     def __exit__(self, *_):
         if self._process is not None:
-            _end([self._process])
+            end([self._process])
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -116,7 +92,7 @@ class Workers:
     def _start(self, rank):
         with open(self._error_path(rank), "wb") as errors:
             process = subprocess.Popen(
-                _with_parent(self._command + ["--rank", str(rank)]),
+                with_parent(self._command + ["--rank", str(rank)]),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=errors, text=True, start_new_session=True)
         self._processes[rank] = process
@@ -163,7 +139,7 @@ class Workers:
     def warnings(self):
         lines = []
         for rank in self._processes:
-            for line in _tail(self._error_path(rank), 20).splitlines():
+            for line in tail(self._error_path(rank), 20).splitlines():
                 if line not in lines:
                     lines.append(line)
         return lines
@@ -191,7 +167,7 @@ class Workers:
             max(EXIT_FAILED, *(failed[rank].returncode for rank in blamed)))
 
     def _explain(self, rank, code):
-        said = _tail(self._error_path(rank))
+        said = tail(self._error_path(rank))
         if code < 0:
             name = signal.Signals(-code).name
             return (f"rank {rank} was ended by {name}"
@@ -202,5 +178,5 @@ class Workers:
         return said if said.startswith("rank ") else f"rank {rank}: {said}"
 
     def __exit__(self, *_):
-        _end(self._processes.values())
+        end(self._processes.values())
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows, as a table for people."""
+from front_end.columns import align, three_digits
 
 _GIB = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -10,16 +11,6 @@ def human_bytes(count):
             text = f"{count / unit:.1f}".removesuffix(".0")
             return f"{text} {name}"
     return f"{count} B"
-
-
-def three_digits(value):
-    """At least three significant digits; blank for None."""
-    if value is None:
-        return ""
-    for limit, digits in ((10, 3), (100, 2), (1000, 1)):
-        if abs(value) < limit:
-            return f"{value:.{digits}f}"
-    return f"{value:.0f}"
 
 
 def _milliseconds(key):
@@ -90,20 +81,14 @@ def render(rows):
     columns = _COLUMNS
     if any(row["transport"] == "ubt" for row in rows):
         columns += _BOUNDED_COLUMNS
-    cells = [[text(row) for _, text in columns] for row in rows]
-    widths = [max(len(line[i]) for line in cells + [[h for h, _ in columns]])
-              for i in range(len(columns))]
-
-    def aligned(line):
-        words = [cell.ljust(width) if i < _WORD_COLUMNS else cell.rjust(width)
-                 for i, (cell, width) in enumerate(zip(line, widths))]
-        return "  ".join(words).rstrip()
-
-    lines = [aligned([heading for heading, _ in columns])]
+    heading, *aligned = align(
+        [[heading for heading, _ in columns]]
+        + [[text(row) for _, text in columns] for row in rows], _WORD_COLUMNS)
+    lines = [heading]
     previous = None
-    for row, line in zip(rows, cells):
+    for row, line in zip(rows, aligned):
         if row["bytes"] != previous:
             lines.append("")
         previous = row["bytes"]
-        lines.append(aligned(line))
+        lines.append(line)
     return "\n".join(lines) + "\n"

@@ -143,7 +143,7 @@ class Local(unittest.TestCase):
 
     def test_unknown_algorithm(self):
         with unittest.mock.patch.object(
-                compare, "build_worker",
+                compare.bazel, "build",
                 side_effect=AssertionError("built for nothing")):
             code, _, err = run_without_worker("--algorithms", "rign")
         self.assertEqual(2, code)

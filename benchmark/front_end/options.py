@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types and checks of command line options, with errors that help."""
+import argparse
+import difflib
+import math
+import os
+from collections.abc import Callable, Collection
+
+
+def positive(kind: type) -> Callable[[str], int | float]:
+    """A `type` for argparse: an int, or a float, above 0."""
+    def parse(text: str) -> int | float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not 0 < value < math.inf:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' has to be a number above 0")
+        return value
+    return parse
+
+
+def picture(text: str) -> str:
+    """A `type` for argparse: the name of a picture to write."""
+    if not text.endswith(".png"):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' does not end in .png, the format it is written in")
+    return text
+
+
+def check_writable(parser: argparse.ArgumentParser, option: str,
+                   path: str) -> None:
+    """Ends the process where no file could be written at `path`."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.access(folder, os.W_OK):
+        parser.error(f"{option}: cannot write into '{folder}'; name a file "
+                     "elsewhere")
+    if os.path.isdir(path):
+        parser.error(f"{option}: '{path}' is a folder; name a file in it")
+
+
+def unknown(name: str, known: Collection[str]) -> str:
+    """Says that there is no `name`, what may be meant and what there is."""
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    return f"there is no '{name}'{hint}. There are: {', '.join(known)}"
