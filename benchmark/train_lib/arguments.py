@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line."""
+import argparse
+import os
+from collections.abc import Sequence
+
+from front_end.options import check_writable, picture, positive, unknown
+
+from .algorithms import KNOWN
+from .models import MODELS
+from .pytorch import DEBIANS
+
+DESCRIPTION = """\
+Trains a small model on local ranks, once with each allreduce algorithm and
+seed, and shows what that costs in time and does to loss and accuracy.
+
+The scripts, in benchmark/training, are plain PyTorch with backend="gloo" and
+DistributedDataParallel; a preloaded library gives them the algorithm:
+LD_PRELOAD=libgloo_ubt.so GLOO_ALGO=optireduce. It works alike with scripts of
+your own. GLOO_UBT_* variables (docs/configuration.md) are passed on.
+"""
+
+EPILOG = """\
+models
+  fashion     a convolutional network (3.3 MB of gradients a step) that names
+              clothes, on Fashion-MNIST; an epoch of 4 ranks has 234 steps
+  bible       a transformer (2.4 MB) that continues the King James Bible,
+              character by character; an epoch of 4 ranks has 1,900 steps
+
+algorithms
+  gloo        PyTorch's own, without this project's library
+  ring, bcube, transpose
+              exact ones, over TCP
+  optireduce  bounded in time, over UDP: what is late is left out of the mean.
+              The first 20 allreduces of a size are exact and teach the bound
+
+what the columns mean
+  seconds     of training, from the first step on; evaluations are left out
+  ms a step   seconds over steps
+  loss        of the last steps, at most 10, averaged over the ranks
+  accuracy    after the last step, on what was held out: images named, or next
+              characters guessed, rightly
+
+examples
+  benchmark/train --model fashion --plot fashion.png
+  benchmark/train --model bible --steps 300 --seeds 1,2,3 --json runs.json
+  benchmark/train --model fashion --python venv/bin/python \\
+      --algorithms gloo,ring,optireduce
+  GLOO_UBT_FAULT=loss:0.01 benchmark/train --model fashion
+
+exit code
+  0 all has been trained; 1 something failed; 2 wrong arguments
+"""
+
+
+def _name_of(known: Sequence[str]):
+    def parse(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(unknown(text, known))
+        return text
+    return parse
+
+
+def _list_of(parse_one, what: str):
+    def parse(text: str) -> tuple:
+        values = tuple(parse_one(word) for word in text.split(","))
+        if len(set(values)) != len(values):
+            raise argparse.ArgumentTypeError(f"name each {what} only once")
+        return values
+    return parse
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 1 << 31:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no seed; write numbers from 0 on, for example 1,2,3")
+    return int(text)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="benchmark/train", description=DESCRIPTION, epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False)
+    what = parser.add_argument_group("what to train")
+    what.add_argument(
+        "--model", type=_name_of(tuple(MODELS)), required=True, metavar="NAME",
+        help="one of those below")
+    what.add_argument(
+        "--algorithms", type=_list_of(_name_of(KNOWN), "algorithm"),
+        default=("ring", "optireduce"), metavar="A,B",
+        help="in this order (default: ring,optireduce)")
+    what.add_argument(
+        "--epochs", type=positive(int), default=1, metavar="N",
+        help="passes over the data (default: 1)")
+    what.add_argument(
+        "--steps", type=positive(int), metavar="N",
+        help="end after so many, if the epochs have more")
+    what.add_argument(
+        "--seeds", type=_list_of(_seed, "seed"), default=(1,), metavar="N,M",
+        help="train once with each, of weights and order (default: 1)")
+    what.add_argument(
+        "--data", metavar="PATH", help="fashion: a folder with MNIST's four "
+        "files; bible: a text (default: Debian's packages)")
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--ranks", type=positive(int), default=4, metavar="N",
+        help="processes on this machine, of a thread each (default: 4)")
+    where.add_argument(
+        "--python", default=DEBIANS, metavar="PATH",
+        help=f"with PyTorch 1.13 or later (default: Debian's {DEBIANS})")
+    out = parser.add_argument_group("results")
+    out.add_argument(
+        "--json", metavar="FILE", help="write all runs with their curves")
+    out.add_argument(
+        "--plot", type=picture, metavar="FILE.png",
+        help="draw loss and accuracy against steps and against time")
+    parser.add_argument("--library", help=argparse.SUPPRESS)
+    parser.add_argument(  # and say which lists of packages to install
+        "--only-check", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Ends the process where something is wrong."""
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    for option, path in (("--json", arguments.json),
+                         ("--plot", arguments.plot)):
+        if path is not None:
+            check_writable(parser, option, path)
+    if arguments.data is not None:
+        if MODELS[arguments.model].data_is_folder:
+            kind, exists = "folder", os.path.isdir(arguments.data)
+        else:
+            kind, exists = "file", os.path.isfile(arguments.data)
+        if not exists:
+            parser.error(f"--data: there is no {kind} '{arguments.data}', "
+                         f"which --model {arguments.model} needs")
+    return arguments
+
+
+def package_lists(arguments: argparse.Namespace) -> list[str]:
+    """The lists in third_party whose packages `arguments` need."""
+    lists = ["packages.txt"]
+    if arguments.data is None:
+        lists.append("training_packages.txt")
+    if arguments.python == DEBIANS:
+        lists.append("torch_packages.txt")
+    return lists

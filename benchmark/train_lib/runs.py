@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finished training: its curves, and what they come to."""
+from collections.abc import Iterable
+
+
+def make(about: dict, lines: Iterable[dict]) -> dict:
+    """Joins `about` with a log's lines, as --json writes it.
+
+    `lines` begins with the log's first one; see data_parallel.py.
+    """
+    head, *points = lines
+    losses = [point for point in points if "loss" in point]
+    accuracies = [point for point in points if "accuracy" in point]
+    last = losses[-1]
+    return {
+        **about, "parameters": head["parameters"], "steps": last["step"],
+        "seconds": last["seconds"],
+        "ms_per_step": 1000 * last["seconds"] / last["step"],
+        "loss": last["loss"], "accuracy": accuracies[-1]["accuracy"],
+        "losses": losses, "accuracies": accuracies}

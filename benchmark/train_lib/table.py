@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs, as a table for people."""
+from collections.abc import Sequence
+
+from front_end.columns import align, three_digits
+
+# Heading, text of a run. The first column is of words, the rest of numbers.
+_COLUMNS = (
+    ("algorithm", lambda run: run["algorithm"]),
+    ("seed", lambda run: str(run["seed"])),
+    ("steps", lambda run: str(run["steps"])),
+    ("seconds", lambda run: f"{run['seconds']:.1f}"),
+    ("ms a step", lambda run: three_digits(run["ms_per_step"])),
+    ("loss", lambda run: f"{run['loss']:.3f}"),
+    ("accuracy", lambda run: f"{100 * run['accuracy']:.2f} %"),
+)
+
+
+def render(runs: Sequence[dict]) -> str:
+    return "\n".join(align(
+        [[heading for heading, _ in _COLUMNS]]
+        + [[text(run) for _, text in _COLUMNS] for run in runs], 1)) + "\n"

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small transformer learns to continue a text, character by character."""
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+import characters
+import data_parallel
+
+_LENGTH = 64  # characters that it sees
+_WIDTH = 128
+_HEADS = 4
+_LAYERS = 3
+_HELD_OUT_PIECES = 512
+_EVALUATED_AT_ONCE = 32
+
+# For each character (row), those that it must not see.
+_FUTURE = torch.ones(_LENGTH, _LENGTH, dtype=torch.bool).triu(1)
+
+
+class Layer(nn.Module):
+    """Attention to what came before, then a dense network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(_WIDTH)
+        self.queries_keys_values = nn.Linear(_WIDTH, 3 * _WIDTH)
+        self.heads = nn.Linear(_WIDTH, _WIDTH)
+        self.dense = nn.Sequential(
+            nn.LayerNorm(_WIDTH), nn.Linear(_WIDTH, 4 * _WIDTH), nn.GELU(),
+            nn.Linear(4 * _WIDTH, _WIDTH))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self._attend(self.attention_norm(x))
+        return x + self.dense(x)
+
+    def _attend(self, x: Tensor) -> Tensor:
+        pieces, length, _ = x.shape
+        queries, keys, values = (
+            part.view(pieces, length, _HEADS, -1).transpose(1, 2)
+            for part in self.queries_keys_values(x).split(_WIDTH, 2))
+        weights = queries @ keys.transpose(2, 3) / keys.shape[3] ** 0.5
+        weights = weights.masked_fill(_FUTURE, float("-inf")).softmax(3)
+        return self.heads((weights @ values).transpose(1, 2).reshape(x.shape))
+
+
+class Transformer(nn.Module):
+    """0.6 million weights, 2.5 MB."""
+
+    def __init__(self, alphabet: int) -> None:
+        super().__init__()
+        self.characters = nn.Embedding(alphabet, _WIDTH)
+        self.places = nn.Parameter(0.02 * torch.randn(_LENGTH, _WIDTH))
+        self.layers = nn.Sequential(
+            *(Layer() for _ in range(_LAYERS)), nn.LayerNorm(_WIDTH),
+            nn.Linear(_WIDTH, alphabet))
+
+    def forward(self, characters_before: Tensor) -> Tensor:
+        return self.layers(self.characters(characters_before) + self.places)
+
+
+def pieces(text: bytes) -> Tensor:
+    """Cuts `text` into (count, _LENGTH + 1): a first character, and those
+    that continue it. A piece's last character is the next one's first.
+    """
+    numbers = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+    return numbers.unfold(0, _LENGTH + 1, _LENGTH)
+
+
+def main() -> None:
+    parser = data_parallel.make_parser(
+        __doc__, 8, 0.002, f"pieces of {_LENGTH} characters")
+    parser.add_argument("--data", required=True, metavar="FILE",
+                        help="the text, in UTF-8; its end is held out")
+    arguments = parser.parse_args()
+    text = characters.read(arguments.data)
+    training = pieces(text.training)
+    held_out = pieces(text.held_out)
+    # Some from everywhere in it.
+    held_out = held_out[::max(1, len(held_out) // _HELD_OUT_PIECES)]
+    data_parallel.join(arguments.seed)
+
+    def loss(model: nn.Module, batch: Tensor) -> Tensor:
+        piece = training[batch].long()
+        return functional.cross_entropy(
+            model(piece[:, :-1]).transpose(1, 2), piece[:, 1:])
+
+    def right(model: nn.Module) -> tuple[int, int]:
+        own = data_parallel.own_part(held_out)
+        count = 0
+        for some in own.split(_EVALUATED_AT_ONCE):
+            piece = some.long()
+            found = model(piece[:, :-1]).argmax(2)
+            count += int((found == piece[:, 1:]).sum())
+        return count, len(own) * _LENGTH
+
+    transformer = Transformer(len(text.alphabet))
+    optimizer = torch.optim.AdamW(transformer.parameters(), arguments.lr)
+    data_parallel.Training(arguments, transformer, optimizer, len(training),
+                           loss, right).run()
+
+
+if __name__ == "__main__":
+    main()

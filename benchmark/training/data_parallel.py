@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the examples share: options, shards, the training loop and its log.
+
+Plain PyTorch, 1.13 or later. A rank learns from the environment who it is:
+RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, as torchrun sets them.
+
+The log, which rank 0 alone writes, is one JSON object a line. First
+  {"steps", "parameters", "ranks", "seed", "torch"}
+with the number of steps to come; then, now and then, one of
+  {"step", "seconds", "loss"}      mean over ranks and steps since the last one
+  {"step", "seconds", "accuracy"}  on what was held out, a fraction
+where seconds are those since the first step began, without the evaluations.
+"""
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+import torch.distributed
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+def make_parser(description: str, batch: int, rate: float,
+                unit: str) -> argparse.ArgumentParser:
+    """The options of every example; `batch` is counted in `unit`."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--epochs", type=int, default=1, metavar="N")
+    parser.add_argument("--steps", type=int, metavar="N",
+                        help="end after so many, if epochs have more")
+    parser.add_argument("--batch", type=int, default=batch, metavar="N",
+                        help=f"{unit} a rank and step (default: {batch})")
+    parser.add_argument("--lr", type=float, default=rate, metavar="RATE",
+                        help=f"learning rate (default: {rate})")
+    parser.add_argument("--seed", type=int, default=1, metavar="N",
+                        help="of weights and of the order of the data")
+    parser.add_argument("--log", metavar="FILE",
+                        help="where rank 0 writes a line of JSON at times")
+    parser.add_argument("--log-every", type=int, default=10, metavar="STEPS")
+    parser.add_argument("--evaluate-every", type=int, metavar="STEPS",
+                        help="besides after each epoch "
+                        "(default: a fifth of all steps)")
+    return parser
+
+
+def join(seed: int) -> None:
+    """Meets the other ranks. All draw the same numbers from now on."""
+    torch.set_num_threads(1)  # the ranks share a machine's cores
+    torch.distributed.init_process_group("gloo")
+    torch.manual_seed(seed)
+
+
+def own_part(things: Tensor) -> Tensor:
+    """This rank's part of `things`: each thing is one rank's."""
+    return things[torch.distributed.get_rank()::
+                  torch.distributed.get_world_size()]
+
+
+def epoch_steps(count: int, batch: int) -> int:
+    """Steps in which all ranks together see `count` things once.
+
+    What does not fill a step is left for another epoch's order.
+    """
+    return count // (batch * torch.distributed.get_world_size())
+
+
+def shuffled_batches(count: int, batch: int, seed: int,
+                     epoch: int) -> Iterator[Tensor]:
+    """This rank's batches of an epoch, as numbers below `count`.
+
+    All ranks shuffle alike, and take turns.
+    """
+    generator = torch.Generator().manual_seed(1000 * seed + epoch)
+    own = own_part(torch.randperm(count, generator=generator))
+    for i in range(epoch_steps(count, batch)):
+        yield own[i * batch:(i + 1) * batch]
+
+
+# Kept to the end. If the thread of PyTorch 1.13 that sums held the last
+# reference, it would wait for Python's lock to drop it, while the main thread,
+# with that lock, ends the process group and waits for that thread.
+_SUMS = torch.zeros(2, dtype=torch.float64)
+
+
+def mean_over_ranks(total: float, count: float) -> float:
+    _SUMS[0], _SUMS[1] = total, count
+    torch.distributed.all_reduce(_SUMS)
+    return float(_SUMS[0] / _SUMS[1])
+
+
+class Log:
+    """Lines of JSON, and a clock that evaluations stop. Rank 0 alone writes.
+    """
+
+    def __init__(self, path: str | None, **about: object) -> None:
+        self._file = None
+        if path and torch.distributed.get_rank() == 0:
+            self._file = open(path, "w", encoding="utf-8")
+        self._write(about)
+        self._started = time.monotonic()
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def leave_out(self, seconds: float) -> None:
+        self._started += seconds
+
+    def write(self, step: int, **values: float) -> None:
+        self._write({"step": step, "seconds": self.seconds(), **values})
+
+    def _write(self, values: dict[str, object]) -> None:
+        if self._file:
+            print(json.dumps(values), file=self._file, flush=True)
+
+
+class Training:
+    """The loop: forward, backward (which averages gradients), update."""
+
+    def __init__(self, arguments: argparse.Namespace, model: nn.Module,
+                 optimizer: torch.optim.Optimizer, examples: int,
+                 loss: Callable[[nn.Module, Tensor], Tensor],
+                 right: Callable[[nn.Module], tuple[int, int]]) -> None:
+        """`loss` takes numbers of some of the `examples`; `right` says how
+        much of this rank's part of the held-out data the model gets right,
+        and how much there is.
+        """
+        self._arguments = arguments
+        self._optimizer = optimizer
+        self._examples = examples
+        self._loss = loss
+        self._right = right
+        self._steps = arguments.epochs * epoch_steps(examples, arguments.batch)
+        if self._steps == 0:
+            raise SystemExit(f"{examples} examples are too few for a batch of "
+                             f"{arguments.batch} for each rank")
+        if arguments.steps:
+            self._steps = min(self._steps, arguments.steps)
+        self._model = DistributedDataParallel(model)
+        self._log = Log(
+            arguments.log, steps=self._steps,
+            parameters=sum(p.numel() for p in model.parameters()),
+            ranks=torch.distributed.get_world_size(), seed=arguments.seed,
+            torch=torch.__version__)
+
+    def run(self) -> None:
+        arguments = self._arguments
+        step = 0
+        evaluate_every = arguments.evaluate_every or -(-self._steps // 5)
+        evaluated = None
+        losses = []
+        for epoch in range(arguments.epochs):
+            for batch in shuffled_batches(self._examples, arguments.batch,
+                                          arguments.seed, epoch):
+                if step == self._steps:
+                    break
+                losses.append(self._step(batch))
+                step += 1
+                if step % arguments.log_every == 0 or step == self._steps:
+                    self._log.write(
+                        step, loss=mean_over_ranks(sum(losses), len(losses)))
+                    losses = []
+                if step % evaluate_every == 0:
+                    self._evaluate(step)
+                    evaluated = step
+            if evaluated != step:
+                self._evaluate(step)
+                evaluated = step
+        torch.distributed.destroy_process_group()
+
+    def _step(self, batch: Tensor) -> float:
+        loss = self._loss(self._model, batch)
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+        return loss.item()
+
+    def _evaluate(self, step: int) -> None:
+        began = time.monotonic()
+        self._model.eval()
+        with torch.no_grad():
+            accuracy = mean_over_ranks(*self._right(self._model.module))
+        self._model.train()
+        self._log.leave_out(time.monotonic() - began)
+        self._log.write(step, accuracy=accuracy)

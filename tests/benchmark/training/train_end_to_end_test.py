@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/train with Debian's PyTorch, the real library and made-up data."""
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import signal
+import tempfile
+import threading
+import unittest
+import unittest.mock
+
+import made_up_data
+from tests import junit_main
+from train_lib import __main__ as train
+
+LIBRARY = os.path.abspath("gloo_ext/libgloo_ubt.so")
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def run_train(*argv):
+    """Returns exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = train.main(["--library", LIBRARY, "--ranks", "2", *argv])
+    return code, out.getvalue(), err.getvalue()
+
+
+def children():
+    """Process ids of this process's children, none of which has ended."""
+    own = os.getpid()
+    with open(f"/proc/{own}/task/{own}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "python3-torch is not "
+                     "installed: third_party/install "
+                     "third_party/torch_packages.txt")
+class Train(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.json = os.path.join(self.folder, "runs.json")
+
+    def fashion(self, *argv, **variables):
+        """Returns the runs, by algorithm, and what else is returned."""
+        made_up_data.write_images(self.folder, training=512, test=50)
+        with unittest.mock.patch.dict(os.environ, variables):
+            code, out, err = run_train(
+                "--model", "fashion", "--data", self.folder,
+                "--json", self.json, *argv)
+        self.assertEqual(0, code, err)
+        with open(self.json, encoding="utf-8") as file:
+            return json.load(file), out, err
+
+    def losses(self, run):
+        return [point["loss"] for point in run["losses"]]
+
+    def test_fashion_alike_with_all_algorithms(self):
+        picture = os.path.join(self.folder, "curves.png")
+        runs, out, _ = self.fashion(
+            "--epochs", "2", "--seeds", "1,2", "--plot", picture,
+            "--algorithms", "gloo,ring,transpose,optireduce",
+            GLOO_UBT_BOUND="5s")  # bounded from the first step, and ample
+        self.assertEqual(
+            [(name, seed) for seed in (1, 2)
+             for name in ("gloo", "ring", "transpose", "optireduce")],
+            [(run["algorithm"], run["seed"]) for run in runs])
+        for run in runs:
+            self.assertEqual(8, run["steps"])
+            self.assertGreater(run["seconds"], 0)
+            self.assertGreater(run["parameters"], 800000)
+            self.assertIn(run["algorithm"], out)
+            # A sum of two is the same, whichever comes first.
+            alike = [self.losses(other) for other in runs
+                     if other["seed"] == run["seed"]]
+            self.assertEqual(alike[0], self.losses(run))
+            self.assertLessEqual(run["accuracy"], 1)
+        self.assertNotEqual(self.losses(runs[0]), self.losses(runs[-1]))
+        with open(picture, "rb") as file:
+            self.assertEqual(PNG, file.read(len(PNG)))
+
+    def test_what_is_lost_makes_a_difference(self):
+        runs, _, _ = self.fashion(
+            GLOO_UBT_BOUND="50ms", GLOO_UBT_REPAIR="none",
+            GLOO_UBT_FAULT="loss:0.5,seed:7")
+        ring, optireduce = runs
+        self.assertNotEqual(self.losses(ring), self.losses(optireduce))
+
+    def test_bible(self):
+        path = os.path.join(self.folder, "text.txt")
+        made_up_data.write_text(path, 20000)
+        code, out, err = run_train("--model", "bible", "--data", path,
+                                   "--steps", "6", "--json", self.json)
+        self.assertEqual(0, code, err)
+        with open(self.json, encoding="utf-8") as file:
+            runs = json.load(file)
+        self.assertEqual(["ring", "optireduce"],
+                         [run["algorithm"] for run in runs])
+        for run in runs:
+            self.assertEqual(6, run["steps"])
+            self.assertGreater(run["accuracy"], 0.1)  # spaces, at least
+            self.assertIn(f"{100 * run['accuracy']:.2f} %", out)
+
+    def test_data_that_a_rank_cannot_read(self):
+        code, _, err = run_train("--model", "fashion", "--data", self.folder)
+        self.assertEqual(1, code)
+        self.assertIn("ended with exit code 1", err)
+        self.assertIn("train-images-idx3-ubyte.gz", err)
+        self.assertEqual([], children())
+
+    def test_too_little_data(self):
+        made_up_data.write_images(self.folder, training=100, test=10)
+        code, _, err = run_train("--model", "fashion", "--data", self.folder)
+        self.assertEqual(1, code)
+        self.assertIn("100 examples are too few", err)
+
+    def test_an_interrupt_ends_everything(self):
+        made_up_data.write_images(self.folder, training=512, test=50)
+        timer = threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        code, _, err = run_train("--model", "fashion", "--data", self.folder,
+                                 "--epochs", "100000")
+        timer.cancel()
+        self.assertEqual(130, code)
+        self.assertIn("interrupted", err)
+        self.assertEqual([], children())
+
+
+if __name__ == "__main__":
+    junit_main.main()
