@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The local ranks of one training."""
 import json
+import math
 import os
 import shutil
 import signal
@@ -35,6 +36,8 @@ def _assignments(variables: dict[str, str]) -> list[str]:
 
 class Job:
     """A context manager: whatever happens, the ranks end with it."""
+
+    end_together_s = 60.0
 
     def __init__(self, command: Sequence[str], ranks: int,
                  variables: dict[str, str]) -> None:
@@ -79,28 +82,37 @@ class Job:
     def lines(self) -> Iterator[dict]:
         """Yields the log's lines as they come, until all ranks have ended.
 
-        Raises UserError as soon as one has not ended well.
+        Raises UserError as soon as one has not ended well, or still goes on
+        a minute after another has ended.
         """
+        deadline = math.inf
         with open(self._log, encoding="utf-8") as log:
             rest = ""
             while True:
-                ended = all(process.poll() is not None
-                            for process in self._processes)
+                codes = self._codes()
                 *lines, rest = (rest + log.read()).split("\n")
                 yield from map(json.loads, lines)
                 self._raise_if_failed()
-                if ended:
+                if None not in codes:
                     return
+                if deadline == math.inf and 0 in codes:
+                    deadline = time.monotonic() + self.end_together_s
+                if time.monotonic() > deadline:
+                    raise UserError(
+                        f"rank {codes.index(None)} does not end, though rank "
+                        f"{codes.index(0)} did long ago; all have been ended")
                 time.sleep(_POLL_S)
 
     def said(self) -> list[str]:
         """What rank 0 wrote last, but for the log."""
         return tail(self._output_path(0), 20).splitlines()
 
+    def _codes(self) -> list[int | None]:
+        """The exit code of each rank, None of one that goes on."""
+        return [process.poll() for process in self._processes]
+
     def _failed(self) -> dict[int, int]:
-        codes = {rank: process.poll()
-                 for rank, process in enumerate(self._processes)}
-        return {rank: code for rank, code in codes.items()
+        return {rank: code for rank, code in enumerate(self._codes())
                 if code not in (None, 0)}
 
     def _raise_if_failed(self) -> None:

@@ -76,6 +76,13 @@ class JobTest(unittest.TestCase):
             next(ranks.lines())
         self.assertEqual([], list(filter(is_alive, pids)))
 
+    def test_one_that_goes_on_after_the_others(self):
+        with self.assertRaisesRegex(UserError, "^rank 1 does not end, .*rank "
+                                    "0 did"):
+            with job("if rank == 1: time.sleep(60)") as ranks:
+                ranks.end_together_s = 0.5
+                list(ranks.lines())
+
     def test_a_command_that_is_not_there(self):
         with self.assertRaisesRegex(UserError, "/nowhere/python"):
             with Job(["/nowhere/python"], 2, {}) as ranks:
