@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 _ROWS = (("losses", "loss", "training loss", 1),
          ("accuracies", "accuracy", "accuracy on what was held out, %", 100))
+_LINES = ("-", "--", ":", "-.")  # where they coincide, all are seen
 _COLUMNS = (("step", "steps"), ("seconds", "seconds of training"))
 
 
@@ -27,7 +28,8 @@ def draw(runs: Sequence[dict], title: str, path: str) -> None:
                 axis.plot(
                     [point[against] for point in run[curve]],
                     [factor * point[value] for point in run[curve]],
-                    color=f"C{algorithms.index(name)}", linewidth=1.2,
+                    color=f"C{algorithms.index(name)}", linewidth=1.5,
+                    linestyle=_LINES[algorithms.index(name) % len(_LINES)],
                     label=None if name in labelled else name)
                 labelled.add(name)
     for axis, (_, label) in zip(axes[-1], _COLUMNS):

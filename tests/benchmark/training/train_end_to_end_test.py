@@ -62,11 +62,11 @@ class Train(unittest.TestCase):
         picture = os.path.join(self.folder, "curves.png")
         runs, out, _ = self.fashion(
             "--epochs", "2", "--seeds", "1,2", "--plot", picture,
-            "--algorithms", "gloo,ring,transpose,optireduce",
+            "--algorithms", "gloo,ring,optireduce",
             GLOO_UBT_BOUND="5s")  # bounded from the first step, and ample
         self.assertEqual(
             [(name, seed) for seed in (1, 2)
-             for name in ("gloo", "ring", "transpose", "optireduce")],
+             for name in ("gloo", "ring", "optireduce")],
             [(run["algorithm"], run["seed"]) for run in runs])
         for run in runs:
             self.assertEqual(8, run["steps"])
