@@ -52,7 +52,8 @@ def _train(arguments: argparse.Namespace, torch: str,
     done = []
     with Progress(len(wanted)) as progress:
         for number, (algorithm, seed) in enumerate(wanted):
-            progress.begin(number, f"{algorithm}, seed {seed}")
+            seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
+            progress.begin(number, algorithm + seeds)
             lines = []
             with Job(_command(arguments, data, seed), arguments.ranks,
                      variables(algorithm, path,

@@ -14,7 +14,7 @@ class Progress:
             from rich.progress import (BarColumn, Progress as Bar, TextColumn,
                                        TimeRemainingColumn)
             self._bar = Bar(
-                TextColumn("{task.description}"), BarColumn(),
+                TextColumn("{task.description}"), BarColumn(bar_width=16),
                 TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
                 console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("", total=None)
@@ -45,7 +45,7 @@ class Progress:
             if value in line:
                 self._values[value] = text.format(line[value])
         self._show(
-            ", ".join([f"{self._name}: step {line['step']} of {self._steps}",
+            ", ".join([f"{self._name}: step {line['step']}/{self._steps}",
                        *self._values.values()]),
             total=self._runs * self._steps,
             completed=self._run * self._steps + line["step"])
