@@ -4,36 +4,33 @@
 #include <fcntl.h>
 #include <gloo/common/error.h>
 #include <gloo/common/logging.h>
-#include <gloo/transport/pair.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <functional>
+#include <mutex>
 
 namespace gloo {
 namespace transport {
 namespace ubt {
 namespace {
 
-// A mesh whose pairs do, when a receive is posted on them, what the test says.
-class FakeMesh : public ::gloo::transport::Context {
+// A mesh that does, when a receive is posted, what the test says.
+class FakeMesh {
  public:
   using Receive = std::function<void(int rank)>;
 
-  explicit FakeMesh(int size) : Context(0, size) {
-    for (int rank = 1; rank < size; rank++) {
-      createPair(rank);
-    }
-  }
+  explicit FakeMesh(int size) : size_(size) {}
 
-  std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override {
-    pairs_[rank] = std::make_unique<Pair>(this, rank);
-    return pairs_[rank];
-  }
-
-  std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
-                                                     size_t size) override {
-    return std::make_unique<Alarm>(this, ptr, size);
+  Mesh mesh() {
+    return {0, size_, [this](void* ptr, size_t bytes) {
+              if (gone) {
+                throw ::gloo::IoException("the context has been destroyed");
+              }
+              return std::make_unique<Alarm>(this, ptr, bytes);
+            }};
   }
 
   // As when Gloo ends pending receives because a pair has gone.
@@ -50,31 +47,9 @@ class FakeMesh : public ::gloo::transport::Context {
   }
 
   Receive receive = [](int) {};
+  std::atomic<bool> gone{false};
 
  private:
-  class Pair : public ::gloo::transport::Pair {
-   public:
-    Pair(FakeMesh* mesh, int rank) : mesh_(mesh), rank_(rank) {}
-    const Address& address() const override { std::abort(); }
-    void connect(const std::vector<char>&) override {}
-    void close() override {}
-    void setSync(bool, bool) override {}
-    std::unique_ptr<Buffer> createSendBuffer(int, void*, size_t) override {
-      return nullptr;
-    }
-    std::unique_ptr<Buffer> createRecvBuffer(int, void*, size_t) override {
-      return nullptr;
-    }
-    void send(UnboundBuffer*, uint64_t, size_t, size_t) override {}
-    void recv(UnboundBuffer*, uint64_t, size_t, size_t) override {
-      mesh_->receive(rank_);
-    }
-
-   private:
-    FakeMesh* const mesh_;
-    const int rank_;
-  };
-
   class Alarm : public UnboundBuffer {
    public:
     Alarm(FakeMesh* mesh, void* ptr, size_t size)
@@ -99,7 +74,9 @@ class FakeMesh : public ::gloo::transport::Context {
     bool waitSend(int*, std::chrono::milliseconds) override { return true; }
     void abortWaitSend() override {}
     void send(int, uint64_t, size_t, size_t) override {}
-    void recv(int, uint64_t, size_t, size_t) override {}
+    void recv(int rank, uint64_t, size_t, size_t) override {
+      mesh_->receive(rank);
+    }
     void recv(std::vector<int>, uint64_t, size_t, size_t) override {}
 
    private:
@@ -107,6 +84,8 @@ class FakeMesh : public ::gloo::transport::Context {
     bool aborted_ = false;
   };
 
+  const int size_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   int rings_ = 0;
   int waits_ = 0;
@@ -122,7 +101,7 @@ TEST(MeshWatch, NamesEachRankThatIsGoneOnce) {
   };
   std::vector<int> told;
   {
-    MeshWatch watch(&mesh,
+    MeshWatch watch(mesh.mesh(),
                     std::vector<bool>(4, true),
                     [&](int rank, const std::string& why) {
                       told.push_back(rank);
@@ -150,10 +129,11 @@ TEST(MeshWatch, LeavesSynchronousPairsAlone) {
     }
   };
   {
-    MeshWatch watch(
-        &mesh, {true, false, true, true}, [](int rank, const std::string&) {
-          ADD_FAILURE() << "rank " << rank << " is not gone";
-        });
+    MeshWatch watch(mesh.mesh(),
+                    {true, false, true, true},
+                    [](int rank, const std::string&) {
+                      ADD_FAILURE() << "rank " << rank << " is not gone";
+                    });
     mesh.awaitWait(1);
     EXPECT_EQ(posted, (std::vector<int>{2, 3}));
     mesh.ring();
@@ -161,9 +141,19 @@ TEST(MeshWatch, LeavesSynchronousPairsAlone) {
     EXPECT_EQ(posted, (std::vector<int>{2, 3, 3}));
     watch.leaveOut(3);
   }
-  MeshWatch nobody(&mesh,
+  MeshWatch nobody(mesh.mesh(),
                    std::vector<bool>(4, false),
                    [](int, const std::string&) { ADD_FAILURE(); });
+}
+
+TEST(MeshWatch, EndsWithTheMesh) {
+  FakeMesh mesh(2);
+  MeshWatch watch(mesh.mesh(), {true, true}, [](int, const std::string&) {
+    ADD_FAILURE() << "no rank is gone";
+  });
+  mesh.awaitWait(1);
+  mesh.gone = true;
+  mesh.ring();
 }
 
 // A test's process has SIGPIPE's default action, which would end it.
@@ -181,7 +171,7 @@ TEST(MeshWatch, SurvivesAWriteToAPeerThatIsGone) {
   std::condition_variable changed;
   {
     MeshWatch watch(
-        &mesh, {true, true}, [&](int rank, const std::string& /*why*/) {
+        mesh.mesh(), {true, true}, [&](int rank, const std::string& /*why*/) {
           std::lock_guard<std::mutex> lock(mutex);
           told = rank;
           changed.notify_all();

@@ -7,8 +7,13 @@ import json
 import torch
 import torch.distributed as dist
 
+# Kept to the end: torch 1.13's worker threads, should they be the last to drop
+# a tensor, want the interpreter, which waits for them when a group is destroyed.
+kept = []
+
 
 def digest(tensor):
+    kept.append(tensor)
     return hashlib.sha256(tensor.contiguous().view(-1).numpy().tobytes()
                           ).hexdigest()[:16]
 
@@ -46,6 +51,7 @@ except RuntimeError as error:
 
 sparse = torch.sparse_coo_tensor([[rank, size]], [1.0, 2.0], (size + 1,))
 try:
+    kept.append(sparse)
     dist.all_reduce(sparse)
     results["sparse"] = digest(sparse.to_dense())
 except RuntimeError as error:
@@ -61,8 +67,8 @@ dist.barrier()
 if hasattr(dist, "reduce_scatter_tensor"):
     try:
         part = torch.zeros(large)
-        dist.reduce_scatter_tensor(
-            part, torch.randint(-9, 9, (large * size,)).float())
+        kept.append(torch.randint(-9, 9, (large * size,)).float())
+        dist.reduce_scatter_tensor(part, kept[-1])
         results["reduce_scatter"] = digest(part)
     except RuntimeError as error:
         results["reduce_scatter"] = str(error).split("\n")[0][:60]
@@ -71,6 +77,7 @@ for name, make in (("bfloat16", lambda: torch.randint(
     try:
         tensor = make()
         dist.all_reduce(tensor)
+        kept.append(tensor)
         results[name] = digest(tensor.float())
     except RuntimeError as error:
         results[name] = str(error).split("\n")[0][:60]

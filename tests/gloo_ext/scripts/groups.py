@@ -11,10 +11,14 @@ import torch
 import torch.distributed as dist
 
 LARGE = 1 << 17
+# Kept to the end: torch 1.13's worker threads, should they be the last to drop
+# a tensor, want the interpreter, which waits for them when a group is destroyed.
+kept = []
 
 
 def check(group=None, members=None):
     tensor = torch.full((LARGE,), float(dist.get_rank() + 1))
+    kept.append(tensor)
     dist.all_reduce(tensor, group=group)
     members = range(dist.get_world_size()) if members is None else members
     assert torch.all(tensor == sum(rank + 1 for rank in members)), tensor

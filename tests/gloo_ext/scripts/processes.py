@@ -10,6 +10,9 @@ import torch.distributed as dist
 import torch.multiprocessing as multiprocessing
 
 LARGE = 1 << 17
+# Kept to the end: torch 1.13's worker threads, should they be the last to drop
+# a tensor, want the interpreter, which waits for them when a group is destroyed.
+kept = []
 
 
 def reduce(rank, size, folder, name):
@@ -17,6 +20,7 @@ def reduce(rank, size, folder, name):
                             rank=rank, world_size=size)
     for _ in range(3):
         tensor = torch.full((LARGE,), float(rank + 1))
+        kept.append(tensor)
         dist.all_reduce(tensor)
         assert torch.all(tensor == size * (size + 1) / 2)
     dist.destroy_process_group()
