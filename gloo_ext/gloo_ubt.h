@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * What a program may ask the preloaded library. Any thread may call; nothing
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/* What a program may ask the preloaded library. Any thread may call; nothing
  * here throws or waits for the network. A process that was forked starts from
  * nothing. */
-#ifndef GLOO_EXT_GLOO_UBT_H_
-#define GLOO_EXT_GLOO_UBT_H_
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ int gloo_ubt_became_exact(const void* token, size_t bytes);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* GLOO_EXT_GLOO_UBT_H_ */
