@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The preloaded library under one PyTorch: Debian's ("debian" as argument) or
-the wheel of the Python that GLOO_UBT_WHEEL_PYTHON names ("wheel"), which
-tests/run brings. Without that: visibly skipped."""
+PyPI's wheel ("wheel"), both of which tests/run brings. Without: visibly
+skipped."""
 
 import functools
 import os
+import pwd
 import subprocess
 import sys
 import tempfile
@@ -14,14 +15,16 @@ import unittest
 from tests import junit_main
 from tests.gloo_ext.ranks import PATIENT, Job
 
-PYTHON = ("/usr/bin/python3" if sys.argv[1:2] == ["debian"]
-          else os.environ.get("GLOO_UBT_WHEEL_PYTHON", ""))
+# Where third_party/install_wheel puts it; tests have no HOME.
+_WHEEL = os.path.join(pwd.getpwuid(os.getuid()).pw_dir,
+                      ".cache/gloo_ubt/torch-2.13.0/bin/python")
+PYTHON = "/usr/bin/python3" if sys.argv[1:2] == ["debian"] else _WHEEL
 RANKS = 4
 
 
 @functools.lru_cache()
 def torch_version():
-    if not PYTHON:
+    if not os.path.exists(PYTHON):
         return None
     asked = subprocess.run(
         [PYTHON, "-c", "import torch; print(torch.__version__)"],
