@@ -159,7 +159,10 @@ class Faults(TorchTest):
                 job.start_all(environment=dict([variable.split("=")]))
                 for rank in range(2):
                     self.assertNotEqual(job.wait(rank), 0)
-                    self.assertIn(text, job.output(rank))
+                # A rank that cannot even begin may take another's store away.
+                said = [text in job.output(rank) for rank in range(2)]
+                self.assertTrue(any(said) if "IFNAME" in variable else
+                                all(said), job.output(0) + job.output(1))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import torch.distributed as dist
 timeout = float(sys.argv[1]) if len(sys.argv) > 1 else 60
 dist.init_process_group(
     "gloo", timeout=datetime.timedelta(seconds=timeout))
+dist.barrier()  # what follows finds every rank begun
 tensor = torch.ones(1 << 18)
 try:
     count = 0
