@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The preloaded library under one PyTorch: Debian's ("debian" as argument) or
-PyPI's wheel ("wheel"), both of which tests/run brings. Without: visibly
+PyPI's wheel ("wheel"); BUILD.bazel says how to get them. Without: visibly
 skipped."""
 
 import functools
@@ -35,7 +35,7 @@ def torch_version():
 class TorchTest(unittest.TestCase):
     def setUp(self):
         if torch_version() is None:
-            self.skipTest(f"no torch at '{PYTHON}': tests/run brings it")
+            self.skipTest(f"no torch at '{PYTHON}': see BUILD.bazel")
 
 
 def run(script, size=RANKS, algorithm="optireduce", environment=None,
