@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms/bounded_transpose_allreduce.h"
 
-#include <cstring>
-
 #include "algorithms/allreduce_options.h"
 #include "algorithms/reduction_probe.h"
-#include "transport_ubt/device.h"
 #include "transport_ubt/pair.h"
 
 namespace gloo {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 from typing import Any, Optional
 
@@ -47,6 +48,7 @@ class Library:
             size = needed  # it grew meanwhile
 
 
+@functools.lru_cache(maxsize=None)
 def library() -> Optional[Library]:
     """The library, or None if the process runs without it.
 
