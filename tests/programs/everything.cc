@@ -173,4 +173,8 @@ void doEverything(const Context& context) {
     sendAndReceive(context);
     boundBuffers(context);
   }
+  // Who waits on a bound buffer of tcp's hears of a connection that closed
+  // before it hears of what came through it: no rank may end before all others
+  // have what they wait for.
+  barrier(context);
 }
