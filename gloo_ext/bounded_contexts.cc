@@ -62,10 +62,13 @@ void BoundedContext::meet(const Policy& policy,
       });
   std::vector<Hello> hellos;
   std::vector<ubt::SocketAddress> addresses;
+  std::vector<std::string> texts;
   for (const Greeting& greeting : all) {
     hellos.push_back(greeting.hello);
     addresses.push_back(greeting.address);
+    texts.push_back(greeting.address.str());
   }
+  addresses_ = std::make_shared<const std::vector<std::string>>(texts);
   channel_.open(hellos, std::move(addresses), timeout);
   channel_.lingerAtMost(kLingerMax);
 }

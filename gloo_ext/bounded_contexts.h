@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "gloo_ext/policy.h"
 #include "transport_ubt/channel.h"
@@ -30,12 +31,18 @@ class BoundedContext {
   gloo::transport::ubt::Channel& channel(const Policy& policy,
                                          std::chrono::milliseconds timeout);
 
+  // Of all ranks, once there is a channel.
+  const std::shared_ptr<const std::vector<std::string>>& addresses() const {
+    return addresses_;
+  }
+
  private:
   void meet(const Policy& policy, std::chrono::milliseconds timeout);
 
   const gloo::transport::ubt::Mesh mesh_;
   std::mutex mutex_;
   std::string failure_;
+  std::shared_ptr<const std::vector<std::string>> addresses_;
   gloo::transport::ubt::Channel channel_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "gloo_ext/gloo_ubt.h"
@@ -17,6 +18,10 @@ size_t give(const std::string& text, char* out, size_t bytes) {
     std::memcpy(out, text.c_str(), text.size() + 1);
   }
   return text.size() + 1;
+}
+
+std::string orNull(const std::optional<gloo_ext::BoundedOp>& op) {
+  return op ? gloo_ext::opJson(*op) : "null";
 }
 
 std::string tokenOf(const void* token, size_t bytes) {
@@ -39,8 +44,27 @@ GLOO_UBT_API size_t gloo_ubt_stats(char* out, size_t bytes) {
 }
 
 GLOO_UBT_API size_t gloo_ubt_last(char* out, size_t bytes) {
-  const auto last = ProcessState::instance().recorder().statistics().last();
-  return give(last ? gloo_ext::opJson(*last) : "null", out, bytes);
+  return give(orNull(ProcessState::instance().recorder().statistics().last()),
+              out,
+              bytes);
+}
+
+GLOO_UBT_API int gloo_ubt_skipped() {
+  return ProcessState::instance().recorder().statistics().skippedSince() ? 1
+                                                                         : 0;
+}
+
+GLOO_UBT_API void gloo_ubt_track(const void* data) {
+  ProcessState::instance().recorder().statistics().track(data);
+}
+
+GLOO_UBT_API size_t gloo_ubt_taken(const void* data, char* out, size_t bytes) {
+  auto& statistics = ProcessState::instance().recorder().statistics();
+  const size_t needed = give(orNull(statistics.tracked(data)), out, bytes);
+  if (needed <= bytes) {
+    statistics.forget(data);
+  }
+  return needed;
 }
 
 GLOO_UBT_API void gloo_ubt_expect_exact(const void* token, size_t bytes) {

@@ -51,7 +51,18 @@ bool isWellFormed(const Options& options) {
          std::all_of(options.in.begin(), options.in.end(), fits);
 }
 
-// Gloo has these two itself, for options that ask for them.
+// What Gloo has itself, for options that ask for it.
+std::optional<Options::Algorithm> gloosOwn(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kRing:
+      return Options::RING;
+    case Algorithm::kBcube:
+      return Options::BCUBE;
+    default:
+      return std::nullopt;
+  }
+}
+
 void originalWith(const OriginalGloo& original,
                   const gloo::AllreduceOptions& options,
                   Options::Algorithm algorithm) {
@@ -86,7 +97,9 @@ bool bounded(const OriginalGloo& original,
   auto& channel = context->channel(policy, original.timeout(*options.context));
   op.rank = mesh.rank;
   op.size = mesh.size;
+  op.addresses = context->addresses();
   op.type = *type;
+  op.data = options.out[0]->ptr;
   const auto start = std::chrono::steady_clock::now();
   try {
     op.report = channel.allreduce(ubt::TagSpace::kOptions,
@@ -118,6 +131,12 @@ void allreduce(const gloo::AllreduceOptions& options) {
     original->allreduce(options);
     return;
   }
+  ProcessState& process = ProcessState::instance();
+  if (const auto own = gloosOwn(policy.algorithm)) {
+    process.recorder().statistics().exact();
+    originalWith(*original, options, *own);
+    return;
+  }
   const Options& impl = gloo::allreduceOptionsImpl(options);
   const auto mesh = original->mesh(impl.context);
   if (!mesh) {
@@ -128,31 +147,19 @@ void allreduce(const gloo::AllreduceOptions& options) {
     original->allreduce(options);
     return;
   }
-  ProcessState& process = ProcessState::instance();
-  switch (policy.algorithm) {
-    case Algorithm::kOriginal:
-      break;
-    case Algorithm::kRing:
-      originalWith(*original, options, Options::RING);
-      return;
-    case Algorithm::kBcube:
-      originalWith(*original, options, Options::BCUBE);
-      return;
-    case Algorithm::kHalvingDoubling:
-      gloo::meshHalvingDoublingAllreduce(*mesh, impl);
-      return;
-    case Algorithm::kTranspose:
-      gloo::meshTransposeAllreduce(*mesh, impl);
-      return;
-    case Algorithm::kOptiReduce:
-      if (!process.exact().covers(
-              impl.context, contributionOf(impl), bytesOf(impl)) &&
-          bounded(*original, *mesh, impl, policy, process)) {
-        return;
-      }
-      process.recorder().statistics().exact();
-      original->allreduce(options);
-      return;
+  if (policy.algorithm == Algorithm::kOptiReduce &&
+      !process.exact().covers(
+          impl.context, contributionOf(impl), bytesOf(impl)) &&
+      bounded(*original, *mesh, impl, policy, process)) {
+    return;
+  }
+  process.recorder().statistics().exact();
+  if (policy.algorithm == Algorithm::kTranspose) {
+    gloo::meshTransposeAllreduce(*mesh, impl);
+  } else if (policy.algorithm == Algorithm::kHalvingDoubling) {
+    gloo::meshHalvingDoublingAllreduce(*mesh, impl);
+  } else {
+    original->allreduce(options);
   }
 }
 

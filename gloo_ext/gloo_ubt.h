@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Grows by one with every change of what is below. */
-#define GLOO_UBT_API_VERSION 1
+#define GLOO_UBT_API_VERSION 2
 int gloo_ubt_api_version(void);
 
 /* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
@@ -20,6 +20,16 @@ int gloo_ubt_api_version(void);
  * far, and of the last that took the bounded path ("null" if none did). */
 size_t gloo_ubt_stats(char* out, size_t bytes);
 size_t gloo_ubt_last(char* out, size_t bytes);
+
+/* Whether any call was skipped (GLOO_UBT_SKIP_LOSS) since this was asked last.
+ * The same on all ranks, if they ask after the same calls. */
+int gloo_ubt_skipped(void);
+
+/* Keeps what becomes of the next allreduce whose (first) output is `data`;
+ * gloo_ubt_taken() gives it, like gloo_ubt_last() does, and forgets it. Sizing
+ * the text (`bytes` too few) forgets nothing. */
+void gloo_ubt_track(const void* data);
+size_t gloo_ubt_taken(const void* data, char* out, size_t bytes);
 
 /* The context of the allreduce whose contribution is these bytes (16 to 4096,
  * random ones) will be exact from then on; that call too. */

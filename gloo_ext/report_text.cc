@@ -62,6 +62,15 @@ Json stageJson(const std::vector<ubt::StageBytes>& stage) {
   return peers;
 }
 
+// [offset, count] in elements.
+Json rangesJson(const std::vector<ubt::OpReport::Range>& ranges) {
+  Json pairs = Json::array();
+  for (const ubt::OpReport::Range& range : ranges) {
+    pairs.push_back({range.offset, range.count});
+  }
+  return pairs;
+}
+
 // 1234567 as "1,234,567".
 std::string grouped(uint64_t number) {
   std::string text = std::to_string(number);
@@ -85,6 +94,7 @@ std::string opJson(const BoundedOp& op) {
       {"bounded", report.bounded},
       {"ended_by", nameOf(report.endedBy)},
       {"scatter_expired", report.scatterExpired},
+      {"skipped", report.skipped},
       {"took_us", microseconds(op.took)},
       {"bound_scatter_us", microseconds(report.boundScatter)},
       {"bound_broadcast_us", microseconds(report.boundBroadcast)},
@@ -93,6 +103,7 @@ std::string opJson(const BoundedOp& op) {
       {"pairs_missing", report.pairsMissing},
       {"loss_fraction", share(report.pairsMissing, report.pairsExpected)},
       {"drift_elements", report.driftElements},
+      {"filled", rangesJson(report.filled)},
       {"scatter", stageJson(report.scatter)},
       {"broadcast", stageJson(report.broadcast)},
   }
@@ -102,26 +113,38 @@ std::string opJson(const BoundedOp& op) {
 std::string totalsJson(const Statistics::Totals& totals) {
   Json peers = Json::array();
   for (const Statistics::Peer& peer : totals.peers) {
-    peers.push_back({{"expected_bytes", peer.expectedBytes},
+    peers.push_back({{"rank", peer.rank},
+                     {"address", peer.address},
+                     {"expected_bytes", peer.expectedBytes},
                      {"absent_bytes", peer.absentBytes},
                      {"late_bytes", peer.lateBytes},
                      {"lost_bytes", peer.lostBytes},
                      {"refused_bytes", peer.refusedBytes},
                      {"repaired_bytes", peer.repairedBytes}});
   }
+  Json bounds = Json::array();
+  for (const Statistics::Bound& bound : totals.bounds) {
+    bounds.push_back({{"bytes_from", bound.bytesFrom},
+                      {"scatter_us", microseconds(bound.scatter)},
+                      {"broadcast_us", microseconds(bound.broadcast)},
+                      {"hard_us", microseconds(bound.hard)}});
+  }
   return Json{
       {"exact_ops", totals.exactOps},
       {"warmup_ops", totals.warmupOps},
       {"bounded_ops", totals.boundedOps},
       {"expired_ops", totals.expiredOps},
+      {"skipped_ops", totals.skippedOps},
       {"failed_ops", totals.failedOps},
       {"bytes", totals.bytes},
+      {"repaired_bytes", totals.repairedBytes},
       {"pairs_expected", totals.pairsExpected},
       {"pairs_missing", totals.pairsMissing},
       {"loss_fraction", share(totals.pairsMissing, totals.pairsExpected)},
       {"drift_elements", totals.driftElements},
       {"p50_us", microseconds(totals.p50)},
       {"p99_us", microseconds(totals.p99)},
+      {"bounds", bounds},
       {"peers", peers},
   }
       .dump();
@@ -158,6 +181,12 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
   counter("expired_ops_total",
           "Bounded calls of which a stage met its bound.",
           totals.expiredOps);
+  counter("skipped_ops_total",
+          "Calls made zero on all ranks, for what was missing.",
+          totals.skippedOps);
+  counter("repaired_bytes_total",
+          "Bytes that came on request.",
+          totals.repairedBytes);
   counter("pairs_expected_total",
           "Pairs of contributor and element that bounded calls were to sum.",
           totals.pairsExpected);
@@ -168,10 +197,11 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
           "Elements filled in locally, where replicas differ.",
           totals.driftElements);
   family("lost_bytes_total", "counter", "Bytes that a peer sent in vain.");
-  for (size_t peer = 0; peer < totals.peers.size(); peer++) {
+  for (const Statistics::Peer& peer : totals.peers) {
     value("lost_bytes_total",
-          ",peer=\"" + std::to_string(peer) + "\"",
-          std::to_string(totals.peers[peer].lostBytes));
+          ",peer=\"" + std::to_string(peer.rank) + "\",address=\"" +
+              peer.address + "\"",
+          std::to_string(peer.lostBytes));
   }
   family("op_seconds", "gauge", "Time of recent bounded calls.");
   value("op_seconds",

@@ -2,6 +2,8 @@
 #include "gloo_ext/statistics.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace gloo_ext {
 namespace {
@@ -26,6 +28,20 @@ std::chrono::nanoseconds percentile(
 
 }  // namespace
 
+void Statistics::addToPeer(const BoundedOp& op, int rank) {
+  Peer& peer = peers_[(*op.addresses)[rank]];
+  if (op.size > peer.size) {
+    peer.address = (*op.addresses)[rank];
+    peer.rank = rank;
+    peer.size = op.size;
+  }
+  for (const ubt::StageBytes& bytes :
+       {op.report.scatter[rank], op.report.broadcast[rank]}) {
+    addTo(&peer, bytes);
+    totals_.repairedBytes += bytes.repaired;
+  }
+}
+
 void Statistics::exact() {
   std::lock_guard<std::mutex> lock(mutex_);
   totals_.exactOps++;
@@ -40,13 +56,18 @@ void Statistics::add(const BoundedOp& op) {
   std::lock_guard<std::mutex> lock(mutex_);
   const ubt::OpReport& report = op.report;
   last_ = op;
-  totals_.bytes += op.bytes;
-  totals_.peers.resize(
-      std::max(totals_.peers.size(), static_cast<size_t>(op.size)));
-  for (int rank = 0; rank < op.size; rank++) {
-    addTo(&totals_.peers[rank], report.scatter[rank]);
-    addTo(&totals_.peers[rank], report.broadcast[rank]);
+  const auto tracked = tracked_.find(op.data);
+  if (tracked != tracked_.end()) {
+    tracked->second = op;
   }
+  totals_.bytes += op.bytes;
+  for (int rank = 0; rank < op.size; rank++) {
+    if (rank != op.rank) {
+      addToPeer(op, rank);
+    }
+  }
+  totals_.skippedOps += report.skipped;
+  skippedSince_ = skippedSince_ || report.skipped;
   if (!report.bounded) {
     totals_.warmupOps++;
     return;
@@ -57,6 +78,11 @@ void Statistics::add(const BoundedOp& op) {
   totals_.pairsExpected += report.pairsExpected;
   totals_.pairsMissing += report.pairsMissing;
   totals_.driftElements += report.driftElements;
+  const int log = std::ilogb(static_cast<double>(op.bytes));
+  bounds_[log] = {size_t{1} << log,
+                  report.boundScatter,
+                  report.boundBroadcast,
+                  report.hardBound};
   if (recent_.size() < kRecent) {
     recent_.push_back(op.took);
   } else {
@@ -67,6 +93,16 @@ void Statistics::add(const BoundedOp& op) {
 Statistics::Totals Statistics::totals() const {
   std::lock_guard<std::mutex> lock(mutex_);
   Totals totals = totals_;
+  for (const auto& [log, bound] : bounds_) {
+    totals.bounds.push_back(bound);
+  }
+  for (const auto& [address, peer] : peers_) {
+    totals.peers.push_back(peer);
+  }
+  std::stable_sort(
+      totals.peers.begin(),
+      totals.peers.end(),
+      [](const Peer& a, const Peer& b) { return a.rank < b.rank; });
   if (!recent_.empty()) {
     totals.p50 = percentile(recent_, 0.5);
     totals.p99 = percentile(recent_, 0.99);
@@ -77,6 +113,27 @@ Statistics::Totals Statistics::totals() const {
 std::optional<BoundedOp> Statistics::last() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return last_;
+}
+
+bool Statistics::skippedSince() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(skippedSince_, false);
+}
+
+void Statistics::track(const void* data) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  tracked_[data].reset();
+}
+
+void Statistics::forget(const void* data) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  tracked_.erase(data);
+}
+
+std::optional<BoundedOp> Statistics::tracked(const void* data) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = tracked_.find(data);
+  return found == tracked_.end() ? std::nullopt : found->second;
 }
 
 }  // namespace gloo_ext

@@ -83,6 +83,15 @@ uint64_t integer(const char* name,
   return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
 }
 
+double share(const char* name, const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || !(number >= 0 && number < 1)) {
+    reject(name, value, "a share from 0 (off) to under 1, such as 0.05");
+  }
+  return number;
+}
+
 ::ubt::Duration durationOrOff(const char* name, const std::string& value) {
   return value == "off" ? ::ubt::Duration{0} : duration(name, value, value);
 }
@@ -179,6 +188,10 @@ Readers boundReaders() {
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.hardBoundFactor =
              static_cast<uint32_t>(integer(name, value, 1, 1000));
+       }},
+      {"GLOO_UBT_SKIP_LOSS",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.skipLoss = share(name, value);
        }},
       {"GLOO_UBT_LEAD_OPS",
        [](Settings* s, const char* name, const std::string& value) {

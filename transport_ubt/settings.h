@@ -23,8 +23,8 @@ namespace ubt {
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
   // Protocol: GLOO_UBT_REPAIR, _FILL, _ORDER, _AUTH, _BOUND, _BOUND_MODE,
-  // _WARMUP_OPS, _HARD_BOUND, _LEAD_OPS, _LEAD_BYTES. The timeout is the Gloo
-  // context's.
+  // _WARMUP_OPS, _HARD_BOUND, _SKIP_LOSS, _LEAD_OPS, _LEAD_BYTES. The timeout
+  // is the Gloo context's.
   ::ubt::Options protocol;
 
   // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.

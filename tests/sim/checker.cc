@@ -55,6 +55,7 @@ void Checker::check(const OpKey& key,
     }
     const OpReport& report = outcomes[rank].report;
     checkStages(key, rank, report);
+    checkSkip(key, rank, outcomes);
     uint64_t drift = 0;
     for (const OpReport::Range& range : report.filled) {
       drift += range.count;
@@ -67,6 +68,27 @@ void Checker::check(const OpKey& key,
            rank,
            "reports " + std::to_string(report.pairsMissing) +
                " missing pairs of " + std::to_string(missing[rank]));
+    }
+  }
+}
+
+// A rank skips if and only if too much is missing; where anything may be
+// skipped, all ranks miss the same.
+void Checker::checkSkip(const OpKey& key,
+                        int rank,
+                        const std::vector<Outcome>& outcomes) const {
+  const double share = options_.protocol.skipLoss;
+  const OpReport& report = outcomes[rank].report;
+  const bool tooMuch =
+      share > 0 && report.pairsMissing > share * report.pairsExpected;
+  if (report.skipped != tooMuch) {
+    fail(key, rank, "skips, or does not, against its own report");
+  }
+  for (const Outcome& other : outcomes) {
+    if (share > 0 && other.there &&
+        (other.report.pairsMissing != report.pairsMissing ||
+         other.report.driftElements > 0)) {
+      fail(key, rank, "misses something else than another rank");
     }
   }
 }
@@ -86,6 +108,9 @@ void Checker::checkTime(const OpKey& key,
     most = std::min((protocol.boundScatter + protocol.boundBroadcast) *
                         (repairs ? protocol.hardBoundFactor : 1),
                     protocol.timeout);
+  }
+  if (protocol.skipLoss > 0) {
+    most = protocol.timeout;
   }
   if (byHand && protocol.warmupOps == 0 && !report.bounded) {
     fail(key, rank, "not bounded, though its bounds are set");
@@ -133,8 +158,9 @@ void Checker::checkSlot(const OpKey& key,
         mine.result.data() + slot.begin * elementBytes;
     if (same == nullptr) {
       same = result;
-      const bool good = owner.there ? isSum(key, slot, contributors, mine)
-                                    : isSumOfSome(key, slot, mine);
+      const bool good = mine.report.skipped ? isZero(key, slot, mine)
+                        : owner.there ? isSum(key, slot, contributors, mine)
+                                      : isSumOfSome(key, slot, mine);
       if (!good && slot.owner != options_.disagrees) {
         fail(key,
              rank,
@@ -162,6 +188,16 @@ bool Checker::isFill(const OpKey& key,
     }
   }
   return true;
+}
+
+bool Checker::isZero(const OpKey& key,
+                     const Slot& slot,
+                     const Outcome& outcome) const {
+  const size_t elementBytes = elementSize(inputs_.shapeOf(key).type);
+  const auto* const begin = outcome.result.data() + slot.begin * elementBytes;
+  return std::all_of(begin,
+                     begin + (slot.end - slot.begin) * elementBytes,
+                     [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 bool Checker::isSum(const OpKey& key,

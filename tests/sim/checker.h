@@ -66,6 +66,9 @@ class Checker {
   };
 
   void checkStages(const OpKey& key, int rank, const OpReport& report) const;
+  void checkSkip(const OpKey& key,
+                 int rank,
+                 const std::vector<Outcome>& outcomes) const;
   void checkSlot(const OpKey& key,
                  const Slot& slot,
                  const std::vector<Outcome>& outcomes,
@@ -75,6 +78,7 @@ class Checker {
               const Slot& slot,
               int rank,
               const Outcome& outcome) const;
+  bool isZero(const OpKey& key, const Slot& slot, const Outcome& outcome) const;
   bool isSum(const OpKey& key,
              const Slot& slot,
              const std::vector<int>& contributors,

@@ -32,6 +32,7 @@ void visit(Options& o, Visitor&& member) {
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
   member("hard_bound_factor", o.protocol.hardBoundFactor);
+  member("skip_loss", o.protocol.skipLoss);
   member("lead_ops", o.protocol.leadOps);
   member("lead_bytes", o.protocol.leadBytes);
   member("timeout_ns", o.protocol.timeout);
@@ -214,6 +215,9 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
     o.otherwise = someRank();
   }
   o.errorEnds = chance(0.5);
+  if (chance(0.2)) {
+    o.protocol.skipLoss = chance(0.5) ? 0.001 : 0.05;
+  }
   return o;
 }
 

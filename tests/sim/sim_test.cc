@@ -144,6 +144,25 @@ TEST(Sim, BroadcastRepairLeavesNoDrift) {
   EXPECT_GT(result.pairsMissing, 0u);
 }
 
+// Whatever the policy, and though the loss keeps results from coming in time.
+TEST(Sim, NoRankSkipsAlone) {
+  for (const auto repair :
+       {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
+    SimOptions options = bounded(5);
+    options.loss = 0.05;
+    options.lateOps = 0.1;
+    options.protocol.repair = repair;
+    options.protocol.skipLoss = 0.06;
+    options.protocol.hardBoundFactor = 1;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u);
+    EXPECT_GT(result.skipped, 0u);
+    EXPECT_LT(result.skipped, result.returns);
+    EXPECT_EQ(result.skipped % options.ranks, 0u);
+    EXPECT_EQ(result.driftElements, 0u);
+  }
+}
+
 TEST(Sim, BothRepairsLeaveNothingOut) {
   SimOptions options = bounded(50);
   options.loss = 0.01;

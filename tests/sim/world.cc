@@ -264,6 +264,7 @@ void World::poll(Caller* caller) {
   result_.boundedOps += report.bounded;
   result_.pairsMissing += report.pairsMissing;
   result_.driftElements += report.driftElements;
+  result_.skipped += report.skipped;
   for (int rank = 0; rank < options_.ranks; rank++) {
     result_.repairedBytes +=
         report.scatter[rank].repaired + report.broadcast[rank].repaired;

@@ -28,6 +28,7 @@ struct SimResult {
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;
+  uint64_t skipped = 0;     // returns of zeros, for what was missing
   uint64_t resultBits = 0;  // a hash of every rank's result of every op
   Counters counters;        // summed over ranks
   std::vector<std::string> errorTexts;

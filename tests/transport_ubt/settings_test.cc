@@ -34,6 +34,7 @@ TEST(Settings, ReadsEachVariable) {
             ::ubt::BoundMode::kPaper);
   EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
   EXPECT_EQ(with("GLOO_UBT_HARD_BOUND", "7").protocol.hardBoundFactor, 7u);
+  EXPECT_EQ(with("GLOO_UBT_SKIP_LOSS", "0.05").protocol.skipLoss, 0.05);
   EXPECT_EQ(with("GLOO_UBT_LEAD_OPS", "64").protocol.leadOps, 64u);
   EXPECT_EQ(with("GLOO_UBT_MIN_BYTES", "1099511627776").minBytes,
             size_t{1} << 40);

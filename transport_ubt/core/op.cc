@@ -73,7 +73,12 @@ bool Op::repairsScatter() const {
 }
 
 bool Op::repairsBroadcast() const {
-  return bounds_.warmup || setup_.options->repair != RepairPolicy::kNone;
+  return needsEveryResult() || setup_.options->repair != RepairPolicy::kNone;
+}
+
+// Who lacks a result cannot tell what others make of it.
+bool Op::needsEveryResult() const {
+  return bounds_.warmup || setup_.options->skipLoss > 0;
 }
 
 void Op::announced(int rank, const OpShape& shape) {
@@ -219,7 +224,7 @@ void Op::noteProgress(TimePoint now) {
   if (!entered_ || finished_ || !scatter_.closed() || !broadcast_.complete()) {
     return;
   }
-  if (bounds_.warmup && !canRetain()) {
+  if (needsEveryResult() && !canRetain()) {
     if (held_.at == kNever) {
       tellProgress(now);
     }
@@ -238,7 +243,7 @@ uint32_t Op::firstNeeded() const {
 }
 
 // Whether the arena could keep for others what they may still lack. If not, an
-// op that is to be exact stays here, where the bucket holds it.
+// op of which every rank needs all stays here, where the bucket holds it.
 bool Op::canRetain() const {
   const uint32_t first = firstNeeded();
   return first == layout_.slots(setup_.rank) ||

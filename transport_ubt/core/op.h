@@ -25,6 +25,7 @@ struct OpBounds {
   Duration scatter{0};    // from the owner's start
   Duration broadcast{0};  // on top of it, from local entry
   Duration end{0};        // the call's own end, from local entry
+  Duration limit{0};      // likewise, if it needs every result: its timeout
 };
 
 // What an op needs of the context it belongs to.
@@ -183,6 +184,7 @@ class Op {
                         const std::byte* payload);
   bool repairsScatter() const;
   bool repairsBroadcast() const;
+  bool needsEveryResult() const;
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
   bool nextResult(int peer, DataSend* out);
@@ -196,6 +198,7 @@ class Op {
   void askAgain(int peer, Stage stage, const BitSet& have);
   bool excuse(TimePoint now);
   void expire(TimePoint now);
+  void failAtTimeout();
   void settleScatter();
   void settleBroadcast();
   uint64_t refused(const BitSet& inVain, const BitSet& taken, int shard) const;

@@ -2,6 +2,7 @@
 //
 // How an op ends for its caller, and what it reports.
 
+#include <cstring>
 #include <sstream>
 
 #include "transport_ubt/core/op.h"
@@ -132,6 +133,12 @@ OpReport Op::leave(TimePoint now) {
         setup_.host->makeRoom();
       }
       notRetained_ = scatter_.leave(firstNeeded());
+      report.skipped =
+          setup_.options->skipLoss > 0 &&
+          report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
+      if (report.skipped) {
+        std::memset(bucket_, 0, setup_.shape.bytes());
+      }
     }
     broadcast_.leave();
     bucket_ = nullptr;

@@ -58,6 +58,9 @@ struct OpReport {
   };
   std::vector<Range> filled;
   uint64_t driftElements = 0;
+  // Too much was missing: the result is zero, here and at every rank
+  // (Options::skipLoss).
+  bool skipped = false;
   // The own shard's place, and how many elements a slot of it has (the last
   // may have fewer).
   Range ownShard;

@@ -152,29 +152,36 @@ std::string Op::missingRanks() {
   return firstAbsent < 0 ? slow.str() : absent.str();
 }
 
+void Op::failAtTimeout() {
+  std::ostringstream why;
+  why << "op with tag " << setup_.id.tag << " timed out after "
+      << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.limit)
+             .count()
+      << " ms, "
+      << (bounds_.warmup ? "while warming up (exact):"
+                         : "waiting for every result, as GLOO_UBT_SKIP_LOSS "
+                           "asks for:")
+      << missingRanks() << " check those ranks, or raise the context's timeout";
+  fail(why.str());
+}
+
 // The call's own end has come.
 void Op::expire(TimePoint now) {
-  const bool complete = scatter_.closed() && broadcast_.complete();
-  if (bounds_.warmup && complete) {  // held up for others' sake
-    finish(EndedBy::kComplete);
-    return;
-  }
-  if (bounds_.warmup) {
-    std::ostringstream why;
-    why << "op with tag " << setup_.id.tag << " timed out after "
-        << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.end)
-               .count()
-        << " ms, while warming up (exact):" << missingRanks()
-        << " check those ranks, or raise the context's timeout";
-    fail(why.str());
-    return;
-  }
-  if (!scatter_.closed()) {
+  if (!bounds_.warmup && !scatter_.closed()) {
     scatterExpired_ = true;
     scatter_.closeAll();
     closeScatter(now);
   }
-  if (!finished_) {
+  if (!finished_ && needsEveryResult()) {
+    if (now < entry_ + bounds_.limit) {
+      endDeadline_ = entry_ + bounds_.limit;
+    } else if (scatter_.closed() && broadcast_.complete()) {
+      finish(EndedBy::kComplete);  // held up for others' sake
+    } else {
+      failAtTimeout();
+    }
+  }
+  if (!finished_ && !needsEveryResult()) {
     finish(setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
                                                          : EndedBy::kHardBound);
   }

@@ -52,6 +52,12 @@ struct Options {
   // Hard bound = this times (scatter bound + broadcast bound).
   uint32_t hardBoundFactor = 4;
 
+  // A call that lacks more than this share of its (contributor, element) pairs
+  // is skipped: zeros, at every rank or at none. For that no rank ends without
+  // every result: it waits for them up to its timeout, and then throws. Zero:
+  // nothing is skipped.
+  double skipLoss = 0;
+
   // Ops that may have finished here while a live rank has not finished them.
   uint32_t leadOps = 4;
   // Likewise, bytes of their buckets; one op may have more.
@@ -60,7 +66,10 @@ struct Options {
   Duration timeout = std::chrono::seconds(30);
 
   // The hash all ranks must share for an op to make sense.
-  uint32_t fingerprint() const { return static_cast<uint32_t>(auth) + 1; }
+  uint32_t fingerprint() const {
+    const auto share = static_cast<uint32_t>(skipLoss * (1 << 24));
+    return static_cast<uint32_t>(auth) + 1 + (share << 2);
+  }
 };
 
 }  // namespace ubt

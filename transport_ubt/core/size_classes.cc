@@ -25,6 +25,7 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
   const Learned& sizes = classes_[sizeClass(shape.bytes())];
   const bool byHand = options_.boundScatter > Duration{0};
   OpBounds bounds;
+  bounds.limit = limit;
   bounds.scatter =
       byHand ? options_.boundScatter : sizes.scatter.bound(options_.boundMode);
   bounds.broadcast = byHand ? options_.boundBroadcast
