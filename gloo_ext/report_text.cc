@@ -103,6 +103,8 @@ std::string opJson(const BoundedOp& op) {
       {"pairs_missing", report.pairsMissing},
       {"loss_fraction", share(report.pairsMissing, report.pairsExpected)},
       {"drift_elements", report.driftElements},
+      {"shard_elements", report.shardElements},
+      {"own_shard", {report.ownShard.offset, report.ownShard.count}},
       {"filled", rangesJson(report.filled)},
       {"scatter", stageJson(report.scatter)},
       {"broadcast", stageJson(report.broadcast)},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The preloaded library under one PyTorch: Debian's ("debian" as argument) or
-PyPI's wheel ("wheel"); BUILD.bazel says how to get them. Without: visibly
+PyPI's wheel ("wheel"), both of which tests/run brings. Without: visibly
 skipped."""
 
 import functools
@@ -35,7 +35,7 @@ def torch_version():
 class TorchTest(unittest.TestCase):
     def setUp(self):
         if torch_version() is None:
-            self.skipTest(f"no torch at '{PYTHON}': see BUILD.bazel")
+            self.skipTest(f"no torch at '{PYTHON}': tests/run brings it")
 
 
 def run(script, size=RANKS, algorithm="optireduce", environment=None,
@@ -97,6 +97,45 @@ class Bounded(TorchTest):
         self.assertGreater(max(
             peer["repaired_bytes"] for result in results
             for peer in result["stats"]["peers"]), 0)
+
+
+class Hook(TorchTest):
+    LOSSY = {"GLOO_UBT_FAULT": "loss:0.05,seed:3", "GLOO_UBT_BOUND": "20ms",
+             "GLOO_UBT_MTU": "1500", "GLOO_UBT_MIN_BYTES": "1000",
+             "GLOO_UBT_WARMUP_OPS": "6"}
+
+    def test_does_what_ddp_does_by_itself(self):
+        for algorithm in (None, "optireduce"):
+            environment = {**PATIENT, "GLOO_UBT_MIN_BYTES": "1000"}
+            plain, hooked = (
+                run("hook.py", 2, algorithm, environment, [kind, "10"])
+                for kind in ("plain", "hook"))
+            for rank in range(2):
+                self.assertEqual(hooked[rank]["apart"], 0)
+                for one, other in zip(plain[rank]["weights"],
+                                      hooked[rank]["weights"]):
+                    self.assertAlmostEqual(one, other, delta=1e-5)
+
+    def test_error_feedback_brings_replicas_together(self):
+        environment = {**self.LOSSY, "GLOO_UBT_REPAIR": "none"}
+        without, feedback = (
+            run("hook.py", 3, environment=environment, arguments=[kind, "40"])
+            for kind in ("hook", "feedback"))
+        for result in without + feedback:
+            self.assertGreater(result["stats"]["drift_elements"], 0)
+        self.assertGreater(without[0]["apart_after_exact_steps"], 1e-4)
+        self.assertLess(feedback[0]["apart_after_exact_steps"], 1e-6)
+
+    def test_ranks_skip_together_and_whole_steps(self):
+        results = run("hook.py", 3, arguments=["hook", "40"], environment={
+            **self.LOSSY, "GLOO_UBT_SKIP_LOSS": "0.04"})
+        for result in results:
+            self.assertEqual(result["apart"], 0)
+            self.assertGreater(result["skipped"], 0)
+            self.assertEqual(result["skipped"], results[0]["skipped"])
+            self.assertEqual(result["zero_steps"], result["skipped"])
+            self.assertGreaterEqual(result["stats"]["skipped_ops"],
+                                    result["skipped"])
 
 
 class Reports(TorchTest):

@@ -107,6 +107,7 @@ OpReport Op::leave(TimePoint now) {
   const size_t elementBytes = elementSize(setup_.shape.type);
   report.ownShard = {layout_.shardOffset(setup_.rank) / elementBytes,
                      layout_.shardSize(setup_.rank) / elementBytes};
+  report.shardElements = layout_.shardSize(0) / elementBytes;
   report.slotElements =
       scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
   returned_ = true;

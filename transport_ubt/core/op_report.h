@@ -65,6 +65,8 @@ struct OpReport {
   // may have fewer).
   Range ownShard;
   uint64_t slotElements = 0;
+  // How many a shard has; the last ones may have fewer.
+  uint64_t shardElements = 0;
 
   // The own shard, slot by slot: which ranks' contributions it sums.
   // contributors[rank].test(slot).

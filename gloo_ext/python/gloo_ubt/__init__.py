@@ -13,7 +13,8 @@ from typing import Any, Dict, Optional
 
 from gloo_ubt.library import library
 
-__all__ = ["exact", "last", "loaded", "resync", "stats"]
+__all__ = ["exact", "last", "loaded", "register_hook", "resync", "skipped",
+           "stats"]
 
 
 def loaded() -> bool:
@@ -26,11 +27,15 @@ def stats() -> Dict[str, Any]:
 
     Counts: exact_ops (served by plain Gloo), warmup_ops (over the bounded path,
     exact, as long as they took), bounded_ops, expired_ops (bounded, and a stage
-    met its bound), failed_ops (raised). Of the bounded ones: bytes,
+    met its bound), skipped_ops (made zero on all ranks: skipped()), failed_ops
+    (raised). Of the bounded ones: bytes, repaired_bytes (came on request),
     pairs_expected and pairs_missing ((contributor, element) pairs), their ratio
     loss_fraction, drift_elements (filled in locally, where replicas differ),
-    p50_us and p99_us (microseconds, of the last 4,096), and peers: by rank,
-    bytes expected, absent, late, lost, refused and repaired.
+    p50_us and p99_us (microseconds, of the last 4,096); bounds, by size (from
+    bytes_from to under its double): scatter_us, broadcast_us, hard_us; and
+    peers, a dict for each other process: rank (in the largest group that both
+    are in), address, and bytes expected, absent, late, lost, refused and
+    repaired.
 
     Returns an empty dict without the library.
     """
@@ -46,6 +51,50 @@ def last() -> Optional[Dict[str, Any]]:
     """
     found = library()
     return None if found is None else found.last()
+
+
+def skipped() -> bool:
+    """Whether any allreduce was skipped since this was asked last.
+
+    With GLOO_UBT_SKIP_LOSS=P an allreduce that lacks more than the share P of
+    what it should sum is skipped: it yields zeros, on all ranks. Ask after each
+    step, on all ranks; the answer is the same on all:
+
+        loss.backward()
+        if not gloo_ubt.skipped():
+            optimizer.step()
+
+    False without the library.
+    """
+    found = library()
+    return found is not None and found.skipped()
+
+
+def register_hook(model: Any, group: Any = None,
+                  error_feedback: bool = False) -> None:
+    """Makes DistributedDataParallel reduce its buckets by a hook of this
+    package, which knows which buckets belong to one step.
+
+    Without it DDP works as well. With it, where GLOO_UBT_SKIP_LOSS is set, a
+    skip covers all buckets of a step: if one lost too much, the whole gradient
+    is zero, on all ranks. And with `error_feedback`, what a rank had to fill in
+    for want of a result (GLOO_UBT_REPAIR=none) is made good two steps later,
+    when it has learnt what the others had: then replicas do not drift apart, as
+    far as the optimizer is linear in its gradients.
+
+    Without the library the hook does what DDP does by itself.
+
+    Args:
+        model: a DistributedDataParallel, before its first step and without
+            another hook.
+        group: the process group that `model` was made with; None: the default.
+        error_feedback: the same on all ranks. Keeps a copy of 1/N of the
+            gradient (N ranks) for two steps, and asks once a step, in the
+            background, whether any rank filled anything in.
+    """
+    from gloo_ubt.hook import register
+
+    register(model, group, error_feedback)
 
 
 def exact(group: Any = None) -> None:

@@ -8,7 +8,7 @@ import functools
 import json
 from typing import Any, Optional
 
-_VERSION = 1
+_VERSION = 2
 
 
 class Library:
@@ -23,6 +23,12 @@ class Library:
             function = getattr(loaded, name)
             function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
         loaded.gloo_ubt_expect_exact.restype = None
+        loaded.gloo_ubt_skipped.argtypes = []
+        loaded.gloo_ubt_track.argtypes = [ctypes.c_void_p]
+        loaded.gloo_ubt_track.restype = None
+        loaded.gloo_ubt_taken.argtypes = [ctypes.c_void_p, ctypes.c_char_p,
+                                          ctypes.c_size_t]
+        loaded.gloo_ubt_taken.restype = ctypes.c_size_t
         self._loaded = loaded
 
     def stats(self) -> Any:
@@ -30,6 +36,15 @@ class Library:
 
     def last(self) -> Any:
         return self._text(self._loaded.gloo_ubt_last)
+
+    def skipped(self) -> bool:
+        return bool(self._loaded.gloo_ubt_skipped())
+
+    def track(self, data: int) -> None:
+        self._loaded.gloo_ubt_track(data)
+
+    def taken(self, data: int) -> Any:
+        return self._text(functools.partial(self._loaded.gloo_ubt_taken, data))
 
     def expect_exact(self, token: bytes) -> None:
         self._loaded.gloo_ubt_expect_exact(token, len(token))
@@ -39,13 +54,13 @@ class Library:
 
     @staticmethod
     def _text(function: Any) -> Any:
-        size = function(None, 0)
+        size = 16384  # enough for most; a guess that is not costs a call
         while True:
             text = ctypes.create_string_buffer(size)
             needed = function(text, size)
             if needed <= size:
                 return json.loads(text.value)
-            size = needed  # it grew meanwhile
+            size = needed
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error feedback: what a rank filled in is made good once it knows better."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple
+
+import torch
+import torch.distributed as dist
+
+
+class _Bucket:
+    """What is kept of a bucket's result until it is known who lacks what."""
+
+    def __init__(self, gradient: torch.Tensor, report: Dict[str, Any]) -> None:
+        self.elements = gradient.numel()
+        self.shard_elements = report["shard_elements"]
+        begin, count = report["own_shard"]
+        self.own = gradient[begin:begin + count].clone()
+        # (where, what stands there)
+        self.filled = [(begin, gradient[begin:begin + count].clone())
+                       for begin, count in report["filled"]]
+
+    def owners(self) -> List[int]:
+        return [begin // self.shard_elements for begin, _ in self.filled]
+
+    def shard(self, owner: int) -> Tuple[int, int]:
+        """Where an owner's shard begins and ends."""
+        begin = min(owner * self.shard_elements, self.elements)
+        return begin, min(begin + self.shard_elements, self.elements)
+
+
+class Feedback:
+    """The feedback of one model's buckets, at one rank.
+
+    A step's gaps are asked about while the next one runs; in the one after
+    that, owners of what somebody lacks send it exactly, and who lacks it adds
+    the difference to that step's result of the same bucket.
+
+    begin_step() makes collective calls: the same ones on all ranks.
+    """
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+        self._rank = dist.get_rank(group)
+        self._size = dist.get_world_size(group)
+        self._newest: Dict[int, _Bucket] = {}  # by index, as the others
+        self._asked: Dict[int, _Bucket] = {}
+        self._gaps: Optional[torch.Tensor] = None  # (buckets, owners)
+        self._answer: Any = None
+        self._owed: Dict[int, List[Tuple[int, torch.Tensor]]] = {}
+        self._steps = 0
+
+    def begin_step(self) -> None:
+        """Call when the step before is over, before any bucket's sum."""
+        self._steps += 1
+        self._owed = {}
+        if self._answer is not None:
+            self._answer.wait()
+            self._make_good()
+        self._asked, self._newest = self._newest, {}
+        self._ask()
+
+    def settle(self, index: int, gradient: torch.Tensor,
+               report: Optional[Dict[str, Any]]) -> None:
+        """Call with each bucket's result; `report` None: it is exact.
+
+        Adds to the result what is owed. Any thread.
+        """
+        # After its first step DDP orders its buckets anew.
+        if report is not None and self._steps > 1:
+            self._newest[index] = _Bucket(gradient, report)
+        for begin, difference in self._owed.get(index, ()):
+            gradient[begin:begin + difference.numel()] += difference
+
+    def _ask(self) -> None:
+        """Begins to find out which owners' shards of which buckets any rank
+        lacks a part of."""
+        self._answer = None
+        # All ranks have the same buckets on the bounded path.
+        if not self._asked:
+            return
+        self._gaps = torch.zeros(max(self._asked) + 1, self._size,
+                                 dtype=torch.int32)
+        for index, bucket in self._asked.items():
+            for owner in bucket.owners():
+                self._gaps[index, owner] = 1
+        self._answer = dist.all_reduce(self._gaps, dist.ReduceOp.MAX,
+                                       group=self._group, async_op=True)
+
+    def _make_good(self) -> None:
+        for index, owner in self._gaps.nonzero().tolist():
+            bucket = self._asked[index]
+            begin, end = bucket.shard(owner)
+            shard = (bucket.own if owner == self._rank
+                     else bucket.own.new_empty(end - begin))
+            dist.broadcast(shard, src=self._global_rank(owner),
+                           group=self._group)
+            self._owed.setdefault(index, []).extend(
+                (at, shard[at - begin:at - begin + filled.numel()] - filled)
+                for at, filled in bucket.filled if begin <= at < end)
+
+    def _global_rank(self, rank: int) -> int:
+        if self._group is None:
+            return rank
+        return dist.get_process_group_ranks(self._group)[rank]
