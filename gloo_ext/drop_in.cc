@@ -51,18 +51,7 @@ bool isWellFormed(const Options& options) {
          std::all_of(options.in.begin(), options.in.end(), fits);
 }
 
-// What Gloo has itself, for options that ask for it.
-std::optional<Options::Algorithm> gloosOwn(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::kRing:
-      return Options::RING;
-    case Algorithm::kBcube:
-      return Options::BCUBE;
-    default:
-      return std::nullopt;
-  }
-}
-
+// Gloo has some algorithms itself, for options that ask for them.
 void originalWith(const OriginalGloo& original,
                   const gloo::AllreduceOptions& options,
                   Options::Algorithm algorithm) {
@@ -118,32 +107,65 @@ bool bounded(const OriginalGloo& original,
   return true;
 }
 
+// The ranks of the call's context. Empty, and said once, if the Gloo in this
+// process is not understood.
+std::optional<gloo::transport::ubt::Mesh> meshOf(const OriginalGloo& original,
+                                                 const Options& options) {
+  if (!original.notUnderstood().empty()) {
+    warnOnce(original.notUnderstood());
+    return std::nullopt;
+  }
+  auto mesh = original.mesh(options.context);
+  if (!mesh) {
+    warnOnce("the Gloo in " + original.file() +
+             " has another layout than is known");
+  }
+  return mesh;
+}
+
+void exact(const OriginalGloo& original,
+           const gloo::transport::ubt::Mesh& mesh,
+           const gloo::AllreduceOptions& options,
+           Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kOriginal:
+    case Algorithm::kOptiReduce:
+      original.allreduce(options);
+      return;
+    case Algorithm::kRing:
+      originalWith(original, options, Options::RING);
+      return;
+    case Algorithm::kBcube:
+      originalWith(original, options, Options::BCUBE);
+      return;
+    case Algorithm::kHalvingDoubling:
+      gloo::meshHalvingDoublingAllreduce(mesh,
+                                         gloo::allreduceOptionsImpl(options));
+      return;
+    case Algorithm::kTranspose:
+      gloo::meshTransposeAllreduce(mesh, gloo::allreduceOptionsImpl(options));
+      return;
+  }
+}
+
 }  // namespace
 
 void allreduce(const gloo::AllreduceOptions& options) {
-  std::string why;
-  const OriginalGloo* const original = OriginalGloo::find(&why);
+  const OriginalGloo* const original = OriginalGloo::find();
   if (original == nullptr) {
-    throw gloo::InvalidOperationException("libgloo_ubt.so: " + why);
+    throw gloo::InvalidOperationException(
+        "libgloo_ubt.so: this process has no Gloo");
   }
   static const Policy policy = Policy::fromEnvironment();
   if (policy.algorithm == Algorithm::kOriginal) {
     original->allreduce(options);
     return;
   }
-  ProcessState& process = ProcessState::instance();
-  if (const auto own = gloosOwn(policy.algorithm)) {
-    process.recorder().statistics().exact();
-    originalWith(*original, options, *own);
-    return;
-  }
   const Options& impl = gloo::allreduceOptionsImpl(options);
-  const auto mesh = original->mesh(impl.context);
-  if (!mesh) {
-    warnOnce("the Gloo in " + original->file() +
-             " has another layout than is known");
-  }
+  const auto mesh = meshOf(*original, impl);
+  ProcessState& process = ProcessState::instance();
   if (!mesh || mesh->size < 2 || !isWellFormed(impl)) {
+    process.recorder().statistics().exact();
     original->allreduce(options);
     return;
   }
@@ -154,13 +176,7 @@ void allreduce(const gloo::AllreduceOptions& options) {
     return;
   }
   process.recorder().statistics().exact();
-  if (policy.algorithm == Algorithm::kTranspose) {
-    gloo::meshTransposeAllreduce(*mesh, impl);
-  } else if (policy.algorithm == Algorithm::kHalvingDoubling) {
-    gloo::meshHalvingDoublingAllreduce(*mesh, impl);
-  } else {
-    original->allreduce(options);
-  }
+  exact(*original, *mesh, options, policy.algorithm);
 }
 
 }  // namespace gloo_ext

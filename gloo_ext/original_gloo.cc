@@ -36,7 +36,8 @@ bool look(void* library, const char* name, T* out) {
 
 }  // namespace
 
-bool OriginalGloo::lookIn(void* library, std::string* why) {
+// Whether there is one; understood or not.
+bool OriginalGloo::lookIn(void* library) {
   if (!look(library, kAllreduce, &allreduce_)) {
     return false;
   }
@@ -50,33 +51,39 @@ bool OriginalGloo::lookIn(void* library, std::string* why) {
   file_ = info.dli_fname;
   if (!look(library, kCreateUnboundBuffer, &createUnboundBuffer_) ||
       !look(library, kGetTimeout, &getTimeout_)) {
-    *why = "the Gloo in " + file_ + " lacks a function that is needed";
-    return false;
+    notUnderstood_ =
+        "the Gloo in " + file_ + " lacks a function that is needed";
+    return true;
   }
   void* table = nullptr;
   rankOffset_ = look(library, kContextTable, &table) ? sizeof(void*) : 0;
   return true;
 }
 
-const OriginalGloo* OriginalGloo::find(std::string* why) {
-  struct Found {
-    OriginalGloo gloo;
-    std::string why = "this process has no Gloo";
-    bool usable = false;
-  };
-  static const auto* const kFound = [] {
-    auto* const found = new Found;
+const OriginalGloo* OriginalGloo::find() {
+  static const OriginalGloo* const kFound = []() -> const OriginalGloo* {
+    auto* const gloo = new OriginalGloo;
     for (const char* name : kLibraries) {
       void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-      found->usable =
-          found->usable ||
-          (library != nullptr && found->gloo.lookIn(library, &found->why));
+      if (library != nullptr && gloo->lookIn(library)) {
+        return gloo;
+      }
     }
-    found->usable = found->usable || found->gloo.lookIn(RTLD_NEXT, &found->why);
-    return found;
+    if (gloo->lookIn(RTLD_NEXT)) {
+      return gloo;
+    }
+    delete gloo;
+    return nullptr;
   }();
-  *why = kFound->why;
-  return kFound->usable ? &kFound->gloo : nullptr;
+  return kFound;
+}
+
+// Whether an unbound buffer holds its two members where they are looked for.
+bool OriginalGloo::knowsBuffersOf(gloo::Context* context) const {
+  char byte = 0;
+  const auto buffer = createUnboundBuffer_(context, &byte, sizeof(byte));
+  return buffer != nullptr && buffer->ptr == &byte &&
+         buffer->size == sizeof(byte);
 }
 
 std::optional<gloo::transport::ubt::Mesh> OriginalGloo::mesh(
@@ -87,6 +94,10 @@ std::optional<gloo::transport::ubt::Mesh> OriginalGloo::mesh(
               sizeof(ranks));
   if (ranks[1] < 1 || ranks[1] > kSizeMax || ranks[0] < 0 ||
       ranks[0] >= ranks[1]) {
+    return std::nullopt;
+  }
+  static const bool kKnown = knowsBuffersOf(context.get());
+  if (!kKnown) {
     return std::nullopt;
   }
   const std::weak_ptr<gloo::Context> weak = context;

@@ -18,18 +18,22 @@ namespace gloo_ext {
 // looked up, and the one point where the layouts differ is found out.
 class OriginalGloo {
  public:
-  // Null if there is none here that is understood; then `why` says so. Looks
-  // once it is called first, which is when a Gloo must be there.
-  static const OriginalGloo* find(std::string* why);
+  // Null if there is none here. Looks once it is called first, which is when a
+  // Gloo must be there.
+  static const OriginalGloo* find();
+
+  // Why it cannot be used but for allreduce(); empty if it can.
+  const std::string& notUnderstood() const { return notUnderstood_; }
 
   // What is overridden.
   void allreduce(const gloo::AllreduceOptions& options) const {
     allreduce_(options);
   }
 
-  // The ranks of a context; empty if its layout is not one of those known. It
-  // holds the context weakly: once that is gone, createUnboundBuffer throws
-  // gloo::IoException.
+  // The ranks of a context; empty if its layout, or an unbound buffer's, is not
+  // one of those known. It holds the context weakly: once that is gone,
+  // createUnboundBuffer throws gloo::IoException. REQUIRES that it is
+  // understood.
   std::optional<gloo::transport::ubt::Mesh> mesh(
       const std::shared_ptr<gloo::Context>& context) const;
 
@@ -49,13 +53,15 @@ class OriginalGloo {
                                                           size_t);
   using GetTimeout = std::chrono::milliseconds (*)(const gloo::Context*);
 
-  bool lookIn(void* library, std::string* why);
+  bool lookIn(void* library);
+  bool knowsBuffersOf(gloo::Context* context) const;
 
   Allreduce allreduce_ = nullptr;
   CreateUnboundBuffer createUnboundBuffer_ = nullptr;
   GetTimeout getTimeout_ = nullptr;
   size_t rankOffset_ = 0;  // of Context::rank; `size` lies behind it
   std::string file_;
+  std::string notUnderstood_;
 };
 
 }  // namespace gloo_ext

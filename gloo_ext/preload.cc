@@ -2,7 +2,11 @@
 //
 // The one symbol of Gloo's that the preloaded library overrides.
 
+#include <dlfcn.h>
 #include <gloo/allreduce.h>
+
+#include <cstdio>
+#include <cstdlib>
 
 #include "gloo_ext/drop_in.h"
 
@@ -14,3 +18,29 @@ __attribute__((visibility("default"))) void allreduce(
 }
 
 }  // namespace gloo
+
+namespace {
+
+// Where another library has the symbol, too, the first one's is called. Who
+// wants this one should hear if it is never asked.
+__attribute__((constructor)) void checkIsFirst() {
+  if (std::getenv("GLOO_ALGO") == nullptr) {
+    return;
+  }
+  Dl_info own{};
+  Dl_info first{};
+  dladdr(reinterpret_cast<void*>(&gloo_ext::allreduce), &own);
+  void* const found =
+      dlsym(RTLD_DEFAULT, "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE");
+  if (found != nullptr && dladdr(found, &first) != 0 &&
+      first.dli_fbase != own.dli_fbase) {
+    // Not std::cerr, which may not have been made yet.
+    std::fprintf(
+        stderr,
+        "warning: libgloo_ubt.so: %s comes before it in LD_PRELOAD, so "
+        "plain Gloo serves every call; name it last, or not at all\n",
+        first.dli_fname);
+  }
+}
+
+}  // namespace

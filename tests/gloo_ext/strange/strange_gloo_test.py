@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever Gloo there is, it serves, and who asked for another is told."""
+
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+from tests import junit_main
+
+HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
+LIBRARY = HERE.parent.parent.parent / "gloo_ext" / "libgloo_ubt.so"
+SERVED = "the original serves\n" * 2
+
+
+def run(folder, ranks=-1, algorithm="optireduce", before=""):
+    """Returns what a program says that calls the Gloo of that folder."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(HERE / folder),
+                   "LD_PRELOAD": f"{before}:{LIBRARY}"}
+    if algorithm is not None:
+        environment["GLOO_ALGO"] = algorithm
+    return subprocess.run([str(HERE / "calls_gloo"), str(ranks)],
+                          env=environment, timeout=60, check=True,
+                          capture_output=True, text=True)
+
+
+class StrangeGloo(unittest.TestCase):
+    def check(self, done, warning):
+        self.assertEqual(done.stdout, SERVED)
+        self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
+        self.assertIn(warning, done.stderr)
+        self.assertIn("plain Gloo serves every call", done.stderr)
+
+    def test_a_function_that_is_needed_is_not_there(self):
+        self.check(run("lacking"), "lacks a function that is needed")
+
+    def test_a_context_of_another_layout(self):
+        self.check(run("other"), "has another layout than is known")
+
+    def test_a_buffer_of_another_layout(self):
+        self.check(run("other", ranks=4), "has another layout than is known")
+
+    def test_the_library_comes_too_late(self):
+        first = HERE / "other" / "libgloo.so.0"
+        self.check(run("other", before=first), f"{first} comes before it")
+
+    def test_nobody_asked_for_another(self):
+        for folder in ("lacking", "other"):
+            done = run(folder, algorithm=None)
+            self.assertEqual((done.stdout, done.stderr), (SERVED, ""))
+
+
+if __name__ == "__main__":
+    junit_main.main()
