@@ -6,6 +6,7 @@ skipped."""
 import functools
 import os
 import pwd
+import signal
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,30 @@ class Bounded(TorchTest):
             for peer in result["stats"]["peers"]), 0)
 
 
+class Fsdp(TorchTest):
+    def test_its_reduce_scatter_is_bounded(self):
+        if torch_version().startswith("1."):
+            self.skipTest("this torch refuses reduce_scatter over gloo")
+        environment = {**PATIENT, "GLOO_UBT_MIN_BYTES": "1000"}
+        plain, bounded = (run("fsdp.py", 2, algorithm, environment)
+                          for algorithm in (None, "optireduce"))
+        for one, other in zip(plain, bounded):
+            self.assertEqual(other["bounded"], 5)
+            for mine, yours in zip(one["losses"], other["losses"]):
+                self.assertAlmostEqual(mine, yours, delta=1e-5)
+
+
+class Cuda(TorchTest):
+    def test_tensors_on_a_gpu_take_the_bounded_path(self):
+        found = subprocess.run(
+            [PYTHON, "-c", "import torch; print(torch.cuda.is_available())"],
+            capture_output=True, text=True, timeout=120, check=True)
+        if found.stdout.strip() != "True":
+            self.skipTest("no GPU here, or a torch without CUDA")
+        for result in run("gpu_tensors.py", 2, environment=PATIENT):
+            self.assertEqual(result["bounded"], 3)
+
+
 class Hook(TorchTest):
     LOSSY = {"GLOO_UBT_FAULT": "loss:0.05,seed:3", "GLOO_UBT_BOUND": "20ms",
              "GLOO_UBT_MTU": "1500", "GLOO_UBT_MIN_BYTES": "1000",
@@ -180,6 +205,26 @@ class Faults(TorchTest):
             self.assertEqual(job.wait(0), 3)
             self.assertRegex(job.output(0), "rank 1 has not answered: start "
                                             "every rank with the same library")
+
+    def test_a_silent_rank_is_named_after_ten_seconds_too(self):
+        with Job(PYTHON, "endless.py", 2, ["13"]) as job:
+            job.start(0)
+            job.start(1, algorithm=None)
+            self.assertEqual(job.wait(0), 3)
+            self.assertRegex(
+                job.output(0), "warning: bounded allreduce: rank 1 has not "
+                "answered(.|\n)*raised at .*: .*rank 1 has not answered.*"
+                "waited 13000 ms")
+
+    def test_a_timeout_shorter_than_the_bound(self):
+        with Job(PYTHON, "endless.py", 2, ["3"]) as job:
+            job.start_all(environment={"GLOO_UBT_BOUND": "60s"})
+            for rank in range(2):
+                job.await_text(rank, "going")
+            job.processes[1].send_signal(signal.SIGSTOP)
+            # As many calls as rank 1 may be behind, and then the error.
+            self.assertEqual(job.wait(0, 60), 3)
+            self.assertRegex(job.output(0), "raised at .*rank 1 ")
 
     def test_another_jobs_secret_is_named(self):
         with Job(PYTHON, "endless.py", 2) as job:

@@ -49,6 +49,12 @@ try:
 except RuntimeError as error:
     results["strided"] = str(error).split("\n")[0][:60]
 
+try:
+    reduce("average", torch.randint(-9, 9, (large,)).float() * size,
+           dist.ReduceOp.AVG)
+except (RuntimeError, ValueError) as error:
+    results["average"] = str(error).split("\n")[0][:60]
+
 sparse = torch.sparse_coo_tensor([[rank, size]], [1.0, 2.0], (size + 1,))
 try:
     kept.append(sparse)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FSDP, whose reduce_scatter PyTorch makes of an allreduce."""
+
+import json
+
+import gloo_ubt
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel
+
+dist.init_process_group("gloo")
+rank, size = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(1)
+model = FullyShardedDataParallel(
+    torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(),
+                        torch.nn.Linear(512, 256)),
+    device_id=torch.device("cpu"))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+torch.manual_seed(100 + rank)
+losses = []
+for _ in range(5):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 256)).square().mean()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+bounded = gloo_ubt.stats().get("bounded_ops", 0)
+
+dist.barrier()
+dist.destroy_process_group()
+print(json.dumps({"losses": losses, "bounded": bounded}), flush=True)
