@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "gloo_ext/greeting_exchange.h"
 #include "gloo_ext/local_address.h"
 #include "transport_ubt/patience.h"
 
@@ -56,10 +55,12 @@ void BoundedContext::meet(const Policy& policy,
       policy.handshakeTimeout > std::chrono::milliseconds(0)
           ? std::min(policy.handshakeTimeout, timeout)
           : timeout;
-  const std::vector<Greeting> all = exchangeGreetings(
-      mesh_, own, secret, exchangeTimeout, [](const std::string& warning) {
+  exchange_ = std::make_unique<GreetingExchange>(mesh_, own, secret);
+  const std::vector<Greeting> all =
+      exchange_->run({exchangeTimeout}, [](const std::string& warning) {
         std::cerr << "warning: bounded allreduce: " << warning << "\n";
       });
+  exchange_.reset();
   std::vector<Hello> hellos;
   std::vector<ubt::SocketAddress> addresses;
   std::vector<std::string> texts;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "gloo_ext/greeting_exchange.h"
 #include "gloo_ext/policy.h"
 #include "transport_ubt/channel.h"
 
@@ -43,6 +44,7 @@ class BoundedContext {
   std::mutex mutex_;
   std::string failure_;
   std::shared_ptr<const std::vector<std::string>> addresses_;
+  std::unique_ptr<GreetingExchange> exchange_;  // going on, or failed
   gloo::transport::ubt::Channel channel_;
 };
 

@@ -66,7 +66,7 @@ bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
     std::memcpy(&in->sin6_addr, ip.data(), sizeof(in->sin6_addr));
   }
   out->address = ubt::SocketAddress(storage, out->hello.port);
-  return !cursor.failed() && (version == kIpv4 || version == kIpv6);
+  return bytes.size() == kBytes && (version == kIpv4 || version == kIpv6);
 }
 
 std::array<uint8_t, 16> Greeting::proofOf(

@@ -4,166 +4,144 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 namespace gloo_ext {
 namespace {
 
-using gloo::transport::UnboundBuffer;
 using gloo::transport::ubt::Mesh;
 
-// No collective's slot: those have a small prefix in the top byte.
-constexpr uint64_t kSlot = 0xfc00000000000000;
 // A wait that times out would close every connection; these never do.
 constexpr auto kForEver = std::chrono::hours(24 * 365);
-constexpr auto kWarnAfter = std::chrono::seconds(10);
+// Room for another version's greeting: Gloo ends the process if a message is
+// longer than the buffer it is for.
+constexpr size_t kInboxBytes = 4096;
 
-// The greetings on their way, and a thread that takes them in.
-class Exchange {
- public:
-  Exchange(const Mesh& mesh, const Greeting& own)
-      : mesh_(mesh), own_(own.encode()), inboxes_(mesh.size) {
-    for (int rank = 0; rank < mesh.size; rank++) {
-      inboxes_[rank].resize(Greeting::kBytes);
-      incoming_.push_back(rank == mesh.rank ? nullptr : receiveFrom(rank));
-      outgoing_.push_back(rank == mesh.rank ? nullptr : sendTo(rank));
-    }
-    came_.assign(mesh.size, false);
-    came_[mesh.rank] = true;
-    thread_ = std::thread([this] { takeIn(); });
-  }
+constexpr char kRemedy[] =
+    " has not answered: start every rank with the same library and GLOO_ALGO";
 
-  ~Exchange() {
-    for (const auto& buffer : incoming_) {
-      if (buffer != nullptr) {
-        buffer->abortWaitRecv();
-      }
-    }
-    for (const auto& buffer : outgoing_) {
-      if (buffer != nullptr) {
-        buffer->abortWaitSend();
-      }
-    }
-    thread_.join();
-  }
-
-  // Whether it was over by then. Throws what went wrong with a rank.
-  bool overBy(std::chrono::steady_clock::time_point when) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const bool over = changed_.wait_until(lock, when, [this] { return over_; });
-    if (!failure_.empty()) {
-      throw gloo::IoException(failure_);
-    }
-    return over;
-  }
-
-  // "rank 1, rank 3"
-  std::string missing() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    std::string names;
-    for (size_t rank = 0; rank < came_.size(); rank++) {
-      if (!came_[rank]) {
-        names += (names.empty() ? "rank " : ", rank ") + std::to_string(rank);
-      }
-    }
-    return names;
-  }
-
-  const std::vector<uint8_t>& inbox(int rank) const { return inboxes_[rank]; }
-
- private:
-  std::unique_ptr<UnboundBuffer> receiveFrom(int rank) {
-    auto buffer =
-        mesh_.createUnboundBuffer(inboxes_[rank].data(), Greeting::kBytes);
-    buffer->recv(rank, kSlot);
-    return buffer;
-  }
-
-  std::unique_ptr<UnboundBuffer> sendTo(int rank) {
-    auto buffer = mesh_.createUnboundBuffer(own_.data(), Greeting::kBytes);
-    buffer->send(rank, kSlot);
-    return buffer;
-  }
-
-  void takeIn() {
-    std::string failure;
-    for (int rank = 0; rank < mesh_.size && failure.empty(); rank++) {
-      if (rank == mesh_.rank) {
-        continue;
-      }
-      try {
-        if (!incoming_[rank]->waitRecv(nullptr, kForEver) ||
-            !outgoing_[rank]->waitSend(nullptr, kForEver)) {
-          return;  // aborted
-        }
-        std::lock_guard<std::mutex> lock(mutex_);
-        came_[rank] = true;
-      } catch (const std::exception& error) {
-        failure = "the connection to rank " + std::to_string(rank) +
-                  " is closed (has it died?): " + error.what();
-      }
-    }
-    std::lock_guard<std::mutex> lock(mutex_);
-    failure_ = failure;
-    over_ = true;
-    changed_.notify_one();
-  }
-
-  const Mesh& mesh_;
-  std::vector<uint8_t> own_;
-  std::vector<std::vector<uint8_t>> inboxes_;
-  std::vector<std::unique_ptr<UnboundBuffer>> incoming_;
-  std::vector<std::unique_ptr<UnboundBuffer>> outgoing_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<bool> came_;  // by rank
-  bool over_ = false;
-  std::string failure_;
-  std::thread thread_;
-};
+std::string nameOf(int rank) {
+  return "rank " + std::to_string(rank);
+}
 
 }  // namespace
 
-std::vector<Greeting> exchangeGreetings(
-    const Mesh& mesh,
-    const Greeting& own,
-    const std::string& secret,
-    std::chrono::milliseconds timeout,
-    const std::function<void(const std::string&)>& warn) {
-  const auto start = std::chrono::steady_clock::now();
-  const char* const remedy =
-      " has not answered: start every rank with the same library and GLOO_ALGO";
-  Exchange exchange(mesh, own);
-  if (!exchange.overBy(
-          start + std::min<std::chrono::milliseconds>(timeout, kWarnAfter)) &&
-      timeout > kWarnAfter) {
-    warn(exchange.missing() + remedy);
-  }
-  if (!exchange.overBy(start + timeout)) {
-    throw gloo::IoException("bounded allreduce: " + exchange.missing() +
-                            remedy + " (waited " +
-                            std::to_string(timeout.count()) + " ms)");
-  }
-  std::vector<Greeting> all(mesh.size);
-  for (int rank = 0; rank < mesh.size; rank++) {
-    const std::string who = "bounded allreduce: rank " + std::to_string(rank);
-    if (rank == mesh.rank) {
-      all[rank] = own;
-    } else if (!Greeting::decode(exchange.inbox(rank), &all[rank])) {
-      throw gloo::IoException(
-          who + " has another version of the library: use one on all ranks");
-    } else if (all[rank].proof !=
-               Greeting::proofOf(secret, all[rank].hello.publicKey)) {
-      throw gloo::IoException(who +
-                              " has another secret (GLOO_UBT_SECRET): is it of "
-                              "another job?");
+GreetingExchange::GreetingExchange(Mesh mesh,
+                                   const Greeting& own,
+                                   std::string secret)
+    : mesh_(std::move(mesh)),
+      secret_(std::move(secret)),
+      own_(own.encode()),
+      peers_(mesh_.size),
+      all_(mesh_.size),
+      answered_(mesh_.size, false) {
+  all_[mesh_.rank] = own;
+  answered_[mesh_.rank] = true;
+  for (int rank = 0; rank < mesh_.size; rank++) {
+    if (rank != mesh_.rank) {
+      Peer& peer = peers_[rank];
+      peer.inbox.resize(kInboxBytes);
+      peer.incoming = mesh_.createUnboundBuffer(peer.inbox.data(), kInboxBytes);
+      peer.outgoing = mesh_.createUnboundBuffer(own_.data(), own_.size());
     }
   }
-  return all;
+}
+
+GreetingExchange::~GreetingExchange() {
+  for (Peer& peer : peers_) {
+    if (peer.thread.joinable()) {
+      peer.incoming->abortWaitRecv();
+      peer.outgoing->abortWaitSend();
+      peer.thread.join();
+    }
+  }
+}
+
+void GreetingExchange::greet(int rank) {
+  Peer& peer = peers_[rank];
+  std::string failure;
+  try {
+    peer.incoming->recv(rank, kSlot);
+    peer.outgoing->send(rank, kSlot);
+    if (!peer.incoming->waitRecv(nullptr, kForEver)) {
+      return;  // aborted
+    }
+    failure = take(rank);
+    if (failure.empty() && !peer.outgoing->waitSend(nullptr, kForEver)) {
+      return;
+    }
+  } catch (const std::exception& error) {
+    failure = "the connection to " + nameOf(rank) +
+              " is closed (has it died?): " + error.what();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  answered_[rank] = true;
+  if (failure_.empty()) {
+    failure_ = failure;
+  }
+  changed_.notify_one();
+}
+
+std::string GreetingExchange::take(int rank) {
+  std::vector<uint8_t>& bytes = peers_[rank].inbox;
+  bytes.resize(Greeting::kBytes);
+  Greeting greeting;
+  if (!Greeting::decode(bytes, &greeting)) {
+    return nameOf(rank) +
+           " has another version of the library: use one on all ranks";
+  }
+  if (greeting.proof != Greeting::proofOf(secret_, greeting.hello.publicKey)) {
+    return nameOf(rank) +
+           " has another secret (GLOO_UBT_SECRET): is it of another job?";
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  all_[rank] = greeting;
+  return "";
+}
+
+// Throws what went wrong with a rank.
+std::string GreetingExchange::silentBy(
+    std::chrono::steady_clock::time_point when) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_until(lock, when, [this] {
+    return !failure_.empty() ||
+           std::count(answered_.begin(), answered_.end(), false) == 0;
+  });
+  if (!failure_.empty()) {
+    throw gloo::IoException("bounded allreduce: " + failure_);
+  }
+  std::string names;
+  for (int rank = 0; rank < mesh_.size; rank++) {
+    if (!answered_[rank]) {
+      names += (names.empty() ? "" : ", ") + nameOf(rank);
+    }
+  }
+  return names;
+}
+
+std::vector<Greeting> GreetingExchange::run(const Patience& patience,
+                                            const Warn& warn) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int rank = 0; rank < mesh_.size; rank++) {
+    if (rank != mesh_.rank) {
+      peers_[rank].thread = std::thread([this, rank] { greet(rank); });
+    }
+  }
+  std::string silent;
+  if (patience.untilWarning < patience.timeout) {
+    silent = silentBy(start + patience.untilWarning);
+    if (!silent.empty()) {
+      warn(silent + kRemedy);
+    }
+  }
+  silent = silentBy(start + patience.timeout);
+  if (!silent.empty()) {
+    throw gloo::IoException("bounded allreduce: " + silent + kRemedy +
+                            " (waited " +
+                            std::to_string(patience.timeout.count()) + " ms)");
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  return all_;
 }
 
 }  // namespace gloo_ext

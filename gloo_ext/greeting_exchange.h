@@ -2,8 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gloo_ext/greeting.h"
@@ -11,17 +16,58 @@
 
 namespace gloo_ext {
 
-// Swaps greetings with every other rank of the mesh; the result is by rank, the
-// own one in its place. A rank that has not answered after ten seconds is named
-// in a warning; on `timeout`, in the gloo::IoException that ends it, as is one
-// that is gone or does not belong here. Once in the life of a mesh.
+// Swaps greetings with every other rank of a mesh, once in the life of that.
+// One that failed has to be kept as long as the mesh: a rank may still answer,
+// and a connection of Gloo's is stuck once a message finds its buffer gone.
 //
 // No wait of Gloo's times out meanwhile: that would close all connections.
-std::vector<Greeting> exchangeGreetings(
-    const gloo::transport::ubt::Mesh& mesh,
-    const Greeting& own,
-    const std::string& secret,
-    std::chrono::milliseconds timeout,
-    const std::function<void(const std::string&)>& warn);
+class GreetingExchange {
+ public:
+  // No collective's: those have a small prefix in the top byte.
+  static constexpr uint64_t kSlot = 0xfc00000000000000;
+
+  struct Patience {
+    std::chrono::milliseconds timeout;
+    std::chrono::milliseconds untilWarning = std::chrono::seconds(10);
+  };
+  using Warn = std::function<void(const std::string&)>;
+
+  // Throws gloo::IoException if the mesh is gone.
+  GreetingExchange(gloo::transport::ubt::Mesh mesh,
+                   const Greeting& own,
+                   std::string secret);
+  ~GreetingExchange();
+
+  // The greetings by rank, the own one in its place. Ranks that do not answer
+  // are named in a warning, if there is time for one, and on timeout in the
+  // gloo::IoException that ends this; at once, one that is gone or does not
+  // belong here. Once.
+  std::vector<Greeting> run(const Patience& patience, const Warn& warn);
+
+ private:
+  struct Peer {
+    std::vector<uint8_t> inbox;
+    std::unique_ptr<gloo::transport::UnboundBuffer> incoming;
+    std::unique_ptr<gloo::transport::UnboundBuffer> outgoing;
+    // Gloo has no wait for whichever of several comes first.
+    std::thread thread;
+  };
+
+  void greet(int rank);
+  // What is wrong with what a rank sent; empty if nothing.
+  std::string take(int rank);
+  // "rank 1, rank 3"; empty once all have answered.
+  std::string silentBy(std::chrono::steady_clock::time_point when);
+
+  const gloo::transport::ubt::Mesh mesh_;
+  const std::string secret_;
+  std::vector<uint8_t> own_;
+  std::vector<Peer> peers_;  // by rank; the own one is empty
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Greeting> all_;   // by rank
+  std::vector<bool> answered_;  // by rank
+  std::string failure_;         // the first
+};
 
 }  // namespace gloo_ext

@@ -89,9 +89,10 @@ std::optional<sockaddr_storage> addressOfHostName() {
 }  // namespace
 
 sockaddr_storage localAddress() {
-  if (const char* const named = std::getenv(kVariable)) {
-    const std::string first = named;
-    return addressOf(first.substr(0, first.find(',')));
+  const char* const variable = std::getenv(kVariable);
+  const std::string names = variable == nullptr ? "" : variable;
+  if (!names.empty()) {
+    return addressOf(names.substr(0, names.find(',')));
   }
   if (const auto own = addressOfHostName()) {
     return *own;

@@ -47,15 +47,14 @@ Policy Policy::fromEnvironment() {
   if (const char* const name = std::getenv("GLOO_ALGO")) {
     policy.algorithm = algorithmOf(name);
   }
-  if (policy.algorithm == Algorithm::kOptiReduce) {
-    policy.bytesMin =
-        gloo::transport::ubt::Settings::fromEnvironment().minBytes;
+  if (policy.algorithm != Algorithm::kOptiReduce) {
+    return policy;
   }
+  policy.bytesMin = gloo::transport::ubt::Settings::fromEnvironment().minBytes;
   constexpr const char* kHandshake = "GLOO_UBT_HANDSHAKE_TIMEOUT";
   if (const char* const value = std::getenv(kHandshake)) {
-    policy.handshakeTimeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(
-            gloo::transport::ubt::parseDuration(kHandshake, value));
+    policy.handshakeTimeout = std::chrono::ceil<std::chrono::milliseconds>(
+        gloo::transport::ubt::parseDuration(kHandshake, value));
   }
   return policy;
 }

@@ -19,7 +19,8 @@ enum class Algorithm {
 
 // What the user wants of the drop-in, all ranks the same.
 struct Policy {
-  // GLOO_ALGO; unset: kOriginal, and nothing else is looked at.
+  // GLOO_ALGO; unset: kOriginal. What is below is looked at for kOptiReduce
+  // alone.
   Algorithm algorithm = Algorithm::kOriginal;
 
   // Smallest bounded allreduce. Bytes. GLOO_UBT_MIN_BYTES.

@@ -19,13 +19,15 @@ constexpr auto kTextfilePeriod = std::chrono::seconds(1);
 Recorder::Recorder(std::string directory, int rank)
     : directory_(std::move(directory)), rank_(rank) {
   if (!directory_.empty()) {
-    const std::string path =
-        directory_ + "/rank" + std::to_string(rank_) + ".jsonl";
-    lines_.open(path, std::ios::app);
+    lines_.open(linesPath(), std::ios::app);
     if (!lines_) {
-      complain(path);
+      complain(linesPath());
     }
   }
+}
+
+std::string Recorder::linesPath() const {
+  return directory_ + "/rank" + std::to_string(rank_) + ".jsonl";
 }
 
 void Recorder::complain(const std::string& path) {
@@ -45,6 +47,9 @@ void Recorder::add(const BoundedOp& op) {
   const std::string line = opJson(op);
   std::lock_guard<std::mutex> lock(mutex_);
   lines_ << line << "\n" << std::flush;
+  if (!lines_) {
+    complain(linesPath());
+  }
   const auto now = std::chrono::steady_clock::now();
   if (now - written_ >= kTextfilePeriod) {
     written_ = now;

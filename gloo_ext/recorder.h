@@ -28,6 +28,7 @@ class Recorder {
   void finish();
 
  private:
+  std::string linesPath() const;
   void complain(const std::string& path);
   void writeTextfile();
 

@@ -2,6 +2,7 @@
 #include "gloo_ext/report_text.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,16 @@ std::string grouped(uint64_t number) {
   for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) {
     text.insert(at, ",");
   }
+  return text;
+}
+
+// To so many digits, but 1234 is no "1.2e+03".
+std::string rounded(double number, int digits) {
+  if (number >= std::pow(10, digits - 1)) {
+    return std::to_string(std::llround(number));
+  }
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*g", digits, number);
   return text;
 }
 
@@ -216,14 +227,11 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
 }
 
 std::string summary(const Statistics::Totals& totals) {
-  char numbers[128];
-  std::snprintf(numbers,
-                sizeof(numbers),
-                " ops, %.2g %% lost, p50/p99 %.3g/%.3g ms",
-                100 * share(totals.pairsMissing, totals.pairsExpected),
-                milliseconds(totals.p50),
-                milliseconds(totals.p99));
-  return "optireduce: " + grouped(totals.boundedOps) + numbers;
+  const double lost = share(totals.pairsMissing, totals.pairsExpected);
+  return "optireduce: " + grouped(totals.boundedOps) + " ops, " +
+         rounded(100 * lost, 2) + " % lost, p50/p99 " +
+         rounded(milliseconds(totals.p50), 3) + "/" +
+         rounded(milliseconds(totals.p99), 3) + " ms";
 }
 
 }  // namespace gloo_ext

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is expected to exit does so in a process that gtest forks.
+#include "gloo_ext/process_state.h"
+
+#include <gloo/context.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "tests/gloo_ext/bounded_ops.h"
+#include "tests/support/environment_variable.h"
+
+namespace gloo_ext {
+namespace {
+
+using ::testing::Eq;
+using ::testing::ExitedWithCode;
+using ::testing::HasSubstr;
+
+constexpr unsigned int kChildSecondsMax = 30;
+
+void addOps(int count) {
+  for (int i = 0; i < count; i++) {
+    ProcessState::instance().recorder().add(boundedOp(2));
+  }
+}
+
+uint64_t boundedOps() {
+  return ProcessState::instance().recorder().statistics().totals().boundedOps;
+}
+
+// Ends as a program does that has done its work.
+template <typename Body>
+[[noreturn]] void endAfter(const Body& body) {
+  alarm(kChildSecondsMax);
+  body();
+  std::exit(0);
+}
+
+class ProcessStateTest : public ::testing::Test {
+ private:
+  const test::EnvironmentVariable rank_{"RANK", "0"};
+  const test::EnvironmentVariable report_{"GLOO_UBT_REPORT", nullptr};
+  const test::EnvironmentVariable interface_{"GLOO_SOCKET_IFNAME", "lo"};
+};
+
+TEST_F(ProcessStateTest, IsOneForAllThreads) {
+  EXPECT_EXIT(endAfter([] {
+                std::vector<std::thread> threads;
+                threads.reserve(8);
+                for (int i = 0; i < 8; i++) {
+                  threads.emplace_back([] { addOps(10); });
+                }
+                for (std::thread& thread : threads) {
+                  thread.join();
+                }
+              }),
+              ExitedWithCode(0),
+              HasSubstr("optireduce: 80 ops"));
+}
+
+TEST_F(ProcessStateTest, AForkedChildBeginsAnew) {
+  addOps(5);
+  EXPECT_EXIT(endAfter([] {
+                if (boundedOps() != 0) {
+                  std::_Exit(1);
+                }
+                addOps(2);
+              }),
+              ExitedWithCode(0),
+              HasSubstr("optireduce: 2 ops"));
+  EXPECT_EQ(boundedOps(), 5u);
+}
+
+TEST_F(ProcessStateTest, AForkedChildThatAsksNothingSaysNothing) {
+  addOps(1);
+  EXPECT_EXIT(endAfter([] {}), ExitedWithCode(0), Eq(""));
+}
+
+TEST_F(ProcessStateTest, AForkedChildEndsWithoutItsParentsThreads) {
+  const auto context = std::make_shared<gloo::Context>(0, 1);
+  const gloo::transport::ubt::Mesh mesh{0, 1, nullptr};
+  const auto bounded = ProcessState::instance().contexts().of(context, mesh);
+  EXPECT_EXIT(
+      endAfter([&] {
+        if (ProcessState::instance().contexts().of(context, mesh) == bounded) {
+          std::_Exit(1);
+        }
+      }),
+      ExitedWithCode(0),
+      Eq(""));
+  EXPECT_EQ(ProcessState::instance().contexts().of(context, mesh), bounded);
+}
+
+}  // namespace
+}  // namespace gloo_ext
