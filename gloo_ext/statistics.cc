@@ -20,8 +20,7 @@ void addTo(Statistics::Peer* peer, const ubt::StageBytes& bytes) {
 // Nearest rank. REQUIRES a sample.
 std::chrono::nanoseconds percentile(
     std::vector<std::chrono::nanoseconds> samples, double share) {
-  const size_t rank =
-      std::min(samples.size() - 1, static_cast<size_t>(share * samples.size()));
+  const auto rank = static_cast<size_t>(std::ceil(share * samples.size())) - 1;
   std::nth_element(samples.begin(), samples.begin() + rank, samples.end());
   return samples[rank];
 }

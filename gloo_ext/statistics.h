@@ -16,8 +16,7 @@
 
 namespace gloo_ext {
 
-// One bounded call, of whichever context.
-// A call on the bounded path.
+// One call on the bounded path, of whichever context.
 struct BoundedOp {
   int rank = 0;  // in the context
   int size = 1;
@@ -31,7 +30,6 @@ struct BoundedOp {
 };
 
 // What became of this process's calls so far. Any thread may call.
-// What became of all calls of a process. Any thread may call.
 class Statistics {
  public:
   // Between this process and another, in all contexts and both stages.
