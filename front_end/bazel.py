@@ -6,8 +6,7 @@ import sys
 
 from .errors import UserError
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def build(target: str) -> str:
