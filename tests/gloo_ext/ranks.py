@@ -5,23 +5,18 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
 
+from front_end.local_ranks import free_port
+
 HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
 LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
 # Bounded, and yet nothing expires, however busy the machine is.
 PATIENT = {"GLOO_UBT_BOUND": "20s"}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Job:
@@ -30,7 +25,7 @@ class Job:
     def __init__(self, python: str, script: str, size: int,
                  arguments: Sequence[str] = ()) -> None:
         self._command = [python, str(HERE / "scripts" / script), *arguments]
-        self._port = _free_port()
+        self._port = free_port()
         self._folder = tempfile.TemporaryDirectory()
         self.size = size
         self.processes: Dict[int, subprocess.Popen] = {}

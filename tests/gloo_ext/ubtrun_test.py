@@ -3,6 +3,7 @@ import contextlib
 import io
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +28,14 @@ LAUNCHED = {
         "SLURM_LOCALID": "3", "SLURM_STEP_TASKS_PER_NODE": "4",
         "SLURM_NODEID": "0", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"},
 }
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def parse(*words):
@@ -182,6 +191,29 @@ class Ranks(unittest.TestCase):
         self.assertEqual(code, 128 + signal.SIGKILL)
         self.assertIn("rank 1 was ended by SIGKILL", said)
         self.assertNotIn("rank 0", said)
+
+    def test_what_a_rank_has_started_ends_with_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code = ("import os, subprocess, sys, time\n"
+                    "child = subprocess.Popen(['sleep', '600'])\n"
+                    f"os.mkdir('{folder}/%d' % child.pid)\n"
+                    f"os.mkdir('{folder}/%d' % os.getpid())\n"
+                    "time.sleep(600)")
+            job = subprocess.Popen(
+                [sys.executable, "-c",
+                 "import os, sys; from gloo_ext.ubtrun_lib import ranks; "
+                 f"sys.exit(ranks.run([sys.executable, '-c', {code!r}], 3, "
+                 "os.environ))"],
+                env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+                stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 60
+            while len(os.listdir(folder)) < 6:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            job.send_signal(signal.SIGINT)
+            self.assertEqual(job.wait(60), 128 + signal.SIGINT)
+            for process in os.listdir(folder):
+                self.assertFalse(is_running(process))
 
 
 if __name__ == "__main__":
