@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests import junit_main
 from tests.gloo_ext import private_slurm
-from tests.gloo_ext.ranks import HERE, LIBRARY, PATIENT
+from tests.gloo_ext.ranks import HERE, LIBRARY, PATIENT, is_alive
 
 # Where third_party/install_wheel puts it; tests have no HOME.
 _HOME = pwd.getpwuid(os.getuid()).pw_dir
@@ -35,14 +35,6 @@ def clone(folder):
     (folder / "bazel-bin/gloo_ext").mkdir(parents=True)
     shutil.copy(LIBRARY, folder / "bazel-bin/gloo_ext")
     return str(folder / "gloo_ext/ubtrun")
-
-
-def is_alive(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state.split()[0] != "Z"
 
 
 def is_free(port):

@@ -19,6 +19,15 @@ LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
 PATIENT = {"GLOO_UBT_BOUND": "20s"}
 
 
+def is_alive(pid: int) -> bool:
+    """Exists, and is no zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] != "Z"
+
+
 class Job:
     """A script on `size` ranks; ended, whatever happens, by close()."""
 

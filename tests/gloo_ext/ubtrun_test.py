@@ -13,6 +13,7 @@ from front_end.errors import UserError
 from gloo_ext.ubtrun_lib import __main__ as ubtrun
 from gloo_ext.ubtrun_lib import arguments, environment, ranks
 from tests import junit_main
+from tests.gloo_ext.ranks import is_alive
 
 # Rank 3 of 4 on one host, as seen with Open MPI 4.1, MPICH 4.0, Slurm 22.05.
 LAUNCHED = {
@@ -28,14 +29,6 @@ LAUNCHED = {
         "SLURM_LOCALID": "3", "SLURM_STEP_TASKS_PER_NODE": "4",
         "SLURM_NODEID": "0", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"},
 }
-
-
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def parse(*words):
@@ -212,8 +205,7 @@ class Ranks(unittest.TestCase):
                 time.sleep(0.01)
             job.send_signal(signal.SIGINT)
             self.assertEqual(job.wait(60), 128 + signal.SIGINT)
-            for process in os.listdir(folder):
-                self.assertFalse(is_running(process))
+            self.assertEqual(list(filter(is_alive, os.listdir(folder))), [])
 
 
 if __name__ == "__main__":
