@@ -94,11 +94,11 @@ class Launchers(UbtrunTest):
         return [self.ubtrun, "--python", PYTHON, *options,
                 self.script("place.py")]
 
-    def launcher(self, *names):
-        for name in names:
-            if shutil.which(name):
-                return name
-        self.skipTest(f"no {names[0]}: third_party/torch_packages.txt")
+    def launcher(self, name):
+        if not shutil.which(name):
+            self.skipTest(f"no {name}: third_party/install "
+                          "third_party/launcher_packages.txt")
+        return name
 
     def test_none(self):
         self.check_ranks(self.one_of_many("--nproc-per-node", "2"))
