@@ -3,13 +3,12 @@
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 
-from front_end import bazel
+from front_end import bazel, preload
 from front_end.errors import EXIT_INTERRUPTED, UserError
 
 from . import arguments as command_line
@@ -20,17 +19,12 @@ from .models import MODELS, packaged_data
 from .progress import Progress
 from .table import render
 
-_LIBRARY = "//gloo_ext:libgloo_ubt.so"
-
 
 def library(arguments: argparse.Namespace) -> str | None:
     if set(arguments.algorithms) == {PLAIN}:
         return None
-    path = arguments.library or bazel.build(_LIBRARY)
-    if re.search(r"[\s:]", path):
-        raise UserError(f"'{path}' cannot be preloaded, for the space or colon "
-                        "in it; move this folder elsewhere")
-    return path
+    preload.check(arguments.library or bazel.output(preload.LIBRARY))
+    return arguments.library or bazel.build(preload.LIBRARY)
 
 
 def _command(arguments: argparse.Namespace, data: str,

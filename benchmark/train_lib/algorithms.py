@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which allreduces there are, and how a training script gets one."""
+from front_end import preload
 
 PLAIN = "gloo"  # without this project's library
 
@@ -16,5 +17,5 @@ def variables(algorithm: str, library: str | None,
     """
     if algorithm == PLAIN:
         return {}
-    return {"LD_PRELOAD": " ".join(filter(None, (library, preloaded))),
-            "GLOO_ALGO": algorithm}
+    assert library is not None
+    return preload.variables(library, algorithm, preloaded)

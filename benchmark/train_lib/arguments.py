@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from front_end.options import check_writable, picture, positive, unknown
+from front_end.options import check_writable, one_of, picture, positive
 
 from .algorithms import KNOWN
 from .models import MODELS
@@ -53,14 +53,6 @@ exit code
 """
 
 
-def _name_of(known: Sequence[str]):
-    def parse(text: str) -> str:
-        if text not in known:
-            raise argparse.ArgumentTypeError(unknown(text, known))
-        return text
-    return parse
-
-
 def _list_of(parse_one, what: str):
     def parse(text: str) -> tuple:
         values = tuple(parse_one(word) for word in text.split(","))
@@ -84,10 +76,10 @@ def make_parser() -> argparse.ArgumentParser:
         allow_abbrev=False)
     what = parser.add_argument_group("what to train")
     what.add_argument(
-        "--model", type=_name_of(tuple(MODELS)), required=True, metavar="NAME",
+        "--model", type=one_of(tuple(MODELS)), required=True, metavar="NAME",
         help="one of those below")
     what.add_argument(
-        "--algorithms", type=_list_of(_name_of(KNOWN), "algorithm"),
+        "--algorithms", type=_list_of(one_of(KNOWN), "algorithm"),
         default=("ring", "optireduce"), metavar="A,B",
         help="in this order (default: ring,optireduce)")
     what.add_argument(

@@ -1,59 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ubtrun: see --help."""
+"""Checks, builds, runs."""
+import argparse
+import contextlib
+import fcntl
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+
+from front_end import bazel, preload
+from front_end.errors import EXIT_USAGE, UserError
 
 from . import arguments, environment, ranks
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-TARGET = "//gloo_ext:libgloo_ubt.so"
-LIBRARY = os.path.join(ROOT, "bazel-bin", "gloo_ext", "libgloo_ubt.so")
+_HAS_TORCH = """\
+import importlib.util, sys
+sys.exit(importlib.util.find_spec("torch") is None)
+"""
 
 
-def fail(message: str) -> None:
-    print(f"error: {message}", file=sys.stderr)
-    sys.exit(1)
-
-
-def built() -> str:
-    """The library's path. Builds it on first use, and not again: ranks of one
-    job start together."""
-    if not os.path.exists(LIBRARY):
-        print("ubtrun: building the library (once; a minute) ...",
-              file=sys.stderr, flush=True)
-        result = subprocess.run(
-            ["bazel", "build", "-c", "opt", TARGET], cwd=ROOT,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            check=False)
-        if result.returncode != 0:
-            fail(f"{result.stdout[-4000:]}\nbazel build {TARGET} failed, see "
-                 "above")
-    return LIBRARY
-
-
-def main() -> int:
-    words = sys.argv[1:]
-    options = arguments.parse(words)
-    try:
-        launched = ({} if options.nproc_per_node or options.print_env
-                    else environment.of_launcher(os.environ))
-    except environment.LauncherError as error:
-        fail(str(error))
-    if shutil.which(options.python) is None:
-        fail(f"no Python at '{options.python}': say --python PATH")
-    if options.script and not os.path.exists(options.script):
-        fail(f"no script '{options.script}'")
+def check(options: argparse.Namespace) -> None:
+    """Raises UserError for what would fail only after an installation."""
     if options.report and not os.path.isdir(options.report):
-        fail(f"--report {options.report}: no such folder; make it first")
-    if options.only_check:
-        if not os.path.exists(LIBRARY):
-            print("build")
-        return 0
-    variables = environment.of_library(options, built(), os.environ)
+        raise UserError(f"--report: there is no folder '{options.report}'; "
+                        "make it first", EXIT_USAGE)
+    preload.check(bazel.output(preload.LIBRARY))
+    if options.print_env:
+        return
+    if not os.path.exists(options.script):
+        raise UserError(f"there is no script '{options.script}'", EXIT_USAGE)
+    python = shutil.which(options.python)
+    if python is None:
+        raise UserError(f"there is no Python '{options.python}'; name one with "
+                        "--python PATH", EXIT_USAGE)
+    if subprocess.run([python, "-c", _HAS_TORCH], stdin=subprocess.DEVNULL,
+                      check=False).returncode:
+        raise UserError(
+            f"'{python}' has no PyTorch; name with --python PATH one that has, "
+            "for example of a virtual environment after pip install torch, or "
+            "/usr/bin/python3 after third_party/install "
+            "third_party/torch_packages.txt", EXIT_USAGE)
+
+
+def library() -> str:
+    """The library's path; builds it on first use."""
+    path = bazel.output(preload.LIBRARY)
+    if os.path.exists(path):
+        return path
+    installer = os.path.join(bazel.ROOT, "third_party", "install")
+    # The ranks of a launcher come here together: one builds, the others wait.
+    with open(installer, "rb") as lock:
+        with contextlib.suppress(OSError):  # not every NFS can
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(path):
+            if subprocess.run([installer], stdout=sys.stderr,
+                              check=False).returncode:
+                raise UserError("third_party/install failed; see above")
+            bazel.build(preload.LIBRARY)
+    return path
+
+
+def run(options: argparse.Namespace) -> int:
+    check(options)
+    launched = ({} if options.nproc_per_node or options.print_env
+                else environment.of_launcher(os.environ))
+    variables = environment.of_library(options, library(), os.environ)
     if options.print_env:
         for name, value in variables.items():
             print(f"export {name}={shlex.quote(value)}")
@@ -63,8 +76,12 @@ def main() -> int:
                *options.arguments]
     if options.nproc_per_node:
         return ranks.run(command, options.nproc_per_node, full)
-    os.execvpe(command[0], command, full)
+    os.execve(command[0], command, full)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def main(argv: Sequence[str]) -> int:
+    try:
+        return run(arguments.parse(argv))
+    except UserError as error:
+        print(f"ubtrun: error: {error}", file=sys.stderr)
+        return error.exit_code

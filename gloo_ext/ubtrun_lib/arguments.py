@@ -1,42 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ubtrun is asked to do."""
 import argparse
+from collections.abc import Sequence
+
+from front_end.options import one_of, positive, unknown
 
 ALGORITHMS = ("optireduce", "transpose", "ring", "bcube", "halving_doubling")
+REPAIRS = ("none", "broadcast", "both")
 
 _EPILOG = """\
-On one host:
+on one host
   gloo_ext/ubtrun --nproc-per-node 4 train.py --epochs 3
 
-As one of many, started by a launcher (torchrun, srun, mpirun), without
---nproc-per-node; what the launcher says of ranks is passed on:
+as one of many, which a launcher starts
+  Leave --nproc-per-node out; ranks and sizes come from the launcher. The first
+  rank's host is known under torchrun and srun, and where all are on one host;
+  for mpirun on several, set MASTER_ADDR to it. MASTER_PORT may be set, too.
+
   torchrun --nproc-per-node 4 --no-python gloo_ext/ubtrun train.py
   srun --ntasks 16 gloo_ext/ubtrun train.py
-  mpirun -n 16 -x MASTER_ADDR -x MASTER_PORT gloo_ext/ubtrun train.py
+  mpirun -n 4 gloo_ext/ubtrun train.py
+  MASTER_ADDR=host1 mpirun -n 16 --host host1:8,host2:8 -x MASTER_ADDR \\
+      gloo_ext/ubtrun train.py
 
-By hand, with any launcher: the lines that --print-env prints.
+by hand, with any launcher
+  eval "$(gloo_ext/ubtrun --print-env)"
+  torchrun --nproc-per-node 4 train.py
 
-Every other GLOO_UBT_* variable (docs/configuration.md) reaches the ranks as it
-is. Exit code: 0 if every rank ended with 0; else the first other one's, or 128
-and the signal's number."""
+Where python3 is not the one with torch, say --python. The library is built on
+first use, with Debian's packages; before ranks start on many hosts that share
+this folder, do so once with --print-env. GLOO_UBT_* variables
+(docs/configuration.md) reach the ranks as they are.
+
+Ctrl-C ends all ranks, and so does one that fails.
+
+exit code
+  0 every rank ended with 0; 2 wrong arguments; else that of the rank which is
+  to blame, or 128 and the signal's number
+"""
 
 
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
-        prog="ubtrun", epilog=_EPILOG,
+        prog="gloo_ext/ubtrun", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
         description="Runs a PyTorch script with backend=\"gloo\", untouched, "
         "over a bounded allreduce.")
     result.add_argument(
-        "--nproc-per-node", type=_positive, metavar="N",
+        "--nproc-per-node", "--nproc_per_node", type=positive(int),
+        metavar="N",
         help="start N local ranks; without it, this is one rank of a "
         "launcher's job")
     result.add_argument(
-        "--algo", choices=ALGORITHMS, default="optireduce",
-        help="which allreduce (GLOO_ALGO; default: %(default)s)")
+        "--algo", type=one_of(ALGORITHMS), default="optireduce",
+        metavar="NAME", help=", ".join(ALGORITHMS)
+        + " (GLOO_ALGO; default: %(default)s)")
     result.add_argument(
-        "--repair", choices=("none", "broadcast", "both"),
-        help="what is asked for again when lost (GLOO_UBT_REPAIR)")
+        "--repair", type=one_of(REPAIRS), metavar="STAGES",
+        help="what is asked for again when lost: " + ", ".join(REPAIRS)
+        + " (GLOO_UBT_REPAIR)")
     result.add_argument(
         "--bound", metavar="TIME",
         help="a stage's bound, such as 20ms, instead of a learned one "
@@ -56,26 +79,21 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--print-env", action="store_true",
         help="print what to set to do the same by hand, and end")
-    result.add_argument("--only-check", action="store_true",
-                        help=argparse.SUPPRESS)
     result.add_argument("script", nargs="?", help="the training script")
     result.add_argument("arguments", nargs=argparse.REMAINDER,
                         help="its arguments")
     return result
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("needs 1 or more")
-    return number
-
-
-def parse(words: list[str]) -> argparse.Namespace:
+def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments; ends the process, with a message, if they make no
     sense."""
     parsing = parser()
-    options = parsing.parse_args(words)
+    options, others = parsing.parse_known_args(words)
+    if others:
+        known = [name for action in parsing._actions
+                 for name in action.option_strings if name.startswith("--")]
+        parsing.error(unknown(others[0].split("=")[0], known))
     if options.script is None and not options.print_env:
         parsing.error("which script? gloo_ext/ubtrun [options] train.py ...")
     return options

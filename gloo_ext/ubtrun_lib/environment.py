@@ -1,31 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is set for the ranks."""
 import argparse
+import dataclasses
 import os
+import re
 import shutil
 import subprocess
+import zlib
 from collections.abc import Mapping
 
-# Where launchers say rank, size and local rank.
-_LAUNCHERS = {
-    "Slurm": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
-    "Open MPI": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                 "OMPI_COMM_WORLD_LOCAL_RANK"),
-    "MPICH": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
-}
-_PORT = "29500"  # torchrun's default
+from front_end import preload
+from front_end.errors import EXIT_USAGE, UserError
+
+_LOOPBACK = "127.0.0.1"
 
 
-class LauncherError(Exception):
-    """Something that is missing, and how to mend it."""
+@dataclasses.dataclass(frozen=True)
+class _Launcher:
+    """The variables by which a launcher tells a rank its place."""
+
+    name: str
+    rank: str
+    size: str
+    local_rank: str
+    local_size: str  # or, of Slurm, one such number for each host
+    job: tuple[str, ...] = ()  # differs between jobs, and not within one
+
+
+# Slurm is last: under mpirun its variables are there too, and about something
+# else. Those of a step are srun's own: a batch script has none.
+_LAUNCHERS = (
+    _Launcher("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+              "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+              ("PMIX_NAMESPACE",)),
+    _Launcher("MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
+              "MPI_LOCALNRANKS"),
+    _Launcher("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+              "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE",
+              ("SLURM_JOB_ID", "SLURM_STEP_ID")),
+)
 
 
 def of_library(options: argparse.Namespace, library: str,
                environment: Mapping[str, str]) -> dict[str, str]:
     """The variables that make a process use the library."""
-    before = environment.get("LD_PRELOAD")
-    result = {"LD_PRELOAD": f"{library}:{before}" if before else library,
-              "GLOO_ALGO": options.algo}
+    result = preload.variables(library, options.algo,
+                               environment.get("LD_PRELOAD", ""))
     for name, value in (("GLOO_UBT_REPAIR", options.repair),
                         ("GLOO_UBT_BOUND", options.bound),
                         ("GLOO_UBT_MIN_BYTES", options.min_bytes),
@@ -41,34 +61,61 @@ def of_launcher(environment: Mapping[str, str]) -> dict[str, str]:
     """PyTorch's variables, from what a launcher has set.
 
     Raises:
-        LauncherError: no launcher has, or not where rank 0 is.
+        UserError: no launcher has, or not where rank 0 is.
     """
     if "RANK" in environment and "WORLD_SIZE" in environment:
         return {}  # torchrun, or a user: all is said
-    for launcher, (rank, size, local) in _LAUNCHERS.items():
-        if rank in environment and size in environment:
-            result = {"RANK": environment[rank],
-                      "WORLD_SIZE": environment[size],
-                      "LOCAL_RANK": environment.get(local, "0")}
-            if "MASTER_ADDR" not in environment:
-                result["MASTER_ADDR"] = _first_host(launcher, environment)
-            if "MASTER_PORT" not in environment:
-                result["MASTER_PORT"] = _PORT
-            return result
-    raise LauncherError(
-        "no launcher has started this (RANK and WORLD_SIZE are not set): say "
-        "--nproc-per-node N for local ranks, or start it with torchrun, srun "
-        "or mpirun")
+    for launcher in _LAUNCHERS:
+        if {launcher.rank, launcher.size, launcher.local_rank,
+                launcher.local_size} <= environment.keys():
+            return _translated(launcher, environment)
+    raise UserError(
+        "no launcher has started this: RANK and WORLD_SIZE are not set, nor "
+        "what srun or mpirun would set. Say, before the script, "
+        "--nproc-per-node N for local ranks, or start it with a launcher "
+        "(--help)", EXIT_USAGE)
+
+
+def _translated(launcher: _Launcher,
+                environment: Mapping[str, str]) -> dict[str, str]:
+    size = environment[launcher.size]
+    local_size = _of_this_host(environment[launcher.local_size],
+                               int(environment.get("SLURM_NODEID", 0)))
+    result = {"RANK": environment[launcher.rank], "WORLD_SIZE": size,
+              "LOCAL_RANK": environment[launcher.local_rank],
+              "LOCAL_WORLD_SIZE": local_size}
+    if "MASTER_ADDR" not in environment:
+        result["MASTER_ADDR"] = (
+            _LOOPBACK if local_size == size
+            else _first_host(launcher.name, environment))
+    if "MASTER_PORT" not in environment:
+        job = [environment.get(name, "") for name in launcher.job]
+        result["MASTER_PORT"] = str(_port(".".join(job)))
+    return result
+
+
+def _of_this_host(sizes: str, host: int) -> str:
+    """Of "4(x2),3", hosts 0 and 1 have 4 and host 2 has 3."""
+    expanded: list[str] = []
+    for size, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", sizes):
+        expanded += [size] * int(times or 1)
+    return expanded[host] if len(expanded) > 1 else expanded[0]
+
+
+def _port(job: str) -> int:
+    """The same for all ranks, and probably another one for another job on
+    this host; below those that the kernel gives to whoever asks."""
+    return 20000 + zlib.crc32(job.encode()) % 10000
 
 
 def _first_host(launcher: str, environment: Mapping[str, str]) -> str:
-    nodes = environment.get("SLURM_JOB_NODELIST")
-    if nodes and shutil.which("scontrol"):
-        hosts = subprocess.run(
-            ["scontrol", "show", "hostnames", nodes], capture_output=True,
+    hosts = environment.get("SLURM_STEP_NODELIST")
+    if launcher == "Slurm" and hosts and shutil.which("scontrol"):
+        names = subprocess.run(
+            ["scontrol", "show", "hostnames", hosts], capture_output=True,
             text=True, check=False).stdout.split()
-        if hosts:
-            return hosts[0]
-    raise LauncherError(
+        if names:
+            return names[0]
+    raise UserError(
         f"{launcher} does not say where rank 0 runs: set MASTER_ADDR to that "
-        "host's name, the same for all ranks")
+        "host's name, the same for all ranks", EXIT_USAGE)

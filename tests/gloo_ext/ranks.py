@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
+
+from front_end.local_ranks import free_port
 
 HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
 LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
@@ -18,10 +19,13 @@ LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
 PATIENT = {"GLOO_UBT_BOUND": "20s"}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def is_alive(pid: int) -> bool:
+    """Exists, and is no zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] != "Z"
 
 
 class Job:
@@ -30,7 +34,7 @@ class Job:
     def __init__(self, python: str, script: str, size: int,
                  arguments: Sequence[str] = ()) -> None:
         self._command = [python, str(HERE / "scripts" / script), *arguments]
-        self._port = _free_port()
+        self._port = free_port()
         self._folder = tempfile.TemporaryDirectory()
         self.size = size
         self.processes: Dict[int, subprocess.Popen] = {}

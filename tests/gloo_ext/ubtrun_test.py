@@ -9,8 +9,26 @@ import tempfile
 import time
 import unittest
 
+from front_end.errors import UserError
+from gloo_ext.ubtrun_lib import __main__ as ubtrun
 from gloo_ext.ubtrun_lib import arguments, environment, ranks
 from tests import junit_main
+from tests.gloo_ext.ranks import is_alive
+
+# Rank 3 of 4 on one host, as seen with Open MPI 4.1, MPICH 4.0, Slurm 22.05.
+LAUNCHED = {
+    "Open MPI": {
+        "OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4",
+        "OMPI_COMM_WORLD_LOCAL_RANK": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": "4",
+        "PMIX_NAMESPACE": "1692663809"},
+    "MPICH": {
+        "PMI_RANK": "3", "PMI_SIZE": "4", "MPI_LOCALRANKID": "3",
+        "MPI_LOCALNRANKS": "4"},
+    "Slurm": {
+        "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4",
+        "SLURM_LOCALID": "3", "SLURM_STEP_TASKS_PER_NODE": "4",
+        "SLURM_NODEID": "0", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"},
+}
 
 
 def parse(*words):
@@ -24,9 +42,12 @@ class Arguments(unittest.TestCase):
         self.assertEqual(options.arguments, ["--algo", "sgd", "-h"])
 
     def test_nonsense_is_named(self):
-        for words, text in ((["--algo", "rnig", "a.py"], "rnig"),
-                            (["--nproc-per-node", "0", "a.py"], "1 or more"),
-                            ([], "which script?")):
+        for words, text in (
+                (["--algo", "rnig", "a.py"], "did you mean ring?"),
+                (["--nproc-per-node", "0", "a.py"], "above 0"),
+                (["--reprot=/tmp", "a.py"], "did you mean --report?"),
+                (["--bound", "20ms"], "which script?"),
+                ([], "which script?")):
             said = io.StringIO()
             with self.subTest(words), contextlib.redirect_stderr(said), \
                     self.assertRaises(SystemExit):
@@ -48,52 +69,128 @@ class Environment(unittest.TestCase):
             environment.of_library(parse("a.py"), "/lib.so", {}),
             {"LD_PRELOAD": "/lib.so", "GLOO_ALGO": "optireduce"})
 
-    def test_launchers_are_understood(self):
+    def test_what_is_preloaded_already_is_not_preloaded_twice(self):
         self.assertEqual(
-            environment.of_launcher({"RANK": "1", "WORLD_SIZE": "2"}), {})
-        self.assertEqual(
-            environment.of_launcher(
-                {"SLURM_PROCID": "3", "SLURM_NTASKS": "8", "SLURM_LOCALID": "1",
-                 "MASTER_ADDR": "a", "MASTER_PORT": "1"}),
-            {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "1"})
+            environment.of_library(parse("a.py"), "/lib.so",
+                                   {"LD_PRELOAD": "/lib.so /b.so"}
+                                   )["LD_PRELOAD"], "/lib.so:/b.so")
+
+    def test_torchrun_has_said_all(self):
+        self.assertEqual(environment.of_launcher(
+            {"RANK": "1", "WORLD_SIZE": "2", "SLURM_PROCID": "7"}), {})
+
+    def test_ranks_on_one_host_need_no_address(self):
+        for name, said in LAUNCHED.items():
+            with self.subTest(name):
+                found = environment.of_launcher(said)
+                self.assertTrue(found.pop("MASTER_PORT").isdigit())
+                self.assertEqual(found, {
+                    "RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "3",
+                    "LOCAL_WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1"})
+
+    def test_what_the_user_says_stays(self):
+        for said in LAUNCHED.values():
+            self.assertFalse({"MASTER_ADDR", "MASTER_PORT"} & set(
+                environment.of_launcher(
+                    {**said, "MASTER_ADDR": "a", "MASTER_PORT": "1"})))
+
+    def test_mpirun_in_a_slurm_job(self):
         found = environment.of_launcher(
-            {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2",
-             "OMPI_COMM_WORLD_LOCAL_RANK": "0", "MASTER_ADDR": "a"})
-        self.assertEqual(found["RANK"], "0")
-        self.assertTrue(found["MASTER_PORT"].isdigit())
+            {**LAUNCHED["Slurm"], "SLURM_PROCID": "0", **LAUNCHED["Open MPI"]})
+        self.assertEqual(found["RANK"], "3")
+
+    def test_ranks_of_a_job_agree_on_a_port_and_jobs_do_not(self):
+        def port(**more):
+            return environment.of_launcher(
+                {**LAUNCHED["Slurm"], **more})["MASTER_PORT"]
+
+        self.assertEqual(port(SLURM_PROCID="0"), port(SLURM_PROCID="1"))
+        self.assertNotEqual(port(), port(SLURM_JOB_ID="8"))
+        self.assertNotEqual(port(), port(SLURM_STEP_ID="1"))
+
+    def test_hosts_with_different_numbers_of_ranks(self):
+        for host, size in enumerate("443"):
+            self.assertEqual(environment.of_launcher(
+                {**LAUNCHED["Slurm"], "SLURM_STEP_NUM_TASKS": "11",
+                 "SLURM_STEP_TASKS_PER_NODE": "4(x2),3",
+                 "SLURM_NODEID": str(host), "MASTER_ADDR": "a"}
+            )["LOCAL_WORLD_SIZE"], size)
 
     def test_what_a_launcher_leaves_open_is_named(self):
+        batch_script = {"SLURM_PROCID": "0", "SLURM_NTASKS": "4",
+                        "SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "4"}
+        several_hosts = {**LAUNCHED["MPICH"], "PMI_SIZE": "8"}
         for said, text in (({}, "--nproc-per-node"),
-                           ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "MASTER_ADDR")):
-            with self.subTest(said), self.assertRaisesRegex(
-                    environment.LauncherError, text):
+                           (batch_script, "--nproc-per-node"),
+                           (several_hosts, "MPICH .* set MASTER_ADDR")):
+            with self.subTest(said), self.assertRaisesRegex(UserError, text):
                 environment.of_launcher(said)
+
+
+class Mistakes(unittest.TestCase):
+    """None of which costs an installation."""
+
+    def error_of(self, *words):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.assertEqual(ubtrun.main(["--nproc-per-node", "1", *words]), 2)
+        return said.getvalue()
+
+    def test_each_names_culprit_and_remedy(self):
+        for words, culprit, remedy in (
+                (["/nowhere.py"], "'/nowhere.py'", "no script"),
+                (["--python", "/nowhere/python", __file__],
+                 "'/nowhere/python'", "--python PATH"),
+                (["--python", "false", __file__], "false' has no PyTorch",
+                 "pip install torch"),
+                (["--report", "/nowhere", __file__], "'/nowhere'",
+                 "make it first")):
+            with self.subTest(words):
+                said = self.error_of(*words)
+                self.assertIn(culprit, said)
+                self.assertIn(remedy, said)
 
 
 class Ranks(unittest.TestCase):
     def run_ranks(self, code, count=3):
-        return ranks.run([sys.executable, "-c", code], count, os.environ)
+        """The exit code, and what is said of it."""
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            result = ranks.run([sys.executable, "-c", code], count, os.environ)
+        return result, said.getvalue()
 
     def test_each_knows_its_place(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.run_ranks(
                 f"import os; e = os.environ; int(e['MASTER_PORT']); "
                 f"open('{folder}/' + e['RANK'] + e['LOCAL_RANK'] + "
-                "e['WORLD_SIZE'], 'w')"), 0)
+                "e['WORLD_SIZE'], 'w')"), (0, ""))
             self.assertEqual(sorted(os.listdir(folder)), ["003", "113", "223"])
 
     def test_one_that_fails_ends_all(self):
         began = time.monotonic()
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            self.assertEqual(self.run_ranks(
-                "import os, sys, time; sys.exit(7) if os.environ['RANK'] == '1'"
-                " else time.sleep(600)"), 7)
-        self.assertIn("rank 1 ended with 7", said.getvalue())
+        code, said = self.run_ranks(
+            "import os, sys, time; sys.exit(7) if os.environ['RANK'] == '1'"
+            " else time.sleep(600)")
+        self.assertEqual(code, 7)
+        self.assertIn("rank 1 ended with exit code 7", said)
+        self.assertIn("the other ranks have been ended", said)
         self.assertLess(time.monotonic() - began, 300)
 
-    def test_ctrl_c_ends_all(self):
+    def test_one_that_was_killed_is_blamed_for_the_others(self):
+        code, said = self.run_ranks(
+            "import os, signal, sys, time\n"
+            "if os.environ['RANK'] == '1': os.kill(os.getpid(), 9)\n"
+            "time.sleep(0.2); sys.exit(1)")
+        self.assertEqual(code, 128 + signal.SIGKILL)
+        self.assertIn("rank 1 was ended by SIGKILL", said)
+        self.assertNotIn("rank 0", said)
+
+    def test_what_a_rank_has_started_ends_with_it(self):
         with tempfile.TemporaryDirectory() as folder:
-            code = (f"import os, time; open('{folder}/%d' % os.getpid(), 'w'); "
+            code = ("import os, subprocess, sys, time\n"
+                    "child = subprocess.Popen(['sleep', '600'])\n"
+                    f"os.mkdir('{folder}/%d' % child.pid)\n"
+                    f"os.mkdir('{folder}/%d' % os.getpid())\n"
                     "time.sleep(600)")
             job = subprocess.Popen(
                 [sys.executable, "-c",
@@ -102,12 +199,13 @@ class Ranks(unittest.TestCase):
                  "os.environ))"],
                 env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
                 stderr=subprocess.DEVNULL)
-            while len(os.listdir(folder)) < 3:
+            deadline = time.monotonic() + 60
+            while len(os.listdir(folder)) < 6:
+                self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)
             job.send_signal(signal.SIGINT)
             self.assertEqual(job.wait(60), 128 + signal.SIGINT)
-            for process in os.listdir(folder):
-                self.assertFalse(os.path.exists(f"/proc/{process}"))
+            self.assertEqual(list(filter(is_alive, os.listdir(folder))), [])
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ class Algorithms(unittest.TestCase):
 
     def test_what_the_user_preloads_stays(self):
         self.assertEqual(
-            "/l.so /malloc.so",
+            "/l.so:/malloc.so",
             algorithms.variables("ring", "/l.so", "/malloc.so")["LD_PRELOAD"])
 
 

@@ -21,6 +21,15 @@ def positive(kind: type) -> Callable[[str], int | float]:
     return parse
 
 
+def one_of(known: Collection[str]) -> Callable[[str], str]:
+    """A `type` for argparse: one of these names."""
+    def parse(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(unknown(text, known))
+        return text
+    return parse
+
+
 def picture(text: str) -> str:
     """A `type` for argparse: the name of a picture to write."""
     if not text.endswith(".png"):

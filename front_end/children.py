@@ -3,12 +3,13 @@
 
 Only processes that were started here are ever signalled, by their own ids.
 """
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Collection
-
-_END_GRACE_S = 2.0
 
 
 def with_parent(command: list[str]) -> list[str]:
@@ -18,18 +19,23 @@ def with_parent(command: list[str]) -> list[str]:
     return command
 
 
-def end(processes: Collection[subprocess.Popen]) -> None:
-    """Asks all to end, and kills those that have not within 2 s."""
-    for process in processes:
-        if process.poll() is None:
-            process.terminate()
-    deadline = time.monotonic() + _END_GRACE_S
-    for process in processes:
-        try:
+def end(processes: Collection[subprocess.Popen], number: int = signal.SIGTERM,
+        grace_s: float = 2.0) -> None:
+    """Asks all to end, and kills those that have not within `grace_s`, and
+    what they have started.
+
+    REQUIRES start_new_session of each, which makes that a group of its own.
+    """
+    running = [process for process in processes if process.poll() is None]
+    for process in running:
+        process.send_signal(number)
+    deadline = time.monotonic() + grace_s
+    for process in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def tail(path: str, lines: int = 5) -> str:

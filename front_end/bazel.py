@@ -6,8 +6,13 @@ import sys
 
 from .errors import UserError
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def output(target: str) -> str:
+    """The path of `target`, "//folder:name", built or not."""
+    folder, name = target.removeprefix("//").split(":")
+    return os.path.join(ROOT, "bazel-bin", folder, name)
 
 
 def build(target: str) -> str:
@@ -25,5 +30,4 @@ def build(target: str) -> str:
     if result.returncode != 0:
         raise UserError(f"{result.stdout[-4000:]}\nbazel build {target} "
                         "failed, see above")
-    folder, name = target.removeprefix("//").split(":")
-    return os.path.join(ROOT, "bazel-bin", folder, name)
+    return output(target)

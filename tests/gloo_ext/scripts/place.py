@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reduces; says which rank this is, and whether sums were bounded."""
+
+import json
+import os
+
+import gloo_ubt
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+tensor = torch.ones(1 << 17)
+for _ in range(5):
+    dist.all_reduce(tensor.fill_(1))
+    assert torch.all(tensor == dist.get_world_size())
+said = {"rank": dist.get_rank(), "size": dist.get_world_size(),
+        "local_rank": int(os.environ["LOCAL_RANK"]),
+        "local_size": int(os.environ["LOCAL_WORLD_SIZE"]),
+        "bounded": gloo_ubt.stats()["bounded_ops"]}
+dist.destroy_process_group()
+print(json.dumps(said), flush=True)
