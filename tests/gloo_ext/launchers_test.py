@@ -29,7 +29,7 @@ _LIMIT_S = 120
 
 def clone(folder):
     """Makes `folder` one with what ubtrun needs, built; returns ubtrun."""
-    for part in ("front_end", "gloo_ext/ubtrun_lib"):
+    for part in ("gloo_ext/front_end", "gloo_ext/ubtrun_lib"):
         shutil.copytree(ROOT / part, folder / part)
     shutil.copy(ROOT / "gloo_ext/ubtrun", folder / "gloo_ext")
     (folder / "bazel-bin/gloo_ext").mkdir(parents=True)
