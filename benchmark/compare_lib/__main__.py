@@ -2,15 +2,15 @@
 """Builds, runs, shows."""
 import contextlib
 import json
-import signal
 import subprocess
 import sys
 
 from front_end import bazel
+from front_end.commands import run_command
 
 from . import algorithms
 from . import arguments as command_line
-from .errors import EXIT_INTERRUPTED, EXIT_USAGE, CompareError
+from .errors import EXIT_USAGE, CompareError
 from .processes import PrivateRedis, Workers
 from .progress import Progress
 from .table import is_sound, render, verdict, why
@@ -56,7 +56,7 @@ def _collect(workers, sizes, per_size):
             if event["event"] == "connected":
                 progress.connected()
             elif event["event"] == "progress":
-                progress.show(event, len(results) // per_size)
+                progress.take(event, len(results) // per_size)
             elif event["event"] == "row":
                 results.append((event["row"], event.get("samples_us")))
     return results
@@ -97,26 +97,21 @@ def _show(arguments, results):
                   f"{verdict(row)}{why(row)}", file=sys.stderr)
 
 
+def _main(argv):
+    arguments = command_line.parse(argv)
+    if arguments.only_check:
+        return 0
+    results, exit_code = _run(arguments)
+    if arguments.shows:
+        _show(arguments, results)
+    elif exit_code:
+        print("error: not all rows are sound; rank 0 says which",
+              file=sys.stderr)
+    return exit_code
+
+
 def main(argv):
-    # So that everything is cleaned up, also when a launcher ends us.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        arguments = command_line.parse(argv)
-        if arguments.only_check:
-            return 0
-        results, exit_code = _run(arguments)
-        if arguments.shows:
-            _show(arguments, results)
-        elif exit_code:
-            print("error: not all rows are sound; rank 0 says which",
-                  file=sys.stderr)
-        return exit_code
-    except CompareError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted; all processes have been ended", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    return run_command(_main, argv)
 
 
 if __name__ == "__main__":

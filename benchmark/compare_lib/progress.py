@@ -1,45 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on standard error, when a person watches it."""
-import sys
+"""How far the comparison is."""
+from front_end.progress import Bar
 
 from .table import human_bytes
 
 
-class Progress:
-    """Takes the worker's "progress" events; draws nothing into a log."""
+class Progress(Bar):
+    """Takes the worker's "progress" events."""
 
     def __init__(self, sizes):
+        super().__init__()
         self._sizes = list(sizes)
-        self._bar = None
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import (BarColumn, Progress as Bar, TextColumn,
-                                       TimeRemainingColumn)
-            self._bar = Bar(
-                TextColumn("{task.description}"), BarColumn(),
-                TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
-                console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("connecting", total=None)
-
-    def __enter__(self):
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_):
-        if self._bar:
-            self._bar.stop()
+        self.show("connecting")
 
     def connected(self):
-        if self._bar:
-            self._bar.update(self._task, description="warming up")
+        self.show("warming up")
 
-    def show(self, event, sizes_done):
-        if self._bar:
-            total = event["total_s"] * len(self._sizes)
-            done = event["total_s"] * sizes_done + min(
-                event["elapsed_s"], event["total_s"])
-            self._bar.update(
-                self._task, total=total, completed=done,
-                description=f"{human_bytes(4 * event['elements'])}, "
-                f"{event['rounds']} rounds")
+    def take(self, event, sizes_done):
+        total = event["total_s"] * len(self._sizes)
+        done = event["total_s"] * sizes_done + min(
+            event["elapsed_s"], event["total_s"])
+        self.show(f"{human_bytes(4 * event['elements'])}, "
+                  f"{event['rounds']} rounds", total=total, completed=done)

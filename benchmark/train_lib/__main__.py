@@ -3,13 +3,12 @@
 import argparse
 import json
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 
-from front_end import bazel, preload
-from front_end.errors import EXIT_INTERRUPTED, UserError
+from front_end import preload
+from front_end.commands import run_command
 
 from . import arguments as command_line
 from . import pytorch, runs
@@ -23,8 +22,7 @@ from .table import render
 def library(arguments: argparse.Namespace) -> str | None:
     if set(arguments.algorithms) == {PLAIN}:
         return None
-    preload.check(arguments.library or bazel.output(preload.LIBRARY))
-    return arguments.library or bazel.build(preload.LIBRARY)
+    return preload.built(arguments.library)
 
 
 def _command(arguments: argparse.Namespace, data: str,
@@ -54,7 +52,7 @@ def _train(arguments: argparse.Namespace, torch: str,
                                os.environ.get("LD_PRELOAD", ""))) as job:
                 for line in job.lines():
                     lines.append(line)
-                    progress.show(line)
+                    progress.take(line)
                 for said in dict.fromkeys(job.said()):
                     print(f"{algorithm}: {said}", file=sys.stderr)
             about = {"model": arguments.model, "algorithm": algorithm,
@@ -77,28 +75,23 @@ def _show(arguments: argparse.Namespace, torch: str,
         draw(done, title, arguments.plot)
 
 
-def main(argv: Sequence[str]) -> int:
-    # So that everything is cleaned up, also when a launcher ends us.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        arguments = command_line.parse(argv)
-        if arguments.only_check:
-            if arguments.python != pytorch.DEBIANS:
-                pytorch.version(arguments.python)
-            print("\n".join(command_line.package_lists(arguments)))
-            return 0
-        torch = pytorch.version(arguments.python)
-        with tempfile.TemporaryDirectory(prefix="train-") as folder:
-            data = arguments.data or packaged_data(arguments.model, folder)
-            done = _train(arguments, torch, os.path.abspath(data))
-        _show(arguments, torch, done)
+def _run(argv: Sequence[str]) -> int:
+    arguments = command_line.parse(argv)
+    if arguments.only_check:
+        if arguments.python != pytorch.DEBIANS:
+            pytorch.version(arguments.python)
+        print("\n".join(command_line.package_lists(arguments)))
         return 0
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted; all processes have been ended", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    torch = pytorch.version(arguments.python)
+    with tempfile.TemporaryDirectory(prefix="train-") as folder:
+        data = arguments.data or packaged_data(arguments.model, folder)
+        done = _train(arguments, torch, os.path.abspath(data))
+    _show(arguments, torch, done)
+    return 0
+
+
+def main(argv: Sequence[str]) -> int:
+    return run_command(_run, argv)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from front_end.options import check_writable, one_of, picture, positive
+from front_end.options import (
+    check_writable, list_of, one_of, picture, positive)
 
 from .algorithms import KNOWN
 from .models import MODELS
@@ -53,15 +54,6 @@ exit code
 """
 
 
-def _list_of(parse_one, what: str):
-    def parse(text: str) -> tuple:
-        values = tuple(parse_one(word) for word in text.split(","))
-        if len(set(values)) != len(values):
-            raise argparse.ArgumentTypeError(f"name each {what} only once")
-        return values
-    return parse
-
-
 def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 1 << 31:
         raise argparse.ArgumentTypeError(
@@ -79,7 +71,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--model", type=one_of(tuple(MODELS)), required=True, metavar="NAME",
         help="one of those below")
     what.add_argument(
-        "--algorithms", type=_list_of(one_of(KNOWN), "algorithm"),
+        "--algorithms", type=list_of(one_of(KNOWN), "algorithm"),
         default=("ring", "optireduce"), metavar="A,B",
         help="in this order (default: ring,optireduce)")
     what.add_argument(
@@ -89,7 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--steps", type=positive(int), metavar="N",
         help="end after so many, if the epochs have more")
     what.add_argument(
-        "--seeds", type=_list_of(_seed, "seed"), default=(1,), metavar="N,M",
+        "--seeds", type=list_of(_seed, "seed"), default=(1,), metavar="N,M",
         help="train once with each, of weights and order (default: 1)")
     what.add_argument(
         "--data", metavar="PATH", help="fashion: a folder with MNIST's four "

@@ -30,6 +30,18 @@ def one_of(known: Collection[str]) -> Callable[[str], str]:
     return parse
 
 
+def list_of(parse_one: Callable[[str], object],
+            what: str) -> Callable[[str], tuple]:
+    """A `type` for argparse: several with commas between, none twice. `what`
+    each of them is, in a word."""
+    def parse(text: str) -> tuple:
+        values = tuple(parse_one(word) for word in text.split(","))
+        if len(set(values)) != len(values):
+            raise argparse.ArgumentTypeError(f"name each {what} only once")
+        return values
+    return parse
+
+
 def picture(text: str) -> str:
     """A `type` for argparse: the name of a picture to write."""
     if not text.endswith(".png"):

@@ -2,6 +2,7 @@
 """How a script with backend="gloo" gets this project's allreduce."""
 import re
 
+from . import bazel
 from .errors import UserError
 
 LIBRARY = "//gloo_ext:libgloo_ubt.so"
@@ -12,6 +13,12 @@ def check(path: str) -> None:
     if re.search(r"[\s:]", path):
         raise UserError(f"'{path}' cannot be preloaded, for the space or colon "
                         "in it; move this folder elsewhere")
+
+
+def built(other: str | None = None) -> str:
+    """The path of the library, up to date; of `other` in its place."""
+    check(other or bazel.output(LIBRARY))
+    return other or bazel.build(LIBRARY)
 
 
 def variables(path: str, algorithm: str, before: str = "") -> dict[str, str]:

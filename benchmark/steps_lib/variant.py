@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job of one variant, which works when it has a turn."""
+import argparse
+import os
+import time
+
+from front_end import preload
+from front_end.bazel import ROOT
+from front_end.children import tail
+from front_end.errors import UserError
+from front_end.local_ranks import LocalRanks, how
+from train_lib.pytorch import environment
+
+from .arguments import PLAIN, PRELOADED
+
+_SCRIPT = os.path.join(ROOT, "benchmark", "training", "ddp_steps.py")
+_LIMIT_S = 120.0
+_POLL_S = 0.001
+
+
+def _variables(name: str, library: str) -> dict[str, str]:
+    if name == PLAIN:
+        return {}
+    if name == PRELOADED:
+        return {"LD_PRELOAD": library}
+    return preload.variables(library, name)
+
+
+class Variant:
+    """A context manager: its ranks end with it."""
+
+    def __init__(self, name: str, arguments: argparse.Namespace, library: str,
+                 folder: str) -> None:
+        """`folder` is its own, and new."""
+        self.name = name
+        self._ranks = arguments.ranks
+        self._folder = folder
+        self._log = os.path.join(folder, "log")
+        self._pipes: list = []
+        self.turns: list[list[float]] = []
+        own = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
+               **environment(), **_variables(name, library)}
+        self._job = LocalRanks(
+            [arguments.python, _SCRIPT, "--turns", self._pipe_folder(),
+             "--log", self._log], arguments.ranks, own, folder)
+
+    def _pipe_folder(self) -> str:
+        return os.path.join(self._folder, "turns")
+
+    def __enter__(self) -> "Variant":
+        os.mkdir(self._pipe_folder())
+        for rank in range(self._ranks):
+            path = os.path.join(self._pipe_folder(), f"rank{rank}")
+            os.mkfifo(path)
+            # For both, or opening would wait for the rank.
+            self._pipes.append(os.open(path, os.O_RDWR))
+        with open(self._log, "wb"):
+            pass
+        self._job.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._job.end()
+        for pipe in self._pipes:
+            os.close(pipe)
+
+    def turn(self, steps: int) -> list[float]:
+        """Milliseconds of each step of a turn. Raises UserError if a rank
+        ends, or nothing comes."""
+        known = self._times()
+        for pipe in self._pipes:
+            os.write(pipe, f"{steps}\n".encode())
+        deadline = time.monotonic() + _LIMIT_S
+        while len(times := self._times()) < len(known) + steps:
+            self._check(deadline)
+            time.sleep(_POLL_S)
+        return times[len(known):]
+
+    def _times(self) -> list[float]:
+        with open(self._log, encoding="utf-8") as log:
+            return [float(line) for line in log if line.endswith("\n")]
+
+    def _check(self, deadline: float) -> None:
+        for rank, code in self._job.blamed().items():
+            raise UserError(f"{self.name}: rank {rank} {how(code)}: "
+                            + tail(self._job.output(rank), 12))
+        if time.monotonic() > deadline:
+            raise UserError(f"{self.name}: no step in {_LIMIT_S:.0f} s: "
+                            + tail(self._job.output(0), 12))
