@@ -14,6 +14,8 @@ import torch.distributed
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+import data_parallel
+
 _LAYERS, _WIDTH = 10, 810  # 6,569,100 weights and biases, 26 MB
 
 
@@ -22,9 +24,7 @@ def main() -> None:
     parser.add_argument("--turns", required=True, metavar="FOLDER")
     parser.add_argument("--log", required=True, metavar="FILE")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)  # the ranks share a machine's cores
-    torch.distributed.init_process_group("gloo")
-    torch.manual_seed(1)
+    data_parallel.join(seed=1)
     rank = torch.distributed.get_rank()
     model = DistributedDataParallel(
         nn.Sequential(*(nn.Linear(_WIDTH, _WIDTH) for _ in range(_LAYERS))))
@@ -44,7 +44,7 @@ def main() -> None:
                     print(1000 * (time.monotonic() - began), file=log)
             if log:
                 log.flush()
-    torch.distributed.destroy_process_group()
+    data_parallel.leave()
 
 
 if __name__ == "__main__":

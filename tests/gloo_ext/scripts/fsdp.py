@@ -8,6 +8,8 @@ import torch
 import torch.distributed as dist
 from torch.distributed.fsdp import FullyShardedDataParallel
 
+from ending import end
+
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
@@ -27,5 +29,5 @@ for _ in range(5):
 bounded = gloo_ubt.stats().get("bounded_ops", 0)
 
 dist.barrier()
-dist.destroy_process_group()
+end()
 print(json.dumps({"losses": losses, "bounded": bounded}), flush=True)

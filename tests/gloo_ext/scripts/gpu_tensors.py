@@ -7,6 +7,8 @@ import gloo_ubt
 import torch
 import torch.distributed as dist
 
+from ending import end
+
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
 for _ in range(3):
@@ -15,5 +17,5 @@ for _ in range(3):
     assert torch.all(tensor == size * (size + 1) / 2), tensor
 bounded = gloo_ubt.stats()["bounded_ops"]
 dist.barrier()
-dist.destroy_process_group()
+end()
 print(json.dumps({"bounded": bounded}), flush=True)

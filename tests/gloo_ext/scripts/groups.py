@@ -10,6 +10,8 @@ import gloo_ubt
 import torch
 import torch.distributed as dist
 
+from ending import end
+
 LARGE = 1 << 17
 # Kept to the end: torch 1.13's worker threads, should they be the last to drop
 # a tensor, want the interpreter, which waits for them when a group is destroyed.
@@ -35,7 +37,7 @@ for life in range(3):
     begin(life)
     for _ in range(3):
         check()
-    dist.destroy_process_group()
+    end()
 
 begin("last")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -75,5 +77,5 @@ gloo_ubt.resync(model)
 weights = [torch.zeros_like(model.weight) for _ in range(size)]
 dist.all_gather(weights, model.weight.data)
 assert all(torch.equal(weights[0], other) for other in weights)
-dist.destroy_process_group()
+end()
 print(json.dumps({"bounded": gloo_ubt.stats()["bounded_ops"]}), flush=True)

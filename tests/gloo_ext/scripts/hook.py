@@ -9,6 +9,8 @@ import gloo_ubt
 import torch
 import torch.distributed as dist
 
+from ending import end
+
 kind, steps = sys.argv[1], int(sys.argv[2])
 dist.init_process_group("gloo")
 rank = dist.get_rank()
@@ -55,7 +57,7 @@ after = apart()
 weights = [float(w) for w in torch.nn.utils.parameters_to_vector(
     parallel.parameters()).detach()[:200]]
 stats = gloo_ubt.stats()
-dist.destroy_process_group()
+end()
 print(json.dumps({
     "apart": before, "apart_after_exact_steps": after, "weights": weights,
     "zero_steps": zero_steps, "skipped": skipped, "stats": stats}), flush=True)

@@ -9,6 +9,8 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as multiprocessing
 
+from ending import end
+
 LARGE = 1 << 17
 # Kept to the end: torch 1.13's worker threads, should they be the last to drop
 # a tensor, want the interpreter, which waits for them when a group is destroyed.
@@ -23,7 +25,7 @@ def reduce(rank, size, folder, name):
         kept.append(tensor)
         dist.all_reduce(tensor)
         assert torch.all(tensor == size * (size + 1) / 2)
-    dist.destroy_process_group()
+    end()
 
 
 if __name__ == "__main__":
