@@ -4,6 +4,7 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -25,6 +26,15 @@ constexpr auto kSweepPeriod = std::chrono::milliseconds(50);
 // A process that ends, or a context, does not wait longer for peers that may
 // still need its results: they may never come.
 constexpr auto kLingerMax = std::chrono::seconds(5);
+
+Settings settings() {
+  Settings settings = Settings::fromEnvironment();
+  if (std::getenv("GLOO_UBT_YIELD") == nullptr) {
+    // Beside an allreduce a training's other threads have work to do.
+    settings.idle.yield = ubt::Duration{0};
+  }
+  return settings;
+}
 
 }  // namespace
 
@@ -81,8 +91,7 @@ std::shared_ptr<BoundedContext> BoundedContexts::of(
   // Another one may have come to lie where a destroyed one lay.
   if (entry.bounded == nullptr || entry.context.lock() != context) {
     if (engine_ == nullptr) {
-      engine_ =
-          std::make_shared<Engine>(localAddress(), Settings::fromEnvironment());
+      engine_ = std::make_shared<Engine>(localAddress(), settings());
     }
     entry.context = context;
     entry.bounded = std::make_shared<BoundedContext>(engine_, mesh);
