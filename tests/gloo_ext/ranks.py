@@ -15,6 +15,7 @@ from front_end.local_ranks import free_port
 
 HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
 LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
+PACKAGE = HERE.parent.parent / "gloo_ext" / "python"
 # Bounded, and yet nothing expires, however busy the machine is.
 PATIENT = {"GLOO_UBT_BOUND": "20s"}
 
@@ -57,7 +58,7 @@ class Job:
                     WORLD_SIZE=str(self.size), MASTER_ADDR="127.0.0.1",
                     MASTER_PORT=str(self._port), OMP_NUM_THREADS="1",
                     GLOO_SOCKET_IFNAME="lo",
-                    PYTHONPATH=str(HERE.parent.parent / "gloo_ext" / "python"))
+                    PYTHONPATH=str(PACKAGE))
         if algorithm is not None:
             full.update(LD_PRELOAD=str(LIBRARY), GLOO_ALGO=algorithm)
         full.update(environment or {})

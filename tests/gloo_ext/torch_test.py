@@ -6,6 +6,7 @@ skipped."""
 import functools
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import time
 import unittest
 
 from tests import junit_main
-from tests.gloo_ext.ranks import PATIENT, Job
+from tests.gloo_ext.ranks import PACKAGE, PATIENT, Job
 
 # Where third_party/install_wheel puts it; tests have no HOME.
 _WHEEL = os.path.join(pwd.getpwuid(os.getuid()).pw_dir,
@@ -98,6 +99,24 @@ class Bounded(TorchTest):
         self.assertGreater(max(
             peer["repaired_bytes"] for result in results
             for peer in result["stats"]["peers"]), 0)
+
+
+class Package(TorchTest):
+    def test_installs_with_pip_and_works_without_the_library(self):
+        if not PYTHON.startswith(_WHEEL):
+            self.skipTest("Debian's Python is not for pip")
+        with tempfile.TemporaryDirectory() as folder:
+            tree = shutil.copytree(PACKAGE, f"{folder}/tree")
+            subprocess.run(
+                [PYTHON, "-m", "pip", "install", "--quiet", "--no-index",
+                 "--no-build-isolation", "--target", f"{folder}/there", tree],
+                timeout=120, check=True)
+            said = subprocess.run(
+                [PYTHON, "-c", "import gloo_ubt as g; print(g.loaded(), "
+                 "g.stats(), g.last(), g.skipped())"],
+                env={**os.environ, "PYTHONPATH": f"{folder}/there"},
+                capture_output=True, text=True, timeout=120, check=True)
+        self.assertEqual(said.stdout, "False {} None False\n")
 
 
 class Fsdp(TorchTest):
