@@ -87,11 +87,17 @@ void BoundedContext::meet(const Policy& policy,
 std::shared_ptr<BoundedContext> BoundedContexts::of(
     const std::shared_ptr<gloo::Context>& context, const Mesh& mesh) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_) {
+    return nullptr;
+  }
   Entry& entry = entries_[context.get()];
   // Another one may have come to lie where a destroyed one lay.
   if (entry.bounded == nullptr || entry.context.lock() != context) {
     if (engine_ == nullptr) {
       engine_ = std::make_shared<Engine>(localAddress(), settings());
+    }
+    if (entry.bounded != nullptr) {
+      gone_.push_back(std::move(entry.bounded));
     }
     entry.context = context;
     entry.bounded = std::make_shared<BoundedContext>(engine_, mesh);
@@ -102,36 +108,58 @@ std::shared_ptr<BoundedContext> BoundedContexts::of(
   return entry.bounded;
 }
 
+// They linger one after the other, but not for longer than one might.
+void BoundedContexts::end(std::vector<BoundedContextPtr> contexts) {
+  const auto deadline = std::chrono::steady_clock::now() + kLingerMax;
+  for (BoundedContextPtr& context : contexts) {
+    if (context == nullptr) {  // no socket was to be had
+      continue;
+    }
+    context->lingerAtMost(
+        std::max(std::chrono::milliseconds(0),
+                 std::chrono::duration_cast<std::chrono::milliseconds>(
+                     deadline - std::chrono::steady_clock::now())));
+    context.reset();
+  }
+}
+
 void BoundedContexts::sweep() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!closed_) {
     closing_.wait_for(lock, kSweepPeriod);
-    std::vector<std::shared_ptr<BoundedContext>> gone;
     for (auto entry = entries_.begin(); entry != entries_.end();) {
       if (entry->second.context.expired()) {
-        gone.push_back(std::move(entry->second.bounded));
+        gone_.push_back(std::move(entry->second.bounded));
         entry = entries_.erase(entry);
       } else {
         ++entry;
       }
     }
+    std::vector<BoundedContextPtr> gone;
+    gone.swap(gone_);
     lock.unlock();
-    gone.clear();  // lingers
+    end(std::move(gone));
     lock.lock();
   }
 }
 
 void BoundedContexts::close() {
-  std::map<const gloo::Context*, Entry> entries;
+  std::vector<BoundedContextPtr> contexts;
+  std::thread sweeper;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
     closing_.notify_one();
-    entries.swap(entries_);
+    contexts.swap(gone_);
+    for (auto& [context, entry] : entries_) {
+      contexts.push_back(std::move(entry.bounded));
+    }
+    entries_.clear();
+    sweeper.swap(sweeper_);
   }
-  entries.clear();
-  if (sweeper_.joinable()) {
-    sweeper_.join();
+  end(std::move(contexts));
+  if (sweeper.joinable()) {
+    sweeper.join();
   }
 }
 

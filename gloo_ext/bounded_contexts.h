@@ -37,6 +37,11 @@ class BoundedContext {
     return addresses_;
   }
 
+  // Shortens how long the destructor waits for peers that still need something.
+  void lingerAtMost(std::chrono::milliseconds limit) {
+    channel_.lingerAtMost(limit);
+  }
+
  private:
   void meet(const Policy& policy, std::chrono::milliseconds timeout);
 
@@ -52,7 +57,8 @@ class BoundedContext {
 // destroyed; a thread sees to that, for Gloo tells nobody.
 class BoundedContexts {
  public:
-  // `mesh` is the context's. Throws gloo::Exception if no socket can be had.
+  // `mesh` is the context's. Null after close(). Throws gloo::Exception if no
+  // socket can be had.
   std::shared_ptr<BoundedContext> of(
       const std::shared_ptr<gloo::Context>& context,
       const gloo::transport::ubt::Mesh& mesh);
@@ -67,13 +73,18 @@ class BoundedContexts {
     std::shared_ptr<BoundedContext> bounded;
   };
 
+  using BoundedContextPtr = std::shared_ptr<BoundedContext>;
+
   void sweep();
+  static void end(std::vector<BoundedContextPtr> contexts);
 
   std::mutex mutex_;
   std::condition_variable closing_;
   bool closed_ = false;
   std::shared_ptr<gloo::transport::ubt::Engine> engine_;
   std::map<const gloo::Context*, Entry> entries_;
+  // Whose contexts are gone, for the sweeper.
+  std::vector<BoundedContextPtr> gone_;
   std::thread sweeper_;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "gloo_ext/drop_in.h"
 #include "gloo_ext/gloo_ubt.h"
 #include "gloo_ext/process_state.h"
 #include "gloo_ext/report_text.h"
@@ -65,6 +66,10 @@ GLOO_UBT_API size_t gloo_ubt_taken(const void* data, char* out, size_t bytes) {
     statistics.forget(data);
   }
   return needed;
+}
+
+GLOO_UBT_API int gloo_ubt_may_bound() {
+  return gloo_ext::mayBound() ? 1 : 0;
 }
 
 GLOO_UBT_API void gloo_ubt_expect_exact(const void* token, size_t bytes) {

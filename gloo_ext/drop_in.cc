@@ -83,6 +83,9 @@ bool bounded(const OriginalGloo& original,
     return false;
   }
   const auto context = process.contexts().of(options.context, mesh);
+  if (context == nullptr) {
+    return false;
+  }
   auto& channel = context->channel(policy, original.timeout(*options.context));
   op.rank = mesh.rank;
   op.size = mesh.size;
@@ -177,6 +180,16 @@ void allreduce(const gloo::AllreduceOptions& options) {
   }
   process.recorder().statistics().exact();
   exact(*original, *mesh, options, policy.algorithm);
+}
+
+bool mayBound() {
+  const OriginalGloo* const original = OriginalGloo::find();
+  try {
+    return original != nullptr && original->notUnderstood().empty() &&
+           Policy::fromEnvironment().algorithm == Algorithm::kOptiReduce;
+  } catch (const gloo::InvalidOperationException&) {
+    return true;
+  }
 }
 
 }  // namespace gloo_ext

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Grows by one with every change of what is below. */
-#define GLOO_UBT_API_VERSION 2
+#define GLOO_UBT_API_VERSION 3
 int gloo_ubt_api_version(void);
 
 /* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
@@ -30,6 +30,10 @@ int gloo_ubt_skipped(void);
  * the text (`bytes` too few) forgets nothing. */
 void gloo_ubt_track(const void* data);
 size_t gloo_ubt_taken(const void* data, char* out, size_t bytes);
+
+/* Whether any allreduce of this process may be bounded: GLOO_ALGO=optireduce,
+ * and a Gloo that is understood. */
+int gloo_ubt_may_bound(void);
 
 /* The context of the allreduce whose contribution is these bytes (16 to 4096,
  * random ones) will be exact from then on; that call too. */

@@ -18,7 +18,8 @@ constexpr auto kForEver = std::chrono::hours(24 * 365);
 constexpr size_t kInboxBytes = 4096;
 
 constexpr char kRemedy[] =
-    " has not answered: start every rank with the same library and GLOO_ALGO";
+    " has not answered: it has not come to its first large sum yet, or runs "
+    "without this library, GLOO_ALGO or the same GLOO_UBT_MIN_BYTES";
 
 std::string nameOf(int rank) {
   return "rank " + std::to_string(rank);

@@ -2,9 +2,11 @@
 #include "gloo_ext/process_state.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 namespace gloo_ext {
@@ -12,16 +14,28 @@ namespace {
 
 std::atomic<ProcessState*> theInstance{nullptr};
 
+// Forked from a process that had a state: that has the same rank, and files.
+std::atomic<bool> isChild{false};
+
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// As PyTorch's launchers say it; who calls torch.multiprocessing.spawn does
+// not.
+std::optional<int> rank() {
+  const std::string value = environment("RANK");
+  return value.empty() ? std::nullopt
+                       : std::optional<int>(std::atoi(value.c_str()));
 }
 
 }  // namespace
 
 ProcessState::ProcessState()
     : recorder_(environment("GLOO_UBT_REPORT"),
-                std::atoi(environment("RANK").c_str())) {}
+                rank(),
+                isChild ? "-" + std::to_string(getpid()) : "") {}
 
 ProcessState& ProcessState::instance() {
   ProcessState* known = theInstance;
@@ -35,7 +49,10 @@ ProcessState& ProcessState::instance() {
     return *known;
   }
   static const bool kOnce = [] {
-    pthread_atfork(nullptr, nullptr, [] { theInstance = nullptr; });
+    pthread_atfork(nullptr, nullptr, [] {
+      isChild = isChild || theInstance != nullptr;
+      theInstance = nullptr;
+    });
     std::atexit([] {
       if (ProcessState* const last = theInstance) {
         last->atExit();

@@ -12,22 +12,33 @@
 namespace gloo_ext {
 namespace {
 
+constexpr char kLines[] = ".jsonl";
+constexpr char kTextfile[] = ".prom";
 constexpr auto kTextfilePeriod = std::chrono::seconds(1);
 
 }  // namespace
 
-Recorder::Recorder(std::string directory, int rank)
-    : directory_(std::move(directory)), rank_(rank) {
-  if (!directory_.empty()) {
-    lines_.open(linesPath(), std::ios::app);
-    if (!lines_) {
-      complain(linesPath());
-    }
+Recorder::Recorder(std::string directory,
+                   std::optional<int> rank,
+                   const std::string& child)
+    : directory_(std::move(directory)), child_(child), rank_(rank) {
+  if (rank_) {
+    open();
   }
 }
 
-std::string Recorder::linesPath() const {
-  return directory_ + "/rank" + std::to_string(rank_) + ".jsonl";
+std::string Recorder::path(const char* extension) const {
+  return directory_ + "/rank" + std::to_string(*rank_) + child_ + extension;
+}
+
+// REQUIRES that the rank is known.
+void Recorder::open() {
+  if (!directory_.empty()) {
+    lines_.open(path(kLines), std::ios::app);
+    if (!lines_) {
+      complain(path(kLines));
+    }
+  }
 }
 
 void Recorder::complain(const std::string& path) {
@@ -41,14 +52,18 @@ void Recorder::complain(const std::string& path) {
 
 void Recorder::add(const BoundedOp& op) {
   statistics_.add(op);
+  const std::string line = directory_.empty() ? "" : opJson(op);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!rank_) {
+    rank_ = op.rank;
+    open();
+  }
   if (directory_.empty()) {
     return;
   }
-  const std::string line = opJson(op);
-  std::lock_guard<std::mutex> lock(mutex_);
   lines_ << line << "\n" << std::flush;
   if (!lines_) {
-    complain(linesPath());
+    complain(path(kLines));
   }
   const auto now = std::chrono::steady_clock::now();
   if (now - written_ >= kTextfilePeriod) {
@@ -59,21 +74,20 @@ void Recorder::add(const BoundedOp& op) {
 
 // Whole or not at all, for whoever reads it meanwhile.
 void Recorder::writeTextfile() {
-  const std::string path =
-      directory_ + "/rank" + std::to_string(rank_) + ".prom";
-  const std::string fresh = path + ".new";
+  const std::string whole = path(kTextfile);
+  const std::string fresh = whole + ".new";
   std::ofstream file(fresh);
-  file << prometheusText(statistics_.totals(), rank_);
+  file << prometheusText(statistics_.totals(), *rank_);
   file.close();
-  if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
-    complain(path);
+  if (!file || std::rename(fresh.c_str(), whole.c_str()) != 0) {
+    complain(whole);
   }
 }
 
 void Recorder::finish() {
   const Statistics::Totals totals = statistics_.totals();
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!directory_.empty()) {
+  if (!directory_.empty() && rank_) {
     writeTextfile();
   }
   if (rank_ == 0 && totals.boundedOps > 0) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "gloo_ext/statistics.h"
@@ -15,9 +16,12 @@ namespace gloo_ext {
 // renewed once a second. Any thread may call.
 class Recorder {
  public:
-  // `directory` may be empty. `rank` is the process's in its job. What cannot
-  // be written is said once on stderr, and left.
-  Recorder(std::string directory, int rank);
+  // `directory` may be empty. `rank` is the process's in its job; none: that of
+  // its first call's context. `child` joins the names of a forked process's
+  // files. What cannot be written is said once on stderr, and left.
+  Recorder(std::string directory,
+           std::optional<int> rank,
+           const std::string& child = "");
 
   void add(const BoundedOp& op);
   Statistics& statistics() { return statistics_; }
@@ -28,12 +32,14 @@ class Recorder {
   void finish();
 
  private:
-  std::string linesPath() const;
+  std::string path(const char* extension) const;
+  void open();
   void complain(const std::string& path);
   void writeTextfile();
 
   const std::string directory_;
-  const int rank_;
+  const std::string child_;
+  std::optional<int> rank_;
   Statistics statistics_;
   std::mutex mutex_;
   bool complained_ = false;

@@ -38,7 +38,7 @@ Channel::~Channel() {
   if (session_ != nullptr) {
     // While it lingers, the watch still tells of ranks that are gone.
     if (failures_ == forgiven_) {
-      engine_->driver().linger(session_, linger_);
+      engine_->driver().linger(session_, linger_.load());
     }
     watch_.reset();
     engine_->driver().close(session_);

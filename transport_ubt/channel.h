@@ -47,7 +47,7 @@ class Channel {
             std::chrono::milliseconds timeout);
   // Shortens how long the destructor lingers.
   void lingerAtMost(std::chrono::milliseconds limit) {
-    linger_ = std::min(linger_, limit);
+    linger_ = std::min(linger_.load(), limit);
   }
   bool isOpen() const { return session_ != nullptr; }
 
@@ -86,7 +86,7 @@ class Channel {
   KeyExchange exchange_;
   Hello hello_;
   ::ubt::Session* session_ = nullptr;  // the driver's
-  std::chrono::milliseconds linger_{0};
+  std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
   std::mutex watchMutex_;
   std::vector<bool> watchable_;        // by rank
   std::unique_ptr<MeshWatch> watch_;   // from the first allreduce on

@@ -284,8 +284,10 @@ void warnOfUnknown() {
         std::count(std::begin(kOthers), std::end(kOthers), name) > 0) {
       continue;
     }
+    std::vector<std::string> known = Settings::variables();
+    known.insert(known.end(), std::begin(kOthers), std::end(kOthers));
     std::cerr << "warning: unknown variable " << name << "; did you mean "
-              << nearest(name, Settings::variables()) << "?\n";
+              << nearest(name, known) << "?\n";
   }
 }
 

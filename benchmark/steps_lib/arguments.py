@@ -28,8 +28,8 @@ variants
 what the columns mean, rank 0's steps after the first thirty
   ms p50, p90, mean
               of a step: forward, backward with its allreduce, update
-  ratio       of its p50 to that of the first variant, turn by turn: their
-              median, and, in brackets, their quartiles
+  p50 to ...  the p50 of a turn over that of the first variant's: their median
+              and, in brackets, their quartiles
 
 examples
   benchmark/steps --python venv/bin/python

@@ -37,7 +37,6 @@ class Variant:
         self._folder = folder
         self._log = os.path.join(folder, "log")
         self._pipes: list = []
-        self.turns: list[list[float]] = []
         own = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
                **environment(), **_variables(name, library)}
         self._job = LocalRanks(

@@ -30,7 +30,7 @@ models
 
 algorithms
   gloo        PyTorch's own, without this project's library
-  ring, bcube, transpose
+  ring, bcube, halving_doubling, transpose
               exact ones, over TCP
   optireduce  bounded in time, over UDP: what is late is left out of the mean.
               The first 20 allreduces of a size are exact and teach the bound

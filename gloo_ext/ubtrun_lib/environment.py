@@ -90,6 +90,8 @@ def _translated(launcher: _Launcher,
             else _first_host(launcher.name, environment))
     if "MASTER_PORT" not in environment:
         job = [environment.get(name, "") for name in launcher.job]
+        if not job and local_size == size:  # of one process of the launcher's
+            job = [str(os.getppid())]
         result["MASTER_PORT"] = str(_port(".".join(job)))
     return result
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from front_end.local_ranks import LocalRanks, how
 
-# As long as the library may wait for other ranks when a process ends.
-_GRACE_S = 5.0
+# Longer than the library waits for other ranks when a process ends (5 s).
+_GRACE_S = 8.0
 _POLL_S = 0.05
 
 

@@ -121,6 +121,20 @@ TEST(Recorder, WritesWholeLinesFromSeveralThreads) {
   }
 }
 
+TEST(Recorder, TakesItsFirstContextsRankIfTheJobNamesNone) {
+  const test::TemporaryDirectory folder;
+  BoundedOp op = boundedOp(3);
+  op.rank = 2;
+  Recorder recorder(folder.path(), std::nullopt, "-77");
+  recorder.add(op);
+  op.rank = 0;  // in another context
+  recorder.add(op);
+  recorder.finish();
+  EXPECT_EQ(linesOf(folder.path() + "/rank2-77.jsonl").size(), 2u);
+  EXPECT_THAT(contentOf(folder.path() + "/rank2-77.prom"),
+              HasSubstr("ops_total{rank=\"2\",kind=\"bounded\"} 2"));
+}
+
 TEST(Recorder, WithoutAFolderWritesNothing) {
   const test::TemporaryDirectory folder;
   const auto before = std::filesystem::current_path();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -9,11 +10,18 @@
 namespace ubt {
 
 // How often each tag was used, for ever, in little memory: neighbouring tags
-// used equally often share an entry. PyTorch's tags count up and never repeat,
-// Gloo's own programs use one tag over and over; both need a single entry.
+// used equally often share an entry. Gloo's own programs use one tag over and
+// over; PyTorch's tags count up and never repeat, but other collectives take
+// some of them. Where such gaps make many entries, the lower half of them is
+// joined across its gaps.
 class TagCounts {
  public:
-  // How often `tag` was used so far.
+  // With more entries than this, gaps are given up.
+  static constexpr size_t kEntriesMax = 4096;
+
+  // How often `tag` was used so far. Of a tag in a gap that was given up, which
+  // was never used, as often as its neighbours: ranks that have not all given
+  // it up would disagree on its first use, thousands of newer tags later.
   uint32_t used(uint32_t tag) const {
     const auto range = find(tag);
     return range == ranges_.end() ? 0 : range->second.count;
@@ -25,6 +33,10 @@ class TagCounts {
     isolate(tag);
     ranges_[tag] = Range{tag, before + 1};
     joinNeighbours(tag);
+    if (ranges_.size() > most_) {
+      joinLowerHalf();
+      most_ = std::max(kEntriesMax, ranges_.size() + kEntriesMax / 4);
+    }
     return before;
   }
 
@@ -84,7 +96,21 @@ class TagCounts {
     }
   }
 
+  void joinLowerHalf() {
+    auto here = ranges_.begin();
+    for (size_t left = ranges_.size() / 2; left > 0; left--) {
+      const auto after = std::next(here);
+      if (after->second.count == here->second.count) {
+        here->second.last = after->second.last;
+        ranges_.erase(after);
+      } else {
+        here = after;
+      }
+    }
+  }
+
   Ranges ranges_;
+  size_t most_ = kEntriesMax;
 };
 
 }  // namespace ubt

@@ -9,6 +9,7 @@ is bounded and nothing lost.
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, Dict, Optional
 
 from gloo_ubt.library import library
@@ -28,8 +29,8 @@ def stats() -> Dict[str, Any]:
     Counts: exact_ops (served by plain Gloo), warmup_ops (over the bounded path,
     exact, as long as they took), bounded_ops, expired_ops (bounded, and a stage
     met its bound), skipped_ops (made zero on all ranks: skipped()), failed_ops
-    (raised). Of the bounded ones: bytes, repaired_bytes (came on request),
-    pairs_expected and pairs_missing ((contributor, element) pairs), their ratio
+    (raised). Of warm-up and bounded ones: bytes, repaired_bytes (came on
+    request). Of the bounded ones: pairs_expected and pairs_missing ((contributor, element) pairs), their ratio
     loss_fraction, drift_elements (filled in locally, where replicas differ),
     p50_us and p99_us (microseconds, of the last 4,096); bounds, by size (from
     bytes_from to under its double): scatter_us, broadcast_us, hard_us; and
@@ -57,8 +58,10 @@ def skipped() -> bool:
     """Whether any allreduce was skipped since this was asked last.
 
     With GLOO_UBT_SKIP_LOSS=P an allreduce that lacks more than the share P of
-    what it should sum is skipped: it yields zeros, on all ranks. Ask after each
-    step, on all ranks; the answer is the same on all:
+    what it should sum is skipped: it yields zeros, on all ranks of its group.
+    Ask after each step, on all ranks; where all of them are in every group that
+    sums large tensors, as in data-parallel training, the answer is the same on
+    all:
 
         loss.backward()
         if not gloo_ubt.skipped():
@@ -80,17 +83,22 @@ def register_hook(model: Any, group: Any = None,
     is zero, on all ranks. And with `error_feedback`, what a rank had to fill in
     for want of a result (GLOO_UBT_REPAIR=none) is made good two steps later,
     when it has learnt what the others had: then replicas do not drift apart, as
-    far as the optimizer is linear in its gradients.
+    far as the optimizer is linear in its gradients. The last two steps of a
+    training are not: end it with resync(model).
 
     Without the library the hook does what DDP does by itself.
 
     Args:
-        model: a DistributedDataParallel, before its first step and without
-            another hook.
+        model: a DistributedDataParallel, on the CPU, before its first step and
+            without another hook.
         group: the process group that `model` was made with; None: the default.
         error_feedback: the same on all ranks. Keeps a copy of 1/N of the
             gradient (N ranks) for two steps, and asks once a step, in the
             background, whether any rank filled anything in.
+
+    Raises:
+        RuntimeError: the model is on a GPU; PyTorch's gloo then reduces a copy
+            of which the hook cannot be told.
     """
     from gloo_ubt.hook import register
 
@@ -113,7 +121,7 @@ def exact(group: Any = None) -> None:
     import torch.distributed as dist
 
     found = library()
-    if found is None:
+    if found is None or not found.may_bound():
         return
     # A group takes its contexts in turns, one for each interface.
     interfaces = os.environ.get("GLOO_SOCKET_IFNAME", "").split(",")
@@ -132,8 +140,9 @@ def exact(group: Any = None) -> None:
 def resync(model: Any, group: Any = None) -> None:
     """Gives every rank rank 0's parameters and buffers, exactly.
 
-    For replicas that drifted (stats()["drift_elements"]). A collective: every
-    rank of the group calls it, at the same point.
+    For replicas that drifted (stats()["drift_elements"]), now and then and at
+    the end of a training. A collective: every rank of the group calls it, at
+    the same point.
 
     Args:
         model: a torch.nn.Module, of the same shape on all ranks.
@@ -142,6 +151,9 @@ def resync(model: Any, group: Any = None) -> None:
     import torch
     import torch.distributed as dist
 
+    feedback = sys.modules.get("gloo_ubt.feedback")
+    if feedback is not None:  # what is owed is settled by this
+        feedback.forget_all()
     source = 0 if group is None else dist.get_process_group_ranks(group)[0]
     with torch.no_grad():
         for tensor in model.state_dict().values():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
 import torch
@@ -30,6 +31,15 @@ class _Bucket:
         return begin, min(begin + self.shard_elements, self.elements)
 
 
+_all: "weakref.WeakSet[Feedback]" = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """Replicas are equal now: nothing is owed any more, in any model."""
+    for feedback in _all:
+        feedback.forget()
+
+
 class Feedback:
     """The feedback of one model's buckets, at one rank.
 
@@ -50,6 +60,14 @@ class Feedback:
         self._answer: Any = None
         self._owed: Dict[int, List[Tuple[int, torch.Tensor]]] = {}
         self._steps = 0
+        _all.add(self)
+
+    def forget(self) -> None:
+        """Drops what is owed. Call between steps, on all ranks."""
+        if self._answer is not None:
+            self._answer.wait()
+            self._answer = None
+        self._newest, self._asked, self._owed = {}, {}, {}
 
     def begin_step(self) -> None:
         """Call when the step before is over, before any bucket's sum."""

@@ -17,6 +17,10 @@ from gloo_ubt.library import library
 def register(model: torch.nn.parallel.DistributedDataParallel, group: Any,
              error_feedback: bool) -> None:
     """See gloo_ubt.register_hook()."""
+    if any(parameter.is_cuda for parameter in model.parameters()):
+        raise RuntimeError("gloo_ubt.register_hook(): the model is on a GPU, "
+                           "where the hook cannot tell what became of its "
+                           "sums; leave the hook out")
     model.register_comm_hook(_Hook(group, error_feedback), _reduce)
 
 
@@ -34,8 +38,9 @@ class _Hook:
         self._library = library()
         self._feedback = (Feedback(group) if error_feedback
                           and self._library is not None else None)
-        self._skips = self._library is not None and float(
-            os.environ.get("GLOO_UBT_SKIP_LOSS") or 0) > 0
+        # What is no number, the library says itself.
+        self._skips = self._library is not None and os.environ.get(
+            "GLOO_UBT_SKIP_LOSS", "0") not in ("", "0")
         self._step = _Step()
 
     def reduce(self, bucket: Any) -> torch.futures.Future:

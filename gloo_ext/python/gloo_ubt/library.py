@@ -8,7 +8,7 @@ import functools
 import json
 from typing import Any, Optional
 
-_VERSION = 2
+_VERSION = 3
 
 
 class Library:
@@ -24,6 +24,7 @@ class Library:
             function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
         loaded.gloo_ubt_expect_exact.restype = None
         loaded.gloo_ubt_skipped.argtypes = []
+        loaded.gloo_ubt_may_bound.argtypes = []
         loaded.gloo_ubt_track.argtypes = [ctypes.c_void_p]
         loaded.gloo_ubt_track.restype = None
         loaded.gloo_ubt_taken.argtypes = [ctypes.c_void_p, ctypes.c_char_p,
@@ -39,6 +40,9 @@ class Library:
 
     def skipped(self) -> bool:
         return bool(self._loaded.gloo_ubt_skipped())
+
+    def may_bound(self) -> bool:
+        return bool(self._loaded.gloo_ubt_may_bound())
 
     def track(self, data: int) -> None:
         self._loaded.gloo_ubt_track(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FSDP, whose reduce_scatter PyTorch makes of an allreduce."""
+"""FSDP, whose reduce_scatter PyTorch makes of an allreduce; and AVG."""
 
 import json
 
@@ -28,6 +28,11 @@ for _ in range(5):
     losses.append(loss.item())
 bounded = gloo_ubt.stats().get("bounded_ops", 0)
 
+mean = torch.full((1 << 17,), float(rank))
+dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+assert torch.all(mean == (size - 1) / 2), mean
+averages = gloo_ubt.stats().get("bounded_ops", 0) - bounded
 dist.barrier()
 end()
-print(json.dumps({"losses": losses, "bounded": bounded}), flush=True)
+print(json.dumps({"losses": losses, "bounded": bounded,
+                  "averages": averages}), flush=True)

@@ -102,6 +102,30 @@ TEST(TagCounts, StaySmallForTagsThatCountUpAndForOneThatRepeats) {
   EXPECT_EQ(counts.entries(), 2u);
 }
 
+TEST(TagCounts, StaySmallThoughOtherCollectivesTakeTags) {
+  TagCounts counts;
+  constexpr uint32_t kUses = 100000;
+  for (uint32_t i = 0; i < kUses; i++) {
+    EXPECT_EQ(counts.use(2 * i), 0u);
+    EXPECT_LE(counts.entries(), TagCounts::kEntriesMax);
+  }
+  for (uint32_t i = 0; i < kUses; i++) {
+    ASSERT_EQ(counts.used(2 * i), 1u);
+  }
+  // What is newer than all can be told from what was used.
+  EXPECT_EQ(counts.used(2 * kUses), 0u);
+  EXPECT_EQ(counts.used(2 * kUses - 3), 0u);
+}
+
+TEST(TagCounts, StayRightForManyScatteredTagsUsedAgainAndAgain) {
+  TagCounts counts;
+  for (uint32_t round = 0; round < 3; round++) {
+    for (uint32_t i = 0; i < 3 * TagCounts::kEntriesMax; i++) {
+      ASSERT_EQ(counts.use(7919 * i), round);
+    }
+  }
+}
+
 RC_GTEST_PROP(ShardLayout, SlotsCoverTheBucketOnce, ()) {
   OpShape shape;
   shape.elements = *rc::gen::inRange<uint64_t>(0, 100000);
