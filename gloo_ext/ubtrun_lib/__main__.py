@@ -15,6 +15,7 @@ from front_end.errors import EXIT_USAGE, UserError
 
 from . import arguments, environment, ranks
 
+_SOURCES = ("gloo_ext", "algorithms", "transport_ubt")
 _HAS_TORCH = """\
 import importlib.util, sys
 sys.exit(importlib.util.find_spec("torch") is None)
@@ -44,17 +45,28 @@ def check(options: argparse.Namespace) -> None:
             "third_party/torch_packages.txt", EXIT_USAGE)
 
 
+def _is_old(path: str) -> bool:
+    if not os.path.exists(path):
+        return True
+    sources = (os.path.join(folder, name) for part in _SOURCES
+               for folder, _, names in os.walk(os.path.join(bazel.ROOT, part))
+               for name in names if name.endswith((".cc", ".h")))
+    built = os.path.getmtime(path)
+    return any(os.path.getmtime(source) > built for source in sources)
+
+
 def library() -> str:
-    """The library's path; builds it on first use."""
+    """The library's path; builds it on first use, and when its source is
+    newer."""
     path = bazel.output(preload.LIBRARY)
-    if os.path.exists(path):
+    if not _is_old(path):
         return path
     installer = os.path.join(bazel.ROOT, "third_party", "install")
     # The ranks of a launcher come here together: one builds, the others wait.
     with open(installer, "rb") as lock:
         with contextlib.suppress(OSError):  # not every NFS can
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(path):
+        if _is_old(path):
             if subprocess.run([installer], stdout=sys.stderr,
                               check=False).returncode:
                 raise UserError("third_party/install failed; see above")

@@ -175,11 +175,12 @@ class Hook(TorchTest):
 
     def test_error_feedback_brings_replicas_together(self):
         environment = {**self.LOSSY, "GLOO_UBT_REPAIR": "none"}
-        without, feedback = (
+        without, feedback, resync = (
             run("hook.py", 3, environment=environment, arguments=[kind, "40"])
-            for kind in ("hook", "feedback"))
-        for result in without + feedback:
+            for kind in ("hook", "feedback", "resync"))
+        for result in without + feedback + resync:
             self.assertGreater(result["stats"]["drift_elements"], 0)
+        self.assertEqual(resync[0]["apart_after_exact_steps"], 0)
         self.assertGreater(without[0]["apart_after_exact_steps"], 1e-4)
         self.assertLess(feedback[0]["apart_after_exact_steps"], 1e-6)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DDP with this package's hook, or with its own ("plain"); prints how far the
-replicas are from each other, before and after steps in which all is exact."""
+"""DDP with this package's hook ("hook", "feedback", "resync" after it) or with
+its own ("plain"); prints how far the replicas are from each other, before and
+after steps in which all is exact."""
 
 import json
 import sys
@@ -21,7 +22,7 @@ model = torch.nn.Sequential(
 # Several buckets; the first one takes a megabyte.
 parallel = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=0.2)
 if kind != "plain":
-    gloo_ubt.register_hook(parallel, error_feedback=kind == "feedback")
+    gloo_ubt.register_hook(parallel, error_feedback=kind != "hook")
 optimizer = torch.optim.SGD(parallel.parameters(), lr=0.1)
 torch.manual_seed(100 + rank)
 zero_steps = skipped = 0
@@ -50,6 +51,8 @@ def apart():
 for _ in range(steps):
     step()
 before = apart()
+if kind == "resync":
+    gloo_ubt.resync(model)
 gloo_ubt.exact()
 for _ in range(3):
     step()
