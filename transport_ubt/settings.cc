@@ -41,9 +41,9 @@ T choose(const char* name,
   if (found != choices.end()) {
     return found->second;
   }
-  std::string allowed = "one of";
+  std::string allowed;
   for (const auto& [choice, unused] : choices) {
-    allowed += " " + choice;
+    allowed += (allowed.empty() ? "one of: " : ", ") + choice;
   }
   reject(name, value, allowed);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ubtrun is asked to do."""
 import argparse
+import os
 from collections.abc import Sequence
 
 from front_end.options import one_of, positive, unknown
@@ -53,9 +54,10 @@ def parser() -> argparse.ArgumentParser:
         help="start N local ranks; without it, this is one rank of a "
         "launcher's job")
     result.add_argument(
-        "--algo", type=one_of(ALGORITHMS), default="optireduce",
-        metavar="NAME", help=", ".join(ALGORITHMS)
-        + " (GLOO_ALGO; default: %(default)s)")
+        "--algo", type=one_of(ALGORITHMS), metavar="NAME",
+        default=os.environ.get("GLOO_ALGO") or "optireduce",
+        help=", ".join(ALGORITHMS) + " (GLOO_ALGO; default: that variable's "
+        "or, if it is not set, optireduce)")
     result.add_argument(
         "--repair", type=one_of(REPAIRS), metavar="STAGES",
         help="what is asked for again when lost: " + ", ".join(REPAIRS)

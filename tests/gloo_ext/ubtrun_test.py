@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 from front_end.errors import UserError
 from gloo_ext.ubtrun_lib import __main__ as ubtrun
@@ -40,6 +41,16 @@ class Arguments(unittest.TestCase):
         options = parse("--algo", "ring", "train.py", "--algo", "sgd", "-h")
         self.assertEqual(options.algo, "ring")
         self.assertEqual(options.arguments, ["--algo", "sgd", "-h"])
+
+    def test_the_algorithm_may_come_from_the_environment(self):
+        with unittest.mock.patch.dict(os.environ, GLOO_ALGO="ring"):
+            self.assertEqual(parse("a.py").algo, "ring")
+            self.assertEqual(parse("--algo", "bcube", "a.py").algo, "bcube")
+        with unittest.mock.patch.dict(os.environ, GLOO_ALGO="rnig"), \
+                contextlib.redirect_stderr(io.StringIO()) as said, \
+                self.assertRaises(SystemExit):
+            parse("a.py")
+        self.assertIn("did you mean ring", said.getvalue())
 
     def test_nonsense_is_named(self):
         for words, text in (

@@ -26,17 +26,22 @@ def loaded() -> bool:
 def stats() -> Dict[str, Any]:
     """What became of this process's allreduce calls so far.
 
-    Counts: exact_ops (served by plain Gloo), warmup_ops (over the bounded path,
-    exact, as long as they took), bounded_ops, expired_ops (bounded, and a stage
-    met its bound), skipped_ops (made zero on all ranks: skipped()), failed_ops
-    (raised). Of warm-up and bounded ones: bytes, repaired_bytes (came on
-    request). Of the bounded ones: pairs_expected and pairs_missing ((contributor, element) pairs), their ratio
-    loss_fraction, drift_elements (filled in locally, where replicas differ),
-    p50_us and p99_us (microseconds, of the last 4,096); bounds, by size (from
-    bytes_from to under its double): scatter_us, broadcast_us, hard_us; and
-    peers, a dict for each other process: rank (in the largest group that both
-    are in), address, and bytes expected, absent, late, lost, refused and
-    repaired.
+    Counts: exact_ops (served by plain Gloo or another exact algorithm, while
+    GLOO_ALGO is set), warmup_ops (over the bounded path, exact, as long as they
+    took), bounded_ops, expired_ops (bounded, and a stage met its bound),
+    skipped_ops (made zero on all ranks: skipped()), failed_ops (raised).
+
+    Of warm-up and bounded ones: bytes, repaired_bytes (came on request).
+
+    Of bounded ones: pairs_expected and pairs_missing ((contributor, element)
+    pairs), their ratio loss_fraction, drift_elements (filled in locally, where
+    replicas differ, whether made good since or not), p50_us and p99_us
+    (microseconds, of the last 4,096).
+
+    bounds, by size (from bytes_from to under its double): scatter_us,
+    broadcast_us and hard_us. peers, a dict for each other process: rank (in the
+    largest group that both are in), address, and expected_bytes, absent_bytes,
+    late_bytes, lost_bytes, refused_bytes and repaired_bytes.
 
     Returns an empty dict without the library.
     """
@@ -83,8 +88,9 @@ def register_hook(model: Any, group: Any = None,
     is zero, on all ranks. And with `error_feedback`, what a rank had to fill in
     for want of a result (GLOO_UBT_REPAIR=none) is made good two steps later,
     when it has learnt what the others had: then replicas do not drift apart, as
-    far as the optimizer is linear in its gradients. The last two steps of a
-    training are not: end it with resync(model).
+    far as the optimizer is linear in its gradients. Not so the last two steps
+    of a training: end it with resync(model). Nor the first, after which DDP
+    orders its buckets anew; it is exact unless GLOO_UBT_BOUND is set.
 
     Without the library the hook does what DDP does by itself.
 
