@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from front_end.options import check_writable, list_of, one_of, positive
 
+from train_lib.algorithms import KNOWN, PLAIN
 from train_lib.pytorch import DEBIANS
 
-PLAIN, PRELOADED = "gloo", "preloaded"
-VARIANTS = (PLAIN, PRELOADED, "ring", "bcube", "halving_doubling", "transpose",
-            "optireduce")
+PRELOADED = "preloaded"
+VARIANTS = (*KNOWN, PRELOADED)
 
 _DESCRIPTION = """\
 Times steps of PyTorch's DistributedDataParallel: ten linear layers, 26 MB of
