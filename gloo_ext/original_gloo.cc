@@ -14,7 +14,6 @@ namespace {
 // because Python opens libtorch apart from everything else.
 constexpr const char* kLibraries[] = {"libtorch_cpu.so", "libgloo.so.0"};
 
-constexpr char kAllreduce[] = "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE";
 constexpr char kCreateUnboundBuffer[] =
     "_ZN4gloo7Context19createUnboundBufferEPvm";
 constexpr char kGetTimeout[] = "_ZNK4gloo7Context10getTimeoutEv";

@@ -18,6 +18,10 @@ namespace gloo_ext {
 // looked up, and the one point where the layouts differ is found out.
 class OriginalGloo {
  public:
+  // gloo::allreduce(const AllreduceOptions&), as the C++ ABI calls it.
+  static constexpr char kAllreduce[] =
+      "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE";
+
   // Null if there is none here. Looks once it is called first, which is when a
   // Gloo must be there.
   static const OriginalGloo* find();

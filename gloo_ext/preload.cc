@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "gloo_ext/drop_in.h"
+#include "gloo_ext/original_gloo.h"
 
 namespace gloo {
 
@@ -30,8 +31,7 @@ __attribute__((constructor)) void checkIsFirst() {
   Dl_info own{};
   Dl_info first{};
   dladdr(reinterpret_cast<void*>(&gloo_ext::allreduce), &own);
-  void* const found =
-      dlsym(RTLD_DEFAULT, "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE");
+  void* const found = dlsym(RTLD_DEFAULT, gloo_ext::OriginalGloo::kAllreduce);
   if (found != nullptr && dladdr(found, &first) != 0 &&
       first.dli_fbase != own.dli_fbase) {
     // Not std::cerr, which may not have been made yet.
