@@ -39,6 +39,8 @@ const char* nameOf(ubt::EndedBy rule) {
       return "complete";
     case ubt::EndedBy::kBound:
       return "bound";
+    case ubt::EndedBy::kEarly:
+      return "early";
     case ubt::EndedBy::kHardBound:
       return "hard bound";
   }
@@ -105,6 +107,7 @@ std::string opJson(const BoundedOp& op) {
       {"bounded", report.bounded},
       {"ended_by", nameOf(report.endedBy)},
       {"scatter_expired", report.scatterExpired},
+      {"scatter_early", report.scatterEarly},
       {"skipped", report.skipped},
       {"took_us", microseconds(op.took)},
       {"bound_scatter_us", microseconds(report.boundScatter)},

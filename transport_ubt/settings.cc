@@ -83,6 +83,10 @@ uint64_t integer(const char* name,
   return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
 }
 
+bool onOff(const char* name, const std::string& value) {
+  return choose<bool>(name, value, {{"on", true}, {"off", false}});
+}
+
 double share(const char* name, const std::string& value) {
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
@@ -179,6 +183,10 @@ Readers boundReaders() {
                                       {{"median", ::ubt::BoundMode::kMedian},
                                        {"paper", ::ubt::BoundMode::kPaper}});
        }},
+      {"GLOO_UBT_EARLY",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.early = onOff(name, value);
+       }},
       {"GLOO_UBT_WARMUP_OPS",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.warmupOps =
@@ -218,8 +226,7 @@ Readers socketReaders() {
        }},
       {"GLOO_UBT_GSO",
        [](Settings* s, const char* name, const std::string& value) {
-         s->segmentation =
-             choose<bool>(name, value, {{"on", true}, {"off", false}});
+         s->segmentation = onOff(name, value);
        }},
       {"GLOO_UBT_ARENA_BYTES",
        [](Settings* s, const char* name, const std::string& value) {

@@ -94,7 +94,8 @@ TEST(ReportText, NamesTypesAndEnds) {
   const std::map<ubt::EndedBy, std::string> ends = {
       {ubt::EndedBy::kComplete, "complete"},
       {ubt::EndedBy::kBound, "bound"},
-      {ubt::EndedBy::kHardBound, "hard bound"}};
+      {ubt::EndedBy::kHardBound, "hard bound"},
+      {ubt::EndedBy::kEarly, "early"}};
   for (const auto& [end, name] : ends) {
     BoundedOp op = boundedOp(2);
     op.report.endedBy = end;

@@ -28,6 +28,7 @@ void visit(Options& o, Visitor&& member) {
   member("order", o.protocol.order);
   member("auth", o.protocol.auth);
   member("bound_mode", o.protocol.boundMode);
+  member("early", o.protocol.early);
   member("warmup_ops", o.protocol.warmupOps);
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
@@ -218,6 +219,7 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
   if (chance(0.2)) {
     o.protocol.skipLoss = chance(0.5) ? 0.001 : 0.05;
   }
+  o.protocol.early = chance(0.8);
   return o;
 }
 

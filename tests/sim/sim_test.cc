@@ -3,19 +3,10 @@
 
 #include <stdexcept>
 
-#include "tests/sim/world.h"
+#include "tests/sim/run_checked.h"
 
 namespace ubt::sim {
 namespace {
-
-// Runs and reports every violation with what is needed to repeat it.
-SimResult runChecked(const SimOptions& options) {
-  SimResult result = World(options).run();
-  for (const std::string& violation : result.violations) {
-    ADD_FAILURE() << violation << "\n  " << options.str();
-  }
-  return result;
-}
 
 SimOptions bounded(int boundMs) {
   SimOptions options;

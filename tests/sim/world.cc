@@ -262,6 +262,8 @@ void World::poll(Caller* caller) {
   result_.returns++;
   returned_.insert(key);
   result_.boundedOps += report.bounded;
+  result_.early += report.scatterEarly || report.endedBy == EndedBy::kEarly;
+  result_.boundedTime += report.bounded ? report.elapsed : Duration{0};
   result_.pairsMissing += report.pairsMissing;
   result_.driftElements += report.driftElements;
   result_.skipped += report.skipped;

@@ -9,7 +9,7 @@ constexpr uint8_t kClassBit = 0x80;
 
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
-         type != ControlType::kLeave;
+         type != ControlType::kLeave && type != ControlType::kTookStage;
 }
 
 }  // namespace
@@ -41,6 +41,11 @@ void ControlRecord::encode(WriteCursor* out) const {
     case ControlType::kLeave:
       out->put(slot);
       break;
+    case ControlType::kTookStage:
+      out->put(sizeClass);
+      out->put(scatterUs);
+      out->put(broadcastUs);
+      break;
     case ControlType::kAnnounceSeen:
     case ControlType::kClosed:
     case ControlType::kDone:
@@ -53,7 +58,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kLeave)) {
+      type > static_cast<uint8_t>(ControlType::kTookStage)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -95,6 +100,11 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
     case ControlType::kProgress:
     case ControlType::kLeave:
       out->slot = in->get<uint32_t>();
+      break;
+    case ControlType::kTookStage:
+      out->sizeClass = in->get<uint8_t>();
+      out->scatterUs = in->get<uint32_t>();
+      out->broadcastUs = in->get<uint32_t>();
       break;
     case ControlType::kAnnounceSeen:
     case ControlType::kClosed:

@@ -12,8 +12,7 @@
 namespace ubt {
 
 // What a control datagram's records say. The values are on the wire
-// (docs/wire_format.md); those missing are kept for timeout, incast, rate and
-// closing records.
+// (docs/wire_format.md); those missing are kept for incast and rate records.
 enum class ControlType : uint8_t {
   kAnnounce = 1,      // a rank has entered the op: what it is going to add
   kAnnounceSeen = 2,  // the owner knows; no need to repeat
@@ -25,6 +24,7 @@ enum class ControlType : uint8_t {
   kDone = 8,          // the op has returned here
   kDoneQuery = 9,     // likewise; and has it, at your side?
   kLeave = 10,        // this context is being destroyed, for a rank's sake
+  kTookStage = 11,    // how long stages of a size class take, by my measure
 };
 
 // One record. Which members count depends on the type.
@@ -38,6 +38,10 @@ struct ControlRecord {
   // kNobody.
   uint32_t slot = 0;
   uint32_t slots = 0;  // kRepair: how many
+  // kTookStage: the size class (SizeClasses) and the stages' times; 0: unknown.
+  uint8_t sizeClass = 0;
+  uint32_t scatterUs = 0;
+  uint32_t broadcastUs = 0;
 
   static constexpr size_t kBytesMax = 32;
   static constexpr uint32_t kNobody = 0xffffffff;

@@ -38,6 +38,8 @@ Op::Op(const Setup& setup,
                *setup.reduction,
                setup.arena),
       broadcast_(layout_, setup.rank, setup.size, setup.arena),
+      scatterProgress_(setup.size),
+      broadcastProgress_(setup.size),
       started_(now),
       scatterDeadline_(now + bounds.scatter) {
   peers_.reserve(setup.size);
@@ -47,6 +49,10 @@ Op::Op(const Setup& setup,
     // The contribution leaves only once the caller has brought it.
     peers_.back().scatter.expected = layout_.shardSize(setup.rank);
     peers_.back().broadcast.expected = layout_.shardSize(peer);
+    if (peer != setup.rank) {
+      scatterProgress_.expect(peer, layout_.slots(setup.rank));
+      broadcastProgress_.expect(peer, layout_.slots(peer));
+    }
   }
   peers_[setup.rank].scatter = {};
   peers_[setup.rank].broadcast = {};
@@ -60,7 +66,8 @@ Op::Op(const Setup& setup,
 size_t Op::bytesFor(const ShardLayout& layout, int rank, int size) {
   size_t bytes = sizeof(Op) + kNodeBytes + size * sizeof(Peer) +
                  ScatterStage::bytesFor(layout, rank, size) +
-                 BroadcastStage::bytesFor(layout, rank, size);
+                 BroadcastStage::bytesFor(layout, rank, size) +
+                 2 * StageProgress::bytesFor(size);
   for (int peer = 0; peer < size; peer++) {
     // The queue, and as many bits of slots that came in vain.
     bytes += 2 * SendQueue::bytesFor(layout.slots(peer), layout.slots(rank));
@@ -155,6 +162,7 @@ Counter Op::scatterData(TimePoint now,
   peer.announced = true;  // data is as good as an announcement
   peer.scatter.received += bytes;
   peer.scatter.repaired += header.repair ? bytes : 0;
+  scatterProgress_.arrived(now, header.source, header.lastPercentile);
   if (repairsScatter()) {
     peer.scatterRepair.tries = 0;
     schedule(&peer.scatterRepair, now, header.source);
@@ -199,6 +207,7 @@ Counter Op::broadcastData(TimePoint now,
   peer.announceSeen = true;  // or its scatter stage ended without us anyway
   peer.broadcast.received += bytes;
   peer.broadcast.repaired += header.repair ? bytes : 0;
+  broadcastProgress_.arrived(now, header.source, header.lastPercentile);
   if (firstResult_ == kNever) {
     firstResult_ = now;
   }

@@ -16,6 +16,7 @@
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/scatter_stage.h"
 #include "transport_ubt/core/send_queue.h"
+#include "transport_ubt/core/stage_progress.h"
 
 namespace ubt {
 
@@ -26,6 +27,9 @@ struct OpBounds {
   Duration broadcast{0};  // on top of it, from local entry
   Duration end{0};        // the call's own end, from local entry
   Duration limit{0};      // likewise, if it needs every result: its timeout
+  // How long to wait for the last of a stage (StageProgress); zero: no less.
+  Duration scatterPatience{0};
+  Duration broadcastPatience{0};
 };
 
 // What an op needs of the context it belongs to.
@@ -51,6 +55,7 @@ struct DataSend {
   Stage stage = Stage::kScatter;
   uint32_t slot = 0;
   uint16_t contributors = 0;
+  bool lastPercentile = false;
   bool repair = false;
   const std::byte* payload = nullptr;
   size_t payloadBytes = 0;
@@ -144,6 +149,14 @@ class Op {
   // Elapsed time of stages that were complete; zero: not complete.
   Duration scatterTook() const { return scatterTook_; }
   Duration broadcastTook() const { return broadcastTook_; }
+  // Samples of tC: that, or the bound if the stage ended at it, or what it
+  // would have taken if it ended early. Zero: there is none.
+  Duration scatterSample() const;
+  Duration broadcastSample() const;
+  // The share of a stage's bytes that had not come when it ended, from ranks
+  // that had entered.
+  double scatterLoss() const { return scatterLoss_; }
+  double broadcastLoss() const { return broadcastLoss_; }
   // Whether the stage ended at its bound and missed what was on its way.
   bool scatterCutShort() const { return scatterCutShort_; }
   bool broadcastCutShort() const { return broadcastCutShort_; }
@@ -197,6 +210,9 @@ class Op {
   void schedule(Retry* retry, TimePoint now, int peer);
   void askAgain(int peer, Stage stage, const BitSet& have);
   bool excuse(TimePoint now);
+  TimePoint scatterEarlyEnd() const;
+  TimePoint broadcastEarlyEnd() const;
+  void expireScatter(TimePoint now);
   void expire(TimePoint now);
   void failAtTimeout();
   void settleScatter();
@@ -210,6 +226,8 @@ class Op {
   OpBounds bounds_;
   ScatterStage scatter_;
   BroadcastStage broadcast_;
+  StageProgress scatterProgress_;
+  StageProgress broadcastProgress_;
   std::vector<Peer> peers_;
 
   TimePoint started_;
@@ -219,9 +237,12 @@ class Op {
   Retry held_;  // complete, but others lack what the arena could not keep
   bool excused_ = false;  // a bound that was missed once, no more
   bool scatterExpired_ = false;
+  bool scatterEarly_ = false;
   bool scatterSettled_ = false;
   bool scatterCutShort_ = false;
   bool broadcastCutShort_ = false;
+  double scatterLoss_ = 0;
+  double broadcastLoss_ = 0;
   uint32_t notRetained_ = 0;
   Duration scatterTook_{0};
   TimePoint firstResult_ = kNever;

@@ -2,6 +2,7 @@
 //
 // How an op ends for its caller, and what it reports.
 
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
@@ -62,6 +63,8 @@ void Op::settleScatter() {
     return;
   }
   scatterSettled_ = true;
+  double lost = 0;
+  uint64_t expected = 0;
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     peer.scatterRepair.at = kNever;
@@ -71,12 +74,17 @@ void Op::settleScatter() {
           refused(peer.scatterInVain, scatter_.contributed(rank), setup_.rank);
       (peer.announced ? bytes.lost : bytes.absent) =
           bytes.expected - bytes.received - bytes.refused;
+      lost += bytes.lost;
+      expected += bytes.expected - bytes.absent;
     }
   }
+  scatterLoss_ = lost / std::max<double>(1, expected);
 }
 
 // When the caller leaves: the same of results.
 void Op::settleBroadcast() {
+  double lost = 0;
+  uint64_t expected = 0;
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     StageBytes& bytes = peer.broadcast;
@@ -89,7 +97,24 @@ void Op::settleBroadcast() {
                         setup_.host->lastHeard(rank) < entry_;
     (silent ? bytes.absent : bytes.lost) =
         bytes.expected - bytes.received - bytes.late - bytes.refused;
+    lost += bytes.lost + bytes.late;
+    expected += bytes.expected - bytes.absent;
   }
+  broadcastLoss_ = lost / std::max<double>(1, expected);
+}
+
+Duration Op::scatterSample() const {
+  if (!scatterExpired_) {
+    return scatterTook_;
+  }
+  return scatterEarly_ ? scatterProgress_.projected(started_) : bounds_.scatter;
+}
+
+Duration Op::broadcastSample() const {
+  if (endedBy_ == EndedBy::kEarly) {
+    return broadcastProgress_.projected(firstResult_);
+  }
+  return endedBy_ == EndedBy::kBound ? bounds_.broadcast : broadcastTook_;
 }
 
 OpReport Op::leave(TimePoint now) {
@@ -98,6 +123,7 @@ OpReport Op::leave(TimePoint now) {
   report.bounded = !bounds_.warmup;
   report.endedBy = endedBy_;
   report.scatterExpired = scatterExpired_;
+  report.scatterEarly = scatterEarly_;
   report.elapsed = now - entry_;
   report.hardBound = bounds_.end;
   if (!bounds_.warmup) {

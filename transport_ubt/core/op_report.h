@@ -15,6 +15,7 @@ enum class EndedBy : uint8_t {
   kComplete,   // everything arrived
   kBound,      // the broadcast stage's bound (repair none)
   kHardBound,  // the hard bound (with repair)
+  kEarly,      // before its bound: hardly anything more was to come
 };
 
 // Bytes of one stage between this rank and one peer:
@@ -37,7 +38,8 @@ struct OpReport {
   OpId op;
   bool bounded = false;  // false: a warm-up op, exact
   EndedBy endedBy = EndedBy::kComplete;
-  bool scatterExpired = false;  // the own shard closed at its bound
+  bool scatterExpired = false;  // the own shard closed at its bound ...
+  bool scatterEarly = false;    // ... or, hardly anything to come, before it
   Duration elapsed{0};
   Duration boundScatter{0};    // zero while warming up
   Duration boundBroadcast{0};  // likewise

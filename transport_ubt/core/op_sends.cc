@@ -53,6 +53,8 @@ bool Op::nextResult(int rank, DataSend* out) {
         return false;
       }
       out->slot = order[index];
+      out->lastPercentile =
+          index >= StageProgress::firstMarked(scatter_.slots());
     }
     out->stage = Stage::kBroadcast;
     out->contributors = scatter_.contributors(out->slot);
@@ -79,6 +81,8 @@ bool Op::nextData(int rank, DataSend* out) {
       continue;  // closed there, and overwritten here
     }
     out->stage = Stage::kScatter;
+    out->lastPercentile =
+        out->slot >= StageProgress::firstMarked(layout_.slots(rank));
     out->contributors = 0;
     out->payload =
         bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(out->slot);

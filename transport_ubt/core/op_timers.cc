@@ -23,10 +23,25 @@ void Op::schedule(Retry* retry, TimePoint now, int peer) {
   retry->tries++;
 }
 
+// Where contributions are asked for again, their senders' silence is no end.
+TimePoint Op::scatterEarlyEnd() const {
+  return scatter_.closed() || repairsScatter()
+             ? kNever
+             : scatterProgress_.earlyEnd(
+                   started_, scatterDeadline_, bounds_.scatterPatience);
+}
+
+TimePoint Op::broadcastEarlyEnd() const {
+  return !entered_ || finished_ || !scatter_.closed() || repairsBroadcast()
+             ? kNever
+             : broadcastProgress_.earlyEnd(
+                   firstResult_, endDeadline_, bounds_.broadcastPatience);
+}
+
 TimePoint Op::nextDeadline() const {
-  TimePoint next = scatterDeadline_;
+  TimePoint next = std::min(scatterDeadline_, scatterEarlyEnd());
   if (entered_ && !finished_) {
-    next = std::min({next, endDeadline_, held_.at});
+    next = std::min({next, endDeadline_, held_.at, broadcastEarlyEnd()});
   }
   for (const Peer& peer : peers_) {
     if (peer.gone) {
@@ -82,10 +97,15 @@ void Op::deadlinePassed(TimePoint now) {
   if (now >= scatterDeadline_ && !excuse(now)) {
     scatterDeadline_ = kNever;
     if (!bounds_.warmup) {
-      scatterExpired_ = true;
-      scatter_.closeAll();
-      closeScatter(now);
+      expireScatter(now);
     }
+  }
+  if (now >= scatterEarlyEnd()) {
+    scatterEarly_ = true;
+    expireScatter(now);
+  }
+  if (now >= broadcastEarlyEnd()) {
+    finish(EndedBy::kEarly);
   }
   if (entered_ && !finished_ && now >= endDeadline_) {
     expire(now);
@@ -165,12 +185,16 @@ void Op::failAtTimeout() {
   fail(why.str());
 }
 
+void Op::expireScatter(TimePoint now) {
+  scatterExpired_ = true;
+  scatter_.closeAll();
+  closeScatter(now);
+}
+
 // The call's own end has come.
 void Op::expire(TimePoint now) {
   if (!bounds_.warmup && !scatter_.closed()) {
-    scatterExpired_ = true;
-    scatter_.closeAll();
-    closeScatter(now);
+    expireScatter(now);
   }
   if (!finished_ && needsEveryResult()) {
     if (now < entry_ + bounds_.limit) {

@@ -49,6 +49,9 @@ struct Options {
   // Set by hand: the bound of each stage. Zero: learned.
   Duration boundScatter{0};
   Duration boundBroadcast{0};
+  // Whether a stage may end before its learned bound, when hardly anything more
+  // is to come (EarlyTimeout). Never before one set by hand.
+  bool early = true;
   // Hard bound = this times (scatter bound + broadcast bound).
   uint32_t hardBoundFactor = 4;
 

@@ -22,8 +22,9 @@ struct PacketHeader {
 
   PacketType type = PacketType::kControl;
   Stage stage = Stage::kScatter;
-  bool repair = false;  // sent again on request
-  bool sealed = false;  // encrypted (packet_seal.h)
+  bool lastPercentile = false;  // of the last of its sender's slots
+  bool repair = false;          // sent again on request
+  bool sealed = false;          // encrypted (packet_seal.h)
   ElementType elementType = ElementType::kFloat32;
   OpId op;
   uint32_t slot = 0;

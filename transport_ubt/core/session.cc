@@ -9,6 +9,8 @@ namespace {
 
 // Ops that peers may have begun and the local caller not.
 constexpr size_t kUnenteredOpsMax = 256;
+// Times travel in 32 bits.
+constexpr int64_t kNobodyTakesLongerUs = UINT32_MAX;
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
 // What a peer's window lets one of its senders have in flight at first.
@@ -24,7 +26,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       opened_(setup.options.auth == AuthMode::kAead
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
                   : OutPacket::kHeadBytesMax),
-      classes_(setup_.options),
+      classes_(setup_.options, setup.size),
       lead_(setup.options.leadOps, setup.options.leadBytes) {
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
@@ -166,12 +168,31 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
   } else {
-    classes_.returned(*op);
+    tellTook(*op);
     lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }
   updateActivity();
   return report;
+}
+
+// Ranks learn from each other how long stages take.
+void Session::tellTook(const Op& op) {
+  const auto microseconds = [](Duration took) {
+    return static_cast<uint32_t>(std::min<int64_t>(
+        took / std::chrono::microseconds(1), kNobodyTakesLongerUs));
+  };
+  const SizeClasses::Sample took = classes_.returned(setup_.rank, op);
+  ControlRecord record;
+  record.type = ControlType::kTookStage;
+  record.sizeClass = SizeClasses::of(op.shape().bytes());
+  record.scatterUs = microseconds(took.scatter);
+  record.broadcastUs = microseconds(took.broadcast);
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer != setup_.rank) {
+      control(peer, record, false);
+    }
+  }
 }
 
 void Session::peerClosed(int peer, const std::string& why) {

@@ -133,6 +133,7 @@ class Session : private OpHost {
   void admit();
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
+  void tellTook(const Op& op);
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
   Op* start(TimePoint now,

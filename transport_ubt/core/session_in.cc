@@ -176,6 +176,14 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       forgetIfDone(record.op);
       return;
+    case ControlType::kTookStage:
+      if (record.sizeClass < SizeClasses::kClasses) {
+        classes_.sample(peer,
+                        record.sizeClass,
+                        {std::chrono::microseconds(record.scatterUs),
+                         std::chrono::microseconds(record.broadcastUs)});
+      }
+      return;
     case ControlType::kLeave:
       peerLeft(peer, record.slot);
       return;

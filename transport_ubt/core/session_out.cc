@@ -86,6 +86,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
     }
     PacketHeader header;
     header.stage = send.stage;
+    header.lastPercentile = send.lastPercentile;
     header.repair = send.repair;
     header.elementType = op->shape().type;
     header.op = id;

@@ -9,7 +9,9 @@ namespace {
 // A bound under this many timer latenesses would measure the scheduler.
 constexpr int kLatenessFactor = 10;
 
-uint32_t sizeClass(size_t bytes) {
+}  // namespace
+
+uint32_t SizeClasses::of(uint64_t bytes) {
   uint32_t log = 0;
   while (bytes >>= 1) {
     log++;
@@ -17,21 +19,62 @@ uint32_t sizeClass(size_t bytes) {
   return log;
 }
 
-}  // namespace
+SizeClasses::Learned& SizeClasses::classOf(uint32_t sizeClass) {
+  return classes_.try_emplace(sizeClass, ranks_).first->second;
+}
+
+bool SizeClasses::warm(const Learned& learned) const {
+  return learned.ops >= options_.warmupOps &&
+         learned.scatter.bound(options_.boundMode) > Duration{0} &&
+         learned.broadcast.bound(options_.boundMode) > Duration{0};
+}
+
+// The bounds of a class, its own or borrowed; zero: none of it is warm, nor of
+// any other.
+SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass) const {
+  const auto bounds = [this](const Learned& learned, int64_t factor) {
+    return Sample{learned.scatter.bound(options_.boundMode) * factor,
+                  learned.broadcast.bound(options_.boundMode) * factor};
+  };
+  Sample found;
+  for (const auto& [other, learned] : classes_) {
+    if (!warm(learned)) {
+      continue;
+    }
+    if (other <= sizeClass) {  // the largest of the smaller ones
+      found = bounds(learned, int64_t{1} << (sizeClass - other));
+      if (other == sizeClass) {
+        break;
+      }
+      continue;
+    }
+    const Sample larger = bounds(learned, 1);
+    if (found.scatter == Duration{0}) {
+      return larger;
+    }
+    return {std::min(found.scatter, larger.scatter),
+            std::min(found.broadcast, larger.broadcast)};
+  }
+  return found;
+}
 
 OpBounds SizeClasses::boundsFor(const OpShape& shape,
                                 Duration lateness,
                                 Duration limit) {
-  const Learned& sizes = classes_[sizeClass(shape.bytes())];
+  const uint32_t sizeClass = of(shape.bytes());
   const bool byHand = options_.boundScatter > Duration{0};
   OpBounds bounds;
   bounds.limit = limit;
-  bounds.scatter =
-      byHand ? options_.boundScatter : sizes.scatter.bound(options_.boundMode);
-  bounds.broadcast = byHand ? options_.boundBroadcast
-                            : sizes.broadcast.bound(options_.boundMode);
-  bounds.warmup = sizes.ops < options_.warmupOps ||
-                  bounds.scatter + bounds.broadcast == Duration{0};
+  if (byHand) {
+    bounds.warmup = classOf(sizeClass).ops < options_.warmupOps;
+    bounds.scatter = options_.boundScatter;
+    bounds.broadcast = options_.boundBroadcast;
+  } else {
+    const Sample own = learned(sizeClass);
+    bounds.warmup = own.scatter == Duration{0};
+    bounds.scatter = own.scatter;
+    bounds.broadcast = own.broadcast;
+  }
   if (bounds.warmup) {
     bounds.scatter = bounds.broadcast = bounds.end = limit;
     return bounds;
@@ -40,6 +83,14 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     const Duration floor = kLatenessFactor * lateness;
     bounds.scatter = std::max(bounds.scatter, floor);
     bounds.broadcast = std::max(bounds.broadcast, floor);
+    const Learned& sizes = classOf(sizeClass);
+    if (options_.early && sizes.scatterEarly.stage() > Duration{0}) {
+      bounds.scatterPatience = std::max(sizes.scatterEarly.patience(), floor);
+    }
+    if (options_.early && sizes.broadcastEarly.stage() > Duration{0}) {
+      bounds.broadcastPatience =
+          std::max(sizes.broadcastEarly.patience(), floor);
+    }
   }
   const Duration both = bounds.scatter + bounds.broadcast;
   bounds.end = options_.repair == RepairPolicy::kNone
@@ -58,8 +109,9 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
   return bounds;
 }
 
-void SizeClasses::returned(const Op& op) {
-  Learned& sizes = classes_[sizeClass(op.shape().bytes())];
+SizeClasses::Sample SizeClasses::returned(int rank, const Op& op) {
+  const uint32_t sizeClass = of(op.shape().bytes());
+  Learned& sizes = classOf(sizeClass);
   sizes.ops++;
   if (op.scatterTook() > Duration{0}) {
     sizes.scatter.complete(op.scatterTook(), op.warmup());
@@ -67,10 +119,25 @@ void SizeClasses::returned(const Op& op) {
   if (op.broadcastTook() > Duration{0}) {
     sizes.broadcast.complete(op.broadcastTook(), op.warmup());
   }
+  const Sample own{op.scatterSample(), op.broadcastSample()};
+  sample(rank, sizeClass, own);
+  sizes.scatterEarly.returned(op.scatterLoss());
+  sizes.broadcastEarly.returned(op.broadcastLoss());
+  return own;
+}
+
+void SizeClasses::sample(int rank, uint32_t sizeClass, const Sample& sample) {
+  Learned& sizes = classOf(sizeClass);
+  if (sample.scatter > Duration{0}) {
+    sizes.scatterEarly.sample(rank, sample.scatter);
+  }
+  if (sample.broadcast > Duration{0}) {
+    sizes.broadcastEarly.sample(rank, sample.broadcast);
+  }
 }
 
 void SizeClasses::done(const Op& op) {
-  Learned& sizes = classes_[sizeClass(op.shape().bytes())];
+  Learned& sizes = classOf(of(op.shape().bytes()));
   if (op.scatterCutShort()) {
     sizes.scatter.cutShort(op.bounds().scatter);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 
+#include "transport_ubt/core/early_timeout.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/stage_bound.h"
@@ -11,29 +12,53 @@
 namespace ubt {
 
 // How long ops may take, learned apart for each size (powers of two of bytes):
-// first as long as it takes, exactly; then by their bounds. Not thread-safe.
+// first as long as it takes, exactly; then by their bounds. A size not seen yet
+// borrows the bounds of its neighbours that have warmed up: of a larger one as
+// they are, of a smaller one in proportion. Not thread-safe.
 class SizeClasses {
  public:
+  static constexpr uint32_t kClasses = 64;
+  // Of an op of so many bytes; under kClasses.
+  static uint32_t of(uint64_t bytes);
+
+  // What ranks tell each other of a class; zero: nothing to tell.
+  struct Sample {
+    Duration scatter{0};
+    Duration broadcast{0};
+  };
+
   // `options` must outlive this.
-  explicit SizeClasses(const Options& options) : options_(options) {}
+  SizeClasses(const Options& options, int ranks)
+      : options_(options), ranks_(ranks) {}
 
   // For an op of this shape that begins now. `lateness`: how late deadlines may
   // be noticed on any rank. `limit`: what the call may take, whatever was
   // learned.
   OpBounds boundsFor(const OpShape& shape, Duration lateness, Duration limit);
-  // An op has returned with a result.
-  void returned(const Op& op);
+  // An op has returned with a result at the own rank. What to tell the others.
+  Sample returned(int rank, const Op& op);
+  // A rank tells. REQUIRES sizeClass < kClasses.
+  void sample(int rank, uint32_t sizeClass, const Sample& sample);
   // It is done everywhere: all that is late for it has come.
   void done(const Op& op);
 
  private:
   struct Learned {
+    explicit Learned(int ranks) : scatterEarly(ranks), broadcastEarly(ranks) {}
+
     uint32_t ops = 0;
     StageBound scatter;
     StageBound broadcast;
+    EarlyTimeout scatterEarly;
+    EarlyTimeout broadcastEarly;
   };
 
+  Learned& classOf(uint32_t sizeClass);
+  bool warm(const Learned& learned) const;
+  Sample learned(uint32_t sizeClass) const;
+
   const Options& options_;
+  const int ranks_;
   std::map<uint32_t, Learned> classes_;
 };
 

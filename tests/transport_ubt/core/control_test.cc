@@ -49,7 +49,7 @@ TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
 
 TEST(ControlRecord, RefusesUnknownTypesStagesAndElements) {
   // 131: credit, which has no op to be of the class form.
-  for (const int type : {0, 11, 128, 131, 255}) {
+  for (const int type : {0, 12, 128, 131, 255}) {
     const std::byte bytes[kRoom] = {static_cast<std::byte>(type)};
     ReadCursor reader(bytes, sizeof(bytes));
     ControlRecord out;

@@ -10,6 +10,7 @@
 namespace ubt {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -60,7 +61,7 @@ class SizeClassesTest : public ::testing::Test {
     }
     EXPECT_EQ(op.scatterTook(), took);
     EXPECT_EQ(op.broadcastTook(), took);
-    classes_.returned(op);
+    classes_.returned(0, op);
   }
 
   OpBounds bounds(uint64_t elements,
@@ -91,12 +92,12 @@ class SizeClassesTest : public ::testing::Test {
   const Reduction reduction_ = sim::plainReduction();
   Arena arena_{1 << 20};
   Alone host_;
-  SizeClasses classes_{options_};
+  SizeClasses classes_{options_, 2};
 };
 
 // Warm-up --------------------------------------------------------------------
 
-TEST_F(SizeClassesTest, WarmsUpEachPowerOfTwoOfBytes) {
+TEST_F(SizeClassesTest, WarmsUpFirst) {
   options_.warmupOps = 3;
   for (int op = 0; op < 3; op++) {
     EXPECT_TRUE(bounds(64).warmup);
@@ -104,8 +105,6 @@ TEST_F(SizeClassesTest, WarmsUpEachPowerOfTwoOfBytes) {
   }
   EXPECT_FALSE(bounds(64).warmup);
   EXPECT_FALSE(bounds(127).warmup);
-  EXPECT_TRUE(bounds(63).warmup);
-  EXPECT_TRUE(bounds(128).warmup);
 }
 
 TEST_F(SizeClassesTest, WarmUpMayTakeWhatTheCallMay) {
@@ -134,7 +133,64 @@ TEST_F(SizeClassesTest, LearnsClassesApart) {
   // A quarter over the median, and four times both.
   expect(bounds(64), milliseconds(10), milliseconds(10), milliseconds(80));
   expect(bounds(128), milliseconds(50), milliseconds(50), milliseconds(400));
+}
+
+// Borrowed -------------------------------------------------------------------
+
+TEST_F(SizeClassesTest, AClassNotSeenYetBorrowsFromItsNeighbours) {
+  options_.warmupOps = 1;
   EXPECT_TRUE(bounds(256).warmup);
+  returned(64, milliseconds(8));
+  // Four times the bytes, four times the bound.
+  expect(bounds(256), milliseconds(40), milliseconds(40), milliseconds(320));
+  // What is smaller takes no longer than what is larger.
+  expect(bounds(32), milliseconds(10), milliseconds(10), milliseconds(80));
+  returned(1024, milliseconds(16));
+  expect(bounds(128), milliseconds(20), milliseconds(20), milliseconds(160));
+  expect(bounds(512), milliseconds(20), milliseconds(20), milliseconds(160));
+}
+
+TEST_F(SizeClassesTest, AClassBorrowsUntilItHasWarmedUpItself) {
+  options_.warmupOps = 2;
+  returned(64, milliseconds(8));
+  EXPECT_TRUE(bounds(128).warmup);  // nobody has anything to lend yet
+  returned(64, milliseconds(8));
+  returned(128, milliseconds(12));
+  expect(bounds(128), milliseconds(20), milliseconds(20), milliseconds(160));
+  returned(128, milliseconds(12));
+  expect(bounds(128), milliseconds(15), milliseconds(15), milliseconds(120));
+}
+
+// Patience -------------------------------------------------------------------
+
+TEST_F(SizeClassesTest, PatienceIsAShareOfWhatAllRanksMeasure) {
+  options_.warmupOps = 1;
+  EXPECT_EQ(bounds(64).scatterPatience, Duration{0});  // while warming up
+  returned(64, milliseconds(100));
+  // Nothing was lost: one point off the first ten.
+  EXPECT_EQ(bounds(64).scatterPatience, milliseconds(9));
+  EXPECT_EQ(bounds(64).broadcastPatience, milliseconds(9));
+  EXPECT_EQ(bounds(64, milliseconds(2)).scatterPatience, milliseconds(20));
+  EXPECT_EQ(bounds(128).scatterPatience, Duration{0});  // nothing known of it
+  // A bucket of 64 floats has 256 bytes. The upper of two medians counts:
+  // .95 x 100 + .05 x 300, of which 8 hundredths.
+  classes_.sample(1, SizeClasses::of(256), {milliseconds(300), Duration{0}});
+  returned(64, milliseconds(100));
+  EXPECT_NEAR(bounds(64).scatterPatience / microseconds(1), 8800, 1);
+  EXPECT_NEAR(bounds(64).broadcastPatience / microseconds(1), 8000, 1);
+}
+
+TEST_F(SizeClassesTest, PatienceEndsNoStageBeforeABoundSetByHand) {
+  returned(64, milliseconds(100));
+  EXPECT_EQ(byHand(milliseconds(1), milliseconds(2), kLimit).scatterPatience,
+            Duration{0});
+}
+
+TEST_F(SizeClassesTest, PatienceCanBeSwitchedOff) {
+  options_.warmupOps = 1;
+  options_.early = false;
+  returned(64, milliseconds(100));
+  EXPECT_EQ(bounds(64).scatterPatience, Duration{0});
 }
 
 TEST_F(SizeClassesTest, NoLearnedBoundIsUnderTenLatenesses) {

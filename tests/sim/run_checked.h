@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/world.h"
+
+namespace ubt::sim {
+
+// Runs and reports every violation with what is needed to repeat it.
+inline SimResult runChecked(const SimOptions& options) {
+  SimResult result = World(options).run();
+  for (const std::string& violation : result.violations) {
+    ADD_FAILURE() << violation << "\n  " << options.str();
+  }
+  return result;
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times are milliseconds after the stage began; its bound is at 100, and the
+// patience is 5.
+#include "transport_ubt/core/stage_progress.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr TimePoint kStart{std::chrono::seconds(1)};
+constexpr Duration kPatience = milliseconds(5);
+
+class StageProgressTest : public ::testing::Test {
+ protected:
+  // Senders 0 to 3 owe ten slots each; number 4 owes none, it is the own rank.
+  void SetUp() override {
+    for (int sender = 0; sender < 4; sender++) {
+      progress_.expect(sender, 10);
+    }
+  }
+
+  static TimePoint at(int ms) { return kStart + milliseconds(ms); }
+
+  // So many slots of a sender come one a millisecond, the last one then.
+  void come(int sender, int slots, int lastAt, bool marked = false) {
+    for (int left = slots - 1; left >= 0; left--) {
+      progress_.arrived(at(lastAt - left), sender, marked && left == 0);
+    }
+  }
+
+  TimePoint end(Duration patience = kPatience) const {
+    return progress_.earlyEnd(kStart, at(100), patience);
+  }
+
+  StageProgress progress_{5};
+};
+
+TEST(FirstMarked, IsTheFirstOfTheLastHundredth) {
+  EXPECT_EQ(StageProgress::firstMarked(0), 0u);
+  EXPECT_EQ(StageProgress::firstMarked(1), 0u);
+  EXPECT_EQ(StageProgress::firstMarked(100), 99u);
+  EXPECT_EQ(StageProgress::firstMarked(101), 99u);
+  EXPECT_EQ(StageProgress::firstMarked(1000), 990u);
+}
+
+TEST_F(StageProgressTest, NothingEndsBeforeAnythingCame) {
+  EXPECT_EQ(end(), kNever);
+}
+
+TEST_F(StageProgressTest, SilenceAfterEveryMarkIsTheEnd) {
+  come(0, 10, 20);
+  come(1, 9, 30, true);
+  come(2, 8, 40, true);
+  EXPECT_EQ(end(), kNever);  // sender 3 has not even begun
+  come(3, 5, 50, true);
+  EXPECT_EQ(end(), at(55));
+  EXPECT_EQ(end(Duration{0}), kNever);  // no patience is none, not no wait
+  come(2, 1, 53);
+  EXPECT_EQ(end(), at(58));  // it was not silent
+}
+
+TEST_F(StageProgressTest, AMarkIsSeenOnce) {
+  come(0, 8, 20, true);
+  come(0, 1, 21, true);
+  come(1, 9, 30, true);
+  come(2, 9, 40, true);
+  EXPECT_EQ(end(), kNever);
+}
+
+TEST_F(StageProgressTest, ACompleteStageNeedsNoEnd) {
+  for (int sender = 0; sender < 4; sender++) {
+    come(sender, 10, 20);
+  }
+  EXPECT_EQ(end(), kNever);
+}
+
+// Three of four are complete at 30; the last one's mark got lost.
+TEST_F(StageProgressTest, WhoShouldHaveFinishedIsWaitedForNoLonger) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(3, 8, 24);  // at its pace all ten by 30
+  EXPECT_EQ(end(), kNever);
+  come(2, 10, 30);
+  EXPECT_EQ(end(), at(35));
+}
+
+TEST_F(StageProgressTest, WhoWillFinishByTheBoundIsWaitedFor) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(2, 10, 30);
+  come(3, 5, 40);  // all ten by 80
+  EXPECT_EQ(end(), at(85));
+}
+
+TEST_F(StageProgressTest, WhoCannotFinishByTheBoundIsNot) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(2, 10, 30);
+  come(3, 3, 40);  // all ten by 133
+  EXPECT_EQ(end(), at(35));
+}
+
+TEST_F(StageProgressTest, HalfOfTheSendersAreNotMost) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(2, 3, 40);
+  come(3, 3, 40);
+  EXPECT_EQ(end(), kNever);
+}
+
+// A rank that has not entered is late, not slow.
+TEST_F(StageProgressTest, WhoHasNotBegunIsWaitedForToTheBound) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(2, 10, 30);
+  EXPECT_EQ(end(), kNever);
+}
+
+TEST_F(StageProgressTest, MoreThanIsOwedChangesNothing) {
+  come(0, 12, 20);
+  come(1, 10, 25);
+  come(2, 10, 30);
+  come(3, 8, 24);
+  EXPECT_EQ(end(), at(35));
+  // Of 40 slots 38 had come by 24, when the last one did that counts.
+  EXPECT_EQ(progress_.projected(kStart), Duration(milliseconds(24)) * 40 / 38);
+}
+
+TEST_F(StageProgressTest, ProjectsWhatTheWholeStageTakes) {
+  EXPECT_EQ(progress_.projected(kStart), Duration{0});
+  come(0, 10, 20);
+  come(1, 10, 40);
+  EXPECT_EQ(progress_.projected(kStart), Duration(milliseconds(80)));
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "transport_ubt/core/clock.h"
+
+namespace ubt {
+
+// Learns how long to wait, in one stage of one size class, for what is missing
+// once most has come: a share x of what the stage takes, tC (OptiReduce,
+// section 3.2.1). What one rank measures may be its own bad luck: tC follows
+// the median of all ranks. x follows the loss: little patience is enough where
+// nothing is lost by it. Not thread-safe.
+class EarlyTimeout {
+ public:
+  static constexpr double kShareFirst = 0.10;
+  static constexpr double kShareMin = 0.01;
+  static constexpr double kShareMax = 0.50;
+  // Loss beyond the first doubles the share, loss below the second takes a
+  // point off it.
+  static constexpr double kLossHigh = 0.001;
+  static constexpr double kLossLow = 0.0001;
+  // Of the old average in the new one.
+  static constexpr double kInertia = 0.95;
+
+  // REQUIRES ranks > 0.
+  explicit EarlyTimeout(int ranks) : samples_(ranks) {}
+
+  // What a rank, maybe the own, says the stage took or, of one that ended
+  // early, would have taken. Its newest word counts.
+  void sample(int rank, Duration took);
+  // An op has returned here that lost this share, 0 to 1, of the stage's bytes,
+  // stragglers' not counted.
+  void returned(double loss);
+
+  // tC; zero while nothing has been learned.
+  Duration stage() const { return stage_; }
+  // x.
+  double share() const { return share_; }
+  // How long to wait: x of tC.
+  Duration patience() const;
+
+ private:
+  std::vector<Duration> samples_;  // by rank; zero: none
+  Duration stage_{0};
+  double share_ = kShareFirst;
+};
+
+}  // namespace ubt

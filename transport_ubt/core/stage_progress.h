@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/clock.h"
+
+namespace ubt {
+
+// How far each sender has come in one stage of one op, and whether it is worth
+// waiting for what is missing (OptiReduce, section 3.2.1, early timeout). Not
+// thread-safe.
+class StageProgress {
+ public:
+  explicit StageProgress(int senders) : flows_(senders) {}
+  static size_t bytesFor(int senders) { return senders * sizeof(Flow); }
+
+  // Slots that a sender marks, of `slots`: the last one in a hundred, at least
+  // one. The first of them:
+  static uint32_t firstMarked(uint32_t slots) {
+    return slots - (slots + 99) / 100;
+  }
+
+  // The sender owes so many slots. Once for each that owes any, before the
+  // first arrives.
+  void expect(int sender, uint32_t slots);
+  // A slot of the sender's has come for the first time; `marked`: of its last.
+  void arrived(TimePoint now, int sender, bool marked);
+
+  // When to give up what is missing, at most `patience` after there was reason
+  // to. There are two, and marks get lost while a congested link is slow, not
+  // silent, so either will do:
+  // - every sender's mark has been seen, and nothing comes any more;
+  // - more than half of the senders are complete, and the others, who have all
+  //   begun, are slower than to finish by `bound` at their pace since `start`,
+  //   or should have finished.
+  // kNever: neither holds, or the patience is zero.
+  TimePoint earlyEnd(TimePoint start, TimePoint bound, Duration patience) const;
+
+  // How long the stage will have taken, were it to go on at its pace from
+  // `start` to the last arrival; zero if nothing has come.
+  Duration projected(TimePoint start) const;
+
+ private:
+  struct Flow {
+    uint32_t owed = 0;
+    uint32_t came = 0;
+    bool marked = false;
+    TimePoint last{};
+  };
+
+  std::vector<Flow> flows_;
+  uint64_t owed_ = 0;
+  uint64_t came_ = 0;
+  uint32_t senders_ = 0;   // that owe anything
+  uint32_t complete_ = 0;  // of those
+  uint32_t ending_ = 0;    // complete, or their mark was seen
+  TimePoint last_{};       // anything new came
+  TimePoint most_{};       // more than half of the senders became complete
+};
+
+}  // namespace ubt
