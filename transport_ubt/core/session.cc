@@ -120,6 +120,10 @@ void Session::begin(const OpId& id, const Call& call) {
             call.bucket,
             boundsFor(lastNow_, call.shape, call.until - lastNow_));
   updateActivity();
+  // Ranks begin an op at about the same time. Each serves its neighbour first,
+  // then the one after that: as long as they keep in step, no two meet at one.
+  sendTurn_ = (setup_.rank + 1) % setup_.size;
+  sendBurstBytes_ = 0;
 }
 
 // A stage is as late as the latest rank it needs: what is late anywhere counts.

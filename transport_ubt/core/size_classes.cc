@@ -4,13 +4,6 @@
 #include <algorithm>
 
 namespace ubt {
-namespace {
-
-// A bound under this many timer latenesses would measure the scheduler.
-constexpr int kLatenessFactor = 10;
-
-}  // namespace
-
 uint32_t SizeClasses::of(uint64_t bytes) {
   uint32_t log = 0;
   while (bytes >>= 1) {
@@ -24,17 +17,18 @@ SizeClasses::Learned& SizeClasses::classOf(uint32_t sizeClass) {
 }
 
 bool SizeClasses::warm(const Learned& learned) const {
-  return learned.ops >= options_.warmupOps &&
-         learned.scatter.bound(options_.boundMode) > Duration{0} &&
-         learned.broadcast.bound(options_.boundMode) > Duration{0};
+  return learned.ops >= options_.warmupOps && learned.scatter.any() &&
+         learned.broadcast.any();
 }
 
 // The bounds of a class, its own or borrowed; zero: none of it is warm, nor of
 // any other.
-SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass) const {
-  const auto bounds = [this](const Learned& learned, int64_t factor) {
-    return Sample{learned.scatter.bound(options_.boundMode) * factor,
-                  learned.broadcast.bound(options_.boundMode) * factor};
+SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass,
+                                         Duration lateness) const {
+  const auto bounds = [&](const Learned& learned, int64_t factor) {
+    return Sample{
+        learned.scatter.bound(options_.boundMode, lateness) * factor,
+        learned.broadcast.bound(options_.boundMode, lateness) * factor};
   };
   Sample found;
   for (const auto& [other, learned] : classes_) {
@@ -70,7 +64,7 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     bounds.scatter = options_.boundScatter;
     bounds.broadcast = options_.boundBroadcast;
   } else {
-    const Sample own = learned(sizeClass);
+    const Sample own = learned(sizeClass, lateness);
     bounds.warmup = own.scatter == Duration{0};
     bounds.scatter = own.scatter;
     bounds.broadcast = own.broadcast;
@@ -80,16 +74,14 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     return bounds;
   }
   if (!byHand) {
-    const Duration floor = kLatenessFactor * lateness;
-    bounds.scatter = std::max(bounds.scatter, floor);
-    bounds.broadcast = std::max(bounds.broadcast, floor);
     const Learned& sizes = classOf(sizeClass);
     if (options_.early && sizes.scatterEarly.stage() > Duration{0}) {
-      bounds.scatterPatience = std::max(sizes.scatterEarly.patience(), floor);
+      bounds.scatterPatience =
+          std::max(sizes.scatterEarly.patience(), lateness);
     }
     if (options_.early && sizes.broadcastEarly.stage() > Duration{0}) {
       bounds.broadcastPatience =
-          std::max(sizes.broadcastEarly.patience(), floor);
+          std::max(sizes.broadcastEarly.patience(), lateness);
     }
   }
   const Duration both = bounds.scatter + bounds.broadcast;

@@ -55,7 +55,7 @@ class SizeClasses {
 
   Learned& classOf(uint32_t sizeClass);
   bool warm(const Learned& learned) const;
-  Sample learned(uint32_t sizeClass) const;
+  Sample learned(uint32_t sizeClass, Duration lateness) const;
 
   const Options& options_;
   const int ranks_;

@@ -10,6 +10,9 @@ namespace {
 // Quartile distances beyond the median that are still a host's own unrest: of
 // waits that scatter as exponential ones do, 99 in 100 stay below.
 constexpr int kSpreads = 6;
+// Latenesses beyond the median: a stage has two ends, and the next rank may be
+// later than any was before.
+constexpr int kLatenesses = 4;
 
 // The value below which `share` of the samples lie (nearest rank).
 Duration percentile(std::vector<Duration> samples, double share) {
@@ -37,12 +40,9 @@ void StageBound::add(const Stage& stage) {
   stages_++;
 }
 
-Duration StageBound::bound(BoundMode mode) const {
+Duration StageBound::bound(BoundMode mode, Duration lateness) const {
   if (stages_ == 0) {
     return Duration{0};
-  }
-  if (mode == BoundMode::kPaper && !warmup_.empty()) {
-    return percentile(warmup_, 0.95);
   }
   std::vector<Duration> all;
   std::vector<Duration> complete;
@@ -55,7 +55,11 @@ Duration StageBound::bound(BoundMode mode) const {
   const Duration median = percentile(all, 0.5);
   const Duration spread =
       complete.empty() ? Duration{0} : percentile(complete, 0.75) - median;
-  return median + std::max(median / 4, kSpreads * spread);
+  const Duration unrest = kLatenesses * lateness;
+  if (mode == BoundMode::kPaper && !warmup_.empty()) {
+    return std::max(percentile(warmup_, 0.95), median + unrest);
+  }
+  return median + std::max({median / 4, kSpreads * spread, unrest});
 }
 
 void TimerLateness::sample(TimePoint now, Duration late) {

@@ -14,8 +14,9 @@ namespace ubt {
 // Learns how long one stage of one size class may take (OptiReduce, section
 // 3.2.1, tB): the running median and a quarter, or, where stages scatter by
 // themselves, six times the distance of the upper quartile of complete ones
-// from the median on top of it. A burst moves neither; a network that has got
-// slower for good does, in the end. Not thread-safe.
+// from the median on top of it, or, where hosts are busy, four times their
+// lateness. A burst moves none of these; a network that has got slower for good
+// does, in the end. Not thread-safe.
 class StageBound {
  public:
   // The stage was complete after `elapsed`, during warm-up or after it.
@@ -24,8 +25,11 @@ class StageBound {
   // would have taken longer.
   void cutShort(Duration bound);
 
-  // Zero while nothing has been learned.
-  Duration bound(BoundMode mode) const;
+  // Whether anything has been learned.
+  bool any() const { return stages_ > 0; }
+  // `lateness`: how late deadlines may be noticed on any rank. Zero while
+  // nothing has been learned.
+  Duration bound(BoundMode mode, Duration lateness) const;
 
  private:
   static constexpr size_t kRecent = 64;
@@ -44,9 +48,10 @@ class StageBound {
 };
 
 // How late a deadline may be noticed here: the worst of late, be it that a
-// timer fired late or that the process was not running. A bound shorter than a
-// multiple of it would measure the scheduler. Decays by half in kHalfLife. More
-// than kMost is no scheduler's habit: the process was stopped, and counts so.
+// timer fired late or that the process was not running. A bound that allows for
+// no multiple of it would measure the scheduler. Decays by half in kHalfLife.
+// More than kMost is no scheduler's habit: the process was stopped, and counts
+// so.
 class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);

@@ -24,6 +24,7 @@ void PacketSender::setAddresses(const Session* session,
 }
 
 bool PacketSender::send(TimePoint now, int trains) {
+  full_ = false;
   if (!sendWaiting()) {
     return false;
   }
@@ -31,7 +32,7 @@ bool PacketSender::send(TimePoint now, int trains) {
   if (harmful_) {
     releaseHeld(now);
   }
-  for (int sent = 0; sent < trains && !blocked(); sent++) {
+  for (int sent = 0; sent < trains && !blocked() && hasRoom(); sent++) {
     size_t count = 0;
     size_t bytes = 0;
     // A train: datagrams to one peer of one session, all of one size but the
@@ -123,7 +124,20 @@ bool PacketSender::offer(const SocketAddress& to,
     // As good as lost on the way: the protocol makes up for it.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
   }
+  for (size_t i = 0; i < count; i++) {
+    sinceAskedBytes_ += pieces[i].iov_len;
+  }
   return sent != UdpSocket::Sent::kFull;
+}
+
+// Asks before it builds a train that would have to be copied and wait, but not
+// each time: most sockets have room.
+bool PacketSender::hasRoom() {
+  if (sinceAskedBytes_ >= UdpSocket::kTrainBytesMax / 2) {
+    full_ = !socket_->writable();
+    sinceAskedBytes_ = full_ ? sinceAskedBytes_ : 0;
+  }
+  return !full_;
 }
 
 // True if no train waits any more.

@@ -30,9 +30,9 @@ class PacketSender {
   // Sends what `trains` trains can carry. False if there was nothing to send,
   // or the socket is full.
   bool send(TimePoint now, int trains);
-  // Whether a train waits for room in the socket: nothing more is taken from
-  // the endpoint until it has gone.
-  bool blocked() const { return !waiting_.empty(); }
+  // Whether there is no room in the socket: nothing more is taken from the
+  // endpoint until there is.
+  bool blocked() const { return full_ || !waiting_.empty(); }
 
   // When held-back datagrams want to go (fault injection); kNever usually.
   TimePoint nextDeadline() const { return faults_.nextDeadline(); }
@@ -47,6 +47,7 @@ class PacketSender {
     size_t datagrams = 0;
   };
 
+  bool hasRoom();
   bool sendWaiting();
   bool offer(const SocketAddress& to,
              const iovec* pieces,
@@ -70,6 +71,8 @@ class PacketSender {
   // At most two: nothing new is taken on while one waits, but one may have
   // been.
   std::deque<Waiting> waiting_;
+  bool full_ = false;           // the socket said so when it was asked
+  size_t sinceAskedBytes_ = 0;  // sent since then
   // Packets of the train being built, and which session each belongs to.
   std::vector<std::unique_ptr<OutPacket>> packets_;
   std::vector<const Session*> sessions_;

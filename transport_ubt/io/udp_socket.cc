@@ -213,6 +213,11 @@ bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
   return true;
 }
 
+bool UdpSocket::writable() const {
+  pollfd out{fd_, POLLOUT, 0};
+  return poll(&out, 1, 0) > 0;
+}
+
 void UdpSocket::wait(int wakeFd, bool writable, int64_t nanoseconds) const {
   const auto events = static_cast<short>(POLLIN | (writable ? POLLOUT : 0));
   pollfd fds[2] = {{fd_, events, 0}, {wakeFd, POLLIN, 0}};

@@ -24,7 +24,9 @@ class UdpSocket {
     uint16_t portLow = 0;   // 0: any free port
     uint16_t portHigh = 0;  // inclusive
     int receiveBufferBytes = 4 << 20;
-    int sendBufferBytes = 64 << 10;
+    // Beside what is being sent, a train that waits: a slow link should not
+    // stand still until this process runs again.
+    int sendBufferBytes = 128 << 10;
     bool segmentation = true;  // false: never use UDP_SEGMENT
   };
 
@@ -74,6 +76,10 @@ class UdpSocket {
     } while (at < trainBytes);
     return true;
   }
+
+  // Whether there is room for a train or two. A send that finds none costs as
+  // much as one that does.
+  bool writable() const;
 
   // Waits until there is something to receive (or, if `writable`, room to
   // send), `wakeFd` is readable or the time is up; with negative nanoseconds,

@@ -39,14 +39,15 @@ Duration boundWithAPeerThatIs(Duration late) {
   return report.boundScatter;
 }
 
-TEST(SessionBounds, NoBoundIsUnderTenTimesTheLatenessOfAnyRank) {
+TEST(SessionBounds, EveryBoundAllowsForTheLatenessOfAnyRank) {
   const Duration own = boundWithAPeerThatIs(Duration{0});
-  EXPECT_EQ(own, 10 * TimerLateness::kUnmeasured);
+  constexpr Duration kTook = std::chrono::milliseconds(1);
+  EXPECT_EQ(own, kTook + 4 * TimerLateness::kUnmeasured);
   EXPECT_EQ(boundWithAPeerThatIs(std::chrono::milliseconds(7)),
-            std::chrono::milliseconds(70));
+            kTook + std::chrono::milliseconds(28));
   // Whatever a peer says.
   EXPECT_EQ(boundWithAPeerThatIs(std::chrono::hours(1)),
-            10 * TimerLateness::kMost);
+            kTook + 4 * TimerLateness::kMost);
 }
 
 // A network three times as slow as during warm-up delivers everything behind

@@ -170,7 +170,7 @@ TEST_F(SizeClassesTest, PatienceIsAShareOfWhatAllRanksMeasure) {
   // Nothing was lost: one point off the first ten.
   EXPECT_EQ(bounds(64).scatterPatience, milliseconds(9));
   EXPECT_EQ(bounds(64).broadcastPatience, milliseconds(9));
-  EXPECT_EQ(bounds(64, milliseconds(2)).scatterPatience, milliseconds(20));
+  EXPECT_EQ(bounds(64, milliseconds(20)).scatterPatience, milliseconds(20));
   EXPECT_EQ(bounds(128).scatterPatience, Duration{0});  // nothing known of it
   // A bucket of 64 floats has 256 bytes. The upper of two medians counts:
   // .95 x 100 + .05 x 300, of which 8 hundredths.
@@ -193,17 +193,17 @@ TEST_F(SizeClassesTest, PatienceCanBeSwitchedOff) {
   EXPECT_EQ(bounds(64).scatterPatience, Duration{0});
 }
 
-TEST_F(SizeClassesTest, NoLearnedBoundIsUnderTenLatenesses) {
+TEST_F(SizeClassesTest, LearnedBoundsAllowForLateness) {
   options_.warmupOps = 1;
   returned(64, milliseconds(8));
   expect(bounds(64, milliseconds(1)),
-         milliseconds(10),
-         milliseconds(10),
-         milliseconds(80));
+         milliseconds(12),
+         milliseconds(12),
+         milliseconds(96));
   expect(bounds(64, milliseconds(2)),
-         milliseconds(20),
-         milliseconds(20),
-         milliseconds(160));
+         milliseconds(16),
+         milliseconds(16),
+         milliseconds(128));
 }
 
 // Set by hand ----------------------------------------------------------------

@@ -8,9 +8,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr Duration kPrompt{0};  // deadlines are noticed at once
+
 TEST(StageBound, KnowsNothingBeforeAStageWasComplete) {
-  EXPECT_EQ(StageBound().bound(BoundMode::kMedian), Duration{0});
-  EXPECT_EQ(StageBound().bound(BoundMode::kPaper), Duration{0});
+  EXPECT_EQ(StageBound().bound(BoundMode::kMedian, kPrompt), Duration{0});
+  EXPECT_EQ(StageBound().bound(BoundMode::kPaper, kPrompt), Duration{0});
 }
 
 TEST(StageBound, IsAQuarterOverTheMedianWhereStagesAreAlike) {
@@ -19,9 +21,9 @@ TEST(StageBound, IsAQuarterOverTheMedianWhereStagesAreAlike) {
     bound.complete(milliseconds(91 + i / 2), true);
   }
   // Median 96, upper quartile 98: 96 + 96 / 4.
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(120));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(120));
   // The paper's rule: the 95th percentile of warm-up.
-  EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(100));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper, kPrompt), milliseconds(100));
 }
 
 TEST(StageBound, IsWiderWhereStagesScatterByThemselves) {
@@ -30,12 +32,22 @@ TEST(StageBound, IsWiderWhereStagesScatterByThemselves) {
     bound.complete(milliseconds(i % 2 == 0 ? 40 : 60), true);
   }
   // Median and upper quartile 60.
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(75));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(75));
   for (int i = 0; i < 64; i++) {
     bound.complete(milliseconds(i % 3 == 0 ? 60 : 40), false);
   }
   // Median 40, upper quartile 60: 40 + 6 * 20.
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(160));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(160));
+}
+
+TEST(StageBound, AllowsForHostsThatAreLate) {
+  StageBound bound;
+  for (int i = 0; i < 20; i++) {
+    bound.complete(milliseconds(40), true);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(2)), milliseconds(50));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(3)), milliseconds(52));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper, milliseconds(3)), milliseconds(52));
 }
 
 TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {
@@ -46,7 +58,7 @@ TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {
   for (int i = 0; i < 64; i++) {
     bound.complete(milliseconds(48), false);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(60));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(60));
 }
 
 // What would have taken longer than the bound can only be known to have.
@@ -55,13 +67,13 @@ TEST(StageBound, GrowsWhereMostStagesAreCutShort) {
   for (int i = 0; i < 20; i++) {
     bound.complete(milliseconds(40), true);
   }
-  const Duration before = bound.bound(BoundMode::kMedian);
+  const Duration before = bound.bound(BoundMode::kMedian, kPrompt);
   for (int i = 0; i < 19; i++) {
     bound.cutShort(before);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), before);  // a burst
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), before);  // a burst
   bound.cutShort(before);
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), before * 5 / 4);
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), before * 5 / 4);
 }
 
 TEST(StageBound, ABurstDuringWarmupSpoilsThePapersRuleOnly) {
@@ -69,8 +81,8 @@ TEST(StageBound, ABurstDuringWarmupSpoilsThePapersRuleOnly) {
   for (int i = 0; i < 20; i++) {
     bound.complete(milliseconds(i < 4 ? 500 : 40), true);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(50));
-  EXPECT_EQ(bound.bound(BoundMode::kPaper), milliseconds(500));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(50));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper, kPrompt), milliseconds(500));
 }
 
 TEST(StageBound, FollowsTheLastSixtyFourStages) {
@@ -81,7 +93,7 @@ TEST(StageBound, FollowsTheLastSixtyFourStages) {
   for (int i = 0; i < 33; i++) {
     bound.complete(milliseconds(20), false);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian), milliseconds(25));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(25));
 }
 
 TEST(TimerLateness, KeepsTheWorstAndForgetsItSlowly) {
