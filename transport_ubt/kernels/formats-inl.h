@@ -79,10 +79,10 @@ struct Bfloat16 {
             hn::BitCast(F32(), hn::And(pairs, hn::Set(U32(), 0xffff0000u)))};
   }
 
+  // To nearest, ties to even. A NaN needs no care: what arithmetic makes of
+  // bfloat16s has nothing but zeros to round away.
   static HWY_INLINE void store(Vector v, Stored* to) {
-    const VU32 even = hn::ShiftRight<16>(round(v.even));
-    const VU32 odd = hn::And(round(v.odd), hn::Set(U32(), 0xffff0000u));
-    storePairs(hn::Or(even, odd), to);
+    storeRounded(hn::BitCast(U32(), v.even), hn::BitCast(U32(), v.odd), to);
   }
 
   static HWY_INLINE Vector add(Vector a, Vector b) {
@@ -100,8 +100,12 @@ struct Bfloat16 {
     std::memcpy(&pair, from, sizeof(pair));
     return hn::Set(U32(), pair);
   }
-  static HWY_INLINE void storePairs(VU32 v, Stored* to) {
-    const uint32_t pair = hn::GetLane(v);
+  static HWY_INLINE uint32_t rounded(VU32 v) {
+    const uint32_t bits = hn::GetLane(v);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  }
+  static HWY_INLINE void storeRounded(VU32 even, VU32 odd, Stored* to) {
+    const uint32_t pair = rounded(even) | rounded(odd) << 16;
     std::memcpy(to, &pair, sizeof(pair));
   }
 #else
@@ -109,22 +113,19 @@ struct Bfloat16 {
   static HWY_INLINE VU32 loadPairs(const Stored* from) {
     return hn::BitCast(U32(), hn::LoadU(Halves(), from));
   }
-  static HWY_INLINE void storePairs(VU32 v, Stored* to) {
-    hn::StoreU(hn::BitCast(Halves(), v), Halves(), to);
+  // All that rounding takes is done on 16 bits: twice as many at a time.
+  static HWY_INLINE void storeRounded(VU32 even, VU32 odd, Stored* to) {
+    const Halves d;
+    const auto kept = hn::OddEven(hn::BitCast(d, odd),
+                                  hn::BitCast(d, hn::ShiftRight<16>(even)));
+    const auto lost = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(odd)),
+                                  hn::BitCast(d, even));
+    // Half a unit, 0x8000, goes up only if that makes what is kept even.
+    const auto keptIsEven = hn::AndNot(kept, hn::Set(d, 1));
+    const auto up = hn::ShiftRight<15>(hn::SaturatedSub(lost, keptIsEven));
+    hn::StoreU(hn::Add(kept, up), d, to);
   }
 #endif
-
-  // The upper 16 bits are the result; what is below them is to be ignored.
-  static HWY_INLINE VU32 round(VF32 v) {
-    const U32 du;
-    const VU32 bits = hn::BitCast(du, v);
-    const VU32 odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
-    const VU32 rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff)));
-    // Rounding could carry a NaN into infinity.
-    const VU32 quiet = hn::Or(bits, hn::Set(du, 0x400000));
-    const auto nan = hn::RebindMask(du, hn::IsNaN(v));
-    return hn::IfThenElse(nan, quiet, rounded);
-  }
 };
 
 // What both implementations of float16 share.
