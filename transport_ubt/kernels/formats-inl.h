@@ -37,9 +37,10 @@ using U16 = hn::Rebind<uint16_t, F32>;
 using VF32 = hn::Vec<F32>;
 using VU32 = hn::Vec<U32>;
 
-// Every format below has: Real (the type its arithmetic is in), Stored (one
-// element in memory), Vector (some elements, ready for arithmetic), lanes(),
-// load, store, add and multiply.
+// Every format below has: Real (the type its arithmetic is in), Tag (of a
+// vector of those), Stored (one element in memory), Vector (some elements,
+// ready for arithmetic), lanes(), load, store, add and multiply; and kParts, of
+// how many vectors of reals a Vector consists, with part<> to get at one.
 
 template <typename T>
 struct Plain {
@@ -47,8 +48,13 @@ struct Plain {
   using Stored = T;
   using Tag = hn::ScalableTag<T>;
   using Vector = hn::Vec<Tag>;
+  static constexpr size_t kParts = 1;
 
   static HWY_INLINE size_t lanes() { return hn::Lanes(Tag()); }
+  template <size_t kPart>
+  static HWY_INLINE Vector part(Vector v) {
+    return v;
+  }
   static HWY_INLINE Vector load(const Stored* from) {
     return hn::LoadU(Tag(), from);
   }
@@ -65,13 +71,19 @@ struct Plain {
 // them holds one in place and one that needs a shift: nothing is unpacked.
 struct Bfloat16 {
   using Real = float;
+  using Tag = F32;
   using Stored = uint16_t;
   struct Vector {
     VF32 even;
     VF32 odd;
   };
+  static constexpr size_t kParts = 2;
 
   static HWY_INLINE size_t lanes() { return 2 * hn::Lanes(F32()); }
+  template <size_t kPart>
+  static HWY_INLINE VF32 part(Vector v) {
+    return kPart == 0 ? v.even : v.odd;
+  }
 
   static HWY_INLINE Vector load(const Stored* from) {
     const VU32 pairs = loadPairs(from);
@@ -131,10 +143,16 @@ struct Bfloat16 {
 // What both implementations of float16 share.
 struct Float16Arithmetic {
   using Real = float;
+  using Tag = F32;
   using Stored = uint16_t;
   using Vector = VF32;
+  static constexpr size_t kParts = 1;
 
   static HWY_INLINE size_t lanes() { return hn::Lanes(F32()); }
+  template <size_t kPart>
+  static HWY_INLINE Vector part(Vector v) {
+    return v;
+  }
   static HWY_INLINE Vector add(Vector a, Vector b) { return hn::Add(a, b); }
   static HWY_INLINE Vector multiply(Vector a, Real factor) {
     return hn::Mul(a, hn::Set(F32(), factor));
