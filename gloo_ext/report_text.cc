@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gloo_ext/report_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -74,6 +75,25 @@ Json rangesJson(const std::vector<ubt::OpReport::Range>& ranges) {
   return pairs;
 }
 
+// Where this replica differs from the others: what was filled, or, where fills
+// are coefficients, all of the shard. `elements`: the bucket's.
+std::vector<ubt::OpReport::Range> driftRanges(const ubt::OpReport& report,
+                                              uint64_t elements) {
+  std::vector<ubt::OpReport::Range> ranges;
+  uint64_t end = 0;  // of the ranges so far
+  for (const ubt::OpReport::Range& filled : report.filled) {
+    const uint64_t shard = filled.offset / report.shardElements;
+    const uint64_t begin = shard * report.shardElements;
+    if (report.forms.empty() || report.forms[shard] == ubt::Form::kPlain) {
+      ranges.push_back(filled);
+    } else if (begin >= end) {
+      end = std::min(begin + report.shardElements, elements);
+      ranges.push_back({begin, end - begin});
+    }
+  }
+  return ranges;
+}
+
 // 1234567 as "1,234,567".
 std::string grouped(uint64_t number) {
   std::string text = std::to_string(number);
@@ -97,6 +117,7 @@ std::string rounded(double number, int digits) {
 
 std::string opJson(const BoundedOp& op) {
   const ubt::OpReport& report = op.report;
+  const uint64_t elements = op.bytes / ubt::elementSize(op.type);
   return Json{
       {"tag", report.op.tag},
       {"count", report.op.count},
@@ -119,7 +140,10 @@ std::string opJson(const BoundedOp& op) {
       {"drift_elements", report.driftElements},
       {"shard_elements", report.shardElements},
       {"own_shard", {report.ownShard.offset, report.ownShard.count}},
-      {"filled", rangesJson(report.filled)},
+      {"filled", rangesJson(driftRanges(report, elements))},
+      {"transformed_shards",
+       std::count(
+           report.forms.begin(), report.forms.end(), ubt::Form::kTransformed)},
       {"scatter", stageJson(report.scatter)},
       {"broadcast", stageJson(report.broadcast)},
   }

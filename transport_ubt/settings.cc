@@ -183,6 +183,15 @@ Readers boundReaders() {
                                       {{"median", ::ubt::BoundMode::kMedian},
                                        {"paper", ::ubt::BoundMode::kPaper}});
        }},
+      {"GLOO_UBT_HADAMARD",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.hadamard =
+             choose<::ubt::Hadamard>(name,
+                                     value,
+                                     {{"auto", ::ubt::Hadamard::kAuto},
+                                      {"on", ::ubt::Hadamard::kAlways},
+                                      {"off", ::ubt::Hadamard::kNever}});
+       }},
       {"GLOO_UBT_EARLY",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.early = onOff(name, value);

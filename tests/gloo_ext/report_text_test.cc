@@ -35,10 +35,22 @@ BoundedOp opThatLostSome() {
   op.report.pairsMissing = 25;
   op.report.driftElements = 6;
   op.report.filled = {{10, 4}, {20, 2}};
+  op.report.shardElements = 1024;
+  op.report.forms = {ubt::Form::kPlain, ubt::Form::kTransformed};
   op.report.skipped = true;
   op.report.scatter[0] = stageBytes();
   op.report.broadcast[0].expected = 50;
   return op;
+}
+
+// Coefficients that were filled in harm all of their shard: the second one,
+// which has 24 elements fewer than the first.
+TEST(ReportText, OfATransformedShardAllDiffers) {
+  BoundedOp op = opThatLostSome();
+  op.bytes = 4048;
+  op.report.filled = {{10, 4}, {1030, 2}, {1040, 2}};
+  const json expected = {{10, 4}, {1024, 1000}};
+  EXPECT_EQ(json::parse(opJson(op)).at("filled"), expected);
 }
 
 TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
@@ -61,6 +73,7 @@ TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
                          {"loss_fraction", 0.025},
                          {"drift_elements", 6},
                          {"filled", {{10, 4}, {20, 2}}},
+                         {"transformed_shards", 1},
                          {"skipped", true}};
   for (const auto& [name, value] : expected.items()) {
     EXPECT_EQ(got.value(name, json()), value) << name;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/sim/narrow_float.h"
+#include "tests/sim/spread_shard.h"
 
 namespace ubt::sim {
 namespace {
@@ -18,6 +19,18 @@ bool saysFilled(const OpReport& report, size_t begin, size_t end) {
                        return range.offset == begin &&
                               range.count == end - begin;
                      });
+}
+
+// Whether any rank contributed to a shard, or got it, transformed.
+bool isSpread(int owner, const std::vector<Outcome>& outcomes) {
+  return std::any_of(
+      outcomes.begin(), outcomes.end(), [owner](const Outcome& outcome) {
+        const OpReport& report = outcome.report;
+        return outcome.there &&
+               (report.contributed[owner] == Form::kTransformed ||
+                (!report.forms.empty() &&
+                 report.forms[owner] == Form::kTransformed));
+      });
 }
 
 }  // namespace
@@ -39,11 +52,16 @@ void Checker::check(const OpKey& key,
   bool ownersKnown = true;
   for (int owner = 0; owner < options_.ranks; owner++) {
     ownersKnown = ownersKnown && outcomes[owner].there;
+    const bool spread = isSpread(owner, outcomes);
+    if (spread) {
+      checkSpread(key, owner, outcomes);
+    }
     for (uint32_t slot = 0; slot < layout.slots(owner); slot++) {
       const size_t begin =
           (layout.shardOffset(owner) + layout.slotOffset(slot)) / elementBytes;
       checkSlot(key,
                 {owner, slot, begin, begin + layout.slotElements(owner, slot)},
+                spread,
                 outcomes,
                 &missing,
                 &filled);
@@ -68,6 +86,36 @@ void Checker::check(const OpKey& key,
            rank,
            "reports " + std::to_string(report.pairsMissing) +
                " missing pairs of " + std::to_string(missing[rank]));
+    }
+  }
+}
+
+// Of a shard of which some contributions were transformed: what ranks got that
+// filled nothing is the same, and the inverse of the sums.
+void Checker::checkSpread(const OpKey& key,
+                          int owner,
+                          const std::vector<Outcome>& outcomes) const {
+  const SpreadShard shard(options_, inputs_, key, owner, outcomes);
+  const std::byte* same = nullptr;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    if (!outcomes[rank].there || outcomes[rank].report.skipped) {
+      continue;
+    }
+    if (shard.known() && owner != options_.disagrees &&
+        !shard.isRightAt(rank)) {
+      fail(key,
+           rank,
+           "owner " + std::to_string(owner) +
+               ": not the sum of what was transformed and what was not");
+    }
+    if (shard.filledAt(rank)) {
+      continue;
+    }
+    const std::byte* const result = shard.resultAt(rank);
+    if (same == nullptr) {
+      same = result;
+    } else if (std::memcmp(same, result, shard.bytes()) != 0) {
+      fail(key, rank, "a transformed shard differs from another rank's");
     }
   }
 }
@@ -127,6 +175,7 @@ void Checker::checkTime(const OpKey& key,
 // bits, the reduction of exactly the contributors that the owner reports.
 void Checker::checkSlot(const OpKey& key,
                         const Slot& slot,
+                        bool spread,
                         const std::vector<Outcome>& outcomes,
                         std::vector<uint64_t>* missing,
                         std::vector<size_t>* filled) const {
@@ -148,12 +197,15 @@ void Checker::checkSlot(const OpKey& key,
     if (rank != slot.owner && saysFilled(mine.report, slot.begin, slot.end)) {
       (*missing)[rank] += (options_.ranks - 1) * elements;
       (*filled)[rank]++;
-      if (!isFill(key, slot, rank, mine)) {
+      if (!spread && !isFill(key, slot, rank, mine)) {
         fail(key, rank, "a fill that is none");
       }
       continue;
     }
     (*missing)[rank] += (options_.ranks - contributors.size()) * elements;
+    if (spread) {
+      continue;
+    }
     const std::byte* const result =
         mine.result.data() + slot.begin * elementBytes;
     if (same == nullptr) {

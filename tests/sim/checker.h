@@ -65,12 +65,17 @@ class Checker {
     size_t end = 0;
   };
 
+  void checkSpread(const OpKey& key,
+                   int owner,
+                   const std::vector<Outcome>& outcomes) const;
   void checkStages(const OpKey& key, int rank, const OpReport& report) const;
   void checkSkip(const OpKey& key,
                  int rank,
                  const std::vector<Outcome>& outcomes) const;
+  // `spread`: what the slots of the shard hold shows only in all of it.
   void checkSlot(const OpKey& key,
                  const Slot& slot,
+                 bool spread,
                  const std::vector<Outcome>& outcomes,
                  std::vector<uint64_t>* missing,
                  std::vector<size_t>* filled) const;

@@ -1,10 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <vector>
+
 #include "tests/sim/narrow_float.h"
 #include "transport_ubt/core/reduction.h"
 
 namespace ubt::sim {
+
+// Blocks of neighbours, powers of two up to 64 elements, are turned by a
+// Walsh-Hadamard matrix, their signs drawn before (or, backwards, after).
+inline void plainTransform(std::vector<double>* values,
+                           uint64_t seed,
+                           bool backwards) {
+  const auto flip = [&] {
+    for (size_t i = 0; i < values->size(); i++) {
+      const uint64_t word = (seed ^ i) * 0x9e3779b97f4a7c15;
+      (*values)[i] *= word >> 63 ? -1 : 1;
+    }
+  };
+  if (!backwards) {
+    flip();
+  }
+  size_t block = 64;
+  for (size_t begin = 0; begin < values->size(); begin += block) {
+    while (block > values->size() - begin) {
+      block /= 2;
+    }
+    for (size_t half = 1; half < block; half *= 2) {
+      for (size_t i = 0; i < block; i++) {
+        if ((i & half) == 0) {
+          double& a = (*values)[begin + i];
+          double& b = (*values)[begin + i + half];
+          const double difference = a - b;
+          a += b;
+          b = difference;
+        }
+      }
+    }
+    for (size_t i = 0; i < block; i++) {
+      (*values)[begin + i] /= std::sqrt(block);
+    }
+  }
+  if (backwards) {
+    flip();
+  }
+}
+
+inline std::vector<double> loadElements(ElementType type,
+                                        const void* data,
+                                        size_t count) {
+  std::vector<double> values;
+  const auto* at = static_cast<const std::byte*>(data);
+  for (size_t i = 0; i < count; i++, at += elementSize(type)) {
+    values.push_back(loadElement(type, at));
+  }
+  return values;
+}
+
+inline void storeElements(ElementType type,
+                          const std::vector<double>& values,
+                          void* data) {
+  auto* at = static_cast<std::byte*>(data);
+  for (const double value : values) {
+    storeElement(type, value, at);
+    at += elementSize(type);
+  }
+}
 
 // Arithmetic one can check by eye.
 inline Reduction plainReduction() {
@@ -23,6 +86,24 @@ inline Reduction plainReduction() {
       storeElement(type, loadElement(type, at) * by, at);
     }
   };
+  reduction.transform =
+      [](ElementType type, void* data, size_t n, uint64_t seed, size_t) {
+        std::vector<double> values = loadElements(type, data, n);
+        for (const double value : values) {
+          if (!std::isfinite(value)) {
+            return false;
+          }
+        }
+        plainTransform(&values, seed, false);
+        storeElements(type, values, data);
+        return true;
+      };
+  reduction.inverse =
+      [](ElementType type, void* data, size_t n, uint64_t seed) {
+        std::vector<double> values = loadElements(type, data, n);
+        plainTransform(&values, seed, true);
+        storeElements(type, values, data);
+      };
   return reduction;
 }
 

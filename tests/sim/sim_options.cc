@@ -27,6 +27,8 @@ void visit(Options& o, Visitor&& member) {
   member("fill", o.protocol.fill);
   member("order", o.protocol.order);
   member("auth", o.protocol.auth);
+  member("hadamard", o.protocol.hadamard);
+  member("mixed_forms", o.mixedForms);
   member("bound_mode", o.protocol.boundMode);
   member("early", o.protocol.early);
   member("warmup_ops", o.protocol.warmupOps);
@@ -220,6 +222,8 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
     o.protocol.skipLoss = chance(0.5) ? 0.001 : 0.05;
   }
   o.protocol.early = chance(0.8);
+  o.protocol.hadamard = static_cast<Hadamard>(below(3));
+  o.mixedForms = chance(0.3);
   return o;
 }
 

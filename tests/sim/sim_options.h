@@ -59,6 +59,7 @@ struct SimOptions {
   Duration deafFor{0};          // rank 0 joins so late: it hears nothing before
   int disagrees = -1;           // this rank brings twice the elements
   int otherwise = -1;           // this rank seals if and only if others do not
+  bool mixedForms = false;      // every other rank never transforms
   bool errorEnds = false;       // a caller that gets an error ends its context
 
   // One line that holds every member, and what it says.

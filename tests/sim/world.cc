@@ -76,6 +76,9 @@ Options World::protocolOf(int rank) const {
     protocol.auth =
         protocol.auth == AuthMode::kAead ? AuthMode::kHeader : AuthMode::kAead;
   }
+  if (options_.mixedForms && rank % 2 == 1) {
+    protocol.hadamard = Hadamard::kNever;
+  }
   return protocol;
 }
 
@@ -263,6 +266,9 @@ void World::poll(Caller* caller) {
   returned_.insert(key);
   result_.boundedOps += report.bounded;
   result_.early += report.scatterEarly || report.endedBy == EndedBy::kEarly;
+  result_.transformed += std::count(report.contributed.begin(),
+                                    report.contributed.end(),
+                                    Form::kTransformed) > 0;
   result_.boundedTime += report.bounded ? report.elapsed : Duration{0};
   result_.pairsMissing += report.pairsMissing;
   result_.driftElements += report.driftElements;

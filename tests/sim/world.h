@@ -25,8 +25,9 @@ struct SimResult {
   uint64_t returns = 0;                 // calls that returned a result
   uint64_t boundedOps = 0;              // of those, after warm-up
   uint64_t errors = 0;                  // calls that threw instead
-  uint64_t early = 0;      // bounded returns of which a stage ended early
-  Duration boundedTime{};  // of bounded calls, together
+  uint64_t early = 0;        // bounded returns of which a stage ended early
+  uint64_t transformed = 0;  // returns of calls that contributed so
+  Duration boundedTime{};    // of bounded calls, together
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;

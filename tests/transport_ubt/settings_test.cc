@@ -33,6 +33,8 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("GLOO_UBT_BOUND_MODE", "paper").protocol.boundMode,
             ::ubt::BoundMode::kPaper);
   EXPECT_FALSE(with("GLOO_UBT_EARLY", "off").protocol.early);
+  EXPECT_EQ(with("GLOO_UBT_HADAMARD", "on").protocol.hadamard,
+            ::ubt::Hadamard::kAlways);
   EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
   EXPECT_EQ(with("GLOO_UBT_HARD_BOUND", "7").protocol.hardBoundFactor, 7u);
   EXPECT_EQ(with("GLOO_UBT_SKIP_LOSS", "0.05").protocol.skipLoss, 0.05);

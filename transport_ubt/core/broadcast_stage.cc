@@ -47,10 +47,14 @@ void BroadcastStage::place(int owner, uint32_t slot, const std::byte* payload) {
 BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
                                             uint32_t slot,
                                             uint16_t contributors,
+                                            Form form,
                                             const std::byte* payload) {
   Owner& owner = owners_[ownerRank];
   if (owner.received.test(slot)) {
     return Outcome::kDuplicate;
+  }
+  if (owner.form.value_or(form) != form) {
+    return Outcome::kMismatched;
   }
   if (bucket_ == nullptr && contributors > 0) {
     if (owner.early.empty()) {
@@ -63,6 +67,7 @@ BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
     }
     std::memcpy(owner.early[slot].data(), payload, bytes);
   }
+  owner.form = form;
   owner.contributors[slot] = contributors;
   owner.received.set(slot);
   slotsMissing_--;
@@ -106,17 +111,23 @@ BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
 }
 
 std::vector<OpReport::Range> BroadcastStage::fillMissing(
-    Fill fill, ElementType type, const Reduction& reduction) {
+    Fill fill,
+    const std::vector<Form>& contributed,
+    ElementType type,
+    const Reduction& reduction) {
   std::vector<OpReport::Range> filled;
   for (int rank = 0; rank < size_; rank++) {
     const Owner& owner = owners_[rank];
+    const bool local =
+        fill == Fill::kLocal &&
+        owner.form.value_or(contributed[rank]) == contributed[rank];
     for (size_t slot = owner.received.firstClear(0);
          slot < owner.received.size();
          slot = owner.received.firstClear(slot + 1)) {
       std::byte* const target =
           bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(slot);
       const size_t elements = layout_.slotElements(rank, slot);
-      if (fill == Fill::kLocal) {
+      if (local) {
         reduction.scale(type, target, size_, elements);
       } else {
         std::memset(target, 0, layout_.slotSize(rank, slot));

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "transport_ubt/core/arena.h"
 #include "transport_ubt/core/bit_set.h"
 #include "transport_ubt/core/op_report.h"
 #include "transport_ubt/core/options.h"
+#include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/reduction.h"
 #include "transport_ubt/core/shard_layout.h"
 
@@ -19,7 +21,12 @@ namespace ubt {
 // into the arena.
 class BroadcastStage {
  public:
-  enum class Outcome : uint8_t { kAccepted, kDuplicate, kArenaFull };
+  enum class Outcome : uint8_t {
+    kAccepted,
+    kDuplicate,
+    kArenaFull,
+    kMismatched,  // the owner's other results have another form
+  };
 
   // `arena` must outlive this.
   BroadcastStage(const ShardLayout& layout, int rank, int size, Arena* arena);
@@ -32,6 +39,7 @@ class BroadcastStage {
   Outcome add(int owner,
               uint32_t slot,
               uint16_t contributors,
+              Form form,
               const std::byte* payload);
 
   // The caller's bucket, which holds its own contribution; used until leave().
@@ -46,9 +54,15 @@ class BroadcastStage {
   };
   Dropped dropEarly(int owner, BitSet* marks);
 
-  // Puts something in place of each missing slot of the bucket; returns the
-  // ranges of elements filled. REQUIRES between enter() and leave().
+  // The form of an owner's results; nothing: none has come.
+  std::optional<Form> form(int owner) const { return owners_[owner].form; }
+
+  // Puts something in place of each missing slot of the bucket, which holds
+  // the own contribution to it in the owner's form of `contributed`; returns
+  // the ranges of elements filled. Where that form is not that of the other
+  // slots, zeros do. REQUIRES between enter() and leave().
   std::vector<OpReport::Range> fillMissing(Fill fill,
+                                           const std::vector<Form>& contributed,
                                            ElementType type,
                                            const Reduction& reduction);
 
@@ -63,6 +77,7 @@ class BroadcastStage {
     BitSet received;
     std::vector<uint16_t> contributors;
     std::vector<ArenaBuffer> early;  // sized on first use
+    std::optional<Form> form;
   };
 
   void place(int owner, uint32_t slot, const std::byte* payload);

@@ -31,13 +31,15 @@ Op::Op(const Setup& setup,
       room_(std::move(room)),
       bounds_(bounds),
       scatter_(layout_,
-               setup.shape.type,
-               setup.rank,
-               setup.size,
-               setup.options->order,
-               *setup.reduction,
-               setup.arena),
+               {setup.shape.type,
+                setup.rank,
+                setup.size,
+                setup.options->order,
+                seedOf(setup.id, setup.rank),
+                setup.reduction,
+                setup.arena}),
       broadcast_(layout_, setup.rank, setup.size, setup.arena),
+      contributed_(setup.size, Form::kPlain),
       scatterProgress_(setup.size),
       broadcastProgress_(setup.size),
       started_(now),
@@ -130,9 +132,12 @@ Counter Op::scatterData(TimePoint now,
                         const std::byte* payload) {
   Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(setup_.rank, header.slot);
-  auto outcome = scatter_.add(header.source, header.slot, payload);
+  const auto add = [&] {
+    return scatter_.add(header.source, header.slot, header.form, payload);
+  };
+  auto outcome = add();
   if (outcome == ScatterStage::Outcome::kArenaFull && setup_.host->makeRoom()) {
-    outcome = scatter_.add(header.source, header.slot, payload);
+    outcome = add();
   }
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
@@ -141,6 +146,8 @@ Counter Op::scatterData(TimePoint now,
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
+    case ScatterStage::Outcome::kMismatched:
+      return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
       if (mark(&peer.scatterInVain, scatter_.slots(), header.slot) &&
           peer.scatter.lost >= bytes) {  // it was not lost after all
@@ -195,12 +202,14 @@ Counter Op::broadcastData(TimePoint now,
     return Counter::kLateData;
   }
   switch (broadcast_.add(
-      header.source, header.slot, header.contributors, payload)) {
+      header.source, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
       mark(&peer.broadcastInVain, taken.size(), header.slot);
       return Counter::kArenaFull;
     case BroadcastStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
+    case BroadcastStage::Outcome::kMismatched:
+      return Counter::kMismatched;
     case BroadcastStage::Outcome::kAccepted:
       break;
   }
@@ -242,36 +251,6 @@ void Op::noteProgress(TimePoint now) {
   finish(EndedBy::kComplete);
 }
 
-// The first slot of the own shard that some rank may still lack.
-uint32_t Op::firstNeeded() const {
-  uint32_t first = layout_.slots(setup_.rank);
-  for (const Peer& peer : peers_) {
-    first = peer.done ? first : std::min(first, peer.progress);
-  }
-  return first;
-}
-
-// Whether the arena could keep for others what they may still lack. If not, an
-// op of which every rank needs all stays here, where the bucket holds it.
-bool Op::canRetain() const {
-  const uint32_t first = firstNeeded();
-  return first == layout_.slots(setup_.rank) ||
-         setup_.arena->hasRoom(layout_.shardSize(setup_.rank) -
-                               layout_.slotOffset(first));
-}
-
-// The others may be held up for the same reason: they should know that this
-// rank has got everything.
-void Op::tellProgress(TimePoint now) {
-  for (int peer = 0; peer < setup_.size; peer++) {
-    ControlRecord record;
-    if (peer != setup_.rank && progressRecord(peer, &record)) {
-      setup_.host->control(peer, record, true);
-    }
-  }
-  schedule(&held_, now, setup_.rank == 0 ? 1 : 0);
-}
-
 void Op::finish(EndedBy endedBy) {
   finished_ = true;
   endedBy_ = endedBy;
@@ -311,7 +290,10 @@ void Op::peerGone(int rank, const std::string& why) {
   }
 }
 
-void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
+void Op::enter(TimePoint now,
+               std::byte* bucket,
+               Form form,
+               const OpBounds& bounds) {
   room_.reset();  // from now on it is the caller's
   if (!failure_.empty()) {
     entered_ = true;
@@ -321,9 +303,11 @@ void Op::enter(TimePoint now, std::byte* bucket, const OpBounds& bounds) {
   entry_ = now;
   endDeadline_ = now + bounds.end;
   bucket_ = bucket;
+  contribute(form);
   // The own shard first: results of others may take the places of the own
   // contributions to them, which are then no longer needed.
-  scatter_.enter(bucket + layout_.shardOffset(setup_.rank));
+  scatter_.enter(bucket + layout_.shardOffset(setup_.rank),
+                 contributed_[setup_.rank]);
   entered_ = true;
   broadcast_.enter(bucket);
   for (int peer = 0; peer < setup_.size; peer++) {
@@ -361,26 +345,6 @@ int Op::firstNotDone() const {
     }
   }
   return -1;
-}
-
-uint32_t Op::dropEarly() {
-  uint32_t slots = 0;
-  for (int rank = 0; repairsBroadcast() && rank < setup_.size; rank++) {
-    BitSet& inVain = peers_[rank].broadcastInVain;
-    if (inVain.size() == 0) {
-      inVain = BitSet(broadcast_.received(rank).size());
-    }
-    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(rank, &inVain);
-    StageBytes& bytes = peers_[rank].broadcast;
-    bytes.received -= dropped.bytes;
-    bytes.repaired = std::min(bytes.repaired, bytes.received);
-    slots += dropped.slots;
-  }
-  if (slots > 0) {  // how long the stage takes is open again
-    broadcastTook_ = Duration{0};
-    firstResult_ = kNever;
-  }
-  return slots;
 }
 
 }  // namespace ubt

@@ -55,6 +55,7 @@ struct DataSend {
   Stage stage = Stage::kScatter;
   uint32_t slot = 0;
   uint16_t contributors = 0;
+  Form form = Form::kPlain;
   bool lastPercentile = false;
   bool repair = false;
   const std::byte* payload = nullptr;
@@ -90,6 +91,10 @@ class Op {
   // can make this rank hold by its mere name.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
 
+  // Of a shard's transform: the same on every rank, another for each shard of
+  // each op.
+  static uint64_t seedOf(const OpId& id, int shard);
+
   const OpId& id() const { return setup_.id; }
   const OpShape& shape() const { return setup_.shape; }
 
@@ -110,8 +115,13 @@ class Op {
   void peerGone(int peer, const std::string& why);
 
   // From the local caller. `bucket` holds its contribution; the op reads and
-  // writes it until leave(). Bounds as they are known now.
-  void enter(TimePoint now, std::byte* bucket, const OpBounds& bounds);
+  // writes it until leave(). Bounds as they are known now. `form`: the one to
+  // contribute in; shards that cannot be transformed, and all of a warm-up op,
+  // which is exact, are contributed plain.
+  void enter(TimePoint now,
+             std::byte* bucket,
+             Form form,
+             const OpBounds& bounds);
   bool entered() const { return entered_; }
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
@@ -153,8 +163,8 @@ class Op {
   // would have taken if it ended early. Zero: there is none.
   Duration scatterSample() const;
   Duration broadcastSample() const;
-  // The share of a stage's bytes that had not come when it ended, from ranks
-  // that had entered.
+  // The share of a stage's bytes that had not come when it ended, from ranks of
+  // which anything had.
   double scatterLoss() const { return scatterLoss_; }
   double broadcastLoss() const { return broadcastLoss_; }
   // Whether the stage ended at its bound and missed what was on its way.
@@ -189,6 +199,9 @@ class Op {
     BitSet broadcastInVain;
   };
 
+  void contribute(Form form);
+  Form resultForm(int shard) const;
+  void invert(int shard, Form form);
   Counter scatterData(TimePoint now,
                       const PacketHeader& header,
                       const std::byte* payload);
@@ -200,7 +213,8 @@ class Op {
   bool needsEveryResult() const;
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
-  bool nextResult(int peer, DataSend* out);
+  bool nextResult(int peer, bool again, DataSend* out);
+  bool nextContribution(int peer, DataSend* out);
   uint32_t firstNeeded() const;
   bool canRetain() const;
   void tellProgress(TimePoint now);
@@ -226,6 +240,7 @@ class Op {
   OpBounds bounds_;
   ScatterStage scatter_;
   BroadcastStage broadcast_;
+  std::vector<Form> contributed_;  // by shard: what the bucket brought
   StageProgress scatterProgress_;
   StageProgress broadcastProgress_;
   std::vector<Peer> peers_;

@@ -9,6 +9,26 @@
 #include "transport_ubt/core/op.h"
 
 namespace ubt {
+namespace {
+
+// What a stage lost, for the loops that learn from it. A rank of which nothing
+// came at all was late itself, most likely: that says nothing of the network.
+struct Loss {
+  uint64_t lost = 0;
+  uint64_t expected = 0;
+
+  void add(const StageBytes& bytes, uint64_t missing) {
+    if (bytes.received > 0) {
+      lost += missing;
+      expected += bytes.expected;
+    }
+  }
+  double share() const {
+    return expected == 0 ? 0 : static_cast<double>(lost) / expected;
+  }
+};
+
+}  // namespace
 
 void Op::fail(const std::string& why) {
   if (failure_.empty()) {
@@ -63,8 +83,7 @@ void Op::settleScatter() {
     return;
   }
   scatterSettled_ = true;
-  double lost = 0;
-  uint64_t expected = 0;
+  Loss loss;
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     peer.scatterRepair.at = kNever;
@@ -74,17 +93,15 @@ void Op::settleScatter() {
           refused(peer.scatterInVain, scatter_.contributed(rank), setup_.rank);
       (peer.announced ? bytes.lost : bytes.absent) =
           bytes.expected - bytes.received - bytes.refused;
-      lost += bytes.lost;
-      expected += bytes.expected - bytes.absent;
+      loss.add(bytes, bytes.lost);
     }
   }
-  scatterLoss_ = lost / std::max<double>(1, expected);
+  scatterLoss_ = loss.share();
 }
 
 // When the caller leaves: the same of results.
 void Op::settleBroadcast() {
-  double lost = 0;
-  uint64_t expected = 0;
+  Loss loss;
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     StageBytes& bytes = peer.broadcast;
@@ -97,10 +114,9 @@ void Op::settleBroadcast() {
                         setup_.host->lastHeard(rank) < entry_;
     (silent ? bytes.absent : bytes.lost) =
         bytes.expected - bytes.received - bytes.late - bytes.refused;
-    lost += bytes.lost + bytes.late;
-    expected += bytes.expected - bytes.absent;
+    loss.add(bytes, bytes.lost + bytes.late);
   }
-  broadcastLoss_ = lost / std::max<double>(1, expected);
+  broadcastLoss_ = loss.share();
 }
 
 Duration Op::scatterSample() const {
@@ -133,6 +149,7 @@ OpReport Op::leave(TimePoint now) {
   const size_t elementBytes = elementSize(setup_.shape.type);
   report.ownShard = {layout_.shardOffset(setup_.rank) / elementBytes,
                      layout_.shardSize(setup_.rank) / elementBytes};
+  report.contributed = contributed_;
   report.shardElements = layout_.shardSize(0) / elementBytes;
   report.slotElements =
       scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
@@ -140,8 +157,10 @@ OpReport Op::leave(TimePoint now) {
   settleBroadcast();
   if (bucket_ != nullptr) {
     if (failure_.empty()) {
-      report.filled = broadcast_.fillMissing(
-          setup_.options->fill, setup_.shape.type, *setup_.reduction);
+      report.filled = broadcast_.fillMissing(setup_.options->fill,
+                                             contributed_,
+                                             setup_.shape.type,
+                                             *setup_.reduction);
       for (const OpReport::Range& range : report.filled) {
         report.driftElements += range.count;
       }
@@ -165,6 +184,10 @@ OpReport Op::leave(TimePoint now) {
           report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
       if (report.skipped) {
         std::memset(bucket_, 0, setup_.shape.bytes());
+      }
+      for (int shard = 0; !report.skipped && shard < setup_.size; shard++) {
+        report.forms.push_back(resultForm(shard));
+        invert(shard, report.forms.back());
       }
     }
     broadcast_.leave();

@@ -7,6 +7,7 @@
 #include "transport_ubt/core/bit_set.h"
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/packet_header.h"
 
 namespace ubt {
 
@@ -60,6 +61,11 @@ struct OpReport {
   };
   std::vector<Range> filled;
   uint64_t driftElements = 0;
+  // By shard: in which form this rank contributed, and in which the result came
+  // (none if it was skipped, or is empty). Of transformed shards, missing pairs, fills and
+  // drift are counted in coefficients, and what they harm is all of the shard.
+  std::vector<Form> contributed;
+  std::vector<Form> forms;
   // Too much was missing: the result is zero, here and at every rank
   // (Options::skipLoss).
   bool skipped = false;

@@ -42,22 +42,23 @@ bool Op::hasData(int rank) const {
           (bucket_ != nullptr && peer.queue.hasScatter()));
 }
 
-bool Op::nextResult(int rank, DataSend* out) {
+// A slot of the own shard: one that the peer asked for again, or the next new
+// one.
+bool Op::nextResult(int rank, bool again, DataSend* out) {
   SendQueue& queue = peers_[rank].queue;
   const auto& order = scatter_.closedOrder();
-  for (;;) {
-    uint32_t index = 0;
-    out->repair = queue.nextBroadcastAgain(&out->slot);
-    if (!out->repair) {
-      if (!queue.nextBroadcast(order.size(), &index)) {
-        return false;
-      }
+  uint32_t index = 0;
+  while (again ? queue.nextBroadcastAgain(&out->slot)
+               : queue.nextBroadcast(order.size(), &index)) {
+    out->repair = again;
+    if (!again) {
       out->slot = order[index];
       out->lastPercentile =
           index >= StageProgress::firstMarked(scatter_.slots());
     }
     out->stage = Stage::kBroadcast;
     out->contributors = scatter_.contributors(out->slot);
+    out->form = scatter_.form();
     out->payload = scatter_.value(out->slot);
     out->payloadBytes =
         out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
@@ -66,12 +67,10 @@ bool Op::nextResult(int rank, DataSend* out) {
     }
     // The arena had no room to keep it when the caller left: on to the next.
   }
+  return false;
 }
 
-bool Op::nextData(int rank, DataSend* out) {
-  if (nextResult(rank, out)) {
-    return true;
-  }
+bool Op::nextContribution(int rank, DataSend* out) {
   if (bucket_ == nullptr) {  // away, or failed before it came
     return false;
   }
@@ -84,12 +83,21 @@ bool Op::nextData(int rank, DataSend* out) {
     out->lastPercentile =
         out->slot >= StageProgress::firstMarked(layout_.slots(rank));
     out->contributors = 0;
+    out->form = contributed_[rank];
     out->payload =
         bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(out->slot);
     out->payloadBytes = layout_.slotSize(rank, out->slot);
     return true;
   }
   return false;
+}
+
+// Contributions before results: a stage that is interrupted by the next one
+// takes longer than it needs, and so does its bound; and owners could not tell
+// a rank that does something else first from one that has stopped.
+bool Op::nextData(int rank, DataSend* out) {
+  return nextResult(rank, true, out) || nextContribution(rank, out) ||
+         nextResult(rank, false, out);
 }
 
 bool Op::progressRecord(int peer, ControlRecord* out) const {

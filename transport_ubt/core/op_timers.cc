@@ -27,15 +27,15 @@ void Op::schedule(Retry* retry, TimePoint now, int peer) {
 TimePoint Op::scatterEarlyEnd() const {
   return scatter_.closed() || repairsScatter()
              ? kNever
-             : scatterProgress_.earlyEnd(
-                   started_, scatterDeadline_, bounds_.scatterPatience);
+             : scatterProgress_.earlyEnd(scatterDeadline_,
+                                         bounds_.scatterPatience);
 }
 
 TimePoint Op::broadcastEarlyEnd() const {
   return !entered_ || finished_ || !scatter_.closed() || repairsBroadcast()
              ? kNever
-             : broadcastProgress_.earlyEnd(
-                   firstResult_, endDeadline_, bounds_.broadcastPatience);
+             : broadcastProgress_.earlyEnd(endDeadline_,
+                                           bounds_.broadcastPatience);
 }
 
 TimePoint Op::nextDeadline() const {

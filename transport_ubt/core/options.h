@@ -29,6 +29,13 @@ enum class SumOrder : uint8_t {
   kRank = 1,     // as their ranks count up: the same inputs, the same bits
 };
 
+// Whether contributions are transformed (TransformSwitch).
+enum class Hadamard : uint8_t {
+  kAuto = 0,  // while some rank loses much
+  kAlways = 1,
+  kNever = 2,  // by this rank; it takes what others transform
+};
+
 // How the bound of a stage is learned.
 enum class BoundMode : uint8_t {
   kMedian = 0,  // from the running median and quartile of complete stages
@@ -42,6 +49,8 @@ struct Options {
   Fill fill = Fill::kLocal;
   SumOrder order = SumOrder::kArrival;
   AuthMode auth = AuthMode::kHeader;
+
+  Hadamard hadamard = Hadamard::kAuto;
 
   BoundMode boundMode = BoundMode::kMedian;
   // Exact ops of each size class before its bound holds.

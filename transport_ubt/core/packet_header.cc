@@ -6,15 +6,17 @@
 namespace ubt {
 namespace {
 
-// Flag bits. Those not listed are kept for later versions' transform (0x04) and
-// halt (0x08), and refused by this one.
+// Flag bits. Those not listed are kept for later versions' halt (0x08), and
+// refused by this one.
 constexpr uint8_t kFlagBroadcast = 0x01;
 constexpr uint8_t kFlagLastPercentile = 0x02;
+constexpr uint8_t kFlagTransformed = 0x04;
 constexpr uint8_t kFlagRepair = 0x10;
 constexpr uint8_t kFlagSealed = 0x20;
 constexpr uint8_t kFlagClass = 0x40;
-constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagLastPercentile |
-                                kFlagRepair | kFlagSealed | kFlagClass;
+constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagTransformed |
+                                kFlagLastPercentile | kFlagRepair |
+                                kFlagSealed | kFlagClass;
 
 }  // namespace
 
@@ -24,8 +26,9 @@ void PacketHeader::encode(std::byte* out) const {
   cursor.put(static_cast<uint8_t>(type));
   cursor.put(static_cast<uint8_t>(
       (stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
-      (lastPercentile ? kFlagLastPercentile : 0) | (repair ? kFlagRepair : 0) |
-      (sealed ? kFlagSealed : 0) |
+      (lastPercentile ? kFlagLastPercentile : 0) |
+      (form == Form::kTransformed ? kFlagTransformed : 0) |
+      (repair ? kFlagRepair : 0) | (sealed ? kFlagSealed : 0) |
       (op.space == TagSpace::kClass ? kFlagClass : 0)));
   cursor.put(static_cast<uint8_t>(elementType));
   cursor.put(op.tag);
@@ -66,6 +69,7 @@ bool PacketHeader::decode(const std::byte* data,
   out->elementType = static_cast<ElementType>(elementType);
   out->stage = (flags & kFlagBroadcast) ? Stage::kBroadcast : Stage::kScatter;
   out->op.space = (flags & kFlagClass) ? TagSpace::kClass : TagSpace::kOptions;
+  out->form = (flags & kFlagTransformed) ? Form::kTransformed : Form::kPlain;
   out->lastPercentile = (flags & kFlagLastPercentile) != 0;
   out->repair = (flags & kFlagRepair) != 0;
   out->sealed = (flags & kFlagSealed) != 0;

@@ -12,6 +12,8 @@ namespace ubt {
 
 enum class PacketType : uint8_t { kData = 1, kControl = 2 };
 enum class Stage : uint8_t { kScatter = 0, kBroadcast = 1 };
+// What a slot's bytes mean: elements, or coefficients (Reduction::transform).
+enum class Form : uint8_t { kPlain = 0, kTransformed = 1 };
 
 // The header of every datagram; its layout is docs/wire_format.md.
 struct PacketHeader {
@@ -22,6 +24,9 @@ struct PacketHeader {
 
   PacketType type = PacketType::kControl;
   Stage stage = Stage::kScatter;
+  // Data: that of the slot. Control: the one its sender would rather get, for
+  // what it loses; it takes both.
+  Form form = Form::kPlain;
   bool lastPercentile = false;  // of the last of its sender's slots
   bool repair = false;          // sent again on request
   bool sealed = false;          // encrypted (packet_seal.h)

@@ -137,6 +137,7 @@ bool PeerLink::controlOut(TimePoint now,
   }
   PacketHeader header;
   header.type = PacketType::kControl;
+  header.form = wish;
   header.number = PacketHeader::kControlNumber | controlNumber_++;
   if (sealed) {
     seal(&header, records, cursor.used(), records, out);

@@ -114,6 +114,10 @@ class PeerLink {
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
 
+  // The form in which this side would rather get slots, and the other side.
+  Form wish = Form::kPlain;
+  Form peerWish = Form::kPlain;
+
   // When anything authentic came last.
   TimePoint heardAt{};
   // When to tell the peer (again) that credit is lacking; kNever: it is not.

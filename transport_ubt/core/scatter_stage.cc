@@ -6,29 +6,20 @@
 
 namespace ubt {
 
-ScatterStage::ScatterStage(const ShardLayout& layout,
-                           ElementType type,
-                           int rank,
-                           int size,
-                           SumOrder order,
-                           const Reduction& reduction,
-                           Arena* arena)
+ScatterStage::ScatterStage(const ShardLayout& layout, const Setup& setup)
     : layout_(layout),
-      type_(type),
-      rank_(rank),
-      size_(size),
-      order_(order),
-      reduction_(reduction),
-      arena_(arena),
-      slots_(layout.slots(rank)),
-      contributed_(size, BitSet(layout.slots(rank))) {
+      setup_(setup),
+      slots_(layout.slots(setup.rank)),
+      forms_(setup.size),
+      contributed_(setup.size, BitSet(layout.slots(setup.rank))) {
   closedOrder_.reserve(slots_.size());
 }
 
 size_t ScatterStage::bytesFor(const ShardLayout& layout, int rank, int size) {
   const size_t slots = layout.slots(rank);
-  return slots * (sizeof(Slot) + sizeof(uint32_t)) +
-         size * (sizeof(BitSet) + BitSet::bytesFor(slots));
+  return slots * (sizeof(Slot) + sizeof(Sum) + sizeof(uint32_t)) +
+         size * (sizeof(BitSet) + BitSet::bytesFor(slots) +
+                 sizeof(std::optional<Form>));
 }
 
 std::byte* ScatterStage::accumulator(uint32_t slot) {
@@ -36,8 +27,23 @@ std::byte* ScatterStage::accumulator(uint32_t slot) {
                            : slots_[slot].memory.data();
 }
 
+// The first form anybody contributes in is that of slots_.
+void ScatterStage::noteForm(int source, Form form) {
+  bool first = true;
+  for (const auto& known : forms_) {
+    first = first && !known;
+  }
+  forms_[source] = form;
+  form_ = first ? form : form_;
+  mixed_ = mixed_ || form != form_;
+  if (mixed_ && others_.empty()) {
+    others_.resize(slots_.size());
+  }
+}
+
 ScatterStage::Outcome ScatterStage::add(int source,
                                         uint32_t index,
+                                        Form form,
                                         const std::byte* payload) {
   Slot& slot = slots_[index];
   if (contributed_[source].test(index)) {
@@ -46,68 +52,100 @@ ScatterStage::Outcome ScatterStage::add(int source,
   if (slot.closed) {
     return Outcome::kLate;
   }
-  if (order_ == SumOrder::kRank) {
-    if (!keep(source, index, payload)) {
-      return Outcome::kArenaFull;
-    }
-  } else if (slot.contributors == 0) {
-    // Only while the caller is away: its own contribution is the first else.
-    const size_t bytes = layout_.slotSize(rank_, index);
-    slot.memory = arena_->acquire(bytes);
-    if (!slot.memory) {
-      return Outcome::kArenaFull;
-    }
-    std::memcpy(slot.memory.data(), payload, bytes);
+  if (forms_[source].value_or(form) != form) {
+    return Outcome::kMismatched;
+  }
+  noteForm(source, form);
+  bool kept;
+  if (setup_.order == SumOrder::kRank) {
+    kept = keep(source, index, payload);
+  } else if (form == form_) {
+    kept = accept(&slot, index, payload, shard_ != nullptr);
   } else {
-    reduction_.add(
-        type_, accumulator(index), payload, layout_.slotElements(rank_, index));
+    kept = accept(&others_[index], index, payload, false);
+  }
+  if (!kept) {
+    return Outcome::kArenaFull;
   }
   contributed_[source].set(index);
-  slot.contributors++;
-  if (slot.contributors == size_) {
-    close(index);
-  }
+  complete(index);
   return Outcome::kAccepted;
+}
+
+// Adds to a sum, which is `here`, in the caller's memory, or in the arena;
+// false if that has no room.
+bool ScatterStage::accept(Sum* sum,
+                          uint32_t index,
+                          const std::byte* payload,
+                          bool here) {
+  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  if (here || sum->contributors > 0) {
+    setup_.reduction->add(
+        setup_.type,
+        here ? shard_ + layout_.slotOffset(index) : sum->memory.data(),
+        payload,
+        layout_.slotElements(setup_.rank, index));
+  } else {
+    sum->memory = setup_.arena->acquire(bytes);
+    if (!sum->memory) {
+      return false;
+    }
+    std::memcpy(sum->memory.data(), payload, bytes);
+  }
+  sum->contributors++;
+  return true;
 }
 
 // Rank order: room for all peers with the first; false if there is none.
 bool ScatterStage::keep(int source, uint32_t index, const std::byte* payload) {
   Slot& slot = slots_[index];
-  const size_t bytes = layout_.slotSize(rank_, index);
+  const size_t bytes = layout_.slotSize(setup_.rank, index);
   if (!slot.memory) {
-    slot.memory = arena_->acquire((size_ - 1) * bytes);
+    slot.memory = setup_.arena->acquire((setup_.size - 1) * bytes);
     if (!slot.memory) {
       return false;
     }
   }
   std::memcpy(row(source, index), payload, bytes);
+  slot.contributors++;
   return true;
 }
 
 // Where a rank's contribution lies in rank order; the own one needs no row.
 std::byte* ScatterStage::row(int source, uint32_t index) {
-  if (source == rank_) {
+  if (source == setup_.rank) {
     return shard_ + layout_.slotOffset(index);
   }
-  const int place = source < rank_ ? source : source - 1;
-  return slots_[index].memory.data() + place * layout_.slotSize(rank_, index);
+  const int place = source < setup_.rank ? source : source - 1;
+  return slots_[index].memory.data() +
+         place * layout_.slotSize(setup_.rank, index);
 }
 
-// Puts the sum of what there is in the place of accumulator().
-void ScatterStage::sumRows(uint32_t index) {
-  Slot& slot = slots_[index];
-  const size_t bytes = layout_.slotSize(rank_, index);
+// Sums the rows of a form, in the place of its first; null if there is none.
+std::byte* ScatterStage::sumRows(uint32_t index, Form form) {
   std::byte* sum = nullptr;
-  for (int source = 0; source < size_; source++) {
-    if (!contributed_[source].test(index)) {
+  for (int source = 0; source < setup_.size; source++) {
+    if (forms_[source] != form || !contributed_[source].test(index)) {
       continue;
     }
     std::byte* const addend = row(source, index);
     if (sum == nullptr) {
       sum = addend;
     } else {
-      reduction_.add(type_, sum, addend, layout_.slotElements(rank_, index));
+      setup_.reduction->add(
+          setup_.type, sum, addend, layout_.slotElements(setup_.rank, index));
     }
+  }
+  return sum;
+}
+
+// Rank order: puts a slot's sum, one of its rows, in the place of
+// accumulator(). Null: there is none.
+void ScatterStage::putSum(uint32_t index, std::byte* sum) {
+  Slot& slot = slots_[index];
+  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  if (sum == nullptr) {
+    return;
   }
   if (shard_ != nullptr) {
     std::byte* const own = shard_ + layout_.slotOffset(index);
@@ -117,12 +155,9 @@ void ScatterStage::sumRows(uint32_t index) {
     slot.memory.reset();
     return;
   }
-  if (sum == nullptr) {
-    return;
-  }
   // The rows are more than the sum needs; but if there is no room beside them,
   // they have to do.
-  ArenaBuffer kept = arena_->acquire(bytes);
+  ArenaBuffer kept = setup_.arena->acquire(bytes);
   if (kept) {
     std::memcpy(kept.data(), sum, bytes);
     slot.memory = std::move(kept);
@@ -131,14 +166,21 @@ void ScatterStage::sumRows(uint32_t index) {
   }
 }
 
-void ScatterStage::enter(std::byte* shard) {
+void ScatterStage::enter(std::byte* shard, Form form) {
   entered_ = true;
   shard_ = shard;
+  const bool late = closed();
+  if (!late) {
+    noteForm(setup_.rank, form);
+  }
+  if (!late && form != form_) {
+    swapForms();
+  }
   for (uint32_t index = 0; index < slots(); index++) {
     Slot& slot = slots_[index];
-    const size_t bytes = layout_.slotSize(rank_, index);
+    const size_t bytes = layout_.slotSize(setup_.rank, index);
     std::byte* const own = shard + layout_.slotOffset(index);
-    if (slot.closed) {
+    if (late) {
       if (slot.contributors == 0) {
         std::memset(own, 0, bytes);
       } else {
@@ -147,16 +189,40 @@ void ScatterStage::enter(std::byte* shard) {
       }
       continue;
     }
-    if (slot.contributors > 0 && order_ == SumOrder::kArrival) {
-      reduction_.add(
-          type_, own, slot.memory.data(), layout_.slotElements(rank_, index));
+    if (slot.contributors > 0 && setup_.order == SumOrder::kArrival) {
+      setup_.reduction->add(setup_.type,
+                            own,
+                            slot.memory.data(),
+                            layout_.slotElements(setup_.rank, index));
       slot.memory.reset();
     }
-    contributed_[rank_].set(index);
+    contributed_[setup_.rank].set(index);
     slot.contributors++;
-    if (slot.contributors == size_) {
-      close(index);
+    complete(index);
+  }
+}
+
+// The caller brings another form than came first, and its memory holds the sum
+// of its own.
+void ScatterStage::swapForms() {
+  for (uint32_t index = 0; index < slots(); index++) {
+    if (setup_.order == SumOrder::kArrival) {
+      std::swap(static_cast<Sum&>(slots_[index]), others_[index]);
     }
+  }
+  form_ = form_ == Form::kPlain ? Form::kTransformed : Form::kPlain;
+}
+
+// One more contribution is in the slot: maybe the last.
+void ScatterStage::complete(uint32_t index) {
+  if (contributors(index) < setup_.size) {
+    return;
+  }
+  complete_++;
+  if (!mixed_) {
+    close(index);
+  } else if (complete_ == slots_.size()) {
+    closeMixed();
   }
 }
 
@@ -164,18 +230,30 @@ void ScatterStage::close(uint32_t index) {
   Slot& slot = slots_[index];
   slot.closed = true;
   closedOrder_.push_back(index);
-  if (order_ == SumOrder::kRank) {
-    sumRows(index);
+  if (setup_.order == SumOrder::kRank) {
+    putSum(index, sumRows(index, form_));
   }
-  if (slot.contributors > 0 && slot.contributors < size_) {
-    reduction_.scale(type_,
-                     accumulator(index),
-                     static_cast<double>(size_) / slot.contributors,
-                     layout_.slotElements(rank_, index));
+  scale(index, accumulator(index), setup_.size, slot.contributors);
+}
+
+// Times ranks / contributors.
+void ScatterStage::scale(uint32_t index,
+                         std::byte* data,
+                         int ranks,
+                         int contributors) {
+  if (contributors > 0 && contributors < ranks) {
+    setup_.reduction->scale(setup_.type,
+                            data,
+                            static_cast<double>(ranks) / contributors,
+                            layout_.slotElements(setup_.rank, index));
   }
 }
 
 void ScatterStage::closeAll() {
+  if (mixed_ && !closed()) {
+    closeMixed();
+    return;
+  }
   for (uint32_t index = 0; index < slots(); index++) {
     if (!slots_[index].closed) {
       close(index);
@@ -187,8 +265,8 @@ uint32_t ScatterStage::leave(uint32_t firstNeeded) {
   uint32_t dropped = 0;
   for (uint32_t index = firstNeeded; index < slots(); index++) {
     Slot& slot = slots_[index];
-    const size_t bytes = layout_.slotSize(rank_, index);
-    slot.memory = arena_->acquire(bytes);
+    const size_t bytes = layout_.slotSize(setup_.rank, index);
+    slot.memory = setup_.arena->acquire(bytes);
     if (slot.memory) {
       std::memcpy(
           slot.memory.data(), shard_ + layout_.slotOffset(index), bytes);

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "transport_ubt/core/arena.h"
 #include "transport_ubt/core/bit_set.h"
 #include "transport_ubt/core/options.h"
+#include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/reduction.h"
 #include "transport_ubt/core/shard_layout.h"
 
@@ -19,34 +21,48 @@ namespace ubt {
 // caller's own memory, so that nothing is copied on the way. Closing is final.
 // A closed slot holds the sum times ranks / contributors.
 //
+// A rank contributes in one form, and ranks may differ in it. If they do, sums
+// of each form are kept apart, no slot closes before all of them do, and the
+// result is plain: the transformed sum, whose missing coefficients count as
+// zero, is inverted and added to the other.
+//
 // In rank order contributions lie in the arena, apart, until their slot closes,
 // whether or not the caller is there. A slot's first contribution acquires room
 // for all: otherwise an arena full of slots that each lack somebody could let
 // none of them close, for ever in an op that is to be exact.
 class ScatterStage {
  public:
-  enum class Outcome : uint8_t { kAccepted, kDuplicate, kLate, kArenaFull };
+  enum class Outcome : uint8_t {
+    kAccepted,
+    kDuplicate,
+    kLate,
+    kArenaFull,
+    kMismatched,  // the source has contributed in another form
+  };
 
-  // `reduction` and `arena` must outlive this.
-  ScatterStage(const ShardLayout& layout,
-               ElementType type,
-               int rank,
-               int size,
-               SumOrder order,
-               const Reduction& reduction,
-               Arena* arena);
+  struct Setup {
+    ElementType type = ElementType::kFloat32;
+    int rank = 0;
+    int size = 1;
+    SumOrder order = SumOrder::kArrival;
+    uint64_t seed = 0;                     // of transformed contributions
+    const Reduction* reduction = nullptr;  // outlives this, as does the arena
+    Arena* arena = nullptr;
+  };
+
+  ScatterStage(const ShardLayout& layout, const Setup& setup);
 
   // What one allocates, contributions apart, as long as it lives.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
 
   // Adds a contribution. REQUIRES source a peer's rank, slot < slots(),
   // payload of exactly the slot's size.
-  Outcome add(int source, uint32_t slot, const std::byte* payload);
+  Outcome add(int source, uint32_t slot, Form form, const std::byte* payload);
 
-  // The local caller enters: `shard` holds its contribution and is the
-  // accumulator from now on, until leave(). Slots closed before keep their
-  // value, and get it copied to `shard`.
-  void enter(std::byte* shard);
+  // The local caller enters: `shard` holds its contribution, in that form, and
+  // is the accumulator from now on, until leave(). Slots closed before keep
+  // their value, and get it copied to `shard`.
+  void enter(std::byte* shard, Form form);
 
   // The local caller takes its memory back. Closed slots from `firstNeeded` on
   // are copied to the arena for peers that still lack them. Returns for how
@@ -63,8 +79,11 @@ class ScatterStage {
   // Slots in the order in which they closed: the order to broadcast them in.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
+  // What the values of closed slots are. REQUIRES a closed slot.
+  Form form() const { return form_; }
   uint16_t contributors(uint32_t slot) const {
-    return slots_[slot].contributors;
+    const int others = others_.empty() ? 0 : others_[slot].contributors;
+    return static_cast<uint16_t>(slots_[slot].contributors + others);
   }
   // The slot's value; null if it is no longer kept. REQUIRES isClosed(slot).
   const std::byte* value(uint32_t slot) const;
@@ -73,31 +92,51 @@ class ScatterStage {
   const BitSet& contributed(int rank) const { return contributed_[rank]; }
 
  private:
-  struct Slot {
+  // What one form's contributions to a slot come to.
+  struct Sum {
     uint16_t contributors = 0;
-    bool closed = false;
-    // The sum while the caller is away; in rank order, before the slot closes,
-    // a row for each peer's contribution.
+    // The sum, unless the caller's memory has it; in rank order, before the
+    // slot closes, a row for each peer's contribution, whatever its form.
     ArenaBuffer memory;
   };
+  struct Slot : Sum {
+    bool closed = false;
+  };
 
+  bool accept(Sum* sum, uint32_t slot, const std::byte* payload, bool here);
   bool keep(int source, uint32_t slot, const std::byte* payload);
   std::byte* row(int source, uint32_t slot);
-  void sumRows(uint32_t slot);
+  std::byte* sumRows(uint32_t slot, Form form);
+  void putSum(uint32_t slot, std::byte* sum);
+  void noteForm(int source, Form form);
+  void swapForms();
+  void complete(uint32_t slot);
   void close(uint32_t slot);
+  void scale(uint32_t slot, std::byte* data, int ranks, int contributors);
   std::byte* accumulator(uint32_t slot);
+  // Where forms differ (mixed_forms.cc).
+  void closeMixed();
+  void closeMixed(uint32_t slot,
+                  const std::byte* whole,
+                  int plain,
+                  int transformed);
+  void dropTransformed();
+  ArenaBuffer takePlace(uint32_t slot);
+  void gatherTransformed(std::byte* whole);
+  std::byte* sumOf(uint32_t slot, Form form, int* contributors);
+  int ranksIn(Form form) const;
 
   const ShardLayout layout_;
-  const ElementType type_;
-  const int rank_;
-  const int size_;
-  const SumOrder order_;
-  const Reduction& reduction_;
-  Arena* const arena_;
+  const Setup setup_;
   std::byte* shard_ = nullptr;  // the caller's memory, while it is here
   bool entered_ = false;
+  Form form_ = Form::kPlain;  // of slots_, once anybody contributes
+  bool mixed_ = false;        // ranks differ in their forms
   std::vector<Slot> slots_;
+  std::vector<Sum> others_;  // of the other form; sized on first use
+  std::vector<std::optional<Form>> forms_;  // by rank
   std::vector<BitSet> contributed_;
+  uint32_t complete_ = 0;  // slots that all ranks are in
   std::vector<uint32_t> closedOrder_;
 };
 

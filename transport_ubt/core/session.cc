@@ -9,8 +9,6 @@ namespace {
 
 // Ops that peers may have begun and the local caller not.
 constexpr size_t kUnenteredOpsMax = 256;
-// Times travel in 32 bits.
-constexpr int64_t kNobodyTakesLongerUs = UINT32_MAX;
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
 // What a peer's window lets one of its senders have in flight at first.
@@ -27,6 +25,7 @@ Session::Session(const Setup& setup, SharedState* shared)
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
                   : OutPacket::kHeadBytesMax),
       classes_(setup_.options, setup.size),
+      transform_(setup.options.hadamard),
       lead_(setup.options.leadOps, setup.options.leadBytes) {
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
@@ -118,25 +117,13 @@ void Session::begin(const OpId& id, const Call& call) {
   }
   op->enter(lastNow_,
             call.bucket,
+            contributionForm(),
             boundsFor(lastNow_, call.shape, call.until - lastNow_));
   updateActivity();
   // Ranks begin an op at about the same time. Each serves its neighbour first,
   // then the one after that: as long as they keep in step, no two meet at one.
   sendTurn_ = (setup_.rank + 1) % setup_.size;
   sendBurstBytes_ = 0;
-}
-
-// A stage is as late as the latest rank it needs: what is late anywhere counts.
-OpBounds Session::boundsFor(TimePoint now,
-                            const OpShape& shape,
-                            Duration limit) {
-  Duration late = shared_->lateness.worst(now);
-  for (const PeerLink& peer : peers_) {
-    if (!peer.closed()) {
-      late = std::max(late, peer.late(now));
-    }
-  }
-  return classes_.boundsFor(shape, late, limit);
 }
 
 // Begins what had to wait for lead and has to no longer.
@@ -172,31 +159,12 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
   } else {
-    tellTook(*op);
+    learnFrom(*op);
     lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }
   updateActivity();
   return report;
-}
-
-// Ranks learn from each other how long stages take.
-void Session::tellTook(const Op& op) {
-  const auto microseconds = [](Duration took) {
-    return static_cast<uint32_t>(std::min<int64_t>(
-        took / std::chrono::microseconds(1), kNobodyTakesLongerUs));
-  };
-  const SizeClasses::Sample took = classes_.returned(setup_.rank, op);
-  ControlRecord record;
-  record.type = ControlType::kTookStage;
-  record.sizeClass = SizeClasses::of(op.shape().bytes());
-  record.scatterUs = microseconds(took.scatter);
-  record.broadcastUs = microseconds(took.broadcast);
-  for (int peer = 0; peer < setup_.size; peer++) {
-    if (peer != setup_.rank) {
-      control(peer, record, false);
-    }
-  }
 }
 
 void Session::peerClosed(int peer, const std::string& why) {

@@ -22,6 +22,7 @@
 #include "transport_ubt/core/size_classes.h"
 #include "transport_ubt/core/stage_bound.h"
 #include "transport_ubt/core/tag_counts.h"
+#include "transport_ubt/core/transform_switch.h"
 
 namespace ubt {
 
@@ -133,7 +134,8 @@ class Session : private OpHost {
   void admit();
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
-  void tellTook(const Op& op);
+  void learnFrom(const Op& op);
+  Form contributionForm() const;
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
   Op* start(TimePoint now,
@@ -159,8 +161,7 @@ class Session : private OpHost {
                  const std::byte* payload,
                  size_t bytes);
   Counter controlIn(TimePoint now,
-                    int peer,
-                    uint64_t number,
+                    const PacketHeader& header,
                     const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(int peer);
@@ -179,6 +180,7 @@ class Session : private OpHost {
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space
   SizeClasses classes_;
+  TransformSwitch transform_;
   Lead lead_;
   std::map<OpId, Call> waiting_;
   bool left_ = false;  // and said so

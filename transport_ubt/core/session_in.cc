@@ -32,9 +32,8 @@ void Session::packetIn(TimePoint now,
     return;
   }
   if (control) {
-    counters.add(peer.isFirst(header)
-                     ? controlIn(now, header.source, header.number, payload)
-                     : Counter::kReplayed);
+    counters.add(peer.isFirst(header) ? controlIn(now, header, payload)
+                                      : Counter::kReplayed);
     return;
   }
   if (header.number >= peer.receive.limit()) {
@@ -86,16 +85,17 @@ Counter Session::dataIn(TimePoint now,
 
 // What comes before a malformed record counts all the same.
 Counter Session::controlIn(TimePoint now,
-                           int peer,
-                           uint64_t number,
+                           const PacketHeader& header,
                            const PeerLink::Payload& payload) {
+  const int peer = header.source;
   ReadCursor cursor(payload.data, payload.bytes);
   ControlClocks clocks;
   if (!ControlClocks::decode(&cursor, &clocks)) {
     return Counter::kMalformed;
   }
   if (!payload.foreign) {
-    peers_[peer].clocksIn(now, number, clocks);
+    peers_[peer].clocksIn(now, header.number, clocks);
+    peers_[peer].peerWish = header.form;
   }
   // What stands behind a leave is of nobody any more.
   while (cursor.left() > 0 && !peers_[peer].closed()) {

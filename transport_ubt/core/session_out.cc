@@ -86,6 +86,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
     }
     PacketHeader header;
     header.stage = send.stage;
+    header.form = send.form;
     header.lastPercentile = send.lastPercentile;
     header.repair = send.repair;
     header.elementType = op->shape().type;

@@ -26,6 +26,11 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
     return;
   }
   const bool wasEnding = flow.marked;
+  if (flow.came == 0) {
+    flow.first = now;
+  } else {
+    gapMost_ = std::max(gapMost_, now - flow.last);
+  }
   flow.came++;
   flow.last = last_ = now;
   came_++;
@@ -38,9 +43,7 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   }
 }
 
-TimePoint StageProgress::earlyEnd(TimePoint start,
-                                  TimePoint bound,
-                                  Duration patience) const {
+TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
   if (patience == Duration{0} || came_ == 0 || came_ == owed_) {
     return kNever;
   }
@@ -59,13 +62,17 @@ TimePoint StageProgress::earlyEnd(TimePoint start,
     if (flow.came == 0) {  // absent, for all that is known
       return end;
     }
+    // One slot has no pace.
     const TimePoint projected =
-        start + scaled(flow.last - start, flow.owed, flow.came);
+        flow.came == 1
+            ? bound
+            : flow.first +
+                  scaled(flow.last - flow.first, flow.owed - 1, flow.came - 1);
     if (projected <= bound) {
       finish = std::max(finish, projected);
     }
   }
-  return std::min(end, finish + patience);
+  return std::min(end, finish + std::max(patience, 2 * gapMost_));
 }
 
 Duration StageProgress::projected(TimePoint start) const {

@@ -34,10 +34,11 @@ class StageProgress {
   // silent, so either will do:
   // - every sender's mark has been seen, and nothing comes any more;
   // - more than half of the senders are complete, and the others, who have all
-  //   begun, are slower than to finish by `bound` at their pace since `start`,
-  //   or should have finished.
+  //   begun, are slower than to finish by `bound` at their pace so far, or
+  //   should have finished. Senders take turns with their receivers: then twice
+  //   the longest pause that any has made counts as no more than patience.
   // kNever: neither holds, or the patience is zero.
-  TimePoint earlyEnd(TimePoint start, TimePoint bound, Duration patience) const;
+  TimePoint earlyEnd(TimePoint bound, Duration patience) const;
 
   // How long the stage will have taken, were it to go on at its pace from
   // `start` to the last arrival; zero if nothing has come.
@@ -48,6 +49,7 @@ class StageProgress {
     uint32_t owed = 0;
     uint32_t came = 0;
     bool marked = false;
+    TimePoint first{};
     TimePoint last{};
   };
 
@@ -58,6 +60,7 @@ class StageProgress {
   uint32_t complete_ = 0;  // of those
   uint32_t ending_ = 0;    // complete, or their mark was seen
   TimePoint last_{};       // anything new came
+  Duration gapMost_{0};    // between two slots of one sender
   TimePoint most_{};       // more than half of the senders became complete
 };
 

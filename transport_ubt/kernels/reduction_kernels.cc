@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "transport_ubt/kernels/formats-inl.h"
+#include "transport_ubt/kernels/hadamard.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ubt {
@@ -134,7 +135,8 @@ void dispatchScale(ElementType type, void* data, double factor, size_t count) {
 }  // namespace
 
 const Reduction& reductionKernels() {
-  static constexpr Reduction kKernels = {&dispatchAdd, &dispatchScale};
+  static constexpr Reduction kKernels = {
+      &dispatchAdd, &dispatchScale, &hadamardTransform, &hadamardInverse};
   return kKernels;
 }
 

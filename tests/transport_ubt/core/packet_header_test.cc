@@ -91,7 +91,7 @@ TEST(PacketHeader, RefusesWhatItDoesNotKnow) {
   for (const Change& change : {Change{0, 2},
                                {1, 0},
                                {1, 3},
-                               {2, 0x04},
+                               {2, 0x08},
                                {2, 0x80},
                                {3, 4},
                                {39, 0x80}}) {

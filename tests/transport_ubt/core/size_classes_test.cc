@@ -44,7 +44,7 @@ class SizeClassesTest : public ::testing::Test {
     TimePoint now{seconds(1)};
     Op op(setup, bounds, now, {});
     std::vector<float> bucket(elements);
-    op.enter(now, bytesOf(bucket), bounds);
+    op.enter(now, bytesOf(bucket), Form::kPlain, bounds);
     for (const Stage stage : {Stage::kScatter, Stage::kBroadcast}) {
       const std::vector<std::byte> payload(elements);
       PacketHeader header;

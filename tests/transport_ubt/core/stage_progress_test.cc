@@ -25,15 +25,19 @@ class StageProgressTest : public ::testing::Test {
 
   static TimePoint at(int ms) { return kStart + milliseconds(ms); }
 
-  // So many slots of a sender come one a millisecond, the last one then.
+  // So many slots of a sender come, one a millisecond, the last one then.
   void come(int sender, int slots, int lastAt, bool marked = false) {
+    comeEvery(1, sender, slots, lastAt, marked);
+  }
+  void comeEvery(
+      int ms, int sender, int slots, int lastAt, bool marked = false) {
     for (int left = slots - 1; left >= 0; left--) {
-      progress_.arrived(at(lastAt - left), sender, marked && left == 0);
+      progress_.arrived(at(lastAt - ms * left), sender, marked && left == 0);
     }
   }
 
   TimePoint end(Duration patience = kPatience) const {
-    return progress_.earlyEnd(kStart, at(100), patience);
+    return progress_.earlyEnd(at(100), patience);
   }
 
   StageProgress progress_{5};
@@ -82,26 +86,45 @@ TEST_F(StageProgressTest, ACompleteStageNeedsNoEnd) {
 TEST_F(StageProgressTest, WhoShouldHaveFinishedIsWaitedForNoLonger) {
   come(0, 10, 20);
   come(1, 10, 25);
-  come(3, 8, 24);  // at its pace all ten by 30
+  come(3, 8, 24);  // at its pace all ten by 26
   EXPECT_EQ(end(), kNever);
   come(2, 10, 30);
   EXPECT_EQ(end(), at(35));
+}
+
+// Its pace counts, not when it began.
+TEST_F(StageProgressTest, WhoBeganLateIsWaitedFor) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(2, 10, 30);
+  come(3, 2, 60);
+  EXPECT_EQ(end(), at(73));  // the tenth by 68
+  come(3, 2, 63);            // a millisecond without
+  EXPECT_EQ(end(), at(76));
+}
+
+TEST_F(StageProgressTest, OneSlotHasNoPace) {
+  come(0, 10, 20);
+  come(1, 10, 25);
+  come(2, 10, 30);
+  come(3, 1, 60);
+  EXPECT_EQ(end(), at(105));
 }
 
 TEST_F(StageProgressTest, WhoWillFinishByTheBoundIsWaitedFor) {
   come(0, 10, 20);
   come(1, 10, 25);
   come(2, 10, 30);
-  come(3, 5, 40);  // all ten by 80
-  EXPECT_EQ(end(), at(85));
+  comeEvery(8, 3, 5, 40);            // from 8 on: the tenth by 80
+  EXPECT_EQ(end(), at(80 + 2 * 8));  // pauses of 8 are nothing unusual
 }
 
 TEST_F(StageProgressTest, WhoCannotFinishByTheBoundIsNot) {
   come(0, 10, 20);
   come(1, 10, 25);
   come(2, 10, 30);
-  come(3, 3, 40);  // all ten by 133
-  EXPECT_EQ(end(), at(35));
+  comeEvery(12, 3, 3, 40);  // from 16 on: the tenth by 124
+  EXPECT_EQ(end(), at(30 + 2 * 12));
 }
 
 TEST_F(StageProgressTest, HalfOfTheSendersAreNotMost) {

@@ -31,7 +31,7 @@ class Stages : public ::testing::Test {
     return reinterpret_cast<const std::byte*>(values.data());
   }
   ScatterStage::Outcome add(int source, uint32_t index, float value) {
-    return scatter_.add(source, index, bytes(slot(value)));
+    return scatter_.add(source, index, Form::kPlain, bytes(slot(value)));
   }
   float value(uint32_t index) const {
     return *reinterpret_cast<const float*>(scatter_.value(index));
@@ -41,9 +41,10 @@ class Stages : public ::testing::Test {
     return reinterpret_cast<std::byte*>(bucket_.data());
   }
 
-  ScatterStage scatterBy(SumOrder order) {
-    return {
-        layout_, ElementType::kFloat32, 1, kRanks, order, reduction_, &arena_};
+  ScatterStage scatterBy(SumOrder order) { return scatterBy(order, &arena_); }
+  ScatterStage scatterBy(SumOrder order, Arena* arena) {
+    return {layout_,
+            {ElementType::kFloat32, 1, kRanks, order, 0, &reduction_, arena}};
   }
 
   const Reduction reduction_ = sim::plainReduction();
@@ -59,7 +60,7 @@ using Outcome = ScatterStage::Outcome;
 
 TEST_F(Stages, ASlotClosesWhenEveryoneIsInIt) {
   std::byte* const bucket = enterWith(1);
-  scatter_.enter(bucket + layout_.shardOffset(1));
+  scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   EXPECT_FALSE(scatter_.isClosed(0));
   EXPECT_EQ(add(0, 0, 10), Outcome::kDuplicate);
@@ -73,7 +74,7 @@ TEST_F(Stages, ASlotClosesWhenEveryoneIsInIt) {
 TEST_F(Stages, ContributionsBeforeTheCallerWaitInTheArena) {
   EXPECT_EQ(add(0, 1, 10), Outcome::kAccepted);
   EXPECT_GT(arena_.usedBytes(), 0u);
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1));
+  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(arena_.usedBytes(), 0u);
   EXPECT_EQ(add(2, 1, 100), Outcome::kAccepted);
   EXPECT_EQ(value(1), 111);
@@ -86,14 +87,14 @@ TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
   EXPECT_EQ(scatter_.contributors(1), 0);
   EXPECT_EQ(add(2, 0, 100), Outcome::kLate);
   // The owner's own late data does not count either.
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1));
+  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(bucket_[32], 30);
   EXPECT_EQ(bucket_[48], 0);  // nobody in time: an agreed zero
   EXPECT_FALSE(scatter_.contributed(1).test(0));
 }
 
 TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1));
+  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   scatter_.closeAll();
   EXPECT_EQ(scatter_.leave(1), 0u);
   bucket_.assign(kElements, -1);  // the caller goes on with its memory
@@ -103,15 +104,11 @@ TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
 
 TEST_F(Stages, AFullArenaIsToldNotExceeded) {
   Arena small(kSlotBytes);
-  ScatterStage scatter(layout_,
-                       ElementType::kFloat32,
-                       1,
-                       kRanks,
-                       SumOrder::kArrival,
-                       reduction_,
-                       &small);
-  EXPECT_EQ(scatter.add(0, 0, bytes(slot(1))), Outcome::kAccepted);
-  EXPECT_EQ(scatter.add(0, 1, bytes(slot(1))), Outcome::kArenaFull);
+  ScatterStage scatter = scatterBy(SumOrder::kArrival, &small);
+  EXPECT_EQ(scatter.add(0, 0, Form::kPlain, bytes(slot(1))),
+            Outcome::kAccepted);
+  EXPECT_EQ(scatter.add(0, 1, Form::kPlain, bytes(slot(1))),
+            Outcome::kArenaFull);
   EXPECT_FALSE(scatter.contributed(0).test(1));
 }
 
@@ -122,7 +119,7 @@ class RankOrder : public Stages {
   RankOrder() : byRank_(scatterBy(SumOrder::kRank)) {}
 
   Outcome add(int source, uint32_t index, float value) {
-    return byRank_.add(source, index, bytes(slot(value)));
+    return byRank_.add(source, index, Form::kPlain, bytes(slot(value)));
   }
   float value(uint32_t index) const {
     return *reinterpret_cast<const float*>(byRank_.value(index));
@@ -132,7 +129,7 @@ class RankOrder : public Stages {
 };
 
 TEST_F(RankOrder, AddsByRankWhateverComesFirst) {
-  byRank_.enter(enterWith(1e8F) + layout_.shardOffset(1));
+  byRank_.enter(enterWith(1e8F) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kDuplicate);
   EXPECT_EQ(bucket_[32], 1e8F);  // the own contribution, untouched
@@ -141,7 +138,7 @@ TEST_F(RankOrder, AddsByRankWhateverComesFirst) {
   EXPECT_EQ(bucket_[32], 0);
   EXPECT_EQ(arena_.usedBytes(), 0u);
 
-  scatter_.enter(enterWith(1e8F) + layout_.shardOffset(1));
+  scatter_.enter(enterWith(1e8F) + layout_.shardOffset(1), Form::kPlain);
   Stages::add(2, 0, -1e8F);
   Stages::add(0, 0, 1);
   EXPECT_EQ(bucket_[32], 1);  // on arrival
@@ -151,7 +148,7 @@ TEST_F(RankOrder, TheCallerMayComeLast) {
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
   EXPECT_EQ(add(0, 0, 1e8F), Outcome::kAccepted);
   EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);
-  byRank_.enter(enterWith(1) + layout_.shardOffset(1));
+  byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_TRUE(byRank_.isClosed(0));
   EXPECT_EQ(bucket_[32], 0);
   EXPECT_EQ(arena_.usedBytes(), 0u);
@@ -166,14 +163,14 @@ TEST_F(RankOrder, TheBoundClosesWithoutTheCaller) {
   EXPECT_EQ(value(1), 21);
   EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // sums alone
   EXPECT_EQ(add(0, 1, 1), Outcome::kLate);
-  byRank_.enter(enterWith(1) + layout_.shardOffset(1));
+  byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(bucket_[32], 165);
   EXPECT_EQ(bucket_[48], 21);
   EXPECT_EQ(arena_.usedBytes(), 0u);
 }
 
 TEST_F(RankOrder, TheBoundClosesWithTheCaller) {
-  byRank_.enter(enterWith(1) + layout_.shardOffset(1));
+  byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(add(2, 1, 2), Outcome::kAccepted);
   byRank_.closeAll();
   EXPECT_EQ(value(0), 3);    // alone
@@ -184,17 +181,15 @@ TEST_F(RankOrder, TheBoundClosesWithTheCaller) {
 // A slot that has begun can be completed: its room is there from the start.
 TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
   Arena small(2 * kSlotBytes);
-  ScatterStage scatter(layout_,
-                       ElementType::kFloat32,
-                       1,
-                       kRanks,
-                       SumOrder::kRank,
-                       reduction_,
-                       &small);
-  EXPECT_EQ(scatter.add(2, 0, bytes(slot(7))), Outcome::kAccepted);
-  EXPECT_EQ(scatter.add(2, 1, bytes(slot(7))), Outcome::kArenaFull);
-  EXPECT_EQ(scatter.add(0, 0, bytes(slot(3))), Outcome::kAccepted);
-  EXPECT_EQ(scatter.add(0, 1, bytes(slot(3))), Outcome::kArenaFull);
+  ScatterStage scatter = scatterBy(SumOrder::kRank, &small);
+  EXPECT_EQ(scatter.add(2, 0, Form::kPlain, bytes(slot(7))),
+            Outcome::kAccepted);
+  EXPECT_EQ(scatter.add(2, 1, Form::kPlain, bytes(slot(7))),
+            Outcome::kArenaFull);
+  EXPECT_EQ(scatter.add(0, 0, Form::kPlain, bytes(slot(3))),
+            Outcome::kAccepted);
+  EXPECT_EQ(scatter.add(0, 1, Form::kPlain, bytes(slot(3))),
+            Outcome::kArenaFull);
   EXPECT_FALSE(scatter.contributed(0).test(1));
   scatter.closeAll();  // no room for the sum but that of the contributions
   EXPECT_EQ(*reinterpret_cast<const float*>(scatter.value(0)), 15);
@@ -202,31 +197,34 @@ TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
 }
 
 TEST_F(Stages, ResultsLandInTheBucketEarlyOnesToo) {
-  EXPECT_EQ(broadcast_.add(0, 0, 3, bytes(slot(7))),
+  EXPECT_EQ(broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(7))),
             BroadcastStage::Outcome::kAccepted);
   broadcast_.enter(enterWith(1));
   EXPECT_EQ(bucket_[0], 7);
   EXPECT_EQ(bucket_[16], 1);
-  EXPECT_EQ(broadcast_.add(0, 0, 3, bytes(slot(8))),
+  EXPECT_EQ(broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(8))),
             BroadcastStage::Outcome::kDuplicate);
   EXPECT_EQ(bucket_[0], 7);
-  EXPECT_EQ(broadcast_.add(2, 1, 2, bytes(slot(9))),
+  EXPECT_EQ(broadcast_.add(2, 1, 2, Form::kPlain, bytes(slot(9))),
             BroadcastStage::Outcome::kAccepted);
   EXPECT_EQ(bucket_[80], 9);
   EXPECT_EQ(broadcast_.pairsMissing(), 16u);
-  EXPECT_EQ(broadcast_.add(2, 0, 0, nullptr),
+  EXPECT_EQ(broadcast_.add(2, 0, 0, Form::kPlain, nullptr),
             BroadcastStage::Outcome::kAccepted);
   EXPECT_EQ(bucket_[64], 0);
 }
 
 TEST_F(Stages, MissingResultsAreFilledAndTold) {
   broadcast_.enter(enterWith(2));
-  broadcast_.add(0, 0, 3, bytes(slot(7)));
-  broadcast_.add(0, 1, 3, bytes(slot(7)));
-  broadcast_.add(2, 0, 3, bytes(slot(7)));
+  broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(7)));
+  broadcast_.add(0, 1, 3, Form::kPlain, bytes(slot(7)));
+  broadcast_.add(2, 0, 3, Form::kPlain, bytes(slot(7)));
   EXPECT_FALSE(broadcast_.complete());
   const auto filled =
-      broadcast_.fillMissing(Fill::kLocal, ElementType::kFloat32, reduction_);
+      broadcast_.fillMissing(Fill::kLocal,
+                             std::vector<Form>(kRanks, Form::kPlain),
+                             ElementType::kFloat32,
+                             reduction_);
   ASSERT_EQ(filled.size(), 1u);
   EXPECT_EQ(filled[0].offset, 80u);
   EXPECT_EQ(filled[0].count, 16u);
@@ -235,7 +233,7 @@ TEST_F(Stages, MissingResultsAreFilledAndTold) {
 }
 
 TEST_F(Stages, EarlyResultsCanBeDroppedAndAskedForAgain) {
-  broadcast_.add(0, 0, 2, bytes(slot(7)));
+  broadcast_.add(0, 0, 2, Form::kPlain, bytes(slot(7)));
   BitSet marks(2);
   EXPECT_EQ(broadcast_.dropEarly(0, &marks).bytes, kSlotBytes);
   EXPECT_EQ(broadcast_.dropEarly(0, &marks).slots, 0u);
