@@ -41,6 +41,18 @@ void ScatterStage::noteForm(int source, Form form) {
   }
 }
 
+// Nothing that the source brought has been kept, unless it was before.
+void ScatterStage::forgetForm(int source) {
+  if (!contributed_[source].none()) {
+    return;
+  }
+  forms_[source].reset();
+  mixed_ = false;
+  for (const auto& known : forms_) {
+    mixed_ = mixed_ || known.value_or(form_) != form_;
+  }
+}
+
 ScatterStage::Outcome ScatterStage::add(int source,
                                         uint32_t index,
                                         Form form,
@@ -65,6 +77,7 @@ ScatterStage::Outcome ScatterStage::add(int source,
     kept = accept(&others_[index], index, payload, false);
   }
   if (!kept) {
+    forgetForm(source);
     return Outcome::kArenaFull;
   }
   contributed_[source].set(index);

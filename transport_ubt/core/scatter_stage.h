@@ -109,6 +109,7 @@ class ScatterStage {
   std::byte* sumRows(uint32_t slot, Form form);
   void putSum(uint32_t slot, std::byte* sum);
   void noteForm(int source, Form form);
+  void forgetForm(int source);
   void swapForms();
   void complete(uint32_t slot);
   void close(uint32_t slot);
