@@ -134,7 +134,7 @@ size_t biasedElements(const Shard& shard,
 
 constexpr size_t kColumns = 24;
 constexpr size_t kCount = 64 * kColumns + 9;
-constexpr size_t kSeeds = 2048;
+constexpr size_t kSeeds = 512;
 
 std::vector<uint64_t> seedsFrom(uint64_t first) {
   std::vector<uint64_t> seeds(kSeeds);

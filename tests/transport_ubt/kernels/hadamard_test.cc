@@ -182,6 +182,44 @@ TEST(Hadamard, sumsAndWaysBackDoNotOverflowBelowTheLimit) {
   }
 }
 
+// Losses that follow a bent function and a block that follows its spectrum: few
+// blocks come back as large from so little.
+TEST(Hadamard, whatComesBackAfterALossDoesNotOverflow) {
+  const auto arrived = [](size_t k) {
+    return __builtin_parityll(k & (k >> 1) & 0x15) == 0;
+  };
+  const auto block = blocksOf(ElementType::kFloat32, 64, kSeed)[0];
+  constexpr size_t kContributors = 4;
+  for (const auto type : kAllTypes) {
+    const double largest = hadamardLimit(type, kContributors) * (1 - 0x1p-8);
+    Buffer sum(64 * elementSize(type), 0);
+    std::memset(sum.data(), 0, 64 * elementSize(type));
+    for (size_t rank = 0; rank < kContributors; rank++) {
+      Buffer shard(64 * elementSize(type), 0);
+      for (size_t j = 0; j < 64; j++) {
+        int walsh = 0;
+        for (size_t k = 0; k < 64; k++) {
+          walsh += arrived(k) ? hadamardEntry(k, j) : 0;
+        }
+        setAs(type, shard, j, largest * block.sign(j) * (walsh < 0 ? -1 : 1));
+      }
+      ASSERT_TRUE(
+          hadamardTransform(type, shard.data(), 64, kSeed, kContributors));
+      reductionKernels().add(type, sum.data(), shard.data(), 64);
+    }
+    for (size_t k = 0; k < 64; k++) {
+      setAs(type, sum, k, arrived(k) ? getAs(type, sum, k) : 0);
+    }
+    if (type != ElementType::kFloat16) {
+      reductionKernels().scale(type, sum.data(), 64, 64);
+    }
+    hadamardInverse(type, sum.data(), 64, kSeed);
+    const double first = std::fabs(getAs(type, sum, 0));
+    ASSERT_TRUE(std::isfinite(first)) << elementTypeName(type);
+    ASSERT_GT(first, 4 * kContributors * largest);
+  }
+}
+
 TEST(Hadamard, limitsArePowersOfTwo) {
   EXPECT_EQ(4096, hadamardLimit(ElementType::kFloat16, 1));
   EXPECT_EQ(512, hadamardLimit(ElementType::kFloat16, 8));
