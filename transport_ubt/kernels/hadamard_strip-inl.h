@@ -16,6 +16,15 @@
 #include "transport_ubt/kernels/formats-inl.h"
 #include "transport_ubt/kernels/hadamard_layout.h"
 
+// Where vectors are emulated there are no registers to keep, and a compiler
+// that checks each access would be busy for minutes.
+#undef UBT_UNROLL_8
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+#define UBT_UNROLL_8
+#else
+#define UBT_UNROLL_8 HWY_UNROLL(8)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace ubt {
 namespace HWY_NAMESPACE {
@@ -85,7 +94,7 @@ HWY_INLINE void firstLevels(const typename Format::Stored* rows,
                             typename Format::Real* scratch) {
   const typename Format::Tag d;
   Reals<Format> v[kRadix];
-  HWY_UNROLL(8)
+  UBT_UNROLL_8
   for (size_t i = 0; i < kRadix; i++) {
     v[i] = Format::template part<kPart>(Format::load(rows + i * stride));
     if (kForward) {
@@ -93,7 +102,7 @@ HWY_INLINE void firstLevels(const typename Format::Stored* rows,
     }
   }
   transform8(v);
-  HWY_UNROLL(8)
+  UBT_UNROLL_8
   for (size_t i = 0; i < kRadix; i++) {
     hn::StoreU(v[i], d, scratch + i * kScratchStride<Format>);
   }
@@ -105,13 +114,13 @@ HWY_INLINE void lastLevels(const typename Format::Real* scratch,
                            const typename Format::Real* factors,
                            Reals<Format> (&v)[kRadix]) {
   const typename Format::Tag d;
-  HWY_UNROLL(8)
+  UBT_UNROLL_8
   for (size_t i = 0; i < kRadix; i++) {
     v[i] = hn::LoadU(d, scratch + i * kRadix * kScratchStride<Format>);
   }
   transform8(v);
   if (!kForward) {
-    HWY_UNROLL(8)
+    UBT_UNROLL_8
     for (size_t i = 0; i < kRadix; i++) {
       v[i] = hn::Mul(v[i], hn::Set(d, factors[i * kRadix]));
     }
@@ -175,14 +184,14 @@ HWY_NOINLINE void transformStrip(typename Format::Stored* data,
       Reals<Format> v[kRadix];
       lastLevels<Format, kForward>(from, factors + row, v);
       if constexpr (Format::kParts == 1) {
-        HWY_UNROLL(8)
+        UBT_UNROLL_8
         for (size_t k = 0; k < kRadix; k++) {
           Format::store(v[k], to + k * kRadix * stride);
         }
       } else {
         Reals<Format> second[kRadix];
         lastLevels<Format, kForward>(from + part, factors + row, second);
-        HWY_UNROLL(8)
+        UBT_UNROLL_8
         for (size_t k = 0; k < kRadix; k++) {
           Format::store({v[k], second[k]}, to + k * kRadix * stride);
         }

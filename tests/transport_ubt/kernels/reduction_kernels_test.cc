@@ -2,113 +2,24 @@
 #include "transport_ubt/kernels/reduction_kernels.h"
 
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 #include <rapidcheck/gtest.h>
 
-#include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "tests/transport_ubt/kernels/scalar_reduction.h"
+#include "tests/transport_ubt/kernels/element_buffer.h"
+#include "tests/transport_ubt/kernels/every_target.h"
 
 namespace ubt {
 namespace testing {
 namespace {
 
-const NarrowFormat& formatOf(ElementType type) {
-  return type == ElementType::kFloat16 ? kFloat16Format : kBfloat16Format;
-}
-
-// Bytes that start `misalignment` past a 64-byte boundary, with guards.
-class Buffer {
- public:
-  Buffer(size_t bytes, size_t misalignment)
-      : storage_(bytes + 2 * kGuard + 128, kFill), bytes_(bytes) {
-    const auto start = reinterpret_cast<uintptr_t>(storage_.data()) + kGuard;
-    const size_t toBoundary = (64 - start % 64) % 64;
-    offset_ = kGuard + toBoundary + misalignment % 64;
-  }
-
-  uint8_t* data() { return storage_.data() + offset_; }
-
-  template <typename T>
-  T get(size_t i) {
-    T value;
-    std::memcpy(&value, data() + i * sizeof(T), sizeof(T));
-    return value;
-  }
-
-  template <typename T>
-  void set(size_t i, T value) {
-    std::memcpy(data() + i * sizeof(T), &value, sizeof(T));
-  }
-
-  bool guardsIntact() const {
-    for (size_t i = 0; i < storage_.size(); i++) {
-      const bool inside = i >= offset_ && i < offset_ + bytes_;
-      if (!inside && storage_[i] != kFill) {
-        return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  static constexpr size_t kGuard = 64;
-  static constexpr uint8_t kFill = 0xa5;
-  std::vector<uint8_t> storage_;
-  size_t bytes_;
-  size_t offset_;
-};
-
-double getAs(ElementType type, Buffer& buffer, size_t i) {
-  switch (type) {
-    case ElementType::kFloat32:
-      return buffer.get<float>(i);
-    case ElementType::kFloat64:
-      return buffer.get<double>(i);
-    default:
-      return formatOf(type).decode(buffer.get<uint16_t>(i));
-  }
-}
-
-void setAs(ElementType type, Buffer& buffer, size_t i, double value) {
-  switch (type) {
-    case ElementType::kFloat32:
-      return buffer.set(i, static_cast<float>(value));
-    case ElementType::kFloat64:
-      return buffer.set(i, value);
-    default:
-      return buffer.set(i, formatOf(type).encode(value));
-  }
-}
-
-double rounded(ElementType type, double value) {
-  Buffer one(8, 0);
-  setAs(type, one, 0, value);
-  return getAs(type, one, 0);
-}
-
-// Sets the instruction set for the life of a test.
-class Targets : public ::testing::TestWithParam<int64_t> {
+class Targets : public EveryTarget {
  protected:
-  void SetUp() override {
-    hwy::SetSupportedTargetsForTest(GetParam());
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  void TearDown() override {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-
   const Reduction& kernels_ = reductionKernels();
 };
-
-constexpr ElementType kAllTypes[] = {ElementType::kFloat32,
-                                     ElementType::kFloat64,
-                                     ElementType::kFloat16,
-                                     ElementType::kBfloat16};
 
 TEST_P(Targets, addsEveryRemainderAndMisalignment) {
   for (const auto type : kAllTypes) {
@@ -244,15 +155,7 @@ TEST_P(Targets, specialValuesOfWideTypes) {
   }
 }
 
-std::string targetName(const ::testing::TestParamInfo<int64_t>& info) {
-  return hwy::TargetName(info.param);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Processor,
-    Targets,
-    ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-    targetName);
+UBT_INSTANTIATE_EVERY_TARGET(Targets);
 
 // RapidCheck prints the seed and the shrunk counter-example.
 RC_GTEST_PROP(ReductionKernels, addsAnyFloats, ()) {
