@@ -7,6 +7,8 @@ import sys
 
 from front_end import bazel
 from front_end.commands import run_command
+from lab_lib import isolation
+from lab_lib.lab import Lab
 
 from . import algorithms
 from . import arguments as command_line
@@ -62,9 +64,8 @@ def _collect(workers, sizes, per_size):
     return results
 
 
-def _run(arguments):
+def _run(arguments, worker):
     """Returns (row, samples), none on other ranks than 0, and the exit code."""
-    worker = arguments.worker or bazel.build(_WORKER)
     names = _choose(arguments, worker)
     with contextlib.ExitStack() as stack:
         redis_url = arguments.redis_url
@@ -72,9 +73,12 @@ def _run(arguments):
         if arguments.local:
             redis_url = stack.enter_context(PrivateRedis()).url
             ranks = range(arguments.ranks)
+        hosts = None
+        if arguments.in_lab:
+            hosts = stack.enter_context(Lab(arguments.in_lab)).hosts
         workers = stack.enter_context(Workers(
             worker, _worker_options(arguments, names, redis_url), ranks,
-            arguments.ranks))
+            arguments.ranks, hosts))
         results = _collect(workers, arguments.elements, len(names))
         for line in workers.warnings():
             print(line, file=sys.stderr)
@@ -101,7 +105,15 @@ def _main(argv):
     arguments = command_line.parse(argv)
     if arguments.only_check:
         return 0
-    results, exit_code = _run(arguments)
+    # Not in the lab: the build leaves a server behind, for the next one.
+    worker = arguments.worker or bazel.build(_WORKER)
+    if arguments.in_lab:
+        return isolation.run(lambda: _compare(arguments, worker))
+    return _compare(arguments, worker)
+
+
+def _compare(arguments, worker):
+    results, exit_code = _run(arguments, worker)
     if arguments.shows:
         _show(arguments, results)
     elif exit_code:

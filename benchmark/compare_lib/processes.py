@@ -4,6 +4,7 @@
 Each is a context manager: whatever happens, its processes end with it. Only
 processes that were started here are ever signalled, by their own ids.
 """
+import contextlib
 import json
 import os
 import queue
@@ -72,10 +73,14 @@ class PrivateRedis:
 class Workers:
     """Workers of this machine: all ranks of a local run, or only one."""
 
-    def __init__(self, worker, options, ranks, size):
-        """`options` are passed on to every one of `ranks`, an iterable."""
+    def __init__(self, worker, options, ranks, size, hosts=None):
+        """`options` are passed on to every one of `ranks`, an iterable.
+
+        Each runs on that one of a lab's `hosts`, if there are any.
+        """
         self._command = [worker, "--size", str(size)] + options
         self._ranks = list(ranks)
+        self._hosts = hosts
         self._events = queue.Queue()
         self._processes = {}
 
@@ -90,7 +95,9 @@ class Workers:
         return self
 
     def _start(self, rank):
-        with open(self._error_path(rank), "wb") as errors:
+        place = (self._hosts[rank].entered() if self._hosts
+                 else contextlib.nullcontext())
+        with open(self._error_path(rank), "wb") as errors, place:
             process = subprocess.Popen(
                 with_parent(self._command + ["--rank", str(rank)]),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

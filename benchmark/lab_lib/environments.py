@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with a network, by name. docs/lab.md has the table."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Bursts:
+    """Once in every period, at a random time in it, some hosts send to one.
+
+    Their datagrams take that share of the link rate each.
+    """
+
+    period_s: float
+    seconds: tuple[float, float]  # shortest, longest
+    sources: int
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    name: str
+    what: str
+    bursts: Bursts | None = None
+    # What ring_chunked's P99/50 has to be, at 1,000,000 floats.
+    tail: tuple[float, float] | None = None
+
+
+ENVIRONMENTS = {environment.name: environment for environment in (
+    Environment("clean", "nobody else", tail=(1.0, 1.25)),
+    Environment("p1.5", "a short burst at times: the ring's P99/50 is 1.5",
+                Bursts(1.0, (0.100, 0.120), 1, 0.5), (1.25, 1.75)),
+    Environment("p3", "a long burst at times: the ring's P99/50 is 3",
+                Bursts(2.0, (0.380, 0.430), 2, 0.344), (2.5, 3.5)),
+    Environment("micro", "short bursts everywhere, all the time",
+                Bursts(0.020, (0.005, 0.015), 2, 0.86)),
+)}
