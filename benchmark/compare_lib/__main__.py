@@ -10,7 +10,7 @@ from front_end.commands import run_command
 from lab_lib import isolation
 from lab_lib.lab import Lab
 
-from . import algorithms
+from . import algorithms, in_lab
 from . import arguments as command_line
 from .errors import EXIT_USAGE, CompareError
 from .processes import PrivateRedis, Workers
@@ -47,10 +47,12 @@ def _worker_options(arguments, names, redis_url):
         options += ["--interface", arguments.interface]
     if arguments.plot:
         options.append("--samples")
+    if arguments.in_lab:
+        options += in_lab.worker_options(arguments.in_lab)
     return options
 
 
-def _collect(workers, sizes, per_size):
+def _collect(workers, sizes, per_size, accounts):
     """Returns (row, samples) in the order in which they are measured."""
     results = []
     with Progress(sizes) as progress:
@@ -59,8 +61,14 @@ def _collect(workers, sizes, per_size):
                 progress.connected()
             elif event["event"] == "progress":
                 progress.take(event, len(results) // per_size)
+            elif event["event"] == "turn":
+                accounts.take(event)
+                workers.go_on()
             elif event["event"] == "row":
-                results.append((event["row"], event.get("samples_us")))
+                row = event["row"]
+                if accounts:
+                    row |= accounts.close(row["algorithm"])
+                results.append((row, event.get("samples_us")))
     return results
 
 
@@ -73,13 +81,14 @@ def _run(arguments, worker):
         if arguments.local:
             redis_url = stack.enter_context(PrivateRedis()).url
             ranks = range(arguments.ranks)
-        hosts = None
+        lab = accounts = None
         if arguments.in_lab:
-            hosts = stack.enter_context(Lab(arguments.in_lab)).hosts
+            lab = stack.enter_context(Lab(arguments.in_lab))
+            accounts = in_lab.Accounts(lab)
         workers = stack.enter_context(Workers(
             worker, _worker_options(arguments, names, redis_url), ranks,
-            arguments.ranks, hosts))
-        results = _collect(workers, arguments.elements, len(names))
+            arguments.ranks, lab))
+        results = _collect(workers, arguments.elements, len(names), accounts)
         for line in workers.warnings():
             print(line, file=sys.stderr)
         return results, workers.exit_code()
@@ -92,6 +101,8 @@ def _show(arguments, results):
             json.dump(rows, file, indent=1)
             file.write("\n")
     print(render(rows), end="")
+    if arguments.in_lab:
+        _show_lab(arguments.in_lab, rows)
     if arguments.plot:
         from .plot import draw
         draw(results, arguments.plot)
@@ -99,6 +110,20 @@ def _show(arguments, results):
         if not is_sound(row):
             print(f"error: {row['algorithm']} with {row['elements']} elements: "
                   f"{verdict(row)}{why(row)}", file=sys.stderr)
+
+
+def _show_lab(settings, rows):
+    late = in_lab.late_rank(settings)
+    print()
+    print(in_lab.describe(settings))
+    if late is not None:
+        print(f"rank {late} was late at times; times are those of the slowest "
+              "of the others")
+    checked = in_lab.check(settings, rows)
+    if checked:
+        print(checked.text)
+        if checked.warning:
+            print(f"warning: {checked.warning}", file=sys.stderr)
 
 
 def _main(argv):

@@ -124,7 +124,8 @@ def make_parser():
     where.add_argument(
         "--prefix", default="compare", metavar="NAME",
         help="tells comparisons apart that meet at one Redis")
-    lab_options.add(parser, "--lab")
+    lab_options.add(parser, "in a lab: hosts on this machine, made for this",
+                    "--lab", "--lab-")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument(  # wrong arguments, and do nothing else
         "--only-check", action="store_true", help=argparse.SUPPRESS)
@@ -160,7 +161,7 @@ def parse(argv):
             parser.error(f"--rank {arguments.rank}: has to be from 0 to "
                          f"{arguments.size - 1} with --size {arguments.size}")
     arguments.in_lab = lab_options.settings(
-        parser, arguments, arguments.ranks, "--ranks")
+        parser, arguments, "--lab-", arguments.ranks, "--ranks")
     if arguments.in_lab is not None:
         _check_lab(parser, arguments)
         arguments.ranks = arguments.in_lab.hosts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When who sends to whom: a pure function of environment, seed and hosts."""
+"""Who does what, and when: pure functions of environment, seed and hosts."""
 import dataclasses
 import random
 from collections.abc import Iterator
@@ -16,15 +16,21 @@ class Burst:
     bits_per_s: float  # of each source, all headers counted
 
 
+@dataclasses.dataclass(frozen=True)
+class Flow:
+    source: int
+    victim: int
+
+
 def bursts(environment: Environment, seed: int, hosts: int,
            rate_mbit: float) -> Iterator[Burst]:
-    """Without end, in the order in which they start. They do not overlap.
+    """Without end, in the order in which they start; no two at a time.
 
-    REQUIRES an environment with bursts, and more hosts than one has sources.
+    REQUIRES an environment with bursts, and at least its hosts_min.
     """
     kind = environment.bursts
-    assert kind is not None and hosts > kind.sources
-    chance = random.Random(f"{environment.name} {seed} {hosts}")
+    assert kind is not None and hosts >= environment.hosts_min
+    chance = _chance(environment, seed, hosts)
     period = 0
     while True:
         seconds = chance.uniform(*kind.seconds)
@@ -33,3 +39,21 @@ def bursts(environment: Environment, seed: int, hosts: int,
         yield Burst(period * kind.period_s + start, seconds, tuple(sources),
                     victim, kind.share * rate_mbit * 1e6)
         period += 1
+
+
+def flows(environment: Environment, seed: int, hosts: int,
+          count: int) -> tuple[Flow, ...]:
+    """`count` flows, each from another host, to the same one."""
+    victim, *sources = _chance(environment, seed, hosts).sample(
+        range(hosts), 1 + count)
+    return tuple(Flow(source, victim) for source in sources)
+
+
+def late_host(environment: Environment, seed: int, hosts: int) -> int:
+    """The one whose rank computes late in a `straggler`."""
+    return _chance(environment, seed, hosts).randrange(hosts)
+
+
+def _chance(environment: Environment, seed: int,
+            hosts: int) -> random.Random:
+    return random.Random(f"{environment.name} {seed} {hosts}")

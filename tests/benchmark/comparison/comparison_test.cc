@@ -62,7 +62,7 @@ TEST_F(ComparisonTest, TakesTurns) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 0ms),
                                              contender('B', 0ms)};
-  Comparison comparison(control, contenders, 10);
+  Comparison comparison(control, contenders, 10, {});
   comparison.run(0s, [](const Comparison::Progress&) {});
   runs_.erase(std::unique(runs_.begin(), runs_.end()), runs_.end());
   // Once in warm-up, then at least three rounds.
@@ -73,7 +73,7 @@ TEST_F(ComparisonTest, GivesAllTheSameTime) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 0ms),
                                              contender('B', 20ms)};
-  Comparison comparison(control, contenders, 10);
+  Comparison comparison(control, contenders, 10, {});
   const auto measured =
       comparison.run(500ms, [](const Comparison::Progress&) {});
   EXPECT_GT(measured[0].slowestUs.size(), 2 * measured[1].slowestUs.size());

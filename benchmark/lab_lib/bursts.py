@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sends the competing traffic, as one process for all hosts.
+"""Sends the bursts, as one process for all hosts.
 
 A socket belongs to the namespace it was opened in. So one process holds one of
 each host's and sends from whichever the schedule names. What arrives nobody
@@ -7,25 +7,28 @@ reads: the kernel drops it at the full buffer of the victim's socket.
 """
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableSequence, Sequence
 
-from .network import Host
+from .network import ETHERNET_HEADER, Host
 from .schedule import Burst
 
 _PORT = 9  # discard
 _SEGMENTS = 16  # datagrams handed over at once
-_HEADERS = 28  # IP, UDP
-_ETHERNET = 14  # which HTB counts
+_IP_AND_UDP = 28
 _UDP_SEGMENT, _UDP_GRO = 103, 104
-_BEHIND_S = 0.02  # what is due longer ago is not sent any more
+_BEHIND_S = 0.02  # what was due longer ago is not sent any more
 
 
-class Generator:
-    def __init__(self, hosts: Sequence[Host], mtu: int) -> None:
+class BurstSender:
+    def __init__(self, hosts: Sequence[Host], mtu: int,
+                 sent: MutableSequence[int]) -> None:
+        """Counts in `sent`, for each host, the bytes that went onto its link.
+        """
         self._hosts = hosts
-        self._datagram = mtu - _HEADERS
+        self._sent = sent
+        self._datagram = mtu - _IP_AND_UDP
         self._chunk = bytes(self._datagram * _SEGMENTS)
-        self._chunk_bits = 8 * (mtu + _ETHERNET) * _SEGMENTS
+        self._chunk_on_wire = (mtu + ETHERNET_HEADER) * _SEGMENTS
         self._senders, self._sinks = [], []
         for host in hosts:
             with host.entered():
@@ -42,12 +45,11 @@ class Generator:
         """Does not return unless `bursts` ends."""
         began = time.monotonic()
         for burst in bursts:
-            _sleep_until(began + burst.start_s)
             self._send(burst, began + burst.start_s)
 
     def _send(self, burst: Burst, start: float) -> None:
         to = (self._hosts[burst.victim].address, _PORT)
-        interval = self._chunk_bits / burst.bits_per_s
+        interval = 8 * self._chunk_on_wire / burst.bits_per_s
         # One source after the other within an interval, not all at once.
         turns = len(burst.sources)
         for number in range(int(burst.seconds / interval * turns)):
@@ -55,9 +57,10 @@ class Generator:
             _sleep_until(due)
             if time.monotonic() - due > _BEHIND_S:
                 continue
+            source = burst.sources[number % turns]
             try:
-                self._senders[burst.sources[number % turns]].sendto(
-                    self._chunk, to)
+                self._senders[source].sendto(self._chunk, to)
+                self._sent[source] += self._chunk_on_wire
             except BlockingIOError:
                 pass  # its own link is full: that much is lost
 
