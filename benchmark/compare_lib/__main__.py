@@ -113,12 +113,11 @@ def _show(arguments, results):
 
 
 def _show_lab(settings, rows):
-    late = in_lab.late_rank(settings)
-    print()
-    print(in_lab.describe(settings))
-    if late is not None:
-        print(f"rank {late} was late at times; times are those of the slowest "
-              "of the others")
+    print(f"\n{settings}")
+    lateness = settings.lateness()
+    if lateness:
+        print(f"rank {lateness.host} was late at times; times are those of "
+              "the slowest of the others")
     checked = in_lab.check(settings, rows)
     if checked:
         print(checked.text)

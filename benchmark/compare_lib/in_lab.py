@@ -4,7 +4,6 @@ import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
-from lab_lib import schedule
 from lab_lib.counters import Queues
 from lab_lib.lab import Lab
 from lab_lib.settings import Settings
@@ -19,28 +18,13 @@ _ETHERNET = 14
 
 def worker_options(settings: Settings) -> list[str]:
     options = ["--turn-seconds", str(TURN_S)]
-    lateness = settings.environment.lateness
+    lateness = settings.lateness()
     if lateness:
-        options += ["--late-rank", str(late_rank(settings)),
+        options += ["--late-rank", str(lateness.host),
                     "--late-share", str(lateness.share),
                     "--late-seconds", str(lateness.seconds),
                     "--late-seed", str(settings.seed)]
     return options
-
-
-def describe(settings: Settings) -> str:
-    links = settings.links
-    return (f"in a lab: {settings.environment.name} "
-            f"({settings.environment.what}), seed {settings.seed}, "
-            f"{settings.hosts} hosts at {links.rate_mbit:g} Mbit/s, MTU "
-            f"{links.mtu}, queues of {links.queue_bytes} bytes")
-
-
-def late_rank(settings: Settings) -> int | None:
-    if settings.environment.lateness is None:
-        return None
-    return schedule.late_host(settings.environment, settings.seed,
-                              settings.hosts)
 
 
 @dataclasses.dataclass
@@ -85,17 +69,16 @@ class Accounts:
         spent, iterations = self._sums.pop(name), self._iterations.pop(name)
         line = settings.links.rate_mbit * 1e6 / 8 * spent.seconds
         links = settings.hosts
+        lateness = settings.lateness()
         return {
-            "lab_environment": settings.environment.name,
-            "lab_rate_mbit": settings.links.rate_mbit,
-            "lab_seed": settings.seed,
+            **settings.about(),
             "wire_fraction": spent.wire / links / line,
             "wire_bytes_per_iteration": spent.wire / links / iterations,
             "switch_drops_per_iteration": spent.dropped / iterations,
             "flow_mbit": [8e-6 * count / spent.seconds
                           for count in spent.flows],
             "cpu_idle_fraction": spent.cpu / spent.seconds / _cpus(),
-            "late_rank": late_rank(settings)}
+            "late_rank": lateness.host if lateness else None}
 
     def _now(self) -> _Sample:
         flows = self._lab.traffic.flow_bytes()

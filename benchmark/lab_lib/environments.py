@@ -37,8 +37,8 @@ class Environment:
 
     @property
     def hosts_min(self) -> int:
-        return 1 + max(1, self.bursts.sources if self.bursts else 0,
-                       self.flows)
+        return 1 + max(self.bursts.sources if self.bursts else 0,
+                       self.flows, 1 if self.lateness else 0)
 
 
 ENVIRONMENTS = {environment.name: environment for environment in (

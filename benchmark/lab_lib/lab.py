@@ -8,8 +8,6 @@ from .network import INTERFACE, Host, Switched
 from .settings import Settings
 from .traffic import Traffic
 
-MASTER_PORT = 29500  # PyTorch's own default; nobody else is there to take it
-
 
 class Lab:
     """A context manager. REQUIRES isolation.run, which ends what it starts."""

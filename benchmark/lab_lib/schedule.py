@@ -22,6 +22,15 @@ class Flow:
     victim: int
 
 
+@dataclasses.dataclass(frozen=True)
+class Late:
+    """One computes for so much longer, in that share of its iterations."""
+
+    host: int
+    share: float
+    seconds: float
+
+
 def bursts(environment: Environment, seed: int, hosts: int,
            rate_mbit: float) -> Iterator[Burst]:
     """Without end, in the order in which they start; no two at a time.
@@ -49,9 +58,12 @@ def flows(environment: Environment, seed: int, hosts: int,
     return tuple(Flow(source, victim) for source in sources)
 
 
-def late_host(environment: Environment, seed: int, hosts: int) -> int:
-    """The one whose rank computes late in a `straggler`."""
-    return _chance(environment, seed, hosts).randrange(hosts)
+def late(environment: Environment, seed: int, hosts: int) -> Late | None:
+    """Whose rank computes late, if one's does: never 0's, whose clock counts
+    in a training."""
+    kind = environment.lateness
+    return kind and Late(_chance(environment, seed, hosts).randrange(1, hosts),
+                         kind.share, kind.seconds)
 
 
 def _chance(environment: Environment, seed: int,
