@@ -59,7 +59,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     options.add(parser, "their network", "--environment", "--")
     parser.set_defaults(lab="clean")
     own, command = _split(argv)
-    arguments = parser.parse_args(own)
+    arguments, more = parser.parse_known_args(own)
+    if more:
+        parser.error(f"there is no option '{more[0]}'; COMMAND has to follow "
+                     "--, for example benchmark/lab -- ip -brief address")
     if not command:
         parser.error("COMMAND is missing; write it after --, for example "
                      "benchmark/lab -- ip -brief address")
