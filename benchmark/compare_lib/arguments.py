@@ -40,6 +40,14 @@ what the columns mean
   lost            fraction of (contributor, element) pairs that a result lacks
   bound           what the two stages of a bounded allreduce may take together;
                   of n iterations, so many were bounded, so many expired
+  in a lab, where the turns of an algorithm take a second:
+  wire            what hosts sent over their links, all headers counted, as a
+                  fraction of what the links can carry
+  CPU idle        of this machine's CPUs, which all hosts share: without any
+                  left, times are the machine's, not the network's
+  others'         what everything outside the lab took of them
+  flow Mbit/s     what each TCP flow of `mixed` got meanwhile, headers not
+                  counted
   verified        results, checked several times a second, are right: equal in
                   every bit where sums are exact, within n * eps * sum|x| of
                   the reported contributors' sum where they are not
@@ -48,6 +56,9 @@ examples
   benchmark/compare
   benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
   benchmark/compare --algorithms ring_chunked,transpose --json rows.json
+
+  in a network of this machine's own, with competing traffic (docs/lab.md):
+  sudo benchmark/compare --lab p3 --algorithms ring_chunked,optireduce
 
   on several hosts (here with Slurm; any launcher that gives ranks will do):
   srun benchmark/compare --rank $SLURM_PROCID --size $SLURM_NTASKS \\

@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
+from lab_lib import cpu
 from lab_lib.counters import Queues
 from lab_lib.lab import Lab
 from lab_lib.settings import Settings
@@ -32,10 +33,19 @@ class _Sample:
     """All there is to count, at one moment or between two."""
 
     seconds: float
-    wire: int  # bytes on the links, from hosts, but for other traffic's
-    dropped: int
+    wire: float  # bytes on the links, from hosts, but for other traffic's
+    dropped: float
+    cpu_idle: float  # of all CPUs together, in seconds
+    cpu_others: float
+    cpu_total: float
     flows: list[int]
-    cpu: float  # that idled, of all CPUs together, in seconds
+
+    def combined(self, other: "_Sample", sign: int) -> "_Sample":
+        mine, others = vars(self), vars(other)
+        return _Sample(**{
+            name: ([x + sign * y for x, y in zip(value, others[name])]
+                   if name == "flows" else value + sign * others[name])
+            for name, value in mine.items()})
 
 
 class Accounts:
@@ -57,9 +67,9 @@ class Accounts:
             self._began = now
             return
         assert self._began is not None
-        name, spent = event["algorithm"], _less(now, self._began)
+        name, spent = event["algorithm"], now.combined(self._began, -1)
         before = self._sums.get(name)
-        self._sums[name] = _plus(before, spent) if before else spent
+        self._sums[name] = before.combined(spent, 1) if before else spent
         self._iterations[name] = (self._iterations.get(name, 0)
                                   + event["iterations"])
 
@@ -77,7 +87,8 @@ class Accounts:
             "switch_drops_per_iteration": spent.dropped / iterations,
             "flow_mbit": [8e-6 * count / spent.seconds
                           for count in spent.flows],
-            "cpu_idle_fraction": spent.cpu / spent.seconds / _cpus(),
+            "cpu_idle_fraction": spent.cpu_idle / spent.cpu_total,
+            "cpu_others_fraction": max(0, spent.cpu_others / spent.cpu_total),
             "late_rank": lateness.host if lateness else None}
 
     def _now(self) -> _Sample:
@@ -86,36 +97,12 @@ class Accounts:
         packet = links.mtu + _ETHERNET
         flows_on_wire = sum(flows) * packet / (links.mtu - _TCP_HEADERS)
         sent = sum(queues.read().sent_bytes for queues in self._hosts)
+        times = cpu.read()
         return _Sample(
             time.monotonic(),
-            round(sent - sum(self._lab.traffic.burst_bytes())
-                  - flows_on_wire),
-            self._switch.read().dropped, flows, _idle_seconds())
-
-
-def _plus(a: _Sample, b: _Sample) -> _Sample:
-    return _Sample(a.seconds + b.seconds, a.wire + b.wire,
-                   a.dropped + b.dropped,
-                   [x + y for x, y in zip(a.flows, b.flows)], a.cpu + b.cpu)
-
-
-def _less(a: _Sample, b: _Sample) -> _Sample:
-    return _Sample(a.seconds - b.seconds, a.wire - b.wire,
-                   a.dropped - b.dropped,
-                   [x - y for x, y in zip(a.flows, b.flows)], a.cpu - b.cpu)
-
-
-def _stat() -> list[list[str]]:
-    with open("/proc/stat", encoding="ascii") as file:
-        return [line.split() for line in file if line.startswith("cpu")]
-
-
-def _idle_seconds() -> float:
-    return int(_stat()[0][4]) / 100
-
-
-def _cpus() -> int:
-    return len(_stat()) - 1
+            sent - sum(self._lab.traffic.burst_bytes()) - flows_on_wire,
+            self._switch.read().dropped, times.idle, times.others, times.total,
+            flows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,6 +132,9 @@ def check(settings: Settings, rows: Sequence[Mapping]) -> Check | None:
                    "more")
     elif not low <= tail <= high:
         warning = (f"this network is not {name} as it should be: {CHECKED}'s "
-                   f"P99/50 is {tail:.2f}, not {low} to {high}. See whether "
-                   "something else uses this machine's CPUs (CPU idle, above)")
+                   f"P99/50 is {tail:.2f}, not {low} to {high}. Of this "
+                   f"machine's CPUs, everything else took "
+                   f"{row['cpu_others_fraction']:.0%} meanwhile, and "
+                   f"{row['cpu_idle_fraction']:.0%} were idle; it says more "
+                   "where nothing else runs, or for longer (--seconds)")
     return Check(text, warning)

@@ -77,6 +77,7 @@ _BOUNDED_COLUMNS = (
 _LAB_COLUMNS = (
     ("wire", lambda row: f"{row['wire_fraction']:.3f}"),
     ("CPU idle", lambda row: f"{row['cpu_idle_fraction']:.2f}"),
+    ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"),
 )
 _FLOW_COLUMN = ("flow Mbit/s", lambda row: "+".join(
     f"{rate:.0f}" for rate in row["flow_mbit"]))

@@ -14,7 +14,8 @@ def settings(name):
 
 def row(p50=117000, p99=351000, iterations=100, **changes):
     return {"algorithm": "ring_chunked", "elements": 1000000, "p50_us": p50,
-            "p99_us": p99, "iterations": iterations, **changes}
+            "p99_us": p99, "iterations": iterations,
+            "cpu_others_fraction": 0.31, "cpu_idle_fraction": 0.02, **changes}
 
 
 class Check(unittest.TestCase):
@@ -29,7 +30,7 @@ class Check(unittest.TestCase):
                           ("p1.5", 351000)):
             warning = in_lab.check(settings(name), [row(p99=p99)]).warning
             self.assertIn(f"not {name}", warning)
-            self.assertIn("CPU", warning)
+            self.assertIn("took 31% meanwhile, and 2% were idle", warning)
 
     def test_too_few_to_tell(self):
         warning = in_lab.check(settings("p3"), [row(iterations=20)]).warning
@@ -59,12 +60,14 @@ class Table(unittest.TestCase):
         "p99_us": 300000.0, "p999_us": None, "algbw_bytes_per_s": 2.5e8,
         "busbw_bytes_per_s": 3.75e8, "cpu_s_per_gb": 1.25,
         "loss_fraction": 0.0, "verified": True, "lab_environment": "mixed",
-        "wire_fraction": 0.9321, "cpu_idle_fraction": 0.255, "flow_mbit": []}
+        "wire_fraction": 0.9321, "cpu_idle_fraction": 0.255,
+        "cpu_others_fraction": 0.0, "flow_mbit": []}
 
     def test_has_the_labs_columns(self):
         heading, _, line = table.render([self.ROW]).splitlines()
-        self.assertEqual(["wire", "CPU", "idle"], heading.split()[-3:])
-        self.assertEqual(["yes", "0.932", "0.26"], line.split()[-3:])
+        self.assertEqual(["wire", "CPU", "idle", "others'"],
+                         heading.split()[-4:])
+        self.assertEqual(["yes", "0.932", "0.26", "0.00"], line.split()[-4:])
 
     def test_and_its_flows(self):
         text = table.render([{**self.ROW, "flow_mbit": [203.4, 99.9]}])
