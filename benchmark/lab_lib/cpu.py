@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose the CPUs are. A lab's hosts share them, with each other and with
 whatever else runs on this machine, and a virtual one's with other machines."""
+import contextlib
 import dataclasses
 import os
+from collections.abc import Iterator
 
+_LATENCY = "/dev/cpu_dma_latency"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -14,6 +17,18 @@ class CpuTimes:
     idle: float
     others: float  # what the lab did not get, of other processes and machines
     total: float
+
+
+@contextlib.contextmanager
+def awake() -> Iterator[None]:
+    """CPUs that idle wait for work rather than sleep. To wake one, above all a
+    virtual one, takes longer than the messages between hosts do. The kernel
+    forgets the wish when this process ends."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # then they sleep
+            file = stack.enter_context(open(_LATENCY, "wb", buffering=0))
+            file.write(bytes(4))  # microseconds that it may take
+        yield
 
 
 def read() -> CpuTimes:

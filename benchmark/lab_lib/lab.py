@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 
+from . import cpu
 from .network import INTERFACE, Host, Switched
 from .settings import Settings
 from .traffic import Traffic
@@ -17,6 +18,7 @@ class Lab:
 
     def __enter__(self) -> "Lab":
         with contextlib.ExitStack() as stack:
+            stack.enter_context(cpu.awake())
             self.network = stack.enter_context(
                 Switched(self.settings.hosts, self.settings.links,
                          self.settings.environment.loss, self.settings.deaf))
