@@ -63,6 +63,8 @@ def _blame(blamed: Mapping[int, int], count: int) -> int:
 
 def _main(argv: Sequence[str]) -> int:
     arguments = command_line.parse(argv)
+    if arguments.only_check:
+        return 0
     return isolation.run(lambda: _on_all(arguments))
 
 

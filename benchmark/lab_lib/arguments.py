@@ -25,8 +25,9 @@ what COMMAND finds
   an interface {interface}, 10.77.0.1 on host 0, 10.77.0.2 on host 1 and so on,
   the files and users of this machine, no way out of the lab's network, and in
   its environment RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR,
-  MASTER_PORT and GLOO_SOCKET_IFNAME. Its output gets the host's number before
-  each line. When it fails on one host, it is ended on all.
+  MASTER_PORT, GLOO_SOCKET_IFNAME and LAB_HOST, its host's number. That stands
+  before each line of its output, too. When it fails on one host, it is ended
+  on all.
 
 examples
   benchmark/lab --hosts 2 --rate 100 -- ip -brief address
@@ -58,6 +59,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         help=f"so many (default: {options.HOSTS})")
     options.add(parser, "their network", "--environment", "--")
     parser.set_defaults(lab="clean")
+    parser.add_argument(  # wrong arguments, and do nothing else
+        "--only-check", action="store_true", help=argparse.SUPPRESS)
     own, command = _split(argv)
     arguments, more = parser.parse_known_args(own)
     if more:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO, Protocol
 
+from .bazel import LAB_HOST
 from .children import end, with_parent
 
 # A rank's death makes the others fail at once. Wait for these, so as to blame
@@ -87,7 +88,8 @@ class LocalRanks:
         with contextlib.ExitStack() as stack:
             if self._hosts:
                 place |= {"LOCAL_RANK": 0, "LOCAL_WORLD_SIZE": 1,
-                          "MASTER_ADDR": self._hosts[0].address}
+                          "MASTER_ADDR": self._hosts[0].address,
+                          LAB_HOST: rank}
                 stack.enter_context(self._hosts[rank].entered())
             output: IO | int | None = None
             if isinstance(self._outputs, str):

@@ -9,7 +9,8 @@ import unittest.mock
 import compare_lib.arguments
 import lab_lib.arguments
 import train_lib.arguments
-from front_end.errors import EXIT_USAGE
+from front_end import bazel
+from front_end.errors import EXIT_USAGE, UserError
 from tests import junit_main
 
 COMMAND = ("--", "true")
@@ -174,6 +175,17 @@ class InOne(Test):
              ("--lab-queue 1000", "--lab-segments")),
             (train, ["--lab", "straggler", "--ranks", "1"],
              ("--ranks 1", "2 to 64")))
+
+
+class Building(unittest.TestCase):
+    def test_is_done_outside(self):
+        with unittest.mock.patch.dict(os.environ, {bazel.LAB_HOST: "3"}), \
+                unittest.mock.patch.object(bazel.subprocess, "run") as run:
+            with self.assertRaisesRegex(UserError, "bazel build //no:thing"):
+                bazel.build("//no:thing")
+            with unittest.mock.patch.object(os.path, "exists"):
+                self.assertTrue(bazel.build("//a:b").endswith("/a/b"))
+            run.assert_not_called()
 
 
 if __name__ == "__main__":
