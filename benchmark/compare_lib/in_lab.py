@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from lab_lib import cpu
 from lab_lib.counters import Queues
 from lab_lib.lab import Lab
-from lab_lib.settings import Settings
+from lab_lib.settings import Links, Settings
 
 TURN_S = 1.0  # an iteration takes a tenth of that
 CHECKED = "ring_chunked"
@@ -125,6 +125,10 @@ def check(settings: Settings, rows: Sequence[Mapping]) -> Check | None:
     tail = row["p99_us"] / row["p50_us"]
     name = settings.environment.name
     text = f"{CHECKED}'s P99/50 here: {tail:.2f} ({name}: {low} to {high})"
+    if (settings.hosts, settings.links.rate_mbit) != (Settings.hosts,
+                                                      Links.rate_mbit):
+        return Check(text.removesuffix(")") + f", with {Settings.hosts} hosts "
+                     f"at {Links.rate_mbit:g} Mbit/s)")
     warning = None
     if row["iterations"] < _CHECK_ITERATIONS:
         warning = (f"{row['iterations']} iterations of {CHECKED} are too few "

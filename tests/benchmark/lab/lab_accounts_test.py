@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a network is what its name says, and what a lab's rows gain."""
+import dataclasses
 import unittest
 
 from compare_lib import in_lab, table
@@ -36,6 +37,12 @@ class Check(unittest.TestCase):
         warning = in_lab.check(settings("p3"), [row(iterations=20)]).warning
         self.assertIn("too few", warning)
         self.assertIn("--seconds", warning)
+
+    def test_promised_for_one_network_alone(self):
+        others = dataclasses.replace(settings("p3"), hosts=4)
+        check = in_lab.check(others, [row(p99=200000)])
+        self.assertIn("with 8 hosts at 500 Mbit/s", check.text)
+        self.assertIsNone(check.warning)
 
     def test_nothing_to_say(self):
         self.assertIsNone(in_lab.check(settings("micro"), [row()]))

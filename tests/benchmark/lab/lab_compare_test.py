@@ -35,7 +35,7 @@ class CompareTest(unittest.TestCase):
                 done.stderr)
 
     def test_rows_say_where_and_what_went_over_the_wire(self):
-        rows, out, errors = self.compare(
+        rows, out, _ = self.compare(
             "--lab", "clean", "--ranks", "3", "--elements", "1000000",
             "--lab-rate", "200", "--lab-seed", "7", "--seconds", "2",
             "--algorithms", "ring_chunked,transpose")
@@ -58,7 +58,6 @@ class CompareTest(unittest.TestCase):
             self.assertGreaterEqual(row["cpu_idle_fraction"], 0)
         self.assertIn("in a lab: clean", out)
         self.assertIn("P99/50 here", out)
-        self.assertIn("too few", errors)
 
     def test_a_late_rank_is_not_waited_for_in_the_figures(self):
         rows, out, _ = self.compare(

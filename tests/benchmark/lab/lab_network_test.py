@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links, queues and the switch, in this process."""
 import contextlib
+import os
+import signal
 import socket
 import struct
 import subprocess
 import unittest
 
 import namespaces_or_skip
+from front_end.errors import UserError
 from lab_lib.bursts import BurstSender
 from lab_lib.counters import Queues
+from lab_lib.environments import ENVIRONMENTS
 from lab_lib.network import Switched
 from lab_lib.schedule import Burst
-from lab_lib.settings import Links
+from lab_lib.settings import Links, Settings
+from lab_lib.traffic import Traffic
 from tests import junit_main
 
 _PORT = 5000
@@ -19,6 +24,12 @@ _GROUP = "239.1.2.3"
 _LIMIT_S = 5.0
 _SO_RCVBUFFORCE, _UDP_SEGMENT = 33, 103
 _QUIET = 4000  # bytes that a host may have to say of its own (IPv6)
+
+
+def children():
+    """Process ids of this process's children, ended or not."""
+    with open("/proc/thread-self/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
 
 
 @unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
@@ -190,6 +201,20 @@ class NetworkTest(unittest.TestCase):
                 hosts, sent, self.network_bytes(hosts), before):
             self.assertGreaterEqual(now - earlier, counted - 30_000, host)
             self.assertLess(now - earlier, counted + _QUIET, host)
+
+    def test_traffic_that_ends_is_an_error(self):
+        hosts = self.make(3)
+        settings = Settings(ENVIRONMENTS["p3"], hosts=3, flows=2)
+        traffic = self.stack.enter_context(Traffic(settings, hosts))
+        traffic.check()
+        for number, process in enumerate(children()):
+            self.assertEqual(3, len(children()), number)
+            os.kill(process, signal.SIGKILL)
+            os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+            with self.assertRaisesRegex(UserError, "says nothing"):
+                traffic.check()
+        self.stack.close()
+        self.assertEqual([], children())
 
     def network_bytes(self, hosts):
         return [Queues(host.network).read().sent_bytes for host in hosts]
