@@ -7,7 +7,9 @@ ends: what the host sends waits at eth0, what the switch sends it at the port.
 """
 import contextlib
 import ipaddress
+import json
 import subprocess
+import time
 from collections.abc import Collection, Iterable, Sequence
 
 from front_end.errors import UserError
@@ -28,6 +30,8 @@ _BURST_S = 0.001
 _BURST_BYTES_MIN = 16000
 # A host's own queue: as long as Linux's usual one, 1,000 packets.
 _HOST_QUEUE_PACKETS = 1000
+_READY_LIMIT_S = 10.0
+_POLL_S = 0.01
 
 
 class Host:
@@ -66,6 +70,7 @@ class Switched:
             self._make_switch()
             for host in self.hosts:
                 self._set_up(host)
+            self._wait_for_ports()
             self._open = stack.pop_all()
         return self
 
@@ -123,6 +128,22 @@ class Switched:
                     "meta l4proto udp ip daddr 224.0.0.0/4 drop",
                     "meta l4proto udp ip6 daddr ff00::/8 drop")
 
+    def _wait_for_ports(self) -> None:
+        """Until then the switch loses what hosts send: the kernel notices a
+        little later that a link is up."""
+        deadline = time.monotonic() + _READY_LIMIT_S
+        while True:
+            states = {link["ifname"]: link["state"] for link in json.loads(
+                _run(self.switch, ["bridge", "-json", "link", "show"]))}
+            waiting = [host.port for host in self.hosts
+                       if states.get(host.port) != "forwarding"]
+            if not waiting:
+                return
+            if time.monotonic() > deadline:
+                raise UserError(f"the lab's {waiting[0]} does not come up "
+                                f"within {_READY_LIMIT_S:.0f} s")
+            time.sleep(_POLL_S)
+
     def _queue(self, device: str, limit_bytes: int) -> Sequence[str]:
         rate = f"{self._links.rate_mbit * 1e6:.0f}bit"
         burst = max(_BURST_BYTES_MIN, round(
@@ -150,7 +171,8 @@ def _filter(network: Network, devices: str, *rules: str) -> None:
         }}""")
 
 
-def _run(network: Network, command: Sequence[str], text: str) -> None:
+def _run(network: Network, command: Sequence[str], text: str = "") -> str:
+    """Returns its standard output."""
     try:
         with network.entered():
             done = subprocess.run(command, input=text, capture_output=True,
@@ -161,3 +183,4 @@ def _run(network: Network, command: Sequence[str], text: str) -> None:
     if done.returncode != 0:
         raise UserError("the lab cannot set up its network: "
                         f"{command[0]}: {done.stderr.strip()}")
+    return done.stdout
