@@ -4,6 +4,7 @@ import os
 import select
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 
 from front_end.commands import run_command
@@ -63,7 +64,8 @@ def _be_first(main: Callable[[], int], parent_lives: int) -> None:
 
 def _isolated(main: Callable[[], int]) -> int:
     namespaces.unshare(namespaces.NEW_MOUNTS)
-    namespaces.own_proc()
+    namespaces.own_mounts()
+    tempfile.tempdir = namespaces.MEMORY  # files, too, leave with us
     return main()
 
 

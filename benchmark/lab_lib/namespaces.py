@@ -18,6 +18,8 @@ NEW_MOUNTS = 0x00020000  # CLONE_NEWNS
 NEW_PIDS = 0x20000000  # CLONE_NEWPID
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 
+MEMORY = "/dev/shm"
+
 _PRIVATE = 1 << 18 | 1 << 14  # MS_PRIVATE | MS_REC
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 
@@ -49,12 +51,15 @@ def end_with_parent(number: int) -> None:
           _libc.prctl(_PARENT_DEATH_SIGNAL, number, 0, 0, 0))
 
 
-def own_proc() -> None:
-    """Mounts a /proc of this process's own PID namespace, seen by it and its
-    children alone. REQUIRES a mount namespace of its own."""
+def own_mounts() -> None:
+    """Mounts what this process and its children alone see: the /proc of its
+    PID namespace, and an empty MEMORY, which ends with them. REQUIRES a mount
+    namespace of its own."""
     _call("keep its mounts to itself",
           _libc.mount(None, b"/", None, _PRIVATE, None))
     _call("mount /proc", _libc.mount(b"proc", b"/proc", b"proc", 0, None))
+    _call(f"mount {MEMORY}",
+          _libc.mount(b"tmpfs", MEMORY.encode(), b"tmpfs", 0, None))
 
 
 class Network:

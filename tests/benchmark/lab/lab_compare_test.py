@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """benchmark/compare in a lab, with its real worker."""
+import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import namespaces_or_skip
@@ -14,12 +16,49 @@ WORKER = os.path.abspath("benchmark/comparison/worker")
 _LIMIT_S = 120
 
 
+def workers():
+    """How many processes run the worker here."""
+    count = 0
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                count += file.read().startswith(WORKER.encode())
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has ended
+    return count
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + _LIMIT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain")
+        time.sleep(0.05)
+
+
 @unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
 class CompareTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.json = os.path.join(folder.name, "rows.json")
+
+    def test_killed_it_leaves_no_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen(
+                [sys.executable, "-B", "-m", "compare_lib", "--worker", WORKER,
+                 "--lab", "clean", "--ranks", "2", "--seconds", "1000"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, "TMPDIR": folder,
+                     "PYTHONPATH": os.pathsep.join(sys.path)})
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_for(lambda: workers() >= 2)
+            process.kill()
+            process.wait()
+            wait_for(lambda: not workers())
+            self.assertEqual([], os.listdir(folder))
 
     def compare(self, *argv):
         """Returns rows by algorithm, standard output and standard error."""
