@@ -7,8 +7,10 @@ import sys
 
 from front_end import bazel
 from front_end.commands import run_command
+from lab_lib import isolation
+from lab_lib.lab import Lab
 
-from . import algorithms
+from . import algorithms, in_lab
 from . import arguments as command_line
 from .errors import EXIT_USAGE, CompareError
 from .processes import PrivateRedis, Workers
@@ -45,10 +47,12 @@ def _worker_options(arguments, names, redis_url):
         options += ["--interface", arguments.interface]
     if arguments.plot:
         options.append("--samples")
+    if arguments.in_lab:
+        options += in_lab.worker_options(arguments.in_lab)
     return options
 
 
-def _collect(workers, sizes, per_size):
+def _collect(workers, sizes, per_size, accounts):
     """Returns (row, samples) in the order in which they are measured."""
     results = []
     with Progress(sizes) as progress:
@@ -57,14 +61,19 @@ def _collect(workers, sizes, per_size):
                 progress.connected()
             elif event["event"] == "progress":
                 progress.take(event, len(results) // per_size)
+            elif event["event"] == "turn":
+                accounts.take(event)
+                workers.go_on()
             elif event["event"] == "row":
-                results.append((event["row"], event.get("samples_us")))
+                row = event["row"]
+                if accounts:
+                    row |= accounts.close(row["algorithm"])
+                results.append((row, event.get("samples_us")))
     return results
 
 
-def _run(arguments):
+def _run(arguments, worker):
     """Returns (row, samples), none on other ranks than 0, and the exit code."""
-    worker = arguments.worker or bazel.build(_WORKER)
     names = _choose(arguments, worker)
     with contextlib.ExitStack() as stack:
         redis_url = arguments.redis_url
@@ -72,10 +81,14 @@ def _run(arguments):
         if arguments.local:
             redis_url = stack.enter_context(PrivateRedis()).url
             ranks = range(arguments.ranks)
+        lab = accounts = None
+        if arguments.in_lab:
+            lab = stack.enter_context(Lab(arguments.in_lab))
+            accounts = in_lab.Accounts(lab)
         workers = stack.enter_context(Workers(
             worker, _worker_options(arguments, names, redis_url), ranks,
-            arguments.ranks))
-        results = _collect(workers, arguments.elements, len(names))
+            arguments.ranks, lab))
+        results = _collect(workers, arguments.elements, len(names), accounts)
         for line in workers.warnings():
             print(line, file=sys.stderr)
         return results, workers.exit_code()
@@ -88,6 +101,8 @@ def _show(arguments, results):
             json.dump(rows, file, indent=1)
             file.write("\n")
     print(render(rows), end="")
+    if arguments.in_lab:
+        _show_lab(arguments.in_lab, rows)
     if arguments.plot:
         from .plot import draw
         draw(results, arguments.plot)
@@ -97,11 +112,32 @@ def _show(arguments, results):
                   f"{verdict(row)}{why(row)}", file=sys.stderr)
 
 
+def _show_lab(settings, rows):
+    print(f"\n{settings}")
+    lateness = settings.lateness()
+    if lateness:
+        print(f"rank {lateness.host} was late at times; times are those of "
+              "the slowest of the others")
+    checked = in_lab.check(settings, rows)
+    if checked:
+        print(checked.text)
+        if checked.warning:
+            print(f"warning: {checked.warning}", file=sys.stderr)
+
+
 def _main(argv):
     arguments = command_line.parse(argv)
     if arguments.only_check:
         return 0
-    results, exit_code = _run(arguments)
+    # Not in the lab: the build leaves a server behind, for the next one.
+    worker = arguments.worker or bazel.build(_WORKER)
+    if arguments.in_lab:
+        return isolation.run(lambda: _compare(arguments, worker))
+    return _compare(arguments, worker)
+
+
+def _compare(arguments, worker):
+    results, exit_code = _run(arguments, worker)
     if arguments.shows:
         _show(arguments, results)
     elif exit_code:

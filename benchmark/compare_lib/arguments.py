@@ -5,9 +5,13 @@ import socket
 
 from front_end.options import check_writable, picture, positive
 
+from lab_lib import options as lab_options
+from lab_lib.network import INTERFACE
+
 from . import algorithms
 
 DEFAULT_ELEMENTS = (65536, 1048576, 6553600)
+LAB_ELEMENTS = 1000000
 MAX_ELEMENTS = 1 << 29
 
 DESCRIPTION = """\
@@ -36,6 +40,14 @@ what the columns mean
   lost            fraction of (contributor, element) pairs that a result lacks
   bound           what the two stages of a bounded allreduce may take together;
                   of n iterations, so many were bounded, so many expired
+  in a lab, where the turns of an algorithm take a second:
+  wire            what hosts sent over their links, all headers counted, as a
+                  fraction of what the links can carry
+  CPU idle        of this machine's CPUs, which all hosts share: without any
+                  left, times are the machine's, not the network's
+  others'         what everything outside the lab took of them
+  flow Mbit/s     what each TCP flow of `mixed` got meanwhile, headers not
+                  counted
   verified        results, checked several times a second, are right: equal in
                   every bit where sums are exact, within n * eps * sum|x| of
                   the reported contributors' sum where they are not
@@ -44,6 +56,9 @@ examples
   benchmark/compare
   benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
   benchmark/compare --algorithms ring_chunked,transpose --json rows.json
+
+  in a network of this machine's own, with competing traffic (docs/lab.md):
+  sudo benchmark/compare --lab p3 --algorithms ring_chunked,optireduce
 
   on several hosts (here with Slurm; any launcher that gives ranks will do):
   srun benchmark/compare --rank $SLURM_PROCID --size $SLURM_NTASKS \\
@@ -89,11 +104,12 @@ def make_parser():
         help="in this order (default: those below)")
     what.add_argument(
         "--elements", type=_elements, metavar="N,M",
-        default=DEFAULT_ELEMENTS, help="sizes, in floats (default: "
-        + ",".join(map(str, DEFAULT_ELEMENTS)) + ")")
+        help="sizes, in floats (default: "
+        + ",".join(map(str, DEFAULT_ELEMENTS))
+        + f"; in a lab {LAB_ELEMENTS})")
     what.add_argument(
-        "--seconds", type=positive(float), default=5.0, metavar="S",
-        help="per algorithm and size (default: 5)")
+        "--seconds", type=positive(float), metavar="S",
+        help="per algorithm and size (default: 5; in a lab 20)")
     out = parser.add_argument_group("results")
     out.add_argument(
         "--json", metavar="FILE",
@@ -104,7 +120,7 @@ def make_parser():
     where = parser.add_argument_group("where")
     where.add_argument(
         "--ranks", type=positive(int), metavar="N",
-        help="processes on this machine (default: 4)")
+        help="processes on this machine (default: 4), or hosts of a lab (8)")
     where.add_argument(
         "--interface", metavar="NAME", help="network interface (default: lo, "
         "or with --rank the one that the host's name belongs to)")
@@ -119,10 +135,21 @@ def make_parser():
     where.add_argument(
         "--prefix", default="compare", metavar="NAME",
         help="tells comparisons apart that meet at one Redis")
+    lab_options.add(parser, "in a lab: hosts on this machine, made for this",
+                    "--lab", "--lab-")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument(  # wrong arguments, and do nothing else
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
+
+
+def _check_lab(parser, arguments):
+    if not arguments.local:
+        parser.error("--lab makes its own hosts on this machine; leave out "
+                     "--rank, --size and --redis-url")
+    if arguments.interface is not None:
+        parser.error("--lab gives its hosts their interface; leave out "
+                     "--interface")
 
 
 def parse(argv):
@@ -144,7 +171,17 @@ def parse(argv):
         if not 0 <= arguments.rank < arguments.size:
             parser.error(f"--rank {arguments.rank}: has to be from 0 to "
                          f"{arguments.size - 1} with --size {arguments.size}")
+    arguments.in_lab = lab_options.settings(
+        parser, arguments, "--lab-", arguments.ranks, "--ranks")
+    if arguments.in_lab is not None:
+        _check_lab(parser, arguments)
+        arguments.ranks = arguments.in_lab.hosts
+        arguments.interface = INTERFACE
     arguments.ranks = arguments.size or arguments.ranks or 4
+    if arguments.elements is None:
+        arguments.elements = ((LAB_ELEMENTS,) if arguments.in_lab
+                              else DEFAULT_ELEMENTS)
+    arguments.seconds = arguments.seconds or (20.0 if arguments.in_lab else 5.0)
     for option, path in (("--json", arguments.json),
                          ("--plot", arguments.plot)):
         if path is not None and arguments.shows:
@@ -152,6 +189,8 @@ def parse(argv):
     if arguments.interface is None and arguments.local:
         arguments.interface = "lo"
     known = [name for _, name in socket.if_nameindex()]
+    if arguments.in_lab:
+        known.append(arguments.interface)
     if arguments.interface is not None and arguments.interface not in known:
         parser.error(f"--interface {arguments.interface}: this host has only "
                      + ", ".join(known))

@@ -4,6 +4,7 @@
 Each is a context manager: whatever happens, its processes end with it. Only
 processes that were started here are ever signalled, by their own ids.
 """
+import contextlib
 import json
 import os
 import queue
@@ -72,10 +73,14 @@ class PrivateRedis:
 class Workers:
     """Workers of this machine: all ranks of a local run, or only one."""
 
-    def __init__(self, worker, options, ranks, size):
-        """`options` are passed on to every one of `ranks`, an iterable."""
+    def __init__(self, worker, options, ranks, size, lab=None):
+        """`options` are passed on to every one of `ranks`, an iterable.
+
+        In a `lab` each runs on its host, and the first says its turns.
+        """
         self._command = [worker, "--size", str(size)] + options
         self._ranks = list(ranks)
+        self._lab = lab
         self._events = queue.Queue()
         self._processes = {}
 
@@ -90,11 +95,20 @@ class Workers:
         return self
 
     def _start(self, rank):
-        with open(self._error_path(rank), "wb") as errors:
+        command = self._command + ["--rank", str(rank)]
+        place, environment, stdin = (contextlib.nullcontext(), None,
+                                     subprocess.DEVNULL)
+        if self._lab:
+            place = self._lab.hosts[rank].entered()
+            environment = {**os.environ, **self._lab.variables(os.environ)}
+            if rank == 0:
+                command.append("--turns")
+                stdin = subprocess.PIPE
+        with open(self._error_path(rank), "wb") as errors, place:
             process = subprocess.Popen(
-                with_parent(self._command + ["--rank", str(rank)]),
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=errors, text=True, start_new_session=True)
+                with_parent(command), stdin=stdin, stdout=subprocess.PIPE,
+                stderr=errors, text=True, start_new_session=True,
+                env=environment)
         self._processes[rank] = process
         threading.Thread(
             target=self._read, args=(process.stdout,), daemon=True).start()
@@ -131,6 +145,12 @@ class Workers:
         for process in self._processes.values():
             process.wait()
         self._raise_if_failed()
+
+    def go_on(self):
+        """Answers a "turn" event, for which a lab's rank 0 waits."""
+        with contextlib.suppress(BrokenPipeError):  # it has ended: see events
+            self._processes[0].stdin.write("\n")
+            self._processes[0].stdin.flush()
 
     def exit_code(self):
         """0, or EXIT_UNSOUND. REQUIRES that `events` has come to its end."""

@@ -73,6 +73,14 @@ _BOUNDED_COLUMNS = (
     ("expired", lambda row: str(row["expired_ops"])
      if row["transport"] == "ubt" else ""),
 )
+# Only in a lab.
+_LAB_COLUMNS = (
+    ("wire", lambda row: f"{row['wire_fraction']:.3f}"),
+    ("CPU idle", lambda row: f"{row['cpu_idle_fraction']:.2f}"),
+    ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"),
+)
+_FLOW_COLUMN = ("flow Mbit/s", lambda row: "+".join(
+    f"{rate:.0f}" for rate in row["flow_mbit"]))
 _WORD_COLUMNS = 2
 
 
@@ -81,6 +89,10 @@ def render(rows):
     columns = _COLUMNS
     if any(row["transport"] == "ubt" for row in rows):
         columns += _BOUNDED_COLUMNS
+    if "lab_environment" in rows[0]:
+        columns += _LAB_COLUMNS
+        if rows[0]["flow_mbit"]:
+            columns += (_FLOW_COLUMN,)
     heading, *aligned = align(
         [[heading for heading, _ in columns]]
         + [[text(row) for _, text in columns] for row in rows], _WORD_COLUMNS)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace gloo {
@@ -19,8 +20,6 @@ constexpr Seconds kBatchTime(.3);
 constexpr size_t kRoundsPerBatchMax = 256;
 constexpr size_t kRoundsMin = 3;
 
-// A turn is so long, within these numbers of iterations.
-constexpr Seconds kTurnTime(.05);
 constexpr size_t kTurnIterationsMax = 64;
 
 // User and system time, of all threads of this process or of this thread.
@@ -34,15 +33,18 @@ double cpuSeconds(clockid_t clock) {
 
 Comparison::Comparison(ControlChannel& control,
                        const std::vector<Contender>& contenders,
-                       size_t elements)
+                       size_t elements,
+                       Options options)
     : control_(control),
       contenders_(contenders),
       elements_(elements),
+      options_(std::move(options)),
       verification_(control.size(), elements),
       inputs_(elements),
       data_(elements),
       measured_(contenders.size()),
-      batches_(contenders.size()) {
+      batches_(contenders.size()),
+      begun_(contenders.size()) {
   verification_.fillExact(control_.rank(), inputs_.data());
   for (const auto& contender : contenders_) {
     algorithms_.push_back(
@@ -130,15 +132,18 @@ void Comparison::takeTurn(size_t contender) {
   auto& algorithm = *algorithms_[contender];
   auto& measured = measured_[contender];
   auto& batch = batches_[contender];
+  atTurn({contender, true, 0});
   const double cpuStart = barrierThenCpu();
   double copyCpu = 0;
   for (size_t i = 0; i < batch.turnIterations + 1; i++) {
     const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
+    comeLate(contender);
     const auto start = Clock::now();
     algorithm.run();
-    const double us = Seconds(Clock::now() - start).count() * 1e6;
+    const double us =
+        isLate() ? 0 : Seconds(Clock::now() - start).count() * 1e6;
     if (i > 0) {
       const Outcome outcome = algorithm.outcome();
       measured.boundUs = outcome.boundUs;
@@ -149,10 +154,28 @@ void Comparison::takeTurn(size_t contender) {
     }
   }
   control_.barrier();
+  atTurn({contender, false, batch.turnIterations + 1});
   const double spent =
       cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart - copyCpu;
   const double timed = batch.turnIterations;
   measured.cpuSeconds += spent * timed / (timed + 1);
+}
+
+void Comparison::atTurn(const Turn& turn) {
+  if (options_.atTurn) {
+    options_.atTurn(turn);
+  }
+}
+
+bool Comparison::isLate() const {
+  return control_.rank() == options_.lateness.rank;
+}
+
+void Comparison::comeLate(size_t contender) {
+  const size_t iteration = begun_[contender]++;
+  if (isLate()) {
+    std::this_thread::sleep_for(options_.lateness.in(iteration));
+  }
 }
 
 // Exchanges the batches and begins new ones.
@@ -171,8 +194,8 @@ void Comparison::gather() {
       total += slowest[k];
     }
     // All ranks know the same times, and come to the same number.
-    const double perTurn =
-        kTurnTime.count() * 1e6 * static_cast<double>(slowest.size()) / total;
+    const double perTurn = options_.turnTime.count() * 1e6 *
+                           static_cast<double>(slowest.size()) / total;
     batch = Batch();
     batch.turnIterations = static_cast<size_t>(
         std::clamp(perTurn,

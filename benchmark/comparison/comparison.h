@@ -8,6 +8,7 @@
 
 #include "benchmark/comparison/allreduce_under_test.h"
 #include "benchmark/comparison/control_channel.h"
+#include "benchmark/comparison/lateness.h"
 #include "benchmark/comparison/verification.h"
 
 namespace gloo {
@@ -21,12 +22,14 @@ struct Contender {
 
 // What one contender did at one size, over all ranks: the same on every rank.
 struct Measured {
-  std::vector<double> slowestUs;  // one an iteration: the slowest rank's time
-  double cpuSeconds = 0;          // all ranks, timed iterations only
-  size_t boundedOps = 0;          // bounded on every rank
-  size_t expiredOps = 0;          // expired on at least one
-  double boundUs = 0;             // the largest at the end
-  double missingPairs = 0;        // (contributor, element), in all results
+  // One an iteration: the time of the slowest rank, but for one that computes
+  // late (Lateness), for which nobody else is to wait.
+  std::vector<double> slowestUs;
+  double cpuSeconds = 0;    // all ranks, timed iterations only
+  size_t boundedOps = 0;    // bounded on every rank
+  size_t expiredOps = 0;    // expired on at least one
+  double boundUs = 0;       // the largest at the end
+  double missingPairs = 0;  // (contributor, element), in all results
   double expectedPairs = 0;
   bool verified = true;
 };
@@ -38,15 +41,31 @@ struct Measured {
 // them, between two barriers: all have the same time, a faster one more of
 // them. The first is not timed: a barrier lets the ranks
 // go at different times, and whoever goes first would count the wait for the
-// last. The CPU time that a rank spends is counted up to the second barrier,
-// so that work which goes on after an algorithm has returned is not missed;
-// what the barriers themselves cost is measured by turns without iterations,
-// and taken off, as is refilling the buffer.
+// last. Where an iteration takes longer than that (Options::turnTime), longer
+// turns waste less. The CPU time that a rank spends is counted up to the second
+// barrier, so that work which goes on after an algorithm has returned is not
+// missed; what the barriers themselves cost is measured by turns without
+// iterations, and taken off, as is refilling the buffer.
 //
 // Results are verified after warm-up, with inputs that need rounding, and in
 // the last round of every batch, some times a second, with exact ones.
 class Comparison {
  public:
+  struct Turn {
+    size_t contender;
+    bool begins;  // else it is over, and so many iterations were made:
+    size_t iterations;
+  };
+
+  struct Options {
+    std::chrono::duration<double> turnTime{.05};
+    // Called at both ends of each turn while no rank is inside an iteration,
+    // and none enters one before it has returned. May be unset, or differ
+    // between ranks.
+    std::function<void(const Turn&)> atTurn;
+    Lateness lateness;  // the same on all ranks
+  };
+
   struct Progress {
     std::chrono::duration<double> elapsed;
     std::chrono::duration<double> total;
@@ -57,7 +76,8 @@ class Comparison {
   // rank 0 decides.
   Comparison(ControlChannel& control,
              const std::vector<Contender>& contenders,
-             size_t elements);
+             size_t elements,
+             Options options);
 
   // `perContender` is how long each contender's iterations take together,
   // barriers and checks included. `progress` is called now and then.
@@ -80,6 +100,9 @@ class Comparison {
   void warmUp();
   void runBatch(size_t rounds);
   void takeTurn(size_t contender);
+  void atTurn(const Turn& turn);
+  bool isLate() const;
+  void comeLate(size_t contender);
   double barrierThenCpu();
   void gather();
   void finish();
@@ -88,12 +111,14 @@ class Comparison {
   ControlChannel& control_;
   const std::vector<Contender>& contenders_;
   const size_t elements_;
+  const Options options_;
   Verification verification_;
   std::vector<float> inputs_;
   std::vector<float> data_;
   std::vector<std::unique_ptr<AllreduceUnderTest>> algorithms_;
   std::vector<Measured> measured_;
   std::vector<Batch> batches_;
+  std::vector<size_t> begun_;  // iterations of each, for Lateness
   size_t rounds_ = 0;
   double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations
 };

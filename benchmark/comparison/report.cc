@@ -57,6 +57,14 @@ Json progressOf(const Comparison::Progress& progress, size_t elements) {
           {"rounds", progress.rounds}};
 }
 
+Json turnOf(const Comparison::Turn& turn,
+            const std::vector<Contender>& contenders) {
+  return {{"event", "turn"},
+          {"algorithm", contenders[turn.contender].spec.name},
+          {"begins", turn.begins},
+          {"iterations", turn.iterations}};
+}
+
 void emit(const Json& event) {
   std::cout << event.dump() << std::endl;
 }

@@ -12,7 +12,10 @@ namespace compare {
 //
 //   {"event": "connected"}
 //   {"event": "progress", "elements", "elapsed_s", "total_s", "rounds"}
+//   {"event": "turn", "algorithm", "begins", "iterations"}
 //   {"event": "row", "row": {...}, "samples_us": [...]}
+//
+// A worker that says its turns goes on when it has read a line for each.
 
 // A row, under the names that --json uses. A null says that there is nothing
 // to say: bound_us without a bound, p999_us with fewer than 1,000 iterations,
@@ -28,6 +31,9 @@ bool isSound(const AlgorithmSpec& spec, const Measured& measured);
 
 nlohmann::ordered_json progressOf(const Comparison::Progress& progress,
                                   size_t elements);
+
+nlohmann::ordered_json turnOf(const Comparison::Turn& turn,
+                              const std::vector<Contender>& contenders);
 
 // Writes one line to standard output, at once.
 void emit(const nlohmann::ordered_json& event);

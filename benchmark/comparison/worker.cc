@@ -38,6 +38,10 @@ struct Arguments {
   double timeoutSeconds = 60;
   std::string interface;
   bool samples = false;
+  double turnSeconds = .05;
+  bool turns = false;
+  Lateness lateness;
+  double lateSeconds = 0;
   bool listAlgorithms = false;
 };
 
@@ -62,6 +66,15 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::PositiveNumber);
   app.add_option("--interface", arguments.interface, "network interface");
   app.add_flag("--samples", arguments.samples, "report every iteration");
+  app.add_option("--turn-seconds", arguments.turnSeconds, "of one algorithm")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--turns", arguments.turns, "report turns (report.h)");
+  app.add_option("--late-rank", arguments.lateness.rank, "calls late at times");
+  app.add_option("--late-share", arguments.lateness.share, "of its iterations")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--late-seconds", arguments.lateSeconds, "by which it is late")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--late-seed", arguments.lateness.seed, "of when it is late");
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -101,13 +114,32 @@ int listAlgorithms(int size) {
   return 0;
 }
 
+Comparison::Options optionsOf(const Arguments& arguments,
+                              const std::vector<Contender>& contenders) {
+  Comparison::Options options;
+  options.turnTime = std::chrono::duration<double>(arguments.turnSeconds);
+  options.lateness = arguments.lateness;
+  options.lateness.time = std::chrono::duration<double>(arguments.lateSeconds);
+  if (arguments.turns) {
+    options.atTurn = [&contenders](const Comparison::Turn& turn) {
+      emit(turnOf(turn, contenders));
+      std::string line;
+      if (!std::getline(std::cin, line)) {
+        throw std::runtime_error("nobody reads --turns any more");
+      }
+    };
+  }
+  return options;
+}
+
 // Returns whether all rows of this size are sound.
 bool compareAt(size_t elements,
                const Arguments& arguments,
                ControlChannel& control,
                const std::vector<Contender>& contenders) {
   const bool reports = arguments.rank == 0;
-  Comparison comparison(control, contenders, elements);
+  Comparison comparison(
+      control, contenders, elements, optionsOf(arguments, contenders));
   const auto measured =
       comparison.run(std::chrono::duration<double>(arguments.seconds),
                      [&](const Comparison::Progress& progress) {

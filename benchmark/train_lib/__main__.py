@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds, trains, shows."""
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -9,6 +10,8 @@ from collections.abc import Sequence
 
 from front_end import preload
 from front_end.commands import run_command
+from lab_lib import isolation
+from lab_lib.lab import Lab
 
 from . import arguments as command_line
 from . import pytorch, runs
@@ -32,12 +35,16 @@ def _command(arguments: argparse.Namespace, data: str,
                "--epochs", str(arguments.epochs)]
     if arguments.steps:
         command += ["--steps", str(arguments.steps)]
+    lateness = arguments.in_lab and arguments.in_lab.lateness()
+    if lateness:
+        command += ["--late", f"{lateness.host},{lateness.share},"
+                    f"{lateness.seconds}"]
     return command
 
 
-def _train(arguments: argparse.Namespace, torch: str,
-           data: str) -> list[dict]:
-    path = library(arguments)
+def _train(arguments: argparse.Namespace, torch: str, data: str,
+           path: str | None, lab: Lab | None) -> list[dict]:
+    """`path` is the library's."""
     # Algorithms next to each other in time, so that noise meets all alike.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
@@ -47,9 +54,11 @@ def _train(arguments: argparse.Namespace, torch: str,
             seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
             progress.begin(number, algorithm + seeds)
             lines = []
-            with Job(_command(arguments, data, seed), arguments.ranks,
-                     variables(algorithm, path,
-                               os.environ.get("LD_PRELOAD", ""))) as job:
+            own = variables(algorithm, path, os.environ.get("LD_PRELOAD", ""))
+            if lab:
+                own |= lab.variables(os.environ)
+            with Job(_command(arguments, data, seed), arguments.ranks, own,
+                     lab and lab.hosts) as job:
                 for line in job.lines():
                     lines.append(line)
                     progress.take(line)
@@ -57,6 +66,9 @@ def _train(arguments: argparse.Namespace, torch: str,
                     print(f"{algorithm}: {said}", file=sys.stderr)
             about = {"model": arguments.model, "algorithm": algorithm,
                      "seed": seed, "ranks": arguments.ranks, "torch": torch}
+            if lab:
+                lab.traffic.check()
+                about |= arguments.in_lab.about()
             done.append(runs.make(about, lines))
     return done
 
@@ -70,6 +82,8 @@ def _show(arguments: argparse.Namespace, torch: str,
     title = (f"{MODELS[arguments.model].title}, {arguments.ranks} ranks, "
              f"PyTorch {torch}")
     print(f"{title}\n\n{render(done)}", end="")
+    if arguments.in_lab:
+        print(f"\n{arguments.in_lab}")
     if arguments.plot:
         from .plot import draw
         draw(done, title, arguments.plot)
@@ -83,9 +97,22 @@ def _run(argv: Sequence[str]) -> int:
         print("\n".join(command_line.package_lists(arguments)))
         return 0
     torch = pytorch.version(arguments.python)
-    with tempfile.TemporaryDirectory(prefix="train-") as folder:
+    # Not in the lab: the build leaves a server behind, for the next one.
+    path = library(arguments)
+    if arguments.in_lab:
+        return isolation.run(lambda: _train_and_show(arguments, torch, path))
+    return _train_and_show(arguments, torch, path)
+
+
+def _train_and_show(arguments: argparse.Namespace, torch: str,
+                    path: str | None) -> int:
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="train-"))
         data = arguments.data or packaged_data(arguments.model, folder)
-        done = _train(arguments, torch, os.path.abspath(data))
+        lab = (stack.enter_context(Lab(arguments.in_lab))
+               if arguments.in_lab else None)
+        done = _train(arguments, torch, os.path.abspath(data), path, lab)
     _show(arguments, torch, done)
     return 0
 

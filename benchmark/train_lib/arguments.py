@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from front_end.options import (
     check_writable, list_of, one_of, picture, positive)
 
+from lab_lib import options as lab_options
+
 from .algorithms import KNOWN
 from .models import MODELS
 from .pytorch import DEBIANS
+
+_RANKS = 4
 
 DESCRIPTION = """\
 Trains a small model on local ranks, once with each allreduce algorithm and
@@ -48,6 +52,7 @@ examples
   benchmark/train --model fashion --python venv/bin/python \\
       --algorithms gloo,ring,optireduce
   GLOO_UBT_FAULT=loss:0.01 benchmark/train --model fashion
+  sudo benchmark/train --model fashion --lab p3
 
 exit code
   0 all has been trained; 1 something failed; 2 wrong arguments
@@ -88,8 +93,9 @@ def make_parser() -> argparse.ArgumentParser:
         "files; bible: a text (default: Debian's packages)")
     where = parser.add_argument_group("where")
     where.add_argument(
-        "--ranks", type=positive(int), default=4, metavar="N",
-        help="processes on this machine, of a thread each (default: 4)")
+        "--ranks", type=positive(int), metavar="N",
+        help="processes on this machine, of a thread each (default: "
+        f"{_RANKS}), or hosts of a lab ({lab_options.HOSTS})")
     where.add_argument(
         "--python", default=DEBIANS, metavar="PATH",
         help=f"with PyTorch 1.13 or later (default: Debian's {DEBIANS})")
@@ -99,6 +105,8 @@ def make_parser() -> argparse.ArgumentParser:
     out.add_argument(
         "--plot", type=picture, metavar="FILE.png",
         help="draw loss and accuracy against steps and against time")
+    lab_options.add(parser, "in a lab: hosts on this machine, made for this",
+                    "--lab", "--lab-")
     parser.add_argument("--library", help=argparse.SUPPRESS)
     parser.add_argument(  # and say which lists of packages to install
         "--only-check", action="store_true", help=argparse.SUPPRESS)
@@ -109,6 +117,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Ends the process where something is wrong."""
     parser = make_parser()
     arguments = parser.parse_args(argv)
+    arguments.in_lab = lab_options.settings(
+        parser, arguments, "--lab-", arguments.ranks, "--ranks")
+    arguments.ranks = arguments.ranks or (
+        arguments.in_lab.hosts if arguments.in_lab else _RANKS)
     for option, path in (("--json", arguments.json),
                          ("--plot", arguments.plot)):
         if path is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from front_end.children import tail
 from front_end.errors import UserError
-from front_end.local_ranks import LocalRanks, how
+from front_end.local_ranks import Host, LocalRanks, how
 
 from .pytorch import environment
 
@@ -26,10 +26,13 @@ class Job:
     end_together_s = 60.0
 
     def __init__(self, command: Sequence[str], ranks: int,
-                 variables: dict[str, str]) -> None:
-        """`command` is a script's, which gets --log FILE."""
+                 variables: dict[str, str],
+                 hosts: Sequence[Host] | None = None) -> None:
+        """`command` is a script's, which gets --log FILE. With `hosts`, each
+        rank is on its own."""
         self._command = command
         self._count = ranks
+        self._hosts = hosts
         self._environment = {**environment(), **_VARIABLES, **variables}
 
     def __enter__(self) -> "Job":
@@ -41,7 +44,7 @@ class Job:
                 pass
             self._ranks = stack.enter_context(LocalRanks(
                 [*self._command, "--log", self._log], self._count,
-                self._environment, folder))
+                self._environment, folder, hosts=self._hosts))
             self._open = stack.pop_all()
         return self
 

@@ -13,6 +13,7 @@ where seconds are those since the first step began, without the evaluations.
 """
 import argparse
 import json
+import random
 import time
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,15 @@ import torch
 import torch.distributed
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
+
+
+def _lateness(text: str) -> tuple[int, float, float]:
+    try:
+        rank, share, seconds = text.split(",")
+        return int(rank), float(share), float(seconds)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not as 3,0.1,0.3: rank, share, seconds") from None
 
 
 def make_parser(description: str, batch: int, rate: float,
@@ -35,6 +45,9 @@ def make_parser(description: str, batch: int, rate: float,
                         help=f"learning rate (default: {rate})")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of weights and of the order of the data")
+    parser.add_argument("--late", type=_lateness, metavar="RANK,SHARE,SECONDS",
+                        help="this rank computes for so much longer in that "
+                        "share of its steps, for example 3,0.1,0.3")
     parser.add_argument("--log", metavar="FILE",
                         help="where rank 0 writes a line of JSON at times")
     parser.add_argument("--log-every", type=int, default=10, metavar="STEPS")
@@ -144,6 +157,9 @@ class Training:
                              f"{arguments.batch} for each rank")
         if arguments.steps:
             self._steps = min(self._steps, arguments.steps)
+        self._late_rank, self._late_share, self._late_s = (
+            arguments.late or (-1, 0.0, 0.0))
+        self._late_chance = random.Random(arguments.seed)
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,
@@ -177,6 +193,9 @@ class Training:
         leave()
 
     def _step(self, batch: Tensor) -> float:
+        if (torch.distributed.get_rank() == self._late_rank
+                and self._late_chance.random() < self._late_share):
+            time.sleep(self._late_s)
         loss = self._loss(self._model, batch)
         self._optimizer.zero_grad()
         loss.backward()

@@ -62,7 +62,7 @@ TEST_F(ComparisonTest, TakesTurns) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 0ms),
                                              contender('B', 0ms)};
-  Comparison comparison(control, contenders, 10);
+  Comparison comparison(control, contenders, 10, {});
   comparison.run(0s, [](const Comparison::Progress&) {});
   runs_.erase(std::unique(runs_.begin(), runs_.end()), runs_.end());
   // Once in warm-up, then at least three rounds.
@@ -73,11 +73,91 @@ TEST_F(ComparisonTest, GivesAllTheSameTime) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 0ms),
                                              contender('B', 20ms)};
-  Comparison comparison(control, contenders, 10);
+  Comparison comparison(control, contenders, 10, {});
   const auto measured =
       comparison.run(500ms, [](const Comparison::Progress&) {});
   EXPECT_GT(measured[0].slowestUs.size(), 2 * measured[1].slowestUs.size());
   EXPECT_TRUE(measured[0].verified);
+}
+
+TEST_F(ComparisonTest, SaysTurnsWhileNobodyWorks) {
+  ControlChannel control(context_);
+  const std::vector<Contender> contenders = {contender('A', 0ms),
+                                             contender('B', 0ms)};
+  Comparison::Options options;
+  size_t runsAtBegin = 0;
+  size_t turns = 0;
+  options.atTurn = [&](const Comparison::Turn& turn) {
+    if (turn.begins) {
+      runsAtBegin = runs_.size();
+      return;
+    }
+    EXPECT_EQ(runsAtBegin + turn.iterations, runs_.size());
+    EXPECT_EQ(turn.contender == 0 ? 'A' : 'B', runs_.back());
+    turns++;
+  };
+  Comparison comparison(control, contenders, 10, options);
+  const auto measured = comparison.run(0s, [](const Comparison::Progress&) {});
+  EXPECT_GE(turns, 6u);
+  // One iteration of each turn is not timed, nor the two of warm-up.
+  EXPECT_EQ(runs_.size() - 2 - turns,
+            measured[0].slowestUs.size() + measured[1].slowestUs.size());
+}
+
+TEST_F(ComparisonTest, TakesTurnsAsLongAsAsked) {
+  ControlChannel control(context_);
+  const std::vector<Contender> contenders = {contender('A', 5ms)};
+  Comparison::Options options;
+  options.turnTime = 100ms;
+  size_t longest = 0;
+  options.atTurn = [&](const Comparison::Turn& turn) {
+    longest = std::max(longest, turn.iterations);
+  };
+  Comparison comparison(control, contenders, 10, options);
+  comparison.run(500ms, [](const Comparison::Progress&) {});
+  EXPECT_GE(longest, 10u);
+  EXPECT_LE(longest, 21u);
+}
+
+TEST(LatenessTest, IsTheSameAgainAndAsOftenAsAsked) {
+  Lateness lateness;
+  lateness.share = .1;
+  lateness.time = 3s;
+  lateness.seed = 7;
+  size_t late = 0;
+  for (size_t i = 0; i < 10000; i++) {
+    const auto by = lateness.in(i);
+    EXPECT_EQ(by, lateness.in(i));
+    EXPECT_TRUE(by == 0s || by == 3s);
+    late += by > 0s;
+  }
+  EXPECT_NEAR(1000, late, 150);
+  EXPECT_EQ(0s, Lateness().in(5));
+}
+
+TEST(LatenessTest, SeedsDiffer) {
+  Lateness one;
+  one.share = .5;
+  one.time = 1s;
+  Lateness other = one;
+  other.seed = 1;
+  size_t alike = 0;
+  for (size_t i = 0; i < 1000; i++) {
+    alike += one.in(i) == other.in(i);
+  }
+  EXPECT_NEAR(500, alike, 100);
+}
+
+TEST_F(ComparisonTest, ALateRanksTimesDoNotCount) {
+  ControlChannel control(context_);
+  const std::vector<Contender> contenders = {contender('A', 1ms)};
+  Comparison::Options options;
+  options.lateness = {0, 1, 1ms, 1};
+  Comparison comparison(control, contenders, 10, options);
+  const auto measured = comparison.run(0s, [](const Comparison::Progress&) {});
+  for (const double us : measured[0].slowestUs) {
+    EXPECT_EQ(0, us);  // there is no other rank
+  }
 }
 
 }  // namespace

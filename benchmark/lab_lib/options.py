@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of a lab, of benchmark/lab and of commands that use one."""
+import argparse
+import os
+from collections.abc import Callable
+
+from front_end.options import one_of, positive
+
+from .environments import ENVIRONMENTS
+from .network import ETHERNET_HEADER, HOSTS_MAX
+from .settings import Links, Settings
+
+HOSTS = 8
+_RATE_MIN, _RATE_MAX = 1, 100_000
+_MTU_MIN, _MTU_MAX = 1280, 9000
+_TRAIN_BYTES_MAX = 65536  # that the kernel lets stay together
+
+
+def _number(low: int, high: int, what: str) -> Callable[[str], int]:
+    """A `type` for argparse."""
+    def parse(text: str) -> int:
+        if not text.isdecimal() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' has to be {what} from {low} to {high}")
+        return int(text)
+    return parse
+
+
+def _some_hosts(text: str) -> tuple[int, ...]:
+    """Of "0,4-6" these four."""
+    hosts: list[int] = []
+    for word in text.split(","):
+        first, dash, last = word.partition("-")
+        last = last if dash else first
+        if not (first.isdecimal() and last.isdecimal()
+                and int(first) <= int(last) < HOSTS_MAX):
+            raise argparse.ArgumentTypeError(
+                f"'{word}' names no hosts; write for example 4-7 or 1,3")
+        hosts += range(int(first), int(last) + 1)
+    return tuple(sorted(set(hosts)))
+
+
+def add(parser: argparse.ArgumentParser, title: str, lab: str,
+        prefix: str) -> None:
+    """Adds the option `lab`, which names the environment, and the others,
+    each beginning with `prefix`."""
+    group = parser.add_argument_group(title)
+
+    def also(name: str, **about: object) -> None:
+        group.add_argument(prefix + name, dest=f"lab_{name}", **about)
+
+    group.add_argument(
+        lab, type=one_of(tuple(ENVIRONMENTS)), metavar="NAME", dest="lab",
+        help="environment: " + ", ".join(ENVIRONMENTS) + " (docs/lab.md)")
+    also("rate", type=positive(float), metavar="MBIT",
+         help="of each host's link, in Mbit/s (default: "
+         f"{Links.rate_mbit:.0f})")
+    also("seed", type=_number(0, (1 << 31) - 1, "a number"), metavar="N",
+         help="of whatever happens at random there (default: 1)")
+    also("queue", type=positive(int), metavar="BYTES",
+         help="the switch keeps for each host (default: "
+         f"{Links.queue_bytes})")
+    also("mtu", type=_number(_MTU_MIN, _MTU_MAX, "a number"),
+         metavar="BYTES", help=f"of all links (default: {Links.mtu})")
+    also("segments", type=_number(1, 64, "a number"), metavar="N",
+         help="datagrams that may stay together on a link, which saves CPU "
+         "time; what is lost is lost together (default: 64 KiB of them)")
+    also("flows", type=_number(0, HOSTS_MAX - 1, "a number"), metavar="N",
+         help="TCP flows that send to one host all they can (default: the "
+         "environment's; mixed has 1)")
+    also("deaf", type=_some_hosts, metavar="4-7",
+         help="hosts that hear no multicast (default: none)")
+
+
+def settings(parser: argparse.ArgumentParser, arguments: argparse.Namespace,
+             prefix: str, hosts: int | None,
+             hosts_option: str) -> Settings | None:
+    """What was asked for; ends the process where that makes no sense."""
+    given = {name.removeprefix("lab_"): value
+             for name, value in vars(arguments).items()
+             if name.startswith("lab_") and value is not None}
+    if arguments.lab is None:
+        for name in given:
+            parser.error(f"{prefix}{name}: there is no lab; name its "
+                         "environment, for example with --lab clean")
+        return None
+    environment = ENVIRONMENTS[arguments.lab]
+    hosts = hosts or HOSTS
+    links = Links(given.get("rate", Links.rate_mbit),
+                  given.get("queue", Links.queue_bytes),
+                  given.get("mtu", Links.mtu),
+                  given.get("segments", Links.segments))
+    flows = given.get("flows", environment.flows)
+    least = max(environment.hosts_min, 1 + flows)
+    if not least <= hosts <= HOSTS_MAX:
+        parser.error(f"{hosts_option} {hosts}: in {environment.name} it has "
+                     f"to be from {least} to {HOSTS_MAX}")
+    if not _RATE_MIN <= links.rate_mbit <= _RATE_MAX:
+        parser.error(f"{prefix}rate {links.rate_mbit:g}: has to be from "
+                     f"{_RATE_MIN} to {_RATE_MAX} Mbit/s")
+    _check_queue(parser, prefix, links)
+    deaf = given.get("deaf", ())
+    if deaf and deaf[-1] >= hosts:
+        parser.error(f"{prefix}deaf: there is no host {deaf[-1]}; they are "
+                     f"0 to {hosts - 1}")
+    _check_rights(parser)
+    return Settings(environment, hosts, given.get("seed", 1), links, flows,
+                    deaf)
+
+
+def _check_queue(parser: argparse.ArgumentParser, prefix: str,
+                 links: Links) -> None:
+    segment = links.mtu + ETHERNET_HEADER
+    together = _TRAIN_BYTES_MAX // links.mtu + 1
+    least = min(links.segments or together, together) * segment
+    if links.queue_bytes < least:
+        parser.error(
+            f"{prefix}queue {links.queue_bytes}: a train of segments would "
+            f"never fit; at least {least}, or less with {prefix}segments")
+
+
+def _check_rights(parser: argparse.ArgumentParser) -> None:
+    if os.geteuid() != 0:
+        parser.error("a lab needs root, to make namespaces and links of its "
+                     "own; run this with sudo")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who does what, and when: pure functions of environment, seed and hosts."""
+import dataclasses
+import random
+from collections.abc import Iterator
+
+from .environments import Environment
+
+
+@dataclasses.dataclass(frozen=True)
+class Burst:
+    start_s: float  # from when the traffic begins
+    seconds: float
+    sources: tuple[int, ...]  # hosts
+    victim: int
+    bits_per_s: float  # of each source, all headers counted
+
+
+@dataclasses.dataclass(frozen=True)
+class Flow:
+    source: int
+    victim: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Late:
+    """One computes for so much longer, in that share of its iterations."""
+
+    host: int
+    share: float
+    seconds: float
+
+
+def bursts(environment: Environment, seed: int, hosts: int,
+           rate_mbit: float) -> Iterator[Burst]:
+    """Without end, in the order in which they start; no two at a time.
+
+    REQUIRES an environment with bursts, and at least its hosts_min.
+    """
+    kind = environment.bursts
+    assert kind is not None and hosts >= environment.hosts_min
+    chance = _chance(environment, seed, hosts)
+    period = 0
+    while True:
+        seconds = chance.uniform(*kind.seconds)
+        start = chance.uniform(0, kind.period_s - seconds)
+        victim, *sources = chance.sample(range(hosts), 1 + kind.sources)
+        yield Burst(period * kind.period_s + start, seconds, tuple(sources),
+                    victim, kind.share * rate_mbit * 1e6)
+        period += 1
+
+
+def flows(environment: Environment, seed: int, hosts: int,
+          count: int) -> tuple[Flow, ...]:
+    """`count` flows, each from another host, to the same one."""
+    victim, *sources = _chance(environment, seed, hosts).sample(
+        range(hosts), 1 + count)
+    return tuple(Flow(source, victim) for source in sources)
+
+
+def late(environment: Environment, seed: int, hosts: int) -> Late | None:
+    """Whose rank computes late, if one's does: never 0's, whose clock counts
+    in a training."""
+    kind = environment.lateness
+    return kind and Late(_chance(environment, seed, hosts).randrange(1, hosts),
+                         kind.share, kind.seconds)
+
+
+def _chance(environment: Environment, seed: int,
+            hosts: int) -> random.Random:
+    return random.Random(f"{environment.name} {seed} {hosts}")

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/compare in a lab, with its real worker."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import namespaces_or_skip
+from tests import junit_main
+
+WORKER = os.path.abspath("benchmark/comparison/worker")
+_LIMIT_S = 120
+
+
+def workers():
+    """How many processes run the worker here."""
+    count = 0
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                count += file.read().startswith(WORKER.encode())
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has ended
+    return count
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + _LIMIT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain")
+        time.sleep(0.05)
+
+
+@unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
+class CompareTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.json = os.path.join(folder.name, "rows.json")
+
+    def test_killed_it_leaves_no_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen(
+                [sys.executable, "-B", "-m", "compare_lib", "--worker", WORKER,
+                 "--lab", "clean", "--ranks", "2", "--seconds", "1000"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, "TMPDIR": folder,
+                     "PYTHONPATH": os.pathsep.join(sys.path)})
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_for(lambda: workers() >= 2)
+            process.kill()
+            process.wait()
+            wait_for(lambda: not workers())
+            self.assertEqual([], os.listdir(folder))
+
+    def compare(self, *argv):
+        """Returns rows by algorithm, standard output and standard error."""
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "compare_lib", "--worker", WORKER,
+             "--json", self.json, *argv], capture_output=True, text=True,
+            check=False, timeout=_LIMIT_S,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual(0, done.returncode, done.stderr)
+        with open(self.json, encoding="utf-8") as file:
+            rows = json.load(file)
+        return ({row["algorithm"]: row for row in rows}, done.stdout,
+                done.stderr)
+
+    def test_rows_say_where_and_what_went_over_the_wire(self):
+        rows, out, _ = self.compare(
+            "--lab", "clean", "--ranks", "3", "--elements", "1000000",
+            "--lab-rate", "200", "--lab-seed", "7", "--seconds", "2",
+            "--algorithms", "ring_chunked,transpose")
+        for row in rows.values():
+            self.assertTrue(row["verified"])
+            self.assertEqual(("clean", 200, 7), (
+                row["lab_environment"], row["lab_rate_mbit"],
+                row["lab_seed"]))
+            self.assertEqual([], row["flow_mbit"])
+            self.assertIsNone(row["late_rank"])
+            # A third of the 4 MB twice to each of two others, with headers
+            # of 66 bytes to 1448 or 1460; at times something comes again.
+            ideal = 4 / 3 * 4e6 * 1514 / 1460
+            self.assertGreater(row["wire_bytes_per_iteration"], 0.99 * ideal)
+            self.assertLess(row["wire_bytes_per_iteration"], 1.2 * ideal)
+            self.assertGreater(row["p50_us"], 0.95 * ideal * 8 / 200)
+            self.assertGreater(row["wire_fraction"], 0.1)
+            self.assertLess(row["wire_fraction"], 1.05)
+            self.assertLessEqual(row["cpu_idle_fraction"], 1)
+            self.assertGreaterEqual(row["cpu_idle_fraction"], 0)
+        self.assertIn("in a lab: clean", out)
+        self.assertIn("P99/50 here", out)
+
+    def test_a_late_rank_is_not_waited_for_in_the_figures(self):
+        rows, out, _ = self.compare(
+            "--lab", "straggler", "--ranks", "2", "--elements", "70000",
+            "--seconds", "3", "--algorithms", "transpose")
+        row = rows["transpose"]
+        self.assertEqual(1, row["late_rank"])
+        self.assertIn("rank 1 was late at times", out)
+        self.assertLess(row["p50_us"], 250_000)
+        self.assertGreater(row["p99_us"], 250_000)  # an exact one waits
+
+    def test_a_flow_beside_it_is_reported(self):
+        rows, out, _ = self.compare(
+            "--lab", "mixed", "--ranks", "2", "--elements", "1000000",
+            "--lab-rate", "200", "--seconds", "2", "--algorithms",
+            "transpose")
+        flow, = rows["transpose"]["flow_mbit"]
+        self.assertGreater(flow, 5)
+        self.assertLess(flow, 201)
+        self.assertIn("flow Mbit/s", out)
+
+
+if __name__ == "__main__":
+    junit_main.main()
