@@ -47,8 +47,9 @@ namespace ubt {
 // k of the tile is negated.
 //
 // float16 and bfloat16 are computed as float32 and rounded once, to nearest
-// even, when stored. For finite values all processors give the same bits. There
-// and back, the error of a block is at most 12 a + 2 s of its norm (the root of
+// even, when stored. For finite values all processors give the same bits, as
+// long as no caller has told its own to flush subnormals to zero. There and
+// back, the error of a block is at most 12 a + 2 s of its norm (the root of
 // its energy), where a = 2^-24, or 2^-53 for float64, and s = 2^-11 for
 // float16, 2^-8 for bfloat16 and else 0; more only among subnormals.
 //

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Speed of the Hadamard transform, in place, beside memcpy's from one buffer of
-// the same size to another; `ratio` is the transform's time over memcpy's. Both
-// are timed in turns, since what else a machine does changes from one moment to
-// the next, and as CPU time of the thread. Limits of the design: 1.5 at 25 MB.
+// the same size to another: forward_ratio (its check included) and
+// inverse_ratio are their times over memcpy's, medians of the thread's CPU
+// time. All three take turns, since what else a machine does changes from one
+// moment to the next. The design's limit is 1.5 at 25 MB.
 //
 //   bazel run //transport_ubt/kernels:hadamard_benchmark
 #include <benchmark/benchmark.h>
