@@ -62,8 +62,9 @@ struct OpReport {
   std::vector<Range> filled;
   uint64_t driftElements = 0;
   // By shard: in which form this rank contributed, and in which the result came
-  // (none if it was skipped, or is empty). Of transformed shards, missing pairs, fills and
-  // drift are counted in coefficients, and what they harm is all of the shard.
+  // (none if it was skipped, or is empty). Of transformed shards, missing
+  // pairs, fills and drift are counted in coefficients, and what they harm is
+  // all of the shard.
   std::vector<Form> contributed;
   std::vector<Form> forms;
   // Too much was missing: the result is zero, here and at every rank
