@@ -16,6 +16,7 @@ SimOptions lossy() {
   options.bytesPerSecond = 6.25e7;
   options.loss = 0.005;
   options.protocol.repair = RepairPolicy::kNone;
+  options.protocol.hadamard = Hadamard::kAuto;
   return options;
 }
 

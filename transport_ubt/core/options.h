@@ -50,7 +50,7 @@ struct Options {
   SumOrder order = SumOrder::kArrival;
   AuthMode auth = AuthMode::kHeader;
 
-  Hadamard hadamard = Hadamard::kAuto;
+  Hadamard hadamard = Hadamard::kNever;
 
   BoundMode boundMode = BoundMode::kMedian;
   // Exact ops of each size class before its bound holds.
