@@ -2,13 +2,13 @@
 #include "algorithms/mesh_transpose.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
-#include "algorithms/mesh_allreduce.h"
+#include "algorithms/mesh_elements.h"
 #include "algorithms/segment_pipeline.h"
 #include "algorithms/shard_layout.h"
+#include "algorithms/shard_segments.h"
 
 namespace gloo {
 
@@ -16,7 +16,8 @@ namespace {
 
 using UnboundBufferPtr = std::unique_ptr<transport::UnboundBuffer>;
 
-constexpr uint8_t kSlotPrefix = 0x54;
+constexpr uint8_t kPlainPrefix = 0x54;
+constexpr uint8_t kGroupedPrefix = 0x32;
 constexpr size_t kWindow = 2;
 
 // One operation. Unlike TransposeExchange, it can prepare nothing beforehand:
@@ -24,14 +25,24 @@ constexpr size_t kWindow = 2;
 // back until it is. Announcing a window of segments early hides that.
 class Operation {
  public:
+  // All of these are looked at while it runs.
   Operation(const transport::ubt::Mesh& mesh,
-            const detail::AllreduceOptionsImpl& options)
+            const detail::AllreduceOptionsImpl& options,
+            const RankGroups& groups,
+            uint8_t slotPrefix,
+            MeshDeadline deadline)
       : options_(options),
+        elements_(options),
         mesh_(mesh),
-        scatterSlot_(meshSlot(kSlotPrefix, options)),
+        groups_(groups),
+        group_(groups.groupOf(mesh.rank)),
+        mine_(groups.shardsOf(mesh.rank)),
+        scatterSlot_(meshSlot(slotPrefix, options)),
         broadcastSlot_(scatterSlot_ + 1),
-        deadline_(options.timeout),
-        layout_(options.elements, mesh.size, meshSegmentElements(options)),
+        exchangeSlot_(scatterSlot_ + 2),
+        deadline_(deadline),
+        layout_(
+            options.elements, groups.shards(), meshSegmentElements(options)),
         window_(std::min(layout_.segments(), kWindow)) {}
 
   void run() {
@@ -40,199 +51,296 @@ class Operation {
         layout_.segments(),
         window_,
         [this](size_t segment) { scatter(segment); },
-        [this](size_t segment) { reduce(segment); },
+        [this](size_t segment) {
+          if (groups_.count() == 1) {
+            reduce(segment);
+          } else {
+            reduceGroup(segment);
+            combineGroups(segment);
+          }
+        },
         [this](size_t segment) { receiveBroadcast(segment); });
-    for (; contributionsSent_ > 0; contributionsSent_--) {
-      source().waitSend(deadline_.remaining());
+    waitSent(elements_.source(), &contributionsSent_);
+    for (auto& sums : groupSums_) {
+      waitSent(*sums.buffer, &sums.sent);
     }
-    for (; resultsSent_ > 0; resultsSent_--) {
-      options_.out[0]->waitSend(deadline_.remaining());
-    }
-  }
-
-  // All there is to do when there is nobody else.
-  void runAlone() {
-    const ShardLayout::Range all = {0, options_.elements};
-    const void* own = reduceInputs(all);
-    if (own != output(all)) {
-      std::memcpy(output(all), own, bytes(all));
-    }
-    copyToOutputs(all);
+    waitSent(*options_.out[0], &resultsSent_);
   }
 
  private:
+  // Another member of this rank's group.
   struct Peer {
     int rank;
+    RankGroups::Shards shards;
     uint8_t* inbox;
-    UnboundBufferPtr contributions;  // over inbox
-    UnboundBufferPtr results;        // over the peer's shard of the output
+    UnboundBufferPtr contributions;  // over inbox, to our shards
+    UnboundBufferPtr results;        // over the peer's shards of the output
+  };
+
+  // A rank of another group that owns what we own.
+  struct Partner {
+    int rank;
+    RankGroups::Shards shared;
+    uint8_t* inbox;
+    UnboundBufferPtr sums;  // over inbox
+  };
+
+  // This group's sums of a segment of our shards, for partners. One buffer for
+  // each segment in the window: its sends have ended when all of them have.
+  struct GroupSums {
+    std::unique_ptr<uint8_t[]> memory;
+    UnboundBufferPtr buffer;
+    size_t sent = 0;
   };
 
   void connect() {
-    const size_t inboxElements = window_ * layout_.segmentElements();
-    const size_t inboxBytes = inboxElements * options_.elementSize;
-    inboxes_.reset(new uint8_t[(mesh_.size - 1) * inboxBytes]);
-    peers_.reserve(mesh_.size - 1);
-    for (int rank = 0; rank < mesh_.size; rank++) {
-      if (rank == mesh_.rank) {
-        continue;
+    peers_.reserve(groups_.members(group_).size());
+    for (const int rank : groups_.members(group_)) {
+      if (rank != mesh_.rank) {
+        connectPeer(rank);
       }
-      uint8_t* const inbox = inboxes_.get() + peers_.size() * inboxBytes;
-      const auto shard = layout_.shard(rank);
-      peers_.push_back(
-          {rank,
-           inbox,
-           mesh_.createUnboundBuffer(inbox, inboxBytes),
-           mesh_.createUnboundBuffer(output(shard), bytes(shard))});
+    }
+    partnerOf_.assign(mesh_.size, nullptr);
+    partners_.reserve(mesh_.size);
+    for (int rank = 0; rank < mesh_.size; rank++) {
+      const auto shared = groups_.shared(mesh_.rank, rank);
+      if (groups_.groupOf(rank) != group_ && shared.first < shared.end) {
+        connectPartner(rank, shared);
+      }
+    }
+    for (size_t i = 0; i < window_ && !partners_.empty(); i++) {
+      const size_t size = mine_.count() * segmentBytes();
+      groupSums_.emplace_back();
+      // Zeros: Gloo's float16 takes what has the bits of an integer for that
+      // number, and is then not assigned to.
+      groupSums_[i].memory.reset(new uint8_t[size]());
+      groupSums_[i].buffer =
+          mesh_.createUnboundBuffer(groupSums_[i].memory.get(), size);
     }
     for (size_t segment = 0; segment < window_; segment++) {
       for (auto& peer : peers_) {
-        expectContribution(peer, segment);
-        expectResult(peer, segment);
+        expectContributions(peer, segment);
+        expectResults(peer, segment);
+      }
+      for (auto& partner : partners_) {
+        expectSums(partner, segment);
       }
     }
   }
 
-  void expectContribution(Peer& peer, size_t segment) {
-    const auto range = layout_.segment(mesh_.rank, segment);
-    if (range.count > 0) {
-      peer.contributions->recv(
-          peer.rank, scatterSlot_, inboxOffset(segment), bytes(range));
-    }
+  void connectPeer(int rank) {
+    const auto shards = groups_.shardsOf(rank);
+    const auto region = layout_.shards(shards.first, shards.end);
+    const size_t inboxBytes = mine_.count() * window_ * segmentBytes();
+    uint8_t* const inbox = newInbox(inboxBytes);
+    peers_.push_back({rank,
+                      shards,
+                      inbox,
+                      mesh_.createUnboundBuffer(inbox, inboxBytes),
+                      mesh_.createUnboundBuffer(elements_.output(region),
+                                                elements_.bytes(region))});
   }
 
-  void expectResult(Peer& peer, size_t segment) {
-    const auto range = layout_.segment(peer.rank, segment);
-    if (range.count > 0) {
-      const size_t before = range.offset - layout_.shard(peer.rank).offset;
+  void connectPartner(int rank, RankGroups::Shards shared) {
+    const size_t inboxBytes = shared.count() * window_ * segmentBytes();
+    uint8_t* const inbox = newInbox(inboxBytes);
+    partners_.push_back(
+        {rank, shared, inbox, mesh_.createUnboundBuffer(inbox, inboxBytes)});
+    partnerOf_[rank] = &partners_.back();
+  }
+
+  uint8_t* newInbox(size_t size) {
+    inboxes_.emplace_back(new uint8_t[size]);
+    return inboxes_.back().get();
+  }
+
+  void expectContributions(Peer& peer, size_t segment) {
+    forSegments(layout_, mine_, segment, [&](int shard, auto range) {
+      peer.contributions->recv(peer.rank,
+                               scatterSlot_,
+                               inboxOffset(shard - mine_.first, segment),
+                               elements_.bytes(range));
+    });
+  }
+
+  void expectResults(Peer& peer, size_t segment) {
+    const size_t begin = layout_.shard(peer.shards.first).offset;
+    forSegments(layout_, peer.shards, segment, [&](int, auto range) {
       peer.results->recv(peer.rank,
                          broadcastSlot_,
-                         before * options_.elementSize,
-                         bytes(range));
-    }
+                         (range.offset - begin) * options_.elementSize,
+                         elements_.bytes(range));
+    });
+  }
+
+  void expectSums(Partner& partner, size_t segment) {
+    const auto& shared = partner.shared;
+    forSegments(layout_, shared, segment, [&](int shard, auto range) {
+      partner.sums->recv(partner.rank,
+                         exchangeSlot_,
+                         inboxOffset(shard - shared.first, segment),
+                         elements_.bytes(range));
+    });
   }
 
   void scatter(size_t segment) {
-    const size_t first = mesh_.rank;
+    const size_t first = groups_.placeOf(mesh_.rank);
     for (size_t i = 0; i < peers_.size(); i++) {
       auto& peer = peers_[(first + i) % peers_.size()];
-      const auto range = layout_.segment(peer.rank, segment);
-      if (range.count > 0) {
-        reduceInputs(range);
-        source().send(peer.rank,
-                      scatterSlot_,
-                      range.offset * options_.elementSize,
-                      bytes(range));
+      forSegments(layout_, peer.shards, segment, [&](int, auto range) {
+        elements_.reduceInputs(range);
+        elements_.source().send(peer.rank,
+                                scatterSlot_,
+                                elements_.offset(range),
+                                elements_.bytes(range));
         contributionsSent_++;
-      }
+      });
     }
   }
 
-  // Folds in rank order. Until our own contribution has been used, it must not
-  // be overwritten: the first peer's inbox is the accumulator so long.
+  // With one group: its sums are the result. Until our own contribution has
+  // been used, it must not be overwritten: the first peer's inbox is the
+  // accumulator so long.
   void reduce(size_t segment) {
-    const auto range = layout_.segment(mesh_.rank, segment);
-    if (range.count == 0) {
-      return;
-    }
-    const void* const own = reduceInputs(range);
-    uint8_t* const result = output(range);
-    uint8_t* const scratch =
-        mesh_.rank <= 1 ? result : peers_[0].inbox + inboxOffset(segment);
-    const void* left = nullptr;
-    for (int rank = 0; rank < mesh_.size; rank++) {
-      const void* right = own;
-      if (rank != mesh_.rank) {
-        auto& peer = peers_[rank < mesh_.rank ? rank : rank - 1];
-        peer.contributions->waitRecv(deadline_.remaining());
-        right = peer.inbox + inboxOffset(segment);
+    forSegments(layout_, mine_, segment, [&](int shard, auto range) {
+      uint8_t* const result = elements_.output(range);
+      uint8_t* const scratch = groups_.placeOf(mesh_.rank) <= 1
+                                   ? result
+                                   : peers_[0].inbox + inboxOffset(0, segment);
+      foldContributions(shard, segment, range, result, scratch);
+      broadcast(range);
+    });
+    expectMoreContributions(segment);
+  }
+
+  void reduceGroup(size_t segment) {
+    auto& sums = groupSums_[segment % window_];
+    waitSent(*sums.buffer, &sums.sent);
+    forSegments(layout_, mine_, segment, [&](int shard, auto range) {
+      uint8_t* const sum = groupSum(shard, segment);
+      foldContributions(shard, segment, range, sum, sum);
+      for (auto& partner : partners_) {
+        if (partner.shared.first <= shard && shard < partner.shared.end) {
+          sums.buffer->send(partner.rank,
+                            exchangeSlot_,
+                            sum - sums.memory.get(),
+                            elements_.bytes(range));
+          sums.sent++;
+        }
       }
-      if (left == nullptr) {
-        left = right;
-        continue;
-      }
-      const bool last = rank == mesh_.size - 1;
-      options_.reduce(last ? result : scratch, left, right, range.count);
-      left = scratch;
-    }
-    for (auto& peer : peers_) {
+    });
+    expectMoreContributions(segment);
+  }
+
+  void combineGroups(size_t segment) {
+    forSegments(layout_, mine_, segment, [&](int shard, auto range) {
+      uint8_t* const result = elements_.output(range);
+      elements_.fold(groups_.count(), range, result, result, [&](int group) {
+        if (group == group_) {
+          return static_cast<const void*>(groupSum(shard, segment));
+        }
+        auto& partner = *partnerOf_[groups_.owner(group, shard)];
+        partner.sums->waitRecv(deadline_.remaining());
+        return static_cast<const void*>(
+            partner.inbox + inboxOffset(shard - partner.shared.first, segment));
+      });
+      broadcast(range);
+    });
+    for (auto& partner : partners_) {
       if (segment + window_ < layout_.segments()) {
-        expectContribution(peer, segment + window_);
+        expectSums(partner, segment + window_);
       }
-      options_.out[0]->send(peer.rank,
-                            broadcastSlot_,
-                            range.offset * options_.elementSize,
-                            bytes(range));
-      resultsSent_++;
     }
-    copyToOutputs(range);
   }
 
   void receiveBroadcast(size_t segment) {
     for (auto& peer : peers_) {
-      const auto range = layout_.segment(peer.rank, segment);
-      if (range.count > 0) {
+      forSegments(layout_, peer.shards, segment, [&](int, auto range) {
         peer.results->waitRecv(deadline_.remaining());
-        copyToOutputs(range);
-      }
+        elements_.copyToOutputs(range);
+      });
       if (segment + window_ < layout_.segments()) {
-        expectResult(peer, segment + window_);
+        expectResults(peer, segment + window_);
       }
     }
   }
 
-  // Returns where this rank's contribution to `range` lies.
-  const void* reduceInputs(ShardLayout::Range range) {
-    const bool separate = !options_.in.empty();
-    const auto& inputs = separate ? options_.in : options_.out;
-    const size_t offset = range.offset * options_.elementSize;
-    const void* left = pointer(*inputs[0], offset);
-    for (size_t i = 1; i < inputs.size() && range.count > 0; i++) {
-      options_.reduce(
-          output(range), left, pointer(*inputs[i], offset), range.count);
-      left = output(range);
+  void broadcast(ShardLayout::Range range) {
+    for (auto& peer : peers_) {
+      options_.out[0]->send(peer.rank,
+                            broadcastSlot_,
+                            elements_.offset(range),
+                            elements_.bytes(range));
+      resultsSent_++;
     }
-    return left;
+    elements_.copyToOutputs(range);
   }
 
-  // The buffer that contributions are sent from: see reduceInputs.
-  transport::UnboundBuffer& source() const {
-    return options_.in.size() == 1 ? *options_.in[0] : *options_.out[0];
+  // The contributions of this group's members, in their order.
+  void foldContributions(int shard,
+                         size_t segment,
+                         ShardLayout::Range range,
+                         uint8_t* result,
+                         uint8_t* scratch) {
+    const void* const own = elements_.reduceInputs(range);
+    const int place = groups_.placeOf(mesh_.rank);
+    const int members = static_cast<int>(peers_.size()) + 1;
+    elements_.fold(members, range, result, scratch, [&](int member) {
+      if (member == place) {
+        return own;
+      }
+      auto& peer = peers_[member < place ? member : member - 1];
+      peer.contributions->waitRecv(deadline_.remaining());
+      return static_cast<const void*>(
+          peer.inbox + inboxOffset(shard - mine_.first, segment));
+    });
   }
 
-  void copyToOutputs(ShardLayout::Range range) {
-    for (size_t i = 1; i < options_.out.size(); i++) {
-      const size_t offset = range.offset * options_.elementSize;
-      std::memcpy(
-          pointer(*options_.out[i], offset), output(range), bytes(range));
+  void expectMoreContributions(size_t segment) {
+    for (auto& peer : peers_) {
+      if (segment + window_ < layout_.segments()) {
+        expectContributions(peer, segment + window_);
+      }
     }
   }
 
-  static uint8_t* pointer(const transport::UnboundBuffer& buffer, size_t at) {
-    return static_cast<uint8_t*>(buffer.ptr) + at;
+  void waitSent(transport::UnboundBuffer& buffer, size_t* sent) {
+    for (; *sent > 0; (*sent)--) {
+      buffer.waitSend(deadline_.remaining());
+    }
   }
 
-  uint8_t* output(ShardLayout::Range range) const {
-    return pointer(*options_.out[0], range.offset * options_.elementSize);
+  size_t segmentBytes() const {
+    return layout_.segmentElements() * options_.elementSize;
   }
 
-  size_t bytes(ShardLayout::Range range) const {
-    return range.count * options_.elementSize;
+  // In an inbox that has room for a window of each of some shards.
+  size_t inboxOffset(size_t shard, size_t segment) const {
+    return (shard * window_ + segment % window_) * segmentBytes();
   }
 
-  size_t inboxOffset(size_t segment) const {
-    return segment % window_ * layout_.segmentElements() * options_.elementSize;
+  uint8_t* groupSum(int shard, size_t segment) const {
+    return groupSums_[segment % window_].memory.get() +
+           (shard - mine_.first) * segmentBytes();
   }
 
   const detail::AllreduceOptionsImpl& options_;
+  const MeshElements elements_;
   const transport::ubt::Mesh& mesh_;
+  const RankGroups& groups_;
+  const int group_;                // this rank's
+  const RankGroups::Shards mine_;  // that this rank owns
   const uint64_t scatterSlot_;
   const uint64_t broadcastSlot_;
+  const uint64_t exchangeSlot_;
   const MeshDeadline deadline_;
   const ShardLayout layout_;
   const size_t window_;  // segments of one shard under way
-  std::unique_ptr<uint8_t[]> inboxes_;
+  std::vector<std::unique_ptr<uint8_t[]>> inboxes_;
   std::vector<Peer> peers_;  // in rank order
+  std::vector<Partner> partners_;
+  std::vector<Partner*> partnerOf_;   // by rank
+  std::vector<GroupSums> groupSums_;  // by segment in the window
   size_t contributionsSent_ = 0;
   size_t resultsSent_ = 0;
 };
@@ -244,12 +352,22 @@ void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
   if (options.elements == 0) {
     return;
   }
-  Operation operation(mesh, options);
-  if (mesh.size == 1) {
-    operation.runAlone();
+  const auto groups = RankGroups::single(mesh.size);
+  Operation operation(
+      mesh, options, groups, kPlainPrefix, MeshDeadline(options.timeout));
+  runMeshAllreduce("transpose", options, [&] { operation.run(); });
+}
+
+void meshHierarchicalTransposeAllreduce(
+    const transport::ubt::Mesh& mesh,
+    const detail::AllreduceOptionsImpl& options,
+    const RankGroups& groups,
+    const MeshDeadline& deadline) {
+  if (options.elements == 0) {
     return;
   }
-  runMeshAllreduce("transpose", options, [&] { operation.run(); });
+  Operation operation(mesh, options, groups, kGroupedPrefix, deadline);
+  runMeshAllreduce("hierarchical transpose", options, [&] { operation.run(); });
 }
 
 }  // namespace gloo

@@ -3,6 +3,8 @@
 
 #include <gloo/allreduce.h>
 
+#include "algorithms/mesh_allreduce.h"
+#include "algorithms/rank_groups.h"
 #include "transport_ubt/mesh.h"
 
 namespace gloo {
@@ -12,5 +14,14 @@ namespace gloo {
 // checkAllreduceOptions() has nothing against.
 void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
                             const detail::AllreduceOptionsImpl& options);
+
+// Likewise hierarchicalTransposeAllreduce()
+// (hierarchical_transpose_allreduce.h) in groups of the mesh's ranks, which
+// have agreed on them.
+void meshHierarchicalTransposeAllreduce(
+    const transport::ubt::Mesh& mesh,
+    const detail::AllreduceOptionsImpl& options,
+    const RankGroups& groups,
+    const MeshDeadline& deadline);
 
 }  // namespace gloo

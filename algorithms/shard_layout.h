@@ -35,6 +35,13 @@ class ShardLayout {
             base_ + (index < longer_ ? 1 : 0)};
   }
 
+  // Those from `first` to before `end`. REQUIRES first < end.
+  Range shards(int first, int end) const {
+    const Range last = shard(end - 1);
+    const size_t offset = shard(first).offset;
+    return {offset, last.offset + last.count - offset};
+  }
+
   Range segment(int rank, size_t index) const {
     const Range whole = shard(rank);
     const size_t begin = std::min(index * segmentElements_, whole.count);

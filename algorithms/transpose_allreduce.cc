@@ -2,6 +2,7 @@
 #include "algorithms/transpose_allreduce.h"
 
 #include "algorithms/allreduce_options.h"
+#include "algorithms/context_mesh.h"
 #include "algorithms/mesh_transpose.h"
 
 namespace gloo {
@@ -12,13 +13,7 @@ void transposeAllreduce(const AllreduceOptions& options) {
     return;
   }
   checkAllreduceOptions(impl);
-  Context& context = *impl.context;
-  meshTransposeAllreduce({context.rank,
-                          context.size,
-                          [&context](void* ptr, size_t bytes) {
-                            return context.createUnboundBuffer(ptr, bytes);
-                          }},
-                         impl);
+  meshTransposeAllreduce(contextMesh(*impl.context), impl);
 }
 
 }  // namespace gloo

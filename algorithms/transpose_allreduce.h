@@ -82,6 +82,20 @@ ReduceInto reduceInto(const ReductionFunction<T>* fn) {
   };
 }
 
+// `fn` must outlive the result.
+template <typename T>
+TransposeElements transposeElements(const std::vector<T*>& ptrs,
+                                    int count,
+                                    const ReductionFunction<T>* fn) {
+  static_assert(
+      std::is_trivially_copyable<T>::value || std::is_same<T, float16>::value,
+      "elements travel as bytes");
+  return {std::vector<void*>(ptrs.begin(), ptrs.end()),
+          elementCount(count),
+          sizeof(T),
+          reduceInto<T>(fn)};
+}
+
 }  // namespace detail
 
 // Class form, for a buffer that is reduced again and again: it sends into
@@ -93,21 +107,13 @@ ReduceInto reduceInto(const ReductionFunction<T>* fn) {
 // names two ranks and what they bring.
 template <typename T>
 class TransposeAllreduce : public Algorithm {
-  static_assert(std::is_trivially_copyable<T>::value ||
-                    std::is_same<T, float16>::value,
-                "elements travel as bytes");
-
  public:
   TransposeAllreduce(const std::shared_ptr<Context>& context,
                      const std::vector<T*>& ptrs,
                      const int count,
                      const ReductionFunction<T>* fn = ReductionFunction<T>::sum)
       : Algorithm(context),
-        exchange_(context,
-                  std::vector<void*>(ptrs.begin(), ptrs.end()),
-                  detail::elementCount(count),
-                  sizeof(T),
-                  detail::reduceInto<T>(fn)) {}
+        exchange_(context, detail::transposeElements<T>(ptrs, count, fn)) {}
 
   void run() override { exchange_.run(); }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
 #include "benchmark/registry.h"
 #include "transport_ubt/device.h"
@@ -182,8 +183,11 @@ void addAllreduce(Registry& registry) {
   registry.push_back({"allreduce_transpose",
                       "sum, each rank to each, two hops",
                       allreduceWith<TransposeAllreduce>()});
+  registry.push_back({"allreduce_hierarchical_transpose",
+                      "likewise in groups, three hops; GLOO_UBT_GROUPS",
+                      allreduceWith<HierarchicalTransposeAllreduce>()});
   registry.push_back({"allreduce_optireduce",
-                      "the same in bounded time; -t ubt",
+                      "transpose in bounded time; -t ubt",
                       makeBounded});
   registry.push_back(
       {"new_allreduce_ring",

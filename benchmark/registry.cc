@@ -42,7 +42,7 @@ const Entry& findBenchmark(const std::string& name) {
 std::string listBenchmarks() {
   std::string text;
   for (const auto& entry : benchmarks()) {
-    text += fmt::format("  {:<28}{}\n", entry.name, entry.help);
+    text += fmt::format("  {:<34}{}\n", entry.name, entry.help);
   }
   return text;
 }

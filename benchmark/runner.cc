@@ -107,6 +107,21 @@ std::unique_ptr<Benchmark> Runner::create(const Entry& entry,
 
 long Runner::measure(const Entry& entry, size_t elements) {
   Set set;
+  try {
+    return measure(entry, elements, &set);
+  } catch (...) {
+    // What other ranks have sent still comes, into buffers that Gloo's
+    // algorithms free before they let go of them: they have to outlive the
+    // process's other threads.
+    for (auto& benchmark : set) {
+      (void)benchmark.release();
+    }
+    throw;
+  }
+}
+
+long Runner::measure(const Entry& entry, size_t elements, Set* benchmarks) {
+  Set& set = *benchmarks;
   Mismatches mismatches(options_.rank, options_.showAllErrors);
   for (int i = 0; i < options_.threads; i++) {
     set.push_back(create(entry, elements, static_cast<size_t>(i)));

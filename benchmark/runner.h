@@ -31,6 +31,7 @@ class Runner {
 
   // Measures one size; returns how many elements were wrong on all ranks.
   long measure(const Entry& entry, size_t elements);
+  long measure(const Entry& entry, size_t elements, Set* benchmarks);
   std::unique_ptr<Benchmark> create(const Entry& entry,
                                     size_t elements,
                                     size_t thread);

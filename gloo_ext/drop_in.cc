@@ -17,6 +17,7 @@
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
+#include "transport_ubt/host_id.h"
 
 namespace gloo_ext {
 namespace {
@@ -126,11 +127,24 @@ std::optional<gloo::transport::ubt::Mesh> meshOf(const OriginalGloo& original,
   return mesh;
 }
 
+void hierarchical(const gloo::transport::ubt::Mesh& mesh,
+                  const Options& options,
+                  const Policy& policy,
+                  ProcessState& process) {
+  const gloo::MeshDeadline deadline(options.timeout);
+  const auto groups =
+      process.groups().of(options.context, mesh, deadline, [&policy] {
+        return gloo::GroupWish{policy.groups, gloo::transport::ubt::hostId()};
+      });
+  gloo::meshHierarchicalTransposeAllreduce(mesh, options, *groups, deadline);
+}
+
 void exact(const OriginalGloo& original,
            const gloo::transport::ubt::Mesh& mesh,
            const gloo::AllreduceOptions& options,
-           Algorithm algorithm) {
-  switch (algorithm) {
+           const Policy& policy,
+           ProcessState& process) {
+  switch (policy.algorithm) {
     case Algorithm::kOriginal:
     case Algorithm::kOptiReduce:
       original.allreduce(options);
@@ -147,6 +161,9 @@ void exact(const OriginalGloo& original,
       return;
     case Algorithm::kTranspose:
       gloo::meshTransposeAllreduce(mesh, gloo::allreduceOptionsImpl(options));
+      return;
+    case Algorithm::kHierarchicalTranspose:
+      hierarchical(mesh, gloo::allreduceOptionsImpl(options), policy, process);
       return;
   }
 }
@@ -179,7 +196,7 @@ void allreduce(const gloo::AllreduceOptions& options) {
     return;
   }
   process.recorder().statistics().exact();
-  exact(*original, *mesh, options, policy.algorithm);
+  exact(*original, *mesh, options, policy, process);
 }
 
 bool mayBound() {

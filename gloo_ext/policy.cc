@@ -20,6 +20,7 @@ Algorithm algorithmOf(const std::string& name) {
       {"bcube", Algorithm::kBcube},
       {"halving_doubling", Algorithm::kHalvingDoubling},
       {"transpose", Algorithm::kTranspose},
+      {"hierarchical_transpose", Algorithm::kHierarchicalTranspose},
       {"optireduce", Algorithm::kOptiReduce},
   };
   const auto found = kAlgorithms->find(name);
@@ -46,6 +47,9 @@ Policy Policy::fromEnvironment() {
   Policy policy;
   if (const char* const name = std::getenv("GLOO_ALGO")) {
     policy.algorithm = algorithmOf(name);
+  }
+  if (policy.algorithm == Algorithm::kHierarchicalTranspose) {
+    policy.groups = gloo::transport::ubt::Settings::fromEnvironment().groups;
   }
   if (policy.algorithm != Algorithm::kOptiReduce) {
     return policy;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "transport_ubt/grouping.h"
+
 namespace gloo_ext {
 
 // Which allreduce serves a call.
@@ -14,14 +16,19 @@ enum class Algorithm {
   kBcube,
   kHalvingDoubling,
   kTranspose,
+  kHierarchicalTranspose,
   kOptiReduce,  // where eligible; Gloo's own elsewhere
 };
 
 // What the user wants of the drop-in, all ranks the same.
 struct Policy {
-  // GLOO_ALGO; unset: kOriginal. What is below is looked at for kOptiReduce
-  // alone.
+  // GLOO_ALGO; unset: kOriginal.
   Algorithm algorithm = Algorithm::kOriginal;
+
+  // Looked at for kHierarchicalTranspose alone. GLOO_UBT_GROUPS.
+  gloo::transport::ubt::Grouping groups;
+
+  // What is below is looked at for kOptiReduce alone.
 
   // Smallest bounded allreduce. Bytes. GLOO_UBT_MIN_BYTES.
   size_t bytesMin = 0;

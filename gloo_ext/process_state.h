@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/context_groups.h"
 #include "gloo_ext/bounded_contexts.h"
 #include "gloo_ext/exact_contexts.h"
 #include "gloo_ext/recorder.h"
@@ -17,6 +18,7 @@ class ProcessState {
 
   BoundedContexts& contexts() { return contexts_; }
   ExactContexts& exact() { return exact_; }
+  gloo::ContextGroups& groups() { return groups_; }
   Recorder& recorder() { return recorder_; }
 
  private:
@@ -25,6 +27,7 @@ class ProcessState {
 
   BoundedContexts contexts_;
   ExactContexts exact_;
+  gloo::ContextGroups groups_;
   Recorder recorder_;
 };
 

@@ -130,6 +130,7 @@ std::string opJson(const BoundedOp& op) {
       {"scatter_expired", report.scatterExpired},
       {"scatter_early", report.scatterEarly},
       {"skipped", report.skipped},
+      {"zeroed_elements", report.zeroedElements},
       {"took_us", microseconds(op.took)},
       {"bound_scatter_us", microseconds(report.boundScatter)},
       {"bound_broadcast_us", microseconds(report.boundBroadcast)},
@@ -175,6 +176,7 @@ std::string totalsJson(const Statistics::Totals& totals) {
       {"bounded_ops", totals.boundedOps},
       {"expired_ops", totals.expiredOps},
       {"skipped_ops", totals.skippedOps},
+      {"zeroed_elements", totals.zeroedElements},
       {"failed_ops", totals.failedOps},
       {"bytes", totals.bytes},
       {"repaired_bytes", totals.repairedBytes},
@@ -224,6 +226,9 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
   counter("skipped_ops_total",
           "Calls made zero on all ranks, for what was missing.",
           totals.skippedOps);
+  counter("zeroed_elements_total",
+          "Elements of this rank's shards left zero, for what was missing.",
+          totals.zeroedElements);
   counter("repaired_bytes_total",
           "Bytes that came on request.",
           totals.repairedBytes);

@@ -52,15 +52,16 @@ class Statistics {
     std::chrono::nanoseconds hard{0};
   };
   struct Totals {
-    uint64_t exactOps = 0;       // not on the bounded path
-    uint64_t warmupOps = 0;      // on it, as long as they took
-    uint64_t boundedOps = 0;     // with a bound
-    uint64_t expiredOps = 0;     // of the bounded: some stage met its bound
-    uint64_t skippedOps = 0;     // made zero on all ranks, for what was missing
-    uint64_t failedOps = 0;      // threw
-    uint64_t bytes = 0;          // of warm-up and bounded ops
-    uint64_t repairedBytes = 0;  // likewise: came on request
-    uint64_t pairsExpected = 0;  // (contributor, element), of the bounded
+    uint64_t exactOps = 0;    // not on the bounded path
+    uint64_t warmupOps = 0;   // on it, as long as they took
+    uint64_t boundedOps = 0;  // with a bound
+    uint64_t expiredOps = 0;  // of the bounded: some stage met its bound
+    uint64_t skippedOps = 0;  // made zero on all ranks, for what was missing
+    uint64_t zeroedElements = 0;  // of own shards, likewise left zero
+    uint64_t failedOps = 0;       // threw
+    uint64_t bytes = 0;           // of warm-up and bounded ops
+    uint64_t repairedBytes = 0;   // likewise: came on request
+    uint64_t pairsExpected = 0;   // (contributor, element), of the bounded
     uint64_t pairsMissing = 0;
     uint64_t driftElements = 0;  // where this replica differs from others
     std::vector<Bound> bounds;   // smallest first

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport_ubt/io/group_address.h"
 #include "transport_ubt/patience.h"
 
 namespace gloo {
@@ -120,6 +121,14 @@ void Channel::open(const std::vector<Hello>& hellos,
         " bytes or more: raise GLOO_UBT_ARENA_BYTES");
   }
   setup.epoch = KeyExchange::epoch(publicKeys);
+  setup.groupSeed = KeyExchange::groupSeed();
+  if (setup.options.multicast) {
+    // A port that rank 0's firewall lets through, if it has one.
+    addresses[mesh_.rank] =
+        ::ubt::groupAddress(address().family(),
+                            setup.epoch,
+                            mesh_.rank == 0 ? hello_.port : hellos[0].port);
+  }
   setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
   session_ = engine_->driver().open(setup, std::move(addresses));
 }

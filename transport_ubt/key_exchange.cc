@@ -64,6 +64,12 @@ KeyExchange::~KeyExchange() {
   sodium_memzero(secretKey_.data(), secretKey_.size());
 }
 
+::ubt::GroupSeed KeyExchange::groupSeed() {
+  ::ubt::GroupSeed seed{};
+  randombytes_buf(seed.data(), seed.size());
+  return seed;
+}
+
 uint64_t KeyExchange::epoch(const std::vector<PublicKey>& all) {
   const auto hash = transcript(all, "epoch");
   return ::ubt::ReadCursor(reinterpret_cast<const std::byte*>(hash.data()),
@@ -98,6 +104,8 @@ std::vector<::ubt::PeerKeys> KeyExchange::derive(
     bind(receive, bound, "tag", &keys[peer].receive);
     bind(send, bound, "seal", &keys[peer].sendSeal);
     bind(receive, bound, "seal", &keys[peer].receiveSeal);
+    bind(send, bound, "group", &keys[peer].sendMask);
+    bind(receive, bound, "group", &keys[peer].receiveMask);
     sodium_memzero(receive, sizeof(receive));
     sodium_memzero(send, sizeof(send));
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "transport_ubt/core/group_key.h"
 #include "transport_ubt/core/packet_auth.h"
 
 namespace gloo {
@@ -26,6 +27,9 @@ class KeyExchange {
   KeyExchange& operator=(const KeyExchange&) = delete;
 
   const PublicKey& publicKey() const { return publicKey_; }
+
+  // What this rank's group keys in a context come from: fresh each time.
+  static ::ubt::GroupSeed groupSeed();
 
   // The identity of a context: a hash of all ranks' public keys, in order.
   static uint64_t epoch(const std::vector<PublicKey>& all);

@@ -109,6 +109,19 @@ void readBound(Settings* s, const char* name, const std::string& value) {
           : duration(name, value.substr(comma + 1), value);
 }
 
+void readGroups(Settings* s, const char* name, const std::string& value) {
+  constexpr uint64_t kGroupsMax = 1 << 20;
+  if (value == "auto" || value == "host") {
+    s->groups.by = value == "auto" ? Grouping::By::kSize : Grouping::By::kHost;
+    return;
+  }
+  if (value.empty() || value.find_first_not_of("0123456789") != value.npos) {
+    reject(name, value, "one of: auto, host, or a number of groups such as 4");
+  }
+  s->groups.by = Grouping::By::kCount;
+  s->groups.count = static_cast<uint32_t>(integer(name, value, 1, kGroupsMax));
+}
+
 void readPorts(Settings* s, const char* name, const std::string& value) {
   const size_t dash = value.find('-');
   s->portLow = static_cast<uint16_t>(
@@ -210,6 +223,14 @@ Readers boundReaders() {
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.skipLoss = share(name, value);
        }},
+      {"GLOO_UBT_ZERO_LOSS",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.zeroLoss = share(name, value);
+       }},
+      {"GLOO_UBT_HALT_LOSS",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.haltLoss = share(name, value);
+       }},
       {"GLOO_UBT_LEAD_OPS",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.leadOps =
@@ -245,6 +266,11 @@ Readers socketReaders() {
        [](Settings* s, const char* name, const std::string& value) {
          s->windowBytes = integer(name, value, 64 << 10, 1 << 30);
        }},
+      {"GLOO_UBT_MULTICAST",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.multicast =
+             choose<bool>(name, value, {{"auto", true}, {"off", false}});
+       }},
       {"GLOO_UBT_YIELD",
        [](Settings* s, const char* name, const std::string& value) {
          s->idle.yield = durationOrOff(name, value);
@@ -263,6 +289,7 @@ Readers otherReaders() {
          s->secret = value;
        }},
       {"GLOO_UBT_SECRET_FILE", readSecretFile},
+      {"GLOO_UBT_GROUPS", readGroups},
       {"GLOO_UBT_FAULT",
        [](Settings* s, const char*, const std::string& value) {
          try {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "transport_ubt/core/options.h"
+#include "transport_ubt/grouping.h"
 #include "transport_ubt/io/fault_injector.h"
 #include "transport_ubt/io/idle_policy.h"
 
@@ -23,12 +24,15 @@ namespace ubt {
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
   // Protocol: GLOO_UBT_REPAIR, _FILL, _ORDER, _AUTH, _BOUND, _BOUND_MODE,
-  // _WARMUP_OPS, _HARD_BOUND, _SKIP_LOSS, _LEAD_OPS, _LEAD_BYTES. The timeout
-  // is the Gloo context's.
+  // _WARMUP_OPS, _HARD_BOUND, _SKIP_LOSS, _ZERO_LOSS, _HALT_LOSS, _LEAD_OPS,
+  // _LEAD_BYTES, _MULTICAST. The timeout is the Gloo context's.
   ::ubt::Options protocol;
 
   // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.
   size_t minBytes = 256 << 10;
+
+  // Of the hierarchical transpose, which is exact. GLOO_UBT_GROUPS.
+  Grouping groups;
 
   // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),
   // _GSO, _ARENA_BYTES (of the process, over all its devices), _WINDOW_BYTES

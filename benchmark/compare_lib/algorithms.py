@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which algorithms there are, and which of them to compare."""
+import os
+
 from front_end.options import unknown
 
 from .errors import EXIT_USAGE, CompareError
@@ -13,6 +15,14 @@ def _why_not_alone(ranks):
     return None if ranks > 1 else "needs at least 2 ranks"
 
 
+def _why_not_grouped(ranks):
+    groups = os.environ.get("GLOO_UBT_GROUPS", "")
+    if not groups.isdecimal() or (int(groups) and ranks % int(groups) == 0):
+        return None
+    return (f"cannot divide {ranks} ranks into GLOO_UBT_GROUPS={groups} equal "
+            "groups; set a divisor, auto or host")
+
+
 # By name: whether it is compared by default, and why it cannot work.
 _KNOWN = {
     "ring": (True, None),
@@ -20,6 +30,7 @@ _KNOWN = {
     "halving_doubling": (True, None),
     "bcube": (True, _why_not_bcube),
     "transpose": (True, None),
+    "hierarchical_transpose": (False, _why_not_grouped),
     "optireduce": (True, _why_not_alone),
     "optireduce:none": (False, _why_not_alone),
     "optireduce:broadcast": (False, _why_not_alone),

@@ -26,7 +26,10 @@ EPILOG = """\
 algorithms
   ring, ring_chunked, halving_doubling, bcube   Gloo's own, over its tcp
   transpose         exact: each shard goes to its owner, and back, over tcp
-  optireduce        the same over ubt: unreliable, bounded in time; repairs as
+  hierarchical_transpose
+                    likewise within groups of ranks, whose owners exchange their
+                    sums (GLOO_UBT_GROUPS); only when named
+  optireduce        transpose over ubt: unreliable, bounded in time; repairs as
                     GLOO_UBT_REPAIR says (broadcast, if not set)
   optireduce:none, optireduce:broadcast, optireduce:both
                     with that repair policy; only when named
@@ -50,7 +53,8 @@ what the columns mean
                   counted
   verified        results, checked several times a second, are right: equal in
                   every bit where sums are exact, within n * eps * sum|x| of
-                  the reported contributors' sum where they are not
+                  the reported contributors' sum where they are not (some
+                  times that in shards that travelled transformed)
 
 examples
   benchmark/compare

@@ -21,8 +21,17 @@ struct RankRange {
   size_t count;
 };
 
-// Where a result is not the sum over all ranks. Disjoint for each rank, in any
-// order.
+// Elements that one rank reduces, and how their result came here.
+struct Shard {
+  size_t offset;
+  size_t count;
+  uint64_t seed;     // of its transform (transport_ubt/kernels/hadamard.h)
+  bool transformed;  // it came as coefficients, and was turned back here
+};
+
+// Where a result is not the sum over all ranks. Ranges are disjoint for each
+// rank, in any order; of a shard that travelled transformed they are ranges of
+// its coefficients (docs/semantics.md).
 struct Gaps {
   // Contributions that were left out: there, the result is the sum of those
   // that remain, times ranks / contributors; zero where none does.
@@ -30,6 +39,10 @@ struct Gaps {
   // Where no result came, and ranks times this rank's contribution stands in
   // for it, or zero for rank -1. Overrides `missing`.
   std::vector<RankRange> filled;
+  // In order, all that have elements; none of an exact allreduce.
+  std::vector<Shard> shards{};
+  // Contributions that were transformed, each a whole shard.
+  std::vector<RankRange> transformed{};
 
   bool empty() const { return missing.empty() && filled.empty(); }
 };
@@ -40,8 +53,8 @@ struct Outcome {
   bool expired = false;       // a stage ended at its bound
   double boundUs = 0;         // for both stages together; 0 when not bounded
   uint64_t missingPairs = 0;  // (contributor, element) in this rank's result
-  // What was left out of the shard that this rank owns, in everybody's result,
-  // and what is filled in this rank's.
+  // What was left out of the shard that this rank owns, in everybody's result;
+  // what this rank contributed transformed, and what is filled in its result.
   Gaps gaps;
 };
 

@@ -222,22 +222,31 @@ void Comparison::finish() {
   }
 }
 
-// An owner knows what it left out; all results lack that.
+// An owner knows what it left out, and all results lack that; a contributor
+// knows in which form it contributed.
 Gaps Comparison::gapsOfAll(const Gaps& own) {
+  Gaps gaps = {{}, own.filled, own.shards, {}};
+  gaps.missing = rangesOfAll(own.missing);
+  gaps.transformed = rangesOfAll(own.transformed);
+  return gaps;
+}
+
+std::vector<RankRange> Comparison::rangesOfAll(
+    const std::vector<RankRange>& own) {
   std::vector<double> flat;
-  for (const auto& range : own.missing) {
+  for (const auto& range : own) {
     flat.push_back(range.rank);
     flat.push_back(range.offset);
     flat.push_back(range.count);
   }
   const auto all = control_.concatenate(std::move(flat));
-  Gaps gaps = {{}, own.filled};
+  std::vector<RankRange> ranges;
   for (size_t i = 0; i + 2 < all.size(); i += 3) {
-    gaps.missing.push_back({static_cast<int>(all[i]),
-                            static_cast<size_t>(all[i + 1]),
-                            static_cast<size_t>(all[i + 2])});
+    ranges.push_back({static_cast<int>(all[i]),
+                      static_cast<size_t>(all[i + 1]),
+                      static_cast<size_t>(all[i + 2])});
   }
-  return gaps;
+  return ranges;
 }
 
 }  // namespace compare

@@ -107,6 +107,7 @@ class Comparison {
   void gather();
   void finish();
   Gaps gapsOfAll(const Gaps& own);
+  std::vector<RankRange> rangesOfAll(const std::vector<RankRange>& own);
 
   ControlChannel& control_;
   const std::vector<Contender>& contenders_;

@@ -7,7 +7,9 @@
 #include <gloo/allreduce_ring_chunked.h>
 #include <gloo/transport/tcp/device.h>
 
+#include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
+#include "transport_ubt/settings.h"
 
 namespace gloo {
 namespace compare {
@@ -61,12 +63,20 @@ std::shared_ptr<transport::Device> createTcpDevice(
 std::vector<AlgorithmSpec> tcpAlgorithms() {
   auto bcube = spec<AllreduceBcube>("bcube");
   bcube.whyNot = &whyNotBcube;
+  auto grouped = spec<HierarchicalTransposeAllreduce>("hierarchical_transpose");
+  grouped.byDefault = false;
+  grouped.whyNot =
+      [groups = transport::ubt::Settings::fromEnvironment().groups](int ranks) {
+        const auto why = RankGroups::whyNot(groups, ranks);
+        return why.empty() ? "" : "cannot work with " + why;
+      };
   return {
       spec<AllreduceRing>("ring"),
       spec<AllreduceRingChunked>("ring_chunked"),
       spec<AllreduceHalvingDoubling>("halving_doubling"),
       bcube,
       spec<TransposeAllreduce>("transpose"),
+      grouped,
   };
 }
 

@@ -8,7 +8,8 @@
 namespace gloo {
 namespace compare {
 
-// Gloo's four allreduces and the exact transpose, over Gloo's tcp transport.
+// Gloo's four allreduces and the exact transposes, over Gloo's tcp transport.
+// Throws what reading the GLOO_UBT_* variables throws.
 std::vector<AlgorithmSpec> tcpAlgorithms();
 
 // A device of Gloo's tcp transport. Throws what Gloo throws when there is no

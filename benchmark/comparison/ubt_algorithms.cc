@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "algorithms/bounded_transpose_allreduce.h"
+#include "transport_ubt/core/op.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -48,6 +49,29 @@ std::vector<RankRange> missingIn(const ::ubt::OpReport& report) {
   return missing;
 }
 
+// The shards, and which of them this rank contributed transformed.
+void addShards(const ::ubt::OpReport& report,
+               int rank,
+               size_t elements,
+               Gaps* gaps) {
+  for (size_t shard = 0; shard < report.forms.size(); shard++) {
+    const size_t offset = shard * report.shardElements;
+    if (offset >= elements) {
+      break;
+    }
+    const size_t count =
+        std::min<size_t>(report.shardElements, elements - offset);
+    gaps->shards.push_back(
+        {offset,
+         count,
+         ::ubt::Op::seedOf(report.op, static_cast<int>(shard)),
+         report.forms[shard] == ::ubt::Form::kTransformed});
+    if (report.contributed[shard] == ::ubt::Form::kTransformed) {
+      gaps->transformed.push_back({rank, offset, count});
+    }
+  }
+}
+
 class BoundedUnderTest : public AllreduceUnderTest {
  public:
   BoundedUnderTest(const std::shared_ptr<Context>& context,
@@ -55,6 +79,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
                    size_t count,
                    ::ubt::Fill fill)
       : rank_(context->rank),
+        elements_(count),
         fill_(fill),
         algorithm_(std::make_unique<BoundedTransposeAllreduce<float>>(
             context, std::vector<float*>{data}, count)) {}
@@ -78,11 +103,13 @@ class BoundedUnderTest : public AllreduceUnderTest {
       const int filler = fill_ == ::ubt::Fill::kLocal ? rank_ : -1;
       outcome.gaps.filled.push_back({filler, range.offset, range.count});
     }
+    addShards(*report, rank_, elements_, &outcome.gaps);
     return outcome;
   }
 
  private:
   const int rank_;
+  const size_t elements_;
   const ::ubt::Fill fill_;
   std::unique_ptr<BoundedTransposeAllreduce<float>> algorithm_;
 };

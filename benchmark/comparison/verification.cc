@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "benchmark/comparison/transformed_shard.h"
+
 namespace gloo {
 namespace compare {
 
@@ -27,82 +29,6 @@ float randomInput(int rank, size_t index) {
   // 24 bits: every value is a float.
   return static_cast<int32_t>(bits >> 40) * (1.0f / (1 << 23)) - 1.0f;
 }
-
-// Goes over the elements and knows what each rank counts for there.
-class GapWalk {
- public:
-  explicit GapWalk(int ranks)
-      : missing_(ranks, false), contributors_(ranks), filled_(kNotFilled) {}
-
-  // False if a range makes no sense.
-  bool add(const std::vector<RankRange>& ranges, bool filled, size_t elements) {
-    const int lowest = filled ? -1 : 0;
-    const int ranks = missing_.size();
-    for (const auto& range : ranges) {
-      if (range.rank < lowest || range.rank >= ranks ||
-          range.offset > elements || range.count > elements - range.offset) {
-        return false;
-      }
-      changes_.push_back({range.offset, range.rank, filled, true});
-      changes_.push_back(
-          {range.offset + range.count, range.rank, filled, false});
-    }
-    return true;
-  }
-
-  // To be called once all ranges have been added.
-  void begin() {
-    // At one index ends come first, so that adjacent ranges join.
-    std::sort(
-        changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
-          return a.index != b.index ? a.index < b.index : a.begins < b.begins;
-        });
-    next_ = changes_.begin();
-  }
-
-  // False if ranges overlap. REQUIRES: called for every index, in order.
-  bool moveTo(size_t index) {
-    for (; next_ != changes_.end() && next_->index == index; ++next_) {
-      if (next_->filled) {
-        if ((filled_ == kNotFilled) != next_->begins) {
-          return false;
-        }
-        filled_ = next_->begins ? next_->rank : kNotFilled;
-      } else {
-        if (missing_[next_->rank] == next_->begins) {
-          return false;
-        }
-        missing_[next_->rank] = next_->begins;
-        contributors_ += next_->begins ? -1 : 1;
-      }
-    }
-    return true;
-  }
-
-  double weight(int rank) const {
-    const double ranks = missing_.size();
-    if (filled_ != kNotFilled) {
-      return filled_ == rank ? ranks : 0;
-    }
-    return missing_[rank] ? 0 : ranks / contributors_;
-  }
-
- private:
-  static constexpr int kNotFilled = -2;
-
-  struct Change {
-    size_t index;
-    int rank;
-    bool filled;
-    bool begins;
-  };
-
-  std::vector<Change> changes_;
-  std::vector<Change>::const_iterator next_;
-  std::vector<bool> missing_;  // by rank
-  int contributors_;
-  int filled_;  // whose contribution stands in
-};
 
 }  // namespace
 
@@ -136,7 +62,8 @@ bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
   }
   for (size_t done = 0; done < elements_; done += kPeriod) {
     const size_t count = std::min(kPeriod, elements_ - done);
-    // Sums of integers are never -0, so equal values are equal bits.
+    // Small integers: a transform and its way back round as little as a sum
+    // does. But they may leave -0, which is as good as 0.
     if (!std::equal(data + done, data + done + count, exactInputSums_.data())) {
       return false;
     }
@@ -145,7 +72,7 @@ bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
 }
 
 bool Verification::verifyRandom(const float* data, const Gaps& gaps) {
-  if (!gaps.empty()) {
+  if (!gaps.empty() || !gaps.transformed.empty()) {
     return verifyIncomplete(data, gaps, &randomInput);
   }
   if (randomSums_.empty()) {
@@ -168,27 +95,43 @@ bool Verification::verifyRandom(const float* data, const Gaps& gaps) {
 bool Verification::verifyIncomplete(const float* data,
                                     const Gaps& gaps,
                                     Input input) const {
-  GapWalk walk(ranks_);
-  if (!walk.add(gaps.missing, false, elements_) ||
-      !walk.add(gaps.filled, true, elements_)) {
+  GapWalk walk(ranks_, elements_);
+  const auto shards = transformedShards(gaps, ranks_, elements_);
+  if (!shards || !walk.begin(gaps)) {
     return false;
   }
-  walk.begin();
-  for (size_t i = 0; i < elements_; i++) {
-    if (!walk.moveTo(i)) {
+  for (const auto& shard : *shards) {
+    if (!verifyPlain(data, shard.begin(), input, &walk) ||
+        !shard.verify(data, input, &walk)) {
       return false;
     }
-    Sum sum = {0, 0};
-    for (int rank = 0; rank < ranks_; rank++) {
-      const double weight = walk.weight(rank);
-      if (weight > 0) {
-        const double x = input(rank, i);
-        sum.value += weight * x;
-        sum.magnitude += weight * std::fabs(x);
+  }
+  return verifyPlain(data, elements_, input, &walk);
+}
+
+// From where the walk is, up to `end`.
+bool Verification::verifyPlain(const float* data,
+                               size_t end,
+                               Input input,
+                               GapWalk* walk) const {
+  GapRun run;
+  while (walk->at() < end) {
+    if (!walk->next(end, &run)) {
+      return false;
+    }
+    for (size_t i = run.begin; i < run.end; i++) {
+      Sum sum = {0, 0};
+      for (int rank = 0; rank < ranks_; rank++) {
+        const double weight = run.weight(rank);
+        if (weight > 0) {
+          const double x = input(rank, i);
+          sum.value += weight * x;
+          sum.magnitude += weight * std::fabs(x);
+        }
       }
-    }
-    if (!isClose(data[i], sum)) {
-      return false;
+      if (!isClose(data[i], sum)) {
+        return false;
+      }
     }
   }
   return true;

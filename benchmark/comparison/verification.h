@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "benchmark/comparison/allreduce_under_test.h"
+#include "benchmark/comparison/gap_walk.h"
 
 namespace gloo {
 namespace compare {
@@ -16,7 +17,8 @@ namespace compare {
 // * Random: values in [-1, 1). A result may be off by n * eps * sum|x|.
 //
 // Where there are gaps, the result is compared with what should be there
-// instead, with the same tolerance for either kind of input.
+// instead, with the same tolerance for either kind of input; of shards that
+// travelled transformed, with a larger one (TransformedShard).
 class Verification {
  public:
   // Takes 12 bytes an element, once verifyRandom() is called.
@@ -34,10 +36,11 @@ class Verification {
     double magnitude;  // sum|x|
   };
 
-  // One contributor's input.
-  using Input = float (*)(int rank, size_t index);
-
   bool verifyIncomplete(const float* data, const Gaps& gaps, Input input) const;
+  bool verifyPlain(const float* data,
+                   size_t end,
+                   Input input,
+                   GapWalk* walk) const;
   Sum completeSum(Input input, size_t index) const;
   bool isClose(float result, Sum expected) const;
 

@@ -5,7 +5,8 @@ from front_end import preload
 PLAIN = "gloo"  # without this project's library
 
 # As the library knows them in GLOO_ALGO.
-_PRELOADED = ("ring", "bcube", "halving_doubling", "transpose", "optireduce")
+_PRELOADED = ("ring", "bcube", "halving_doubling", "transpose",
+              "hierarchical_transpose", "optireduce")
 
 KNOWN = (PLAIN, *_PRELOADED)
 

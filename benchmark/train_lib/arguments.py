@@ -34,8 +34,8 @@ models
 
 algorithms
   gloo        PyTorch's own, without this project's library
-  ring, bcube, halving_doubling, transpose
-              exact ones, over TCP
+  ring, bcube, halving_doubling, transpose, hierarchical_transpose
+              exact ones, over TCP; the last in groups (GLOO_UBT_GROUPS)
   optireduce  bounded in time, over UDP: what is late is left out of the mean.
               The first 20 allreduces of a size are exact and teach the bound
 

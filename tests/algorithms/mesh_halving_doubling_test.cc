@@ -14,14 +14,12 @@
 #include "algorithms/transpose_allreduce.h"
 #include "tests/conformance/halving_doubling.h"
 #include "tests/conformance/mesh.h"
+#include "tests/conformance/sum_options.h"
 #include "tests/conformance/transpose_job.h"
 
 namespace gloo {
 namespace testing {
 namespace {
-
-const AllreduceOptions::Func kSumFloats =
-    static_cast<void (*)(void*, const void*, const void*, size_t)>(&sum<float>);
 
 constexpr Form kForms[] = {Form::kHalvingDoublingInPlace,
                            Form::kHalvingDoublingSeparate};
@@ -112,28 +110,15 @@ TEST(HalvingDoubling, differentTagsRunAtOnce) {
   const size_t count = 10000;
   const auto sum = reference<float>(Operation::kSum, kRanks, 1, count);
   const auto treeSum = treeReference<float>(Operation::kSum, kRanks, 1, count);
-  using Allreduce = void (*)(const AllreduceOptions&);
   const auto error =
       sharedMesh(tcpTransport(), kRanks).run([&](const auto& context) {
-        const auto runMany = [&](Allreduce allreduce,
-                                 uint32_t tag,
-                                 const std::vector<float>& expected) {
-          for (int i = 0; i < 20; i++) {
-            auto values =
-                inputOf<float>(Operation::kSum, context->rank, 0, count);
-            AllreduceOptions options(context);
-            options.setOutput(values.data(), count);
-            options.setReduceFunction(kSumFloats);
-            options.setTag(tag);
-            allreduce(options);
-            expectAll(expected, {values}, context->rank);
-          }
-        };
         std::vector<std::thread> threads;
-        threads.emplace_back([&] { runMany(&transposeAllreduce, 0, sum); });
+        threads.emplace_back(
+            [&] { sumManyTimes(context, 0, &transposeAllreduce, sum); });
         for (uint32_t tag = 0; tag < 4; tag++) {
-          threads.emplace_back(
-              [&, tag] { runMany(&halvingDoublingAllreduce, tag, treeSum); });
+          threads.emplace_back([&, tag] {
+            sumManyTimes(context, tag, &halvingDoublingAllreduce, treeSum);
+          });
         }
         for (auto& thread : threads) {
           thread.join();
@@ -146,9 +131,7 @@ void sumFloats(const std::shared_ptr<Context>& context,
                size_t count,
                std::chrono::milliseconds timeout) {
   std::vector<float> values(count, 1);
-  AllreduceOptions options(context);
-  options.setOutput(values.data(), count);
-  options.setReduceFunction(kSumFloats);
+  AllreduceOptions options = sumOptions(context, &values);
   options.setTimeout(timeout);
   halvingDoublingAllreduce(options);
   EXPECT_EQ(values, std::vector<float>(count, context->size));

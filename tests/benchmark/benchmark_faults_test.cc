@@ -97,10 +97,13 @@ TEST_F(BenchmarkFaultsTest, AKilledRankEndsTheOthers) {
     }
     // Rank 0 prints its header once all are connected.
     const auto end = std::chrono::steady_clock::now() + kLimit;
-    const auto started = [&] {
+    const auto said = [&] {
       std::stringstream output;
       output << std::ifstream(path + ".out").rdbuf();
-      return output.str().find("iterations") != std::string::npos;
+      return output.str();
+    };
+    const auto started = [&] {
+      return said().find("iterations") != std::string::npos;
     };
     while (!started()) {
       ASSERT_LT(std::chrono::steady_clock::now(), end);
@@ -112,8 +115,8 @@ TEST_F(BenchmarkFaultsTest, AKilledRankEndsTheOthers) {
     const test::Lateness lateness;
     const auto killed = std::chrono::steady_clock::now();
     ranks[1]->signal(SIGKILL);
-    EXPECT_EQ(ranks[0]->wait(kLimit), 1) << transport;
-    EXPECT_EQ(ranks[2]->wait(kLimit), 1) << transport;
+    EXPECT_EQ(ranks[0]->wait(kLimit), 1) << transport << ": " << said();
+    EXPECT_EQ(ranks[2]->wait(kLimit), 1) << transport << ": " << said();
     EXPECT_LE(std::chrono::steady_clock::now() - killed,
               kNamedWithin + kHops * lateness.worst())
         << transport;

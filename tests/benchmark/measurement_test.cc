@@ -123,6 +123,7 @@ TEST(Registry, HasEveryBenchmarkOfGloo) {
                            "isendirecv_stress",
                            "new_allreduce_ring",
                            "allreduce_transpose",
+                           "allreduce_hierarchical_transpose",
                            "allreduce_optireduce"}) {
     EXPECT_EQ(findBenchmark(name).name, name);
     EXPECT_THAT(listBenchmarks(), HasSubstr(name));

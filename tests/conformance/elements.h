@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "algorithms/rank_groups.h"
+
 namespace gloo {
 namespace testing {
 
@@ -105,6 +107,33 @@ std::vector<T> reference(Operation operation,
   for (int rank = 1; rank < ranks; rank++) {
     combineInto(
         operation, &result, contributionOf<T>(operation, rank, inputs, count));
+  }
+  return result;
+}
+
+// What a hierarchical one has to give: the members of each group combined in
+// their order, and then the groups.
+template <typename T>
+std::vector<T> groupsReference(Operation operation,
+                               const RankGroups& groups,
+                               int inputs,
+                               size_t count) {
+  std::vector<T> result;
+  for (int group = 0; group < groups.count(); group++) {
+    std::vector<T> sum;
+    for (const int rank : groups.members(group)) {
+      const auto part = contributionOf<T>(operation, rank, inputs, count);
+      if (sum.empty()) {
+        sum = part;
+      } else {
+        combineInto(operation, &sum, part);
+      }
+    }
+    if (group == 0) {
+      result = sum;
+    } else {
+      combineInto(operation, &result, sum);
+    }
   }
   return result;
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <gloo/allreduce.h>
-#include <gloo/context.h>
 
 #include "algorithms/allreduce_options.h"
+#include "algorithms/context_mesh.h"
 #include "algorithms/mesh_halving_doubling.h"
 
 namespace gloo {
@@ -13,14 +13,7 @@ namespace testing {
 // meshHalvingDoublingAllreduce() over the options' own context.
 inline void halvingDoublingAllreduce(const AllreduceOptions& options) {
   const auto& impl = allreduceOptionsImpl(options);
-  Context& context = *impl.context;
-  meshHalvingDoublingAllreduce({context.rank,
-                                context.size,
-                                [&context](void* ptr, size_t bytes) {
-                                  return context.createUnboundBuffer(ptr,
-                                                                     bytes);
-                                }},
-                               impl);
+  meshHalvingDoublingAllreduce(contextMesh(*impl.context), impl);
 }
 
 }  // namespace testing

@@ -83,5 +83,13 @@ void forgetMesh(const Transport& transport, int ranks) {
   meshes().erase({transport.name, ranks});
 }
 
+void makeSynchronous(Context& context) {
+  for (int peer = 0; peer < context.size; peer++) {
+    if (peer != context.rank) {
+      context.getPair(peer)->setSync(true, false);
+    }
+  }
+}
+
 }  // namespace testing
 }  // namespace gloo

@@ -37,5 +37,8 @@ class Mesh {
 Mesh& sharedMesh(const Transport& transport, int ranks);
 void forgetMesh(const Transport& transport, int ranks);
 
+// All of a rank's pairs.
+void makeSynchronous(Context& context);
+
 }  // namespace testing
 }  // namespace gloo

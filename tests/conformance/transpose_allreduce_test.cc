@@ -11,14 +11,12 @@
 #include <vector>
 
 #include "algorithms/bounded_transpose_allreduce.h"
+#include "tests/conformance/sum_options.h"
 #include "tests/conformance/transpose_job.h"
 
 namespace gloo {
 namespace testing {
 namespace {
-
-const AllreduceOptions::Func kSumFloats =
-    static_cast<void (*)(void*, const void*, const void*, size_t)>(&sum<float>);
 
 class TransposeSegments : public ::testing::TestWithParam<Transport> {};
 
@@ -65,11 +63,7 @@ TEST_P(TransposeSegments, synchronousPairsDoNotBlockEachOther) {
     Mesh mesh(GetParam(), kRanks);
     const auto expected = reference<float>(Operation::kSum, kRanks, 1, count);
     const auto error = mesh.run([&](const auto& context) {
-      for (int peer = 0; peer < kRanks; peer++) {
-        if (peer != context->rank) {
-          context->getPair(peer)->setSync(true, false);
-        }
-      }
+      makeSynchronous(*context);
       runClass<TransposeAllreduce, float>(
           {Form::kClass, Operation::kSum, 1, count}, context, expected);
     });
@@ -91,16 +85,7 @@ TEST_P(TransposeOptions, differentTagsRunAtOnce) {
     std::vector<std::thread> threads;
     for (uint32_t tag = 0; tag < 4; tag++) {
       threads.emplace_back([&, tag] {
-        for (int i = 0; i < 20; i++) {
-          auto values =
-              inputOf<float>(Operation::kSum, context->rank, 0, count);
-          AllreduceOptions options(context);
-          options.setOutput(values.data(), count);
-          options.setReduceFunction(kSumFloats);
-          options.setTag(tag);
-          transposeAllreduce(options);
-          expectAll(expected, {values}, context->rank);
-        }
+        sumManyTimes(context, tag, &transposeAllreduce, expected);
       });
     }
     for (auto& thread : threads) {
@@ -129,12 +114,12 @@ TEST_P(TransposeOptions, refusesWhatGlooRefuses) {
     refused(noFunction);
     AllreduceOptions noOutput(context);
     noOutput.setInput(values.data(), count);
-    noOutput.setReduceFunction(kSumFloats);
+    noOutput.setReduceFunction(sumFunction<float>());
     refused(noOutput);
     AllreduceOptions unequal(context);
     unequal.setInput(values.data(), count - 1);
     unequal.setOutput(values.data(), count);
-    unequal.setReduceFunction(kSumFloats);
+    unequal.setReduceFunction(sumFunction<float>());
     refused(unequal);
     EXPECT_THROW(TransposeAllreduce<float>(context, {values.data()}, -1),
                  EnforceNotMet);
@@ -154,9 +139,7 @@ TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
       return;
     }
     std::vector<float> values(100);
-    AllreduceOptions options(context);
-    options.setOutput(values.data(), 100);
-    options.setReduceFunction(kSumFloats);
+    AllreduceOptions options = sumOptions(context, &values);
     options.setTimeout(std::chrono::milliseconds(200));
     EXPECT_THROW(transposeAllreduce(options), IoException);
   });
@@ -187,9 +170,7 @@ TEST_P(TransposeOptions, otherElementsAreNeverAdded) {
     Mesh mesh(GetParam(), 2);
     const auto error = mesh.run([&](const auto& context) {
       std::vector<float> values(context->rank == 1 ? other : 1000);
-      AllreduceOptions options(context);
-      options.setOutput(values.data(), values.size());
-      options.setReduceFunction(kSumFloats);
+      AllreduceOptions options = sumOptions(context, &values);
       options.setTimeout(std::chrono::milliseconds(300));
       transposeAllreduce(options);
     });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
 #include "tests/conformance/buffers.h"
 #include "tests/conformance/elements.h"
@@ -18,6 +19,22 @@
 
 namespace gloo {
 namespace testing {
+
+// Wishes by rank: for so many equal groups, or as if ranks ran on these hosts.
+inline std::vector<GroupWish> equalGroups(int ranks, uint32_t groups) {
+  return std::vector<GroupWish>(
+      ranks, {{transport::ubt::Grouping::By::kCount, groups}, 0});
+}
+
+inline std::vector<GroupWish> onHosts(const std::vector<int>& hosts) {
+  std::vector<GroupWish> wishes;
+  wishes.reserve(hosts.size());
+  for (const int host : hosts) {
+    wishes.push_back({{transport::ubt::Grouping::By::kHost, 0},
+                      static_cast<uint64_t>(host)});
+  }
+  return wishes;
+}
 
 // Test vocabulary: one allreduce, run on all ranks of a shared mesh in one of
 // the forms that a user can call, and checked bit by bit.
@@ -30,6 +47,9 @@ enum class Form {
   kBoundedOptions,  // in place
   kHalvingDoublingInPlace,
   kHalvingDoublingSeparate,
+  kHierarchicalClass,  // these take the job's wishes
+  kHierarchicalInPlace,
+  kHierarchicalSeparate,
 };
 
 inline const char* formName(Form form) {
@@ -39,13 +59,22 @@ inline const char* formName(Form form) {
                                     "BoundedClass",
                                     "BoundedInPlace",
                                     "HalvingDoublingInPlace",
-                                    "HalvingDoublingSeparate"};
+                                    "HalvingDoublingSeparate",
+                                    "HierarchicalClass",
+                                    "HierarchicalInPlace",
+                                    "HierarchicalSeparate"};
   return kNames[static_cast<int>(form)];
 }
 
 inline bool halvesAndDoubles(Form form) {
   return form == Form::kHalvingDoublingInPlace ||
          form == Form::kHalvingDoublingSeparate;
+}
+
+inline bool formsGroups(Form form) {
+  return form == Form::kHierarchicalClass ||
+         form == Form::kHierarchicalInPlace ||
+         form == Form::kHierarchicalSeparate;
 }
 
 template <typename T>
@@ -69,8 +98,9 @@ struct Job {
   Operation operation;
   int inputs;
   size_t count;
-  size_t segmentBytesMax = 1 << 20;  // options forms only
-  int repeats = 1;                   // with fresh inputs every time
+  size_t segmentBytesMax = 1 << 20;    // options forms only
+  int repeats = 1;                     // with fresh inputs every time
+  std::vector<GroupWish> wishes = {};  // by rank
 };
 
 inline std::string describe(const Job& job) {
@@ -113,23 +143,37 @@ void runClass(const Job& job,
               const std::vector<T>& expected) {
   const auto original = inputsOf<T>(job, context->rank);
   auto buffers = original;
-  Algorithm<T> algorithm(
-      context, pointersTo(buffers), job.count, functionOf<T>(job.operation));
+  const auto function = functionOf<T>(job.operation);
+  const auto algorithm = [&]() -> std::unique_ptr<gloo::Algorithm> {
+    if constexpr (std::is_same<Algorithm<T>,
+                               HierarchicalTransposeAllreduce<T>>::value) {
+      return std::make_unique<Algorithm<T>>(context,
+                                            pointersTo(buffers),
+                                            job.count,
+                                            function,
+                                            job.wishes[context->rank]);
+    } else {
+      return std::make_unique<Algorithm<T>>(
+          context, pointersTo(buffers), job.count, function);
+    }
+  }();
   for (int i = 0; i < job.repeats; i++) {
     for (int input = 0; input < job.inputs; input++) {
       std::copy(original[input].begin(),
                 original[input].end(),
                 buffers[input].begin());
     }
-    algorithm.run();
+    algorithm->run();
     expectAll(expected, buffers, context->rank);
   }
 }
 
-inline void callOptions(Form form, const AllreduceOptions& options) {
-  if (halvesAndDoubles(form)) {
+inline void callOptions(const Job& job, const AllreduceOptions& options) {
+  if (halvesAndDoubles(job.form)) {
     halvingDoublingAllreduce(options);
-  } else if (form == Form::kBoundedOptions) {
+  } else if (formsGroups(job.form)) {
+    hierarchicalTransposeAllreduce(options, RankGroups::agreed(job.wishes));
+  } else if (job.form == Form::kBoundedOptions) {
     boundedTransposeAllreduce(options);
   } else {
     transposeAllreduce(options);
@@ -155,10 +199,11 @@ void runOptions(const Job& job,
     options.setMaxSegmentSize(job.segmentBytesMax);
     options.setTag(7);
     if (job.form == Form::kOptionsSeparate ||
-        job.form == Form::kHalvingDoublingSeparate) {
+        job.form == Form::kHalvingDoublingSeparate ||
+        job.form == Form::kHierarchicalSeparate) {
       options.setInputs(pointersTo(inputs), job.count);
       options.setOutputs(pointersTo(outputs), job.count);
-      callOptions(job.form, options);
+      callOptions(job, options);
       expectAll(expected, outputs, context->rank);
       for (int input = 0; input < job.inputs; input++) {
         expectAll(inputOf<T>(job.operation, context->rank, input, job.count),
@@ -167,7 +212,7 @@ void runOptions(const Job& job,
       }
     } else {
       options.setOutputs(pointersTo(inputs), job.count);
-      callOptions(job.form, options);
+      callOptions(job, options);
       expectAll(expected, inputs, context->rank);
     }
   }
@@ -179,10 +224,17 @@ void runJob(const Job& job, const Transport& transport, int ranks) {
   const auto expected =
       halvesAndDoubles(job.form)
           ? treeReference<T>(job.operation, ranks, job.inputs, job.count)
+      : formsGroups(job.form)
+          ? groupsReference<T>(job.operation,
+                               RankGroups::agreed(job.wishes),
+                               job.inputs,
+                               job.count)
           : reference<T>(job.operation, ranks, job.inputs, job.count);
   const auto error = sharedMesh(transport, ranks).run([&](const auto& context) {
     if (job.form == Form::kClass) {
       runClass<TransposeAllreduce, T>(job, context, expected);
+    } else if (job.form == Form::kHierarchicalClass) {
+      runClass<HierarchicalTransposeAllreduce, T>(job, context, expected);
     } else if (job.form == Form::kBoundedClass) {
       runClass<BoundedTransposeAllreduce, T>(job, context, expected);
     } else {

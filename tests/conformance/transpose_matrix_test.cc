@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "tests/conformance/transpose_job.h"
+#include "tests/conformance/matrix.h"
 
 namespace gloo {
 namespace testing {
@@ -20,21 +20,16 @@ using Cell = std::tuple<Transport, int, Type, Operation, Form>;
 std::string cellName(const ::testing::TestParamInfo<Cell>& info) {
   return std::get<0>(info.param).name + "_" +
          std::to_string(std::get<1>(info.param)) + "ranks_" +
-         typeName(std::get<2>(info.param)) + "_" +
-         operationName(std::get<3>(info.param)) + "_" +
-         formName(std::get<4>(info.param));
+         jobName(std::get<2>(info.param),
+                 std::get<3>(info.param),
+                 std::get<4>(info.param));
 }
 
 class TransposeMatrix : public ::testing::TestWithParam<Cell> {};
 
 TEST_P(TransposeMatrix, equalsAPlainLoop) {
   const auto& [transport, ranks, type, operation, form] = GetParam();
-  const size_t fewer = ranks > 1 ? ranks - 1 : 0;
-  for (const size_t count : {size_t(0), size_t(1), fewer, size_t(1000)}) {
-    for (const int inputs : {1, 3}) {
-      runJob(type, {form, operation, inputs, count}, transport, ranks);
-    }
-  }
+  runSizes(type, {form, operation, 1, 0}, transport, ranks);
 }
 
 const auto kForms = ::testing::Values(
@@ -47,19 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
     TransposeMatrix,
     ::testing::Combine(::testing::ValuesIn(transports()),
                        ::testing::Values(2, 5),
-                       ::testing::Values(Type::kInt8,
-                                         Type::kUint8,
-                                         Type::kInt32,
-                                         Type::kUint32,
-                                         Type::kInt64,
-                                         Type::kUint64,
-                                         Type::kFloat16,
-                                         Type::kFloat,
-                                         Type::kDouble),
-                       ::testing::Values(Operation::kSum,
-                                         Operation::kProduct,
-                                         Operation::kMin,
-                                         Operation::kMax),
+                       everyType(),
+                       everyOperation(),
                        ::testing::Values(Form::kClass,
                                          Form::kOptionsInPlace,
                                          Form::kOptionsSeparate,

@@ -12,6 +12,7 @@
 #include "tests/sim/plain_reduction.h"
 #include "transport_ubt/core/cursor.h"
 #include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/group_key.h"
 
 namespace {
 
@@ -39,7 +40,10 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
     header.sealed = auth == ubt::AuthMode::kAead;  // of no effect otherwise
   }
   header.source = 1 + header.source % (kRanks - 1);
-  header.destination = 0;
+  const bool group = (header.destination & 1) != 0;
+  header.destination = group ? ubt::PacketHeader::kGroup : 0;
+  const ubt::PeerKeys keys =
+      group ? ubt::groupKeys(ubt::GroupSeed{}) : ubt::PeerKeys{};
   header.number &= ubt::PacketHeader::kControlNumber | 0xffff;
   if (size > ubt::PacketHeader::kBytes) {
     const auto* const payload =
@@ -53,18 +57,39 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
     header.encode(packet.data());
     std::byte* const payload = packet.data() + ubt::PacketHeader::kBytes;
     ubt::sealPacket(
-        ubt::SealKey{}, packet.data(), payload, payloadBytes, payload);
+        keys.sendSeal, packet.data(), payload, payloadBytes, payload);
     return packet;
   }
   header.encode(packet.data());
   const bool whole =
       header.type == ubt::PacketType::kControl || auth == ubt::AuthMode::kFull;
-  header.tag = ubt::packetTag(ubt::AuthKey{},
+  header.tag = ubt::packetTag(keys.send,
                               packet.data(),
                               packet.data() + ubt::PacketHeader::kBytes,
                               whole ? payloadBytes : 0);
   header.encode(packet.data());
   return packet;
+}
+
+// A peer's group key, all zero, as packetFrom() likes to have it.
+std::vector<uint8_t> groupKeyOf(ubt::AuthMode auth, uint16_t rank) {
+  ubt::PacketHeader header;
+  header.source = rank - 1;
+  header.number = ubt::PacketHeader::kControlNumber;
+  header.sealed = auth == ubt::AuthMode::kAead;
+  std::vector<uint8_t> bytes(ubt::PacketHeader::kBytes +
+                             ubt::ControlClocks::kBytes +
+                             ubt::ControlRecord::kBytesMax);
+  auto* const start = reinterpret_cast<std::byte*>(bytes.data());
+  header.encode(start);
+  ubt::WriteCursor cursor(start + ubt::PacketHeader::kBytes,
+                          bytes.size() - ubt::PacketHeader::kBytes);
+  ubt::ControlClocks().encode(&cursor);
+  ubt::ControlRecord record;
+  record.type = ubt::ControlType::kGroupKey;
+  record.encode(&cursor);
+  bytes.resize(ubt::PacketHeader::kBytes + cursor.used());
+  return bytes;
 }
 
 }  // namespace
@@ -88,6 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   setup.keys.resize(kRanks);
   setup.windowBytes.assign(kRanks, 1 << 20);
   setup.options.auth = auth;
+  setup.options.multicast = true;
   setup.options.warmupOps = 0;
   setup.options.boundScatter = setup.options.boundBroadcast =
       std::chrono::milliseconds(1);
@@ -101,6 +127,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ubt::OpId id = session->enter(
       now, 0, shape, reinterpret_cast<std::byte*>(bucket.data()));
 
+  for (uint16_t rank = 1; rank < kRanks; rank++) {
+    const auto key = groupKeyOf(auth, rank);
+    const auto packet = packetFrom(auth, key.data(), key.size());
+    endpoint.packetIn(now, packet.data(), packet.size());
+  }
   ubt::OutPacket out;
   while (size >= 2) {
     const size_t length = std::min<size_t>(data[0] | data[1] << 8, size - 2);

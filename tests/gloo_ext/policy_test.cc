@@ -46,6 +46,7 @@ TEST(Policy, KnowsEachAlgorithm) {
       {"bcube", Algorithm::kBcube},
       {"halving_doubling", Algorithm::kHalvingDoubling},
       {"transpose", Algorithm::kTranspose},
+      {"hierarchical_transpose", Algorithm::kHierarchicalTranspose},
       {"optireduce", Algorithm::kOptiReduce}};
   for (const auto& [name, algorithm] : algorithms) {
     const EnvironmentVariable variable(kAlgorithm, name);
@@ -59,15 +60,30 @@ TEST(Policy, NamesTheAlgorithmNearestToAMisspeltOne) {
       {"RING", "ring"},
       {"rin", "ring"},
       {"halving-doubling", "halving_doubling"},
+      {"hierarchical", "hierarchical_transpose"},
       {"transpose ", "transpose"}};
   for (const auto& [misspelt, meant] : nearest) {
     const EnvironmentVariable variable(kAlgorithm, misspelt);
-    EXPECT_THAT(
-        refusal(),
-        AllOf(HasSubstr("GLOO_ALGO=" + std::string(misspelt) + ": "),
-              HasSubstr("did you mean " + std::string(meant) + "?"),
-              HasSubstr("bcube halving_doubling optireduce ring transpose")));
+    EXPECT_THAT(refusal(),
+                AllOf(HasSubstr("GLOO_ALGO=" + std::string(misspelt) + ": "),
+                      HasSubstr("did you mean " + std::string(meant) + "?"),
+                      HasSubstr("bcube halving_doubling hierarchical_transpose "
+                                "optireduce ring transpose")));
   }
+}
+
+TEST(Policy, ReadsTheGroupsOfAHierarchicalTransposeAlone) {
+  const EnvironmentVariable groups("GLOO_UBT_GROUPS", "none");
+  {
+    const EnvironmentVariable algorithm(kAlgorithm, "transpose");
+    EXPECT_EQ(refusal(), "taken");
+  }
+  const EnvironmentVariable algorithm(kAlgorithm, "hierarchical_transpose");
+  EXPECT_EQ(refusal(),
+            "GLOO_UBT_GROUPS=none: expected one of: auto, host, or a number of "
+            "groups such as 4");
+  const EnvironmentVariable host("GLOO_UBT_GROUPS", "host");
+  EXPECT_EQ(Policy::fromEnvironment().groups.str(), "host");
 }
 
 TEST(Policy, ReadsWhatTheBoundedPathNeeds) {

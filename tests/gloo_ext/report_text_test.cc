@@ -140,6 +140,7 @@ Statistics::Totals someTotals() {
   totals.p50 = microseconds(1500);
   totals.p99 = microseconds(2500);
   totals.skippedOps = 17;
+  totals.zeroedElements = 18;
   totals.repairedBytes = 18;
   totals.bounds.push_back(
       {256, microseconds(1), microseconds(2), microseconds(3)});
@@ -170,6 +171,7 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
                          {"p50_us", 1500.0},
                          {"p99_us", 2500.0},
                          {"skipped_ops", 17},
+                         {"zeroed_elements", 18},
                          {"repaired_bytes", 18}};
   for (const auto& [name, value] : expected.items()) {
     EXPECT_EQ(got.value(name, json()), value) << name;
@@ -252,6 +254,7 @@ TEST(ReportText, TextfileIsWhatPrometheusReads) {
       {"pairs_missing_total{rank=\"7\"}", 10},
       {"drift_elements_total{rank=\"7\"}", 9},
       {"skipped_ops_total{rank=\"7\"}", 17},
+      {"zeroed_elements_total{rank=\"7\"}", 18},
       {"repaired_bytes_total{rank=\"7\"}", 18},
       {"lost_bytes_total{rank=\"7\",peer=\"20\",address=\"[::1]:1000\"}", 14},
       {"op_seconds{rank=\"7\",quantile=\"0.5\"}", 0.0015},

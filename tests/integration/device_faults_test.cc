@@ -92,6 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_BOUND_MODE", "mean", "one of: median, paper"},
         Wrong{"GLOO_UBT_WARMUP_OPS", "-1", "integer from 0 to 1000000"},
         Wrong{"GLOO_UBT_HARD_BOUND", "0", "integer from 1 to 1000"},
+        Wrong{"GLOO_UBT_ZERO_LOSS", "1", "a share from 0"},
+        Wrong{"GLOO_UBT_HALT_LOSS", "50%", "a share from 0"},
         Wrong{"GLOO_UBT_LEAD_OPS", "65", "integer from 1 to 64"},
         Wrong{"GLOO_UBT_MIN_BYTES", "256K", "integer from 0"},
         Wrong{"GLOO_UBT_PORTS", "80", "integer from 1024 to 65535"},
@@ -100,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_PORTS", "any", "integer from 1024 to 65535"},
         Wrong{"GLOO_UBT_MTU", "100", "integer from 576 to 65536"},
         Wrong{"GLOO_UBT_GSO", "maybe", "one of: off, on"},
+        Wrong{"GLOO_UBT_MULTICAST", "on", "one of: auto, off"},
         Wrong{"GLOO_UBT_ARENA_BYTES", "4096", "integer from 1048576"},
         Wrong{"GLOO_UBT_WINDOW_BYTES", "1", "integer from 65536"},
         Wrong{"GLOO_UBT_SECRET_FILE", "/no/such", "readable file"},
@@ -162,6 +165,23 @@ TEST(Mtu, MayDifferBetweenRanks) {
   Job job(2);
   job.start(0, {"--ops", "3"}, {"GLOO_UBT_MTU=1500"});
   expectExactSums(&job, {"--ops", "3"}, {"GLOO_UBT_MTU=9000"});
+}
+
+// Little of what the first says gets through, but that it is gone does.
+TEST(Halt, EndsEveryRankAndSaysWhy) {
+  Job job(3);
+  job.startRest({"--ops", "2000"},
+                {"GLOO_UBT_BOUND=5ms",
+                 "GLOO_UBT_REPAIR=none",
+                 "GLOO_UBT_HALT_LOSS=0.5",
+                 "GLOO_UBT_FAULT=loss:0.9"});
+  std::string all;
+  for (int rank = 0; rank < job.size(); rank++) {
+    EXPECT_NE(job.wait(rank), 0);
+    EXPECT_THAT(job.output(rank), HasSubstr("ended with: "));
+    all += job.output(rank);
+  }
+  EXPECT_THAT(all, HasSubstr("set GLOO_UBT_HALT_LOSS higher"));
 }
 
 TEST(Ipv6, CarriesEverything) {

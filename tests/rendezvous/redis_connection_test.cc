@@ -2,15 +2,14 @@
 #include "rendezvous/redis_connection.h"
 
 #include <arpa/inet.h>
-#include <gloo/common/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <functional>
 #include <thread>
 
+#include "tests/rendezvous/failure.h"
 #include "tests/support/redis_server.h"
 
 namespace gloo {
@@ -27,15 +26,6 @@ Deadline in(int ms) {
 
 std::unique_ptr<RedisConnection> connect(const std::string& url, int ms) {
   return std::make_unique<RedisConnection>(RedisUrl::parse(url), in(ms));
-}
-
-std::string failure(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const IoException& e) {
-    return e.what();
-  }
-  return "no failure";
 }
 
 TEST(RedisConnection, TcpAndUnixSocket) {

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <future>
 #include <thread>
 
+#include "tests/rendezvous/failure.h"
 #include "tests/support/redis_server.h"
 
 namespace gloo {
@@ -61,12 +61,7 @@ class RosterTest : public ::testing::Test {
 
   // The error with which a rank failed.
   static std::string failure(std::future<Roster>& rank) {
-    try {
-      rank.get();
-    } catch (const IoException& e) {
-      return e.what();
-    }
-    return "no failure";
+    return rendezvous::failure([&] { rank.get(); });
   }
 
   // Checks that all ranks got the same roster; returns its run id.

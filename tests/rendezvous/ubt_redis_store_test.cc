@@ -15,6 +15,7 @@
 #include <future>
 #include <mutex>
 
+#include "tests/rendezvous/failure.h"
 #include "tests/support/redis_server.h"
 
 namespace gloo {
@@ -27,15 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 std::vector<char> bytes(const std::string& text) {
   return {text.begin(), text.end()};
-}
-
-std::string failure(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const IoException& e) {
-    return e.what();
-  }
-  return "no failure";
 }
 
 class UbtRedisStoreTest : public ::testing::Test {

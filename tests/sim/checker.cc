@@ -21,16 +21,22 @@ bool saysFilled(const OpReport& report, size_t begin, size_t end) {
                      });
 }
 
-// Whether any rank contributed to a shard, or got it, transformed.
-bool isSpread(int owner, const std::vector<Outcome>& outcomes) {
-  return std::any_of(
-      outcomes.begin(), outcomes.end(), [owner](const Outcome& outcome) {
-        const OpReport& report = outcome.report;
-        return outcome.there &&
-               (report.contributed[owner] == Form::kTransformed ||
-                (!report.forms.empty() &&
-                 report.forms[owner] == Form::kTransformed));
-      });
+// Whether any rank contributed to a shard, or got it, transformed; or one may
+// have of which there is no outcome.
+bool isSpread(const SimOptions& options,
+              int owner,
+              const std::vector<Outcome>& outcomes) {
+  for (int rank = 0; rank < options.ranks; rank++) {
+    const Outcome& outcome = outcomes[rank];
+    const OpReport& report = outcome.report;
+    if (outcome.there ? report.contributed[owner] == Form::kTransformed ||
+                            (!report.forms.empty() &&
+                             report.forms[owner] == Form::kTransformed)
+                      : options.mayTransform(rank)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -52,7 +58,7 @@ void Checker::check(const OpKey& key,
   bool ownersKnown = true;
   for (int owner = 0; owner < options_.ranks; owner++) {
     ownersKnown = ownersKnown && outcomes[owner].there;
-    const bool spread = isSpread(owner, outcomes);
+    const bool spread = isSpread(options_, owner, outcomes);
     if (spread) {
       checkSpread(key, owner, outcomes);
     }
@@ -163,6 +169,9 @@ void Checker::checkTime(const OpKey& key,
   if (byHand && protocol.warmupOps == 0 && !report.bounded) {
     fail(key, rank, "not bounded, though its bounds are set");
   }
+  // Who waits for a full socket notices the end that much later.
+  most += Duration(static_cast<int64_t>(1e9 * options_.socketBytes /
+                                        options_.bytesPerSecond));
   if (report.elapsed > most || (!mayHaveWaited && took > most)) {
     fail(key, rank, "outlasted its bounds");
   }
@@ -328,7 +337,7 @@ void Checker::checkTraffic(const Counters& counters,
   const auto balance = [&](const char* what,
                            uint64_t sent,
                            uint64_t ended,
-                           std::initializer_list<Counter> ends) {
+                           const std::vector<Counter>& ends) {
     for (const Counter end : ends) {
       ended += total(end);
     }
@@ -337,26 +346,43 @@ void Checker::checkTraffic(const Counters& counters,
                  " went out, " + std::to_string(ended) + " are accounted for");
     }
   };
-  balance("data",
-          total(Counter::kSentData) + network.duplicated(PacketType::kData),
-          network.lost(PacketType::kData) + traffic.deafData,
-          {Counter::kAcceptedData,
-           Counter::kDuplicateData,
-           Counter::kLateData,
-           Counter::kUnannounced,
-           Counter::kMismatched,
-           Counter::kTooEarly,
-           Counter::kArenaFull});
-  balance(
-      "control",
-      total(Counter::kSentControl) + network.duplicated(PacketType::kControl),
-      network.lost(PacketType::kControl) + traffic.deafControl,
-      {Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer});
+  const std::initializer_list<Counter> dataEnds = {Counter::kAcceptedData,
+                                                   Counter::kDuplicateData,
+                                                   Counter::kLateData,
+                                                   Counter::kUnannounced,
+                                                   Counter::kMismatched,
+                                                   Counter::kTooEarly,
+                                                   Counter::kArenaFull};
+  const std::initializer_list<Counter> controlEnds = {
+      Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer};
+  const std::initializer_list<Counter> rejects = {Counter::kMalformed,
+                                                  Counter::kUnknownEpoch,
+                                                  Counter::kWrongRank,
+                                                  Counter::kBadTag};
+  const uint64_t data =
+      total(Counter::kSentData) + network.duplicated(PacketType::kData);
+  const uint64_t dataLost = network.lost(PacketType::kData) + traffic.deafData;
+  const uint64_t control =
+      total(Counter::kSentControl) + network.duplicated(PacketType::kControl);
+  const uint64_t controlLost =
+      network.lost(PacketType::kControl) + traffic.deafControl;
+  if (options_.protocol.multicast) {
+    // Who lacks an owner's key cannot tell its data from its control, nor
+    // either from a stranger's.
+    std::vector<Counter> ends = {Counter::kNoGroupKey};
+    for (const auto& some : {dataEnds, controlEnds, rejects}) {
+      ends.insert(ends.end(), some);
+    }
+    balance("all",
+            data + control + traffic.strangers,
+            dataLost + controlLost,
+            ends);
+    return;
+  }
+  balance("data", data, dataLost, dataEnds);
+  balance("control", control, controlLost, controlEnds);
   uint64_t rejected = 0;
-  for (const Counter reject : {Counter::kMalformed,
-                               Counter::kUnknownEpoch,
-                               Counter::kWrongRank,
-                               Counter::kBadTag}) {
+  for (const Counter reject : rejects) {
     rejected += total(reject);
   }
   if (rejected != traffic.strangers) {

@@ -3,11 +3,36 @@
 // Looks for violations of the protocol's promises under random faults.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "tests/sim/world.h"
+
+namespace {
+
+// Of bounded ops, in milliseconds.
+void printTimes(const ubt::sim::SimResult& result) {
+  std::vector<ubt::Duration> times = result.opTimes;
+  if (times.empty()) {
+    return;
+  }
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double share) {
+    const auto index = static_cast<size_t>(share * times.size());
+    return std::chrono::duration<double, std::milli>(
+               times[std::min(index, times.size() - 1)])
+        .count();
+  };
+  std::printf("  slowest rank's ms: p50 %.2f, p90 %.2f, p99 %.2f\n",
+              at(0.5),
+              at(0.9),
+              at(0.99));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   uint64_t ops = 20000;
@@ -49,6 +74,7 @@ int main(int argc, char** argv) {
                   result.errors,
                   result.pairsMissing,
                   result.driftElements);
+      printTimes(result);
       for (const auto& text : result.errorTexts) {
         std::printf("  error: %s\n", text.c_str());
       }

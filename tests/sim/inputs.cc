@@ -29,11 +29,15 @@ OpShape Inputs::shapeOf(const OpKey& key) const {
   const uint64_t hash = mix(options_.seed + key.first.first * 1000003ull +
                             key.first.second * 10007ull + key.second);
   OpShape shape;
+  shape.fingerprint = options_.protocol.fingerprint();
+  if (options_.oneShape) {
+    shape.elements = options_.elementsMax;
+    return shape;
+  }
   // Mostly of one size, so that bounds are learned.
   shape.elements = hash % 4 == 0 ? hash / 8 % (options_.elementsMax + 1)
                                  : options_.elementsMax;
   shape.type = static_cast<ElementType>(hash / 4 % kElementTypes);
-  shape.fingerprint = options_.protocol.fingerprint();
   return shape;
 }
 

@@ -16,6 +16,7 @@ Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
       events_(events),
       deliver_(std::move(deliver)),
       random_(options.seed ^ options.timingSeed << 32 ^ 0x6e6574),
+      bursts_(options, events->now()),
       up_(options.ranks),
       down_(options.ranks) {}
 
@@ -30,19 +31,37 @@ bool Network::partitioned(int from, int to) const {
          events_->now() < begin + options_.partitionFor;
 }
 
+Duration Network::wire(double bytes) const {
+  return Duration(static_cast<int64_t>(bytes * 1e9 / options_.bytesPerSecond));
+}
+
+TimePoint Network::writableAt(int rank) const {
+  return up_[rank].freeAt - wire(options_.socketBytes);
+}
+
 TimePoint Network::pass(Link* link, TimePoint arrival, size_t bytes) {
-  const auto wire = [this](double b) {
-    return Duration(static_cast<int64_t>(b * 1e9 / options_.bytesPerSecond));
-  };
   const TimePoint begin = std::max(arrival, link->freeAt);
   if (begin - arrival > wire(options_.queueBytes)) {
     return kNever;
   }
   link->freeAt = begin + wire(bytes + kFrameBytes);
+  link->bytes += bytes + kFrameBytes;
   return link->freeAt;
 }
 
+void Network::sendBursts() {
+  Bursts::Chunk chunk;
+  while (bursts_.next(events_->now(), &chunk)) {
+    const TimePoint sent =
+        pass(&up_[chunk.source], chunk.at, Bursts::kChunkBytes);
+    if (sent != kNever) {
+      pass(&down_[chunk.victim], sent, Bursts::kChunkBytes);
+    }
+  }
+}
+
 void Network::send(int from, int to, const Datagram& datagram) {
+  sendBursts();
   if (chance(options_.duplicate)) {
     duplicated_[index(typeOf(datagram))]++;
     forward(from, to, datagram);
@@ -50,8 +69,43 @@ void Network::send(int from, int to, const Datagram& datagram) {
   forward(from, to, datagram);
 }
 
-void Network::forward(int from, int to, const Datagram& datagram) {
+void Network::multicast(int from, const Datagram& datagram) {
+  sendBursts();
+  const size_t type = index(typeOf(datagram));
+  duplicated_[type] += options_.ranks - 2;
+  if (chance(options_.duplicate)) {
+    duplicated_[type] += options_.ranks - 1;
+    toMany(from, datagram);
+  }
+  toMany(from, datagram);
+}
+
+void Network::toMany(int from, const Datagram& datagram) {
   const TimePoint sent = pass(&up_[from], events_->now(), datagram.size());
+  for (int to = 0; to < options_.ranks; to++) {
+    if (to != from && deaf(to)) {
+      lost_[index(typeOf(datagram))]++;
+    } else if (to != from) {
+      deliver(from, to, sent, datagram);
+    }
+  }
+}
+
+bool Network::deaf(int rank) const {
+  const TimePoint begin = kStart + options_.deafAt;
+  return (options_.deafRanks >> rank & 1) != 0 && events_->now() >= begin &&
+         events_->now() < begin + options_.deafTime;
+}
+
+void Network::forward(int from, int to, const Datagram& datagram) {
+  deliver(
+      from, to, pass(&up_[from], events_->now(), datagram.size()), datagram);
+}
+
+void Network::deliver(int from,
+                      int to,
+                      TimePoint sent,
+                      const Datagram& datagram) {
   if (sent == kNever || partitioned(from, to) || chance(options_.loss)) {
     lost_[index(typeOf(datagram))]++;
     return;

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/sim/bursts.h"
 #include "tests/sim/event_queue.h"
 #include "tests/sim/sim_options.h"
 #include "transport_ubt/core/packet_header.h"
@@ -16,8 +17,8 @@ namespace ubt::sim {
 
 // Links with queues around one switch: a datagram waits at its sender's
 // uplink, then at its receiver's downlink, and is dropped where a queue is
-// full. Loss, duplication, reordering and partition come on top. Counts every
-// datagram's end.
+// full. Loss, duplication, reordering, partition and other people's bursts come
+// on top. Counts every datagram's end.
 class Network {
  public:
   using Datagram = std::vector<std::byte>;
@@ -27,12 +28,22 @@ class Network {
   Network(const SimOptions& options, EventQueue* events, Deliver deliver);
 
   void send(int from, int to, const Datagram& datagram);
+  // To all ranks but the sender: one datagram as far as the switch.
+  void multicast(int from, const Datagram& datagram);
 
   // Datagrams of a type.
+  // Those by which more arrive than were sent.
   uint64_t duplicated(PacketType type) const {
     return duplicated_[index(type)];
   }
   uint64_t lost(PacketType type) const { return lost_[index(type)]; }
+
+  // When what a rank's host holds back for its link has shrunk to what its
+  // socket lets wait; the past, if no more waits.
+  TimePoint writableAt(int rank) const;
+
+  // What a rank has put on its link.
+  uint64_t sentBytes(int rank) const { return up_[rank].bytes; }
 
   // REQUIRES a datagram that a core has written.
   static PacketType typeOf(const Datagram& datagram) {
@@ -42,14 +53,22 @@ class Network {
  private:
   struct Link {
     TimePoint freeAt{};
+    uint64_t bytes = 0;
   };
 
   static size_t index(PacketType type) {
     return type == PacketType::kData ? 0 : 1;
   }
+  Duration wire(double bytes) const;
   // When a datagram leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link, TimePoint arrival, size_t bytes);
+  // What others send until now.
+  void sendBursts();
   void forward(int from, int to, const Datagram& datagram);
+  void toMany(int from, const Datagram& datagram);
+  // What of a datagram that is at the switch then reaches a rank.
+  void deliver(int from, int to, TimePoint sent, const Datagram& datagram);
+  bool deaf(int rank) const;
   bool chance(double probability);
   bool partitioned(int from, int to) const;
 
@@ -57,6 +76,7 @@ class Network {
   EventQueue* const events_;
   const Deliver deliver_;
   std::mt19937_64 random_;
+  Bursts bursts_;
   std::vector<Link> up_;
   std::vector<Link> down_;
   TimePoint slowUntil_{};  // the slow rank is busy until then

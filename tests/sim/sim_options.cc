@@ -20,6 +20,7 @@ void visit(Options& o, Visitor&& member) {
   member("threads", o.threads);
   member("ops", o.ops);
   member("elements_max", o.elementsMax);
+  member("one_shape", o.oneShape);
   member("slot_bytes", o.slotBytes);
   member("arena_bytes", o.arenaBytes);
   member("window_bytes", o.windowBytes);
@@ -28,6 +29,7 @@ void visit(Options& o, Visitor&& member) {
   member("order", o.protocol.order);
   member("auth", o.protocol.auth);
   member("hadamard", o.protocol.hadamard);
+  member("multicast", o.protocol.multicast);
   member("mixed_forms", o.mixedForms);
   member("bound_mode", o.protocol.boundMode);
   member("early", o.protocol.early);
@@ -36,6 +38,8 @@ void visit(Options& o, Visitor&& member) {
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
   member("hard_bound_factor", o.protocol.hardBoundFactor);
   member("skip_loss", o.protocol.skipLoss);
+  member("zero_loss", o.protocol.zeroLoss);
+  member("halt_loss", o.protocol.haltLoss);
   member("lead_ops", o.protocol.leadOps);
   member("lead_bytes", o.protocol.leadBytes);
   member("timeout_ns", o.protocol.timeout);
@@ -49,6 +53,15 @@ void visit(Options& o, Visitor&& member) {
   member("delay_ns", o.delay);
   member("bytes_per_second", o.bytesPerSecond);
   member("queue_bytes", o.queueBytes);
+  member("socket_bytes", o.socketBytes);
+  member("deaf_ranks", o.deafRanks);
+  member("deaf_at_ns", o.deafAt);
+  member("deaf_time_ns", o.deafTime);
+  member("burst_every_ns", o.burstEvery);
+  member("burst_least_ns", o.burstLeast);
+  member("burst_most_ns", o.burstMost);
+  member("burst_sources", o.burstSources);
+  member("burst_share", o.burstShare);
   member("partition_at_ns", o.partitionAt);
   member("partition_for_ns", o.partitionFor);
   member("late_ops", o.lateOps);
@@ -221,9 +234,23 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
   if (chance(0.2)) {
     o.protocol.skipLoss = chance(0.5) ? 0.001 : 0.05;
   }
+  if (chance(0.3)) {
+    o.protocol.zeroLoss = chance(0.5) ? 0 : 0.05;
+  }
+  if (chance(0.2)) {
+    o.protocol.haltLoss = chance(0.5) ? 0 : 0.02;
+  }
   o.protocol.early = chance(0.8);
   o.protocol.hadamard = static_cast<Hadamard>(below(3));
   o.mixedForms = chance(0.3);
+  o.protocol.multicast = chance(0.5);
+  if (chance(0.5)) {
+    o.deafRanks = static_cast<uint32_t>(below(uint64_t{1} << o.ranks));
+    if (chance(0.5)) {
+      o.deafAt = milliseconds(below(200));
+      o.deafTime = milliseconds(below(200));
+    }
+  }
   return o;
 }
 

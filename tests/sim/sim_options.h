@@ -19,6 +19,7 @@ struct SimOptions {
   int threads = 1;  // callers per context and rank, each with its tags
   int ops = 30;     // of each caller
   uint32_t elementsMax = 40000;
+  bool oneShape = false;  // every op has elementsMax float32
   size_t slotBytes = 1408;
   size_t arenaBytes = 8 << 20;
   uint64_t windowBytes = 256 << 10;
@@ -40,6 +41,19 @@ struct SimOptions {
   Duration delay = std::chrono::microseconds(20);
   double bytesPerSecond = 1.25e9;
   uint64_t queueBytes = 512 << 10;
+  uint64_t socketBytes = 128 << 10;  // what a socket lets wait for its link
+  // A bit for each rank that multicast does not reach, from deafAt on, for
+  // deafTime.
+  uint32_t deafRanks = 0;
+  Duration deafAt{0};
+  Duration deafTime = std::chrono::hours(1);
+  // Once in every such time burstSources ranks' hosts send to another one's,
+  // each that share of the link rate. Zero: nobody does.
+  Duration burstEvery{0};
+  Duration burstLeast{0};
+  Duration burstMost{0};
+  int burstSources = 1;
+  double burstShare = 0;
   // From partitionAt on, for partitionFor, rank 0 reaches nobody.
   Duration partitionAt{0};
   Duration partitionFor{0};
@@ -61,6 +75,12 @@ struct SimOptions {
   int otherwise = -1;           // this rank seals if and only if others do not
   bool mixedForms = false;      // every other rank never transforms
   bool errorEnds = false;       // a caller that gets an error ends its context
+
+  // Whether that rank may contribute a transformed shard.
+  bool mayTransform(int rank) const {
+    return protocol.hadamard != Hadamard::kNever &&
+           !(mixedForms && rank % 2 == 1);
+  }
 
   // One line that holds every member, and what it says.
   std::string str() const;

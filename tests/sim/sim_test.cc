@@ -3,19 +3,11 @@
 
 #include <stdexcept>
 
+#include "tests/sim/bounded.h"
 #include "tests/sim/run_checked.h"
 
 namespace ubt::sim {
 namespace {
-
-SimOptions bounded(int boundMs) {
-  SimOptions options;
-  options.protocol.warmupOps = 0;
-  options.protocol.boundScatter = std::chrono::milliseconds(boundMs);
-  options.protocol.boundBroadcast = std::chrono::milliseconds(boundMs);
-  options.protocol.timeout = std::chrono::seconds(5);
-  return options;
-}
 
 TEST(Sim, ZeroLossIsExactEverywhere) {
   for (int ranks : {2, 3, 4, 8, 16}) {

@@ -32,7 +32,8 @@ SpreadShard::SpreadShard(const SimOptions& options,
                          const OpKey& key,
                          int owner,
                          const std::vector<Outcome>& outcomes)
-    : ranks_(options.ranks),
+    : options_(options),
+      ranks_(options.ranks),
       fill_(options.protocol.fill),
       inputs_(inputs),
       key_(key),
@@ -41,15 +42,32 @@ SpreadShard::SpreadShard(const SimOptions& options,
       shape_(inputs.shapeOf(key)),
       layout_(shape_, options.ranks, options.slotBytes) {
   elements_ = layout_.shardSize(owner) / elementSize(shape_.type);
-  known_ = outcomes[owner].there;
-  for (int rank = 0; known_ && rank < ranks_; rank++) {
-    known_ = outcomes[rank].there ||
-             outcomes[owner].report.contributors[rank].none();
-  }
-  if (known_) {
+  if (outcomes[owner].there) {
     seed_ = Op::seedOf(outcomes[owner].report.op, owner);
-    sum();
+    for (const std::vector<Form>& forms : possibleForms()) {
+      possible_.push_back(sum(forms));
+    }
   }
+}
+
+// By rank, in which form it contributed: each way in which that may have been.
+std::vector<std::vector<Form>> SpreadShard::possibleForms() const {
+  std::vector<std::vector<Form>> all(1, std::vector<Form>(ranks_));
+  for (int rank = 0; rank < ranks_; rank++) {
+    if (outcomes_[rank].there) {
+      for (std::vector<Form>& forms : all) {
+        forms[rank] = outcomes_[rank].report.contributed[owner_];
+      }
+    } else if (options_.mayTransform(rank) &&
+               !outcomes_[owner_].report.contributors[rank].none()) {
+      const size_t known = all.size();
+      for (size_t i = 0; i < known; i++) {
+        all.push_back(all[i]);
+        all.back()[rank] = Form::kTransformed;
+      }
+    }
+  }
+  return all;
 }
 
 size_t SpreadShard::first(uint32_t slot) const {
@@ -57,17 +75,18 @@ size_t SpreadShard::first(uint32_t slot) const {
 }
 
 // The rank's contribution, as it went out.
-SpreadShard::Values SpreadShard::broughtBy(int rank) const {
+SpreadShard::Values SpreadShard::broughtBy(int rank, Form form) const {
   std::vector<std::byte> bucket(shape_.bytes());
   inputs_.fill(key_, rank, bucket.data());
   std::byte* const shard = bucket.data() + layout_.shardOffset(owner_);
-  if (outcomes_[rank].report.contributed[owner_] == Form::kTransformed) {
+  if (form == Form::kTransformed) {
     plainReduction().transform(shape_.type, shard, elements_, seed_, ranks_);
   }
   return loadElements(shape_.type, shard, elements_);
 }
 
-void SpreadShard::sum() {
+SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
+  Sum sum;
   const OpReport& report = outcomes_[owner_].report;
   Values sums[2] = {Values(elements_), Values(elements_)};
   std::vector<int> in[2];  // by slot
@@ -79,9 +98,8 @@ void SpreadShard::sum() {
     if (report.contributors[rank].none()) {
       continue;
     }
-    const Values brought = broughtBy(rank);
-    const auto form =
-        static_cast<size_t>(outcomes_[rank].report.contributed[owner_]);
+    const Values brought = broughtBy(rank, forms[rank]);
+    const auto form = static_cast<size_t>(forms[rank]);
     ranks[form]++;
     for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
       if (!report.contributors[rank].test(slot)) {
@@ -90,15 +108,15 @@ void SpreadShard::sum() {
       in[form][slot]++;
       for (size_t i = 0; i < layout_.slotElements(owner_, slot); i++) {
         sums[form][first(slot) + i] += brought[first(slot) + i];
-        magnitude_ += std::abs(brought[first(slot) + i]);
+        sum.magnitude += std::abs(brought[first(slot) + i]);
       }
     }
   }
   Values& plain = sums[0];
   Values& transformed = sums[1];
   const int both = ranks[0] + ranks[1];
-  anyIn_ = both > 0;
-  form_ = ranks[0] == 0 ? Form::kTransformed : Form::kPlain;
+  sum.anyIn = both > 0;
+  sum.form = ranks[0] == 0 ? Form::kTransformed : Form::kPlain;
   const auto rescale = [&](Values* values, uint32_t slot, int to, int from) {
     for (size_t i = 0; i < layout_.slotElements(owner_, slot); i++) {
       (*values)[first(slot) + i] *= from == 0 ? 0 : 1.0 * to / from;
@@ -108,21 +126,23 @@ void SpreadShard::sum() {
     rescale(&plain, slot, ranks[0], in[0][slot]);
     rescale(&transformed, slot, ranks[1], in[1][slot]);
   }
-  if (form_ == Form::kPlain) {
+  if (sum.form == Form::kPlain) {
     plainTransform(&transformed, seed_, true);
   }
-  expected_.resize(elements_);
+  sum.values.resize(elements_);
   for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
-    const int missed = in[0][slot] == 0 && form_ == Form::kPlain ? ranks[0] : 0;
+    const int missed =
+        in[0][slot] == 0 && sum.form == Form::kPlain ? ranks[0] : 0;
     const bool none = in[0][slot] + in[1][slot] == 0;
     for (size_t i = first(slot);
          i < first(slot) + layout_.slotElements(owner_, slot);
          i++) {
-      expected_[i] = none || both == missed ? 0
-                                            : (plain[i] + transformed[i]) *
-                                                  ranks_ / (both - missed);
+      sum.values[i] = none || both == missed ? 0
+                                             : (plain[i] + transformed[i]) *
+                                                   ranks_ / (both - missed);
     }
   }
+  return sum;
 }
 
 bool SpreadShard::filled(int rank, uint32_t slot) const {
@@ -149,11 +169,18 @@ const std::byte* SpreadShard::resultAt(int rank) const {
 }
 
 bool SpreadShard::isRightAt(int rank) const {
+  return std::any_of(
+      possible_.begin(), possible_.end(), [this, rank](const Sum& sum) {
+        return isRightAt(rank, sum);
+      });
+}
+
+bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
   const OpReport& report = outcomes_[rank].report;
-  Values expected = expected_;
+  Values expected = sum.values;
   const Form own = report.contributed[owner_];
   const Form form = report.forms.empty() ? own : report.forms[owner_];
-  const Values brought = broughtBy(rank);
+  const Values brought = broughtBy(rank, own);
   bool anyReceived = false;
   for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
     if (!filled(rank, slot)) {
@@ -167,14 +194,14 @@ bool SpreadShard::isRightAt(int rank) const {
           fill_ == Fill::kLocal && own == form ? brought[i] * ranks_ : 0;
     }
   }
-  if (anyReceived && anyIn_ && form != form_) {
+  if (anyReceived && sum.anyIn && form != sum.form) {
     return false;
   }
   if (form == Form::kTransformed) {
     plainTransform(&expected, seed_, true);
   }
   const Values got = loadElements(shape_.type, resultAt(rank), elements_);
-  double largest = std::max(1.0, magnitude_ / elements_ * ranks_ * 8);
+  double largest = std::max(1.0, sum.magnitude / elements_ * ranks_ * 8);
   for (const double value : expected) {
     largest = std::max(largest, std::abs(value));
   }

@@ -8,7 +8,8 @@
 namespace ubt::sim {
 
 // What a shard of which some contributions were transformed has to come to,
-// computed from the inputs and from what the reports say was there.
+// computed from the inputs and from what the reports say was there. In which
+// form a rank contributed that has not returned nobody says: it may be either.
 class SpreadShard {
  public:
   // All must outlive this.
@@ -18,9 +19,8 @@ class SpreadShard {
               int owner,
               const std::vector<Outcome>& outcomes);
 
-  // Whether the reports tell all that it takes: the owner and all who
-  // contributed have returned.
-  bool known() const { return known_; }
+  // Whether the reports tell what it takes: the owner has returned.
+  bool known() const { return !possible_.empty(); }
   // Whether a rank has filled any slot of the shard.
   bool filledAt(int rank) const;
   // The shard's part of a rank's result.
@@ -32,11 +32,22 @@ class SpreadShard {
  private:
   using Values = std::vector<double>;
 
-  Values broughtBy(int rank) const;
-  void sum();
+  // What it comes to, if every rank contributed in a certain form.
+  struct Sum {
+    bool anyIn = false;        // anybody contributed to anything
+    Form form = Form::kPlain;  // of the result
+    Values values;             // in that form
+    double magnitude = 0;      // of the largest value that rounding may harm
+  };
+
+  std::vector<std::vector<Form>> possibleForms() const;
+  Values broughtBy(int rank, Form form) const;
+  Sum sum(const std::vector<Form>& forms) const;
+  bool isRightAt(int rank, const Sum& sum) const;
   bool filled(int rank, uint32_t slot) const;
   size_t first(uint32_t slot) const;
 
+  const SimOptions& options_;
   const int ranks_;
   const Fill fill_;
   const Inputs& inputs_;
@@ -47,11 +58,7 @@ class SpreadShard {
   const ShardLayout layout_;
   size_t elements_ = 0;
   uint64_t seed_ = 0;
-  bool known_ = true;
-  bool anyIn_ = false;        // anybody contributed to anything
-  Form form_ = Form::kPlain;  // of the result
-  Values expected_;           // in that form
-  double magnitude_ = 0;      // of the largest value that rounding may harm
+  std::vector<Sum> possible_;
 };
 
 }  // namespace ubt::sim

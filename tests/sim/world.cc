@@ -76,7 +76,7 @@ Options World::protocolOf(int rank) const {
     protocol.auth =
         protocol.auth == AuthMode::kAead ? AuthMode::kHeader : AuthMode::kAead;
   }
-  if (options_.mixedForms && rank % 2 == 1) {
+  if (!options_.mayTransform(rank)) {
     protocol.hadamard = Hadamard::kNever;
   }
   return protocol;
@@ -98,6 +98,7 @@ void World::openSessions() {
       setup.epoch = mix(options_.seed) + context;
       setup.slotBytesMax = options_.slotBytes;
       setup.options = protocolOf(rank);
+      setup.groupSeed.fill(static_cast<uint8_t>(100 + rank));
       setup.windowBytes.assign(options_.ranks, options_.windowBytes);
       for (int peer = 0; peer < options_.ranks; peer++) {
         PeerKeys keys;
@@ -105,6 +106,8 @@ void World::openSessions() {
         keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
         keys.sendSeal.fill(keys.send[0]);
         keys.receiveSeal.fill(keys.receive[0]);
+        keys.sendMask.fill(keys.send[0]);
+        keys.receiveMask.fill(keys.receive[0]);
         setup.keys.push_back(keys);
       }
       host.sessions.push_back(host.endpoint->open(setup));
@@ -148,8 +151,9 @@ SimResult World::run() {
   for (const auto& [key, outcomes] : outcomes_) {
     checker_.check(key, outcomes);
   }
-  for (const Host& host : hosts_) {
-    result_.counters.add(host.endpoint->shared().counters);
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    result_.counters.add(hosts_[rank].endpoint->shared().counters);
+    result_.sentBytes.push_back(network_.sentBytes(rank));
   }
   checker_.checkTraffic(result_.counters, traffic_, network_);
   checkMemory();
@@ -262,26 +266,14 @@ void World::poll(Caller* caller) {
   outcome.result.swap(caller->bucket);
   caller->bucket.clear();
   const OpReport& report = outcome.report;
-  result_.returns++;
+  result_.add(report);
   returned_.insert(key);
-  result_.boundedOps += report.bounded;
-  result_.early += report.scatterEarly || report.endedBy == EndedBy::kEarly;
-  result_.transformed += std::count(report.contributed.begin(),
-                                    report.contributed.end(),
-                                    Form::kTransformed) > 0;
-  result_.boundedTime += report.bounded ? report.elapsed : Duration{0};
-  result_.pairsMissing += report.pairsMissing;
-  result_.driftElements += report.driftElements;
-  result_.skipped += report.skipped;
-  for (int rank = 0; rank < options_.ranks; rank++) {
-    result_.repairedBytes +=
-        report.scatter[rank].repaired + report.broadcast[rank].repaired;
-  }
   checker_.checkTime(
       key, caller->rank, report, now - caller->enteredAt, caller->mayWait);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
     checker_.check(key, outcomes);
+    result_.addTime(outcomes);
     outcomes_.erase(key);
   }
   next(caller);
@@ -319,7 +311,8 @@ void World::pump(int rank) {
   }
   OutPacket packet;
   for (;;) {
-    while (host.endpoint->packetOut(events_.now(), &packet) != nullptr) {
+    while (network_.writableAt(rank) <= events_.now() &&
+           host.endpoint->packetOut(events_.now(), &packet) != nullptr) {
       Network::Datagram datagram(packet.head, packet.head + packet.headBytes);
       if (packet.payload != nullptr) {
         datagram.insert(datagram.end(),
@@ -330,12 +323,19 @@ void World::pump(int rank) {
           PacketHeader::kBytes + options_.slotBytes + kSealBytes) {
         violation("a datagram is larger than the path lets through");
       }
-      network_.send(rank, packet.peer, datagram);
+      if (packet.peer == rank) {
+        network_.multicast(rank, datagram);
+      } else {
+        network_.send(rank, packet.peer, datagram);
+      }
     }
     if (host.endpoint->nextDeadline() > events_.now()) {
       break;
     }
     host.endpoint->deadlinePassed(events_.now());
+    if (network_.writableAt(rank) > events_.now()) {
+      break;  // what is due has to wait
+    }
   }
   const Arena& arena = host.endpoint->shared().arena;
   if (arena.heldBytes() > arena.limitBytes()) {
@@ -346,7 +346,12 @@ void World::pump(int rank) {
       poll(caller.get());
     }
   }
-  wake(rank, host.endpoint->nextDeadline());
+  TimePoint next = host.endpoint->nextDeadline();
+  const TimePoint writable = network_.writableAt(rank);
+  if (writable > events_.now()) {
+    next = next > events_.now() ? std::min(next, writable) : writable;
+  }
+  wake(rank, next);
 }
 
 void World::wake(int rank, TimePoint when) {

@@ -14,28 +14,10 @@
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
+#include "tests/sim/sim_result.h"
 #include "transport_ubt/core/endpoint.h"
 
 namespace ubt::sim {
-
-// What one run did.
-struct SimResult {
-  std::vector<std::string> violations;  // empty: every check held
-  uint64_t ops = 0;                     // that returned a result somewhere
-  uint64_t returns = 0;                 // calls that returned a result
-  uint64_t boundedOps = 0;              // of those, after warm-up
-  uint64_t errors = 0;                  // calls that threw instead
-  uint64_t early = 0;        // bounded returns of which a stage ended early
-  uint64_t transformed = 0;  // returns of calls that contributed so
-  Duration boundedTime{};    // of bounded calls, together
-  uint64_t pairsMissing = 0;
-  uint64_t driftElements = 0;
-  uint64_t repairedBytes = 0;
-  uint64_t skipped = 0;     // returns of zeros, for what was missing
-  uint64_t resultBits = 0;  // a hash of every rank's result of every op
-  Counters counters;        // summed over ranks
-  std::vector<std::string> errorTexts;
-};
 
 // A whole job in virtual time: the real protocol core at every rank, callers
 // that behave as SimOptions says, a network, and the checks of

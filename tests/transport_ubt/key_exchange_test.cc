@@ -39,7 +39,9 @@ TEST(KeyExchange, PeersShareAKeyPerDirectionAndUse) {
       const auto theirs = job.keysOf(peer, "secret");
       EXPECT_EQ(mine[peer].send, theirs[rank].receive);
       EXPECT_EQ(mine[peer].sendSeal, theirs[rank].receiveSeal);
+      EXPECT_EQ(mine[peer].sendMask, theirs[rank].receiveMask);
       tags.insert(mine[peer].send);
+      tags.insert(mine[peer].sendMask);
       seals.insert(mine[peer].sendSeal);
       // Neither use gives away the other.
       EXPECT_FALSE(std::equal(mine[peer].send.begin(),
@@ -47,7 +49,7 @@ TEST(KeyExchange, PeersShareAKeyPerDirectionAndUse) {
                               mine[peer].sendSeal.begin()));
     }
   }
-  EXPECT_EQ(tags.size(), 6u);
+  EXPECT_EQ(tags.size(), 12u);
   EXPECT_EQ(seals.size(), 6u);
 }
 

@@ -23,6 +23,10 @@ Settings with(const char* name, const std::string& value) {
 }
 
 TEST(Settings, ReadsEachVariable) {
+  EXPECT_EQ(Settings().groups.str(), "auto");
+  for (const char* groups : {"auto", "host", "1", "12"}) {
+    EXPECT_EQ(with("GLOO_UBT_GROUPS", groups).groups.str(), groups);
+  }
   EXPECT_EQ(with("GLOO_UBT_REPAIR", "none").protocol.repair,
             ::ubt::RepairPolicy::kNone);
   EXPECT_EQ(with("GLOO_UBT_FILL", "zero").protocol.fill, ::ubt::Fill::kZero);
@@ -37,6 +41,8 @@ TEST(Settings, ReadsEachVariable) {
             ::ubt::Hadamard::kAlways);
   EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
   EXPECT_EQ(with("GLOO_UBT_HARD_BOUND", "7").protocol.hardBoundFactor, 7u);
+  EXPECT_EQ(with("GLOO_UBT_ZERO_LOSS", "0.25").protocol.zeroLoss, 0.25);
+  EXPECT_EQ(with("GLOO_UBT_HALT_LOSS", "0").protocol.haltLoss, 0.0);
   EXPECT_EQ(with("GLOO_UBT_SKIP_LOSS", "0.05").protocol.skipLoss, 0.05);
   EXPECT_EQ(with("GLOO_UBT_LEAD_OPS", "64").protocol.leadOps, 64u);
   EXPECT_EQ(with("GLOO_UBT_MIN_BYTES", "1099511627776").minBytes,

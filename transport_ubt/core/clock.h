@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace ubt {
 
@@ -19,5 +20,17 @@ using Duration = ProtocolClock::duration;
 using TimePoint = ProtocolClock::time_point;
 
 constexpr TimePoint kNever = TimePoint::max();
+
+// What arithmetic with fractions comes to, in whole nanoseconds, cut off.
+inline Duration wholeNanoseconds(
+    std::chrono::duration<double, Duration::period> exact) {
+  return std::chrono::duration_cast<Duration>(exact);
+}
+
+// As the wire stamps it: in microseconds, modulo 2^32.
+inline uint32_t stampUsOf(TimePoint at) {
+  return static_cast<uint32_t>(at.time_since_epoch() /
+                               std::chrono::microseconds(1));
+}
 
 }  // namespace ubt

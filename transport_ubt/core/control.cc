@@ -9,7 +9,7 @@ constexpr uint8_t kClassBit = 0x80;
 
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
-         type != ControlType::kLeave && type != ControlType::kTookStage;
+         type < ControlType::kLeave;
 }
 
 }  // namespace
@@ -30,6 +30,7 @@ void ControlRecord::encode(WriteCursor* out) const {
       break;
     case ControlType::kCredit:
     case ControlType::kBlocked:
+    case ControlType::kHears:
       out->put(number);
       break;
     case ControlType::kRepair:
@@ -46,6 +47,11 @@ void ControlRecord::encode(WriteCursor* out) const {
       out->put(scatterUs);
       out->put(broadcastUs);
       break;
+    case ControlType::kGroupKey:
+      for (const uint8_t byte : groupKey) {
+        out->put(byte);
+      }
+      break;
     case ControlType::kAnnounceSeen:
     case ControlType::kClosed:
     case ControlType::kDone:
@@ -58,7 +64,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kTookStage)) {
+      type > static_cast<uint8_t>(ControlType::kHears)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -85,6 +91,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
     }
     case ControlType::kCredit:
     case ControlType::kBlocked:
+    case ControlType::kHears:
       out->number = in->get<uint64_t>();
       break;
     case ControlType::kRepair: {
@@ -105,6 +112,11 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       out->sizeClass = in->get<uint8_t>();
       out->scatterUs = in->get<uint32_t>();
       out->broadcastUs = in->get<uint32_t>();
+      break;
+    case ControlType::kGroupKey:
+      for (uint8_t& byte : out->groupKey) {
+        byte = in->get<uint8_t>();
+      }
       break;
     case ControlType::kAnnounceSeen:
     case ControlType::kClosed:

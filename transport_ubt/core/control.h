@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/group_key.h"
 #include "transport_ubt/core/op_id.h"
 #include "transport_ubt/core/packet_header.h"
 
@@ -25,6 +26,8 @@ enum class ControlType : uint8_t {
   kDoneQuery = 9,     // likewise; and has it, at your side?
   kLeave = 10,        // this context is being destroyed, for a rank's sake
   kTookStage = 11,    // how long stages of a size class take, by my measure
+  kGroupKey = 12,     // what my multicast's keys come from, masked
+  kHears = 13,        // your multicast came; its numbers below may be sent
 };
 
 // One record. Which members count depends on the type.
@@ -32,7 +35,7 @@ struct ControlRecord {
   ControlType type = ControlType::kLeave;
   OpId op;
   OpShape shape;        // kAnnounce
-  uint64_t number = 0;  // kCredit: limit; kBlocked: next
+  uint64_t number = 0;  // kCredit, kHears: limit; kBlocked: next
   Stage stage{};        // kRepair
   // kRepair: first slot; kProgress; kLeave: the rank that made it end, or
   // kNobody.
@@ -42,6 +45,7 @@ struct ControlRecord {
   uint8_t sizeClass = 0;
   uint32_t scatterUs = 0;
   uint32_t broadcastUs = 0;
+  GroupSeed groupKey{};  // kGroupKey
 
   static constexpr size_t kBytesMax = 32;
   static constexpr uint32_t kNobody = 0xffffffff;

@@ -8,8 +8,8 @@
 namespace ubt {
 
 // Every datagram ends in exactly one of these. Those after kSendFailed count
-// parts of datagrams: records that were never sent, and what was dropped of
-// datagrams that had been accepted.
+// parts of that: datagrams that stand under another name, too, records that
+// were never sent, and what was dropped of datagrams that had been accepted.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
@@ -19,6 +19,8 @@ enum class Counter : uint8_t {
   kLateData,         // for a closed slot or a finished op
   kMalformed,        // no header, wrong lengths, out-of-range fields
   kUnknownEpoch,     // no such context here
+  kOwnEcho,          // multicast of this very rank's
+  kNoGroupKey,       // multicast of a rank whose group key has not come
   kWrongRank,        // not for this rank, or from no rank
   kBadTag,           // the authentication failed
   kReplayed,         // control with a number seen before
@@ -28,6 +30,7 @@ enum class Counter : uint8_t {
   kTooEarly,         // data of one op more than peers may have begun here
   kArenaFull,        // no room to keep early data, or its op's account
   kSendFailed,       // the socket did not take it
+  kSentMulticast,    // of kSentData, those to the whole group
   kControlDropped,   // records to say, when too many waited already
   kDroppedEarly,     // results that came early made way for something else
   kRefusedAnnounce,  // an announcement that came too early, or found no room
@@ -37,12 +40,14 @@ enum class Counter : uint8_t {
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",      "sent_control",    "accepted_data", "accepted_control",
-      "duplicate_data", "late_data",       "malformed",     "unknown_epoch",
-      "wrong_rank",     "bad_tag",         "replayed",      "closed_peer",
-      "unannounced",    "mismatched",      "too_early",     "arena_full",
-      "send_failed",    "control_dropped", "dropped_early", "refused_announce",
-      "not_retained",
+      "sent_data",        "sent_control",     "accepted_data",
+      "accepted_control", "duplicate_data",   "late_data",
+      "malformed",        "unknown_epoch",    "own_echo",
+      "no_group_key",     "wrong_rank",       "bad_tag",
+      "replayed",         "closed_peer",      "unannounced",
+      "mismatched",       "too_early",        "arena_full",
+      "send_failed",      "sent_multicast",   "control_dropped",
+      "dropped_early",    "refused_announce", "not_retained",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -59,42 +59,4 @@ class ReceiveCredit {
   uint64_t limit_;
 };
 
-// How much all senders together may have in flight to one socket. Grows by a
-// slot for each window that arrives whole, shrinks by a fifth on a loss, at
-// most once in kRecovery. Bytes.
-class ReceiveWindow {
- public:
-  static constexpr Duration kRecovery = std::chrono::milliseconds(10);
-
-  // REQUIRES 0 < bytesMin <= bytesMax.
-  ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax)
-      : bytesMin_(bytesMin), bytesMax_(bytesMax), bytes_(bytesMax) {}
-
-  void arrived(uint64_t slotBytes) {
-    sinceGrowth_ += slotBytes;
-    if (sinceGrowth_ >= bytes_) {
-      sinceGrowth_ = 0;
-      bytes_ = std::min(bytesMax_, bytes_ + slotBytes);
-    }
-  }
-
-  void lost(TimePoint now) {
-    if (now < recoveredAt_) {
-      return;
-    }
-    recoveredAt_ = now + kRecovery;
-    bytes_ = std::max(bytesMin_, bytes_ - bytes_ / 5);
-    sinceGrowth_ = 0;
-  }
-
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  const uint64_t bytesMin_;
-  const uint64_t bytesMax_;
-  uint64_t bytes_;
-  uint64_t sinceGrowth_ = 0;
-  TimePoint recoveredAt_{};
-};
-
 }  // namespace ubt

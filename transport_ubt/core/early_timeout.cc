@@ -2,22 +2,17 @@
 #include "transport_ubt/core/early_timeout.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "transport_ubt/core/percentile.h"
 
 namespace ubt {
-namespace {
-
-Duration times(Duration duration, double factor) {
-  return Duration{static_cast<Duration::rep>(
-      static_cast<double>(duration.count()) * factor)};
-}
-
-}  // namespace
 
 void EarlyTimeout::sample(int rank, Duration took) {
   samples_[rank] = took;
 }
 
-void EarlyTimeout::returned(double loss) {
+void EarlyTimeout::returned() {
   std::vector<Duration> known;
   for (const Duration sample : samples_) {
     if (sample > Duration{0}) {
@@ -25,21 +20,24 @@ void EarlyTimeout::returned(double loss) {
     }
   }
   if (!known.empty()) {
-    const auto middle = known.begin() + known.size() / 2;
-    std::nth_element(known.begin(), middle, known.end());
+    const Duration median = percentile(std::move(known), 0.5);
     stage_ = stage_ == Duration{0}
-                 ? *middle
-                 : times(stage_, kInertia) + times(*middle, 1 - kInertia);
+                 ? median
+                 : wholeNanoseconds(stage_ * kInertia) +
+                       wholeNanoseconds(median * (1 - kInertia));
   }
-  if (loss > kLossHigh) {
+}
+
+void EarlyTimeout::done(double haste) {
+  if (haste > kHasteHigh) {
     share_ = std::min(kShareMax, 2 * share_);
-  } else if (loss < kLossLow) {
+  } else if (haste < kHasteLow) {
     share_ = std::max(kShareMin, share_ - 0.01);
   }
 }
 
 Duration EarlyTimeout::patience() const {
-  return times(stage_, share_);
+  return wholeNanoseconds(stage_ * share_);
 }
 
 }  // namespace ubt

@@ -59,6 +59,7 @@ Op::Op(const Setup& setup,
   peers_[setup.rank].scatter = {};
   peers_[setup.rank].broadcast = {};
   peers_[setup.rank].done = true;
+  joinGroup();
   if (scatter_.closed()) {  // an empty shard: nothing to own
     scatterDeadline_ = kNever;
     settleScatter();
@@ -186,13 +187,18 @@ Counter Op::broadcastData(TimePoint now,
   if (returned_ && broadcast_.received(header.source).test(header.slot)) {
     return Counter::kDuplicateData;
   }
-  if (returned_) {
-    broadcastCutShort_ = endedBy_ != EndedBy::kComplete;
-    return Counter::kLateData;
-  }
   Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(header.source, header.slot);
   const BitSet& taken = broadcast_.received(header.source);
+  if (returned_) {
+    broadcastCutShort_ = endedBy_ != EndedBy::kComplete;
+    if (mark(&peer.broadcastInVain, taken.size(), header.slot) &&
+        peer.broadcast.lost >= bytes) {
+      peer.broadcast.lost -= bytes;
+      peer.broadcast.late += bytes;
+    }
+    return Counter::kLateData;
+  }
   if (entered_ && finished_) {
     if (!taken.test(header.slot) &&
         mark(&peer.broadcastInVain, taken.size(), header.slot)) {
@@ -223,7 +229,7 @@ Counter Op::broadcastData(TimePoint now,
   peer.broadcastRepair.tries = 0;
   schedule(&peer.broadcastRepair, now, header.source);
   if (broadcast_.complete()) {
-    broadcastTook_ = std::max(now - firstResult_, Duration{1});
+    resultsTook_ = std::max(now - firstResult_, Duration{1});
   }
   noteProgress(now);
   return Counter::kAcceptedData;
@@ -231,6 +237,7 @@ Counter Op::broadcastData(TimePoint now,
 
 void Op::closeScatter(TimePoint now) {
   scatterDeadline_ = kNever;
+  scatterClosed_ = now;
   if (!scatterExpired_) {
     scatterTook_ = std::max(now - started_, Duration{1});
   }
@@ -241,6 +248,10 @@ void Op::closeScatter(TimePoint now) {
 void Op::noteProgress(TimePoint now) {
   if (!entered_ || finished_ || !scatter_.closed() || !broadcast_.complete()) {
     return;
+  }
+  if (broadcastTook_ == Duration{0}) {
+    broadcastTook_ =
+        std::max(now - std::max(scatterClosed_, entry_), Duration{1});
   }
   if (needsEveryResult() && !canRetain()) {
     if (held_.at == kNever) {
@@ -263,6 +274,10 @@ void Op::progress(TimePoint now, int peer, uint32_t slot) {
 }
 
 void Op::done(TimePoint now, int rank) {
+  peersDone_ += !peers_[rank].done;
+  if (2 * peersDone_ > setup_.size && mostDone_ == kNever) {
+    mostDone_ = now;
+  }
   needsNothing(rank);
   noteProgress(now);
 }
@@ -275,6 +290,7 @@ void Op::needsNothing(int rank) {
   peer.progress = layout_.slots(setup_.rank);
   peer.queue.stopScatter();
   peer.queue.stopBroadcast();
+  leaveGroup(rank);
 }
 
 void Op::peerGone(int rank, const std::string& why) {
@@ -327,8 +343,8 @@ void Op::enter(TimePoint now,
       schedule(&peers_[peer].scatterRepair, now, peer);
     }
   }
-  if (broadcast_.complete() && broadcastTook_ == Duration{0}) {
-    broadcastTook_ = Duration{1};
+  if (broadcast_.complete() && resultsTook_ == Duration{0}) {
+    resultsTook_ = Duration{1};
   }
   if (scatter_.closed()) {
     closeScatter(now);

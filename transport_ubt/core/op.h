@@ -46,6 +46,8 @@ class OpHost {
   // What to suspect of a peer that has never been heard over UDP; empty if it
   // has been.
   virtual std::string silence(int peer) const = 0;
+  // Whether a peer hears what this rank sends to all at once.
+  virtual bool hearsGroup(int peer) const = 0;
   // The arena has no room: drop what can be asked for again.
   virtual bool makeRoom() = 0;
 };
@@ -147,6 +149,21 @@ class Op {
   // Sends.
   bool hasData(int peer) const;
   bool nextData(int peer, DataSend* out);
+  bool hasContribution(int peer) const;
+  // Likewise to all at once that hear it, and have since the op began here.
+  bool hasGroupData() const;
+  bool nextGroupData(DataSend* out);
+  // The peer hears no more: what it has not been sent it gets by itself.
+  void leaveGroup(int peer);
+  // Slots that a peer, or all peers together, have to send to here yet.
+  uint64_t owed(int peer) const {
+    return (scatter_.closed() ? 0 : scatterProgress_.owed(peer)) +
+           (finished_ ? 0 : broadcastProgress_.owed(peer));
+  }
+  uint64_t owed() const {
+    return (scatter_.closed() ? 0 : scatterProgress_.owed()) +
+           (finished_ ? 0 : broadcastProgress_.owed());
+  }
   // What to tell a peer along with its credit; false if nothing.
   bool progressRecord(int peer, ControlRecord* out) const;
   // Slots of the own shard that the arena could not keep when the caller left.
@@ -156,7 +173,9 @@ class Op {
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
-  // Elapsed time of stages that were complete; zero: not complete.
+  // Elapsed time of stages that were complete; zero: not complete. They
+  // overlap: results come while slots are still open, so that of the second is
+  // what it took beyond the first, or local entry.
   Duration scatterTook() const { return scatterTook_; }
   Duration broadcastTook() const { return broadcastTook_; }
   // Samples of tC: that, or the bound if the stage ended at it, or what it
@@ -167,6 +186,10 @@ class Op {
   // which anything had.
   double scatterLoss() const { return scatterLoss_; }
   double broadcastLoss() const { return broadcastLoss_; }
+  // The share of a stage's bytes that came after its end, if that is most of
+  // what it missed: a little more patience would have had it.
+  double scatterHaste() const { return haste(&Peer::scatter); }
+  double broadcastHaste() const { return haste(&Peer::broadcast); }
   // Whether the stage ended at its bound and missed what was on its way.
   bool scatterCutShort() const { return scatterCutShort_; }
   bool broadcastCutShort() const { return broadcastCutShort_; }
@@ -186,6 +209,7 @@ class Op {
     bool announceSeen = false;   // it knows that we have
     bool done = false;
     bool gone = false;
+    bool inGroup = false;   // gets new results with others, by multicast
     uint32_t progress = 0;  // it has all of our shard's slots below
     Retry announce;
     Retry scatterRepair;    // we lack its contributions
@@ -199,6 +223,7 @@ class Op {
     BitSet broadcastInVain;
   };
 
+  double haste(StageBytes Peer::*stage) const;
   void contribute(Form form);
   Form resultForm(int shard) const;
   void invert(int shard, Form form);
@@ -213,7 +238,9 @@ class Op {
   bool needsEveryResult() const;
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
+  void joinGroup();
   bool nextResult(int peer, bool again, DataSend* out);
+  bool result(DataSend* out) const;
   bool nextContribution(int peer, DataSend* out);
   uint32_t firstNeeded() const;
   bool canRetain() const;
@@ -244,6 +271,8 @@ class Op {
   StageProgress scatterProgress_;
   StageProgress broadcastProgress_;
   std::vector<Peer> peers_;
+  int groupPeers_ = 0;      // in the group
+  uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
   TimePoint started_;
   TimePoint entry_{};
@@ -260,8 +289,12 @@ class Op {
   double broadcastLoss_ = 0;
   uint32_t notRetained_ = 0;
   Duration scatterTook_{0};
+  TimePoint scatterClosed_{};
   TimePoint firstResult_ = kNever;
+  int peersDone_ = 0;
+  TimePoint mostDone_ = kNever;  // more than half of all ranks were
   Duration broadcastTook_{0};
+  Duration resultsTook_{0};  // from the first to the last
 
   std::byte* bucket_ = nullptr;
   bool entered_ = false;

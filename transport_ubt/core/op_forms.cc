@@ -3,19 +3,9 @@
 // In which form an op contributes each shard, and how its result becomes plain.
 
 #include "transport_ubt/core/op.h"
+#include "transport_ubt/core/splitmix64.h"
 
 namespace ubt {
-namespace {
-
-// Spreads the bits of a number over a word (the finaliser of splitmix64, Steele
-// et al. 2014).
-uint64_t mixed(uint64_t bits) {
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-  return bits ^ (bits >> 31);
-}
-
-}  // namespace
 
 uint64_t Op::seedOf(const OpId& id, int shard) {
   const uint64_t op = uint64_t{id.tag} << 32 | id.count;

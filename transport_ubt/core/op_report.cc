@@ -119,6 +119,17 @@ void Op::settleBroadcast() {
   broadcastLoss_ = loss.share();
 }
 
+double Op::haste(StageBytes Peer::*stage) const {
+  Loss late;
+  Loss missing;
+  for (const Peer& peer : peers_) {
+    const StageBytes& bytes = peer.*stage;
+    late.add(bytes, bytes.late);
+    missing.add(bytes, bytes.late + bytes.lost);
+  }
+  return 2 * late.lost > missing.lost ? late.share() : 0;
+}
+
 Duration Op::scatterSample() const {
   if (!scatterExpired_) {
     return scatterTook_;
@@ -130,7 +141,7 @@ Duration Op::broadcastSample() const {
   if (endedBy_ == EndedBy::kEarly) {
     return broadcastProgress_.projected(firstResult_);
   }
-  return endedBy_ == EndedBy::kBound ? bounds_.broadcast : broadcastTook_;
+  return endedBy_ == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
 }
 
 OpReport Op::leave(TimePoint now) {
@@ -174,6 +185,7 @@ OpReport Op::leave(TimePoint now) {
           static_cast<uint64_t>(setup_.size - scatter_.contributors(slot)) *
           layout_.slotElements(setup_.rank, slot);
     }
+    report.zeroedElements = scatter_.zeroedElements();
     if (failure_.empty()) {
       if (!canRetain()) {
         setup_.host->makeRoom();
@@ -200,7 +212,7 @@ OpReport Op::leave(TimePoint now) {
     peer.broadcastRepair.at = kNever;
     report.scatter.push_back(peer.scatter);
     report.broadcast.push_back(peer.broadcast);
-    report.contributors.push_back(scatter_.contributed(rank));
+    report.contributors.push_back(scatter_.summed(rank));
     if (rank == setup_.rank) {
       continue;
     }

@@ -67,6 +67,9 @@ struct OpReport {
   // all of the shard.
   std::vector<Form> contributed;
   std::vector<Form> forms;
+  // Elements of the own shard that were left zero, at every rank, for too much
+  // of it was missing (Options::zeroLoss).
+  uint64_t zeroedElements = 0;
   // Too much was missing: the result is zero, here and at every rank
   // (Options::skipLoss).
   bool skipped = false;

@@ -52,7 +52,7 @@ uint32_t Op::dropEarly() {
     slots += dropped.slots;
   }
   if (slots > 0) {  // how long the stage takes is open again
-    broadcastTook_ = Duration{0};
+    resultsTook_ = broadcastTook_ = Duration{0};
     firstResult_ = kNever;
   }
   return slots;

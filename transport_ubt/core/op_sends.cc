@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/multicast.h"
 #include "transport_ubt/core/op.h"
 
 namespace ubt {
@@ -35,37 +36,92 @@ void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   }
 }
 
+bool Op::hasContribution(int rank) const {
+  return bucket_ != nullptr && !peers_[rank].gone &&
+         peers_[rank].queue.hasScatter();
+}
+
 bool Op::hasData(int rank) const {
   const Peer& peer = peers_[rank];
-  return !peer.gone &&
-         (peer.queue.hasBroadcast(scatter_.closedOrder().size()) ||
-          (bucket_ != nullptr && peer.queue.hasScatter()));
+  const size_t closed = peer.inGroup ? 0 : scatter_.closedOrder().size();
+  return hasContribution(rank) ||
+         (!peer.gone && peer.queue.hasBroadcast(closed));
+}
+
+// Completes what is to be sent of a slot of the own shard. False: the arena had
+// no room to keep it when the caller left.
+bool Op::result(DataSend* out) const {
+  out->stage = Stage::kBroadcast;
+  out->contributors = scatter_.contributors(out->slot);
+  out->form = scatter_.form();
+  out->payload = scatter_.value(out->slot);
+  out->payloadBytes =
+      out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
+  return out->payload != nullptr || out->contributors == 0;
 }
 
 // A slot of the own shard: one that the peer asked for again, or the next new
 // one.
 bool Op::nextResult(int rank, bool again, DataSend* out) {
-  SendQueue& queue = peers_[rank].queue;
+  Peer& peer = peers_[rank];
   const auto& order = scatter_.closedOrder();
   uint32_t index = 0;
-  while (again ? queue.nextBroadcastAgain(&out->slot)
-               : queue.nextBroadcast(order.size(), &index)) {
+  while (again ? peer.queue.nextBroadcastAgain(&out->slot)
+               : !peer.inGroup &&
+                     peer.queue.nextBroadcast(order.size(), &index)) {
     out->repair = again;
     if (!again) {
       out->slot = order[index];
       out->lastPercentile =
           index >= StageProgress::firstMarked(scatter_.slots());
     }
-    out->stage = Stage::kBroadcast;
-    out->contributors = scatter_.contributors(out->slot);
-    out->form = scatter_.form();
-    out->payload = scatter_.value(out->slot);
-    out->payloadBytes =
-        out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
-    if (out->payload != nullptr || out->contributors == 0) {
+    if (result(out)) {
       return true;
     }
-    // The arena had no room to keep it when the caller left: on to the next.
+  }
+  return false;
+}
+
+// Who gets results with the others is settled when the op begins here: so all
+// of them have been sent the same.
+void Op::joinGroup() {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    peers_[rank].inGroup = setup_.host->hearsGroup(rank);
+    groupPeers_ += peers_[rank].inGroup;
+  }
+  leaveGroup(setup_.rank);  // never was in it; but one alone needs no group
+}
+
+void Op::leaveGroup(int rank) {
+  groupPeers_ -= peers_[rank].inGroup;
+  peers_[rank].inGroup = false;
+  if (groupPeers_ < Multicast::kHearersMin) {
+    for (Peer& peer : peers_) {
+      peer.inGroup = false;
+    }
+    groupPeers_ = 0;
+  }
+}
+
+bool Op::hasGroupData() const {
+  return groupPeers_ > 0 && groupNext_ < scatter_.closedOrder().size();
+}
+
+bool Op::nextGroupData(DataSend* out) {
+  while (hasGroupData()) {
+    out->slot = scatter_.closedOrder()[groupNext_];
+    out->repair = false;
+    out->lastPercentile =
+        groupNext_ >= StageProgress::firstMarked(scatter_.slots());
+    groupNext_++;
+    for (Peer& peer : peers_) {
+      if (peer.inGroup) {
+        peer.queue.broadcastSentTo(groupNext_);
+      }
+    }
+    if (result(out)) {
+      return true;
+    }
   }
   return false;
 }

@@ -31,11 +31,19 @@ TimePoint Op::scatterEarlyEnd() const {
                                          bounds_.scatterPatience);
 }
 
+// Who goes on alone for what is missing begins the next op late, and there is
+// left out by owners whose clocks the others have started.
 TimePoint Op::broadcastEarlyEnd() const {
-  return !entered_ || finished_ || !scatter_.closed() || repairsBroadcast()
-             ? kNever
-             : broadcastProgress_.earlyEnd(endDeadline_,
-                                           bounds_.broadcastPatience);
+  const Duration patience = bounds_.broadcastPatience;
+  if (!entered_ || finished_ || repairsBroadcast() || patience == Duration{0}) {
+    return kNever;
+  }
+  const TimePoint end =
+      scatter_.closed() ? broadcastProgress_.earlyEnd(endDeadline_, patience)
+                        : kNever;
+  return mostDone_ == kNever
+             ? end
+             : std::min(end, std::max(mostDone_, entry_) + patience);
 }
 
 TimePoint Op::nextDeadline() const {
@@ -105,7 +113,13 @@ void Op::deadlinePassed(TimePoint now) {
     expireScatter(now);
   }
   if (now >= broadcastEarlyEnd()) {
-    finish(EndedBy::kEarly);
+    if (!scatter_.closed()) {
+      scatterEarly_ = true;
+      expireScatter(now);
+    }
+    if (!finished_) {
+      finish(EndedBy::kEarly);
+    }
   }
   if (entered_ && !finished_ && now >= endDeadline_) {
     expire(now);
@@ -187,7 +201,7 @@ void Op::failAtTimeout() {
 
 void Op::expireScatter(TimePoint now) {
   scatterExpired_ = true;
-  scatter_.closeAll();
+  scatter_.closeAll(setup_.options->zeroLoss);
   closeScatter(now);
 }
 

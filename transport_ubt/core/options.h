@@ -50,7 +50,11 @@ struct Options {
   SumOrder order = SumOrder::kArrival;
   AuthMode auth = AuthMode::kHeader;
 
-  Hadamard hadamard = Hadamard::kNever;
+  Hadamard hadamard = Hadamard::kAuto;
+
+  // Whether this rank sends its results by multicast to those that hear it,
+  // and hears others'.
+  bool multicast = false;
 
   BoundMode boundMode = BoundMode::kMedian;
   // Exact ops of each size class before its bound holds.
@@ -69,6 +73,14 @@ struct Options {
   // every result: it waits for them up to its timeout, and then throws. Zero:
   // nothing is skipped.
   double skipLoss = 0;
+
+  // An owner that lacks more than this share of its shard's (contributor,
+  // element) pairs when the bound comes sends zeros for what is incomplete.
+  // Zero: it never does.
+  double zeroLoss = 0.5;
+  // A rank that lacks more than this share of what the others bring, on
+  // average, halts the job: no rank begins another op. Zero: never.
+  double haltLoss = 0.9;
 
   // Ops that may have finished here while a live rank has not finished them.
   uint32_t leadOps = 4;

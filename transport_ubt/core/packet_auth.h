@@ -17,14 +17,18 @@ enum class AuthMode : uint8_t {
 };
 
 using AuthKey = std::array<uint8_t, 16>;
+using GroupMask = std::array<uint8_t, 16>;
 
-// One peer's keys, per direction: for tags, and for sealed datagrams. All are
-// there in every mode, so that ranks which differ in it can learn of that.
+// One peer's keys, per direction: for tags, for sealed datagrams, and to hide
+// the seed of the sender's group keys (group_key.h). All are there in every
+// mode, so that ranks which differ in it can learn of that.
 struct PeerKeys {
   AuthKey send{};
   AuthKey receive{};
   SealKey sendSeal{};
   SealKey receiveSeal{};
+  GroupMask sendMask{};
+  GroupMask receiveMask{};
 };
 
 // SipHash-2-4 over a header without its tag, then a payload (which may be

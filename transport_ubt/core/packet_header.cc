@@ -6,17 +6,18 @@
 namespace ubt {
 namespace {
 
-// Flag bits. Those not listed are kept for later versions' halt (0x08), and
-// refused by this one.
+// Flag bits. Those not listed are kept for later versions, and refused by this
+// one.
 constexpr uint8_t kFlagBroadcast = 0x01;
 constexpr uint8_t kFlagLastPercentile = 0x02;
 constexpr uint8_t kFlagTransformed = 0x04;
+constexpr uint8_t kFlagHalted = 0x08;
 constexpr uint8_t kFlagRepair = 0x10;
 constexpr uint8_t kFlagSealed = 0x20;
 constexpr uint8_t kFlagClass = 0x40;
 constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagTransformed |
-                                kFlagLastPercentile | kFlagRepair |
-                                kFlagSealed | kFlagClass;
+                                kFlagLastPercentile | kFlagHalted |
+                                kFlagRepair | kFlagSealed | kFlagClass;
 
 }  // namespace
 
@@ -28,7 +29,8 @@ void PacketHeader::encode(std::byte* out) const {
       (stage == Stage::kBroadcast ? kFlagBroadcast : 0) |
       (lastPercentile ? kFlagLastPercentile : 0) |
       (form == Form::kTransformed ? kFlagTransformed : 0) |
-      (repair ? kFlagRepair : 0) | (sealed ? kFlagSealed : 0) |
+      (halted ? kFlagHalted : 0) | (repair ? kFlagRepair : 0) |
+      (sealed ? kFlagSealed : 0) |
       (op.space == TagSpace::kClass ? kFlagClass : 0)));
   cursor.put(static_cast<uint8_t>(elementType));
   cursor.put(op.tag);
@@ -71,6 +73,7 @@ bool PacketHeader::decode(const std::byte* data,
   out->op.space = (flags & kFlagClass) ? TagSpace::kClass : TagSpace::kOptions;
   out->form = (flags & kFlagTransformed) ? Form::kTransformed : Form::kPlain;
   out->lastPercentile = (flags & kFlagLastPercentile) != 0;
+  out->halted = (flags & kFlagHalted) != 0;
   out->repair = (flags & kFlagRepair) != 0;
   out->sealed = (flags & kFlagSealed) != 0;
   const bool scatter = out->stage == Stage::kScatter;

@@ -21,6 +21,8 @@ struct PacketHeader {
   static constexpr size_t kNumberOffset = 32;
   static constexpr size_t kTagOffset = 40;
   static constexpr uint8_t kVersion = 1;
+  // The destination of what goes to all ranks at once: no rank's number.
+  static constexpr uint16_t kGroup = 0xffff;
 
   PacketType type = PacketType::kControl;
   Stage stage = Stage::kScatter;
@@ -29,6 +31,7 @@ struct PacketHeader {
   Form form = Form::kPlain;
   bool lastPercentile = false;  // of the last of its sender's slots
   bool repair = false;          // sent again on request
+  bool halted = false;          // its sender begins no op any more (Halt)
   bool sealed = false;          // encrypted (packet_seal.h)
   ElementType elementType = ElementType::kFloat32;
   OpId op;

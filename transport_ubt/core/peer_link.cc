@@ -15,13 +15,6 @@ constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
 // Records queued for one peer; repeated requests beyond that are dropped.
 constexpr size_t kControlQueueMax = 512;
 
-uint32_t microseconds(TimePoint at) {
-  return static_cast<uint32_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(
-          at.time_since_epoch())
-          .count());
-}
-
 }  // namespace
 
 bool PeerLink::open(const PacketHeader& header,
@@ -59,27 +52,29 @@ bool PeerLink::isFirst(const PacketHeader& header) {
              : dataSeen_.accept(header.number);
 }
 
-void PeerLink::clocksIn(TimePoint now,
-                        uint64_t number,
-                        const ControlClocks& clocks) {
+Duration PeerLink::clocksIn(TimePoint now,
+                            uint64_t number,
+                            const ControlClocks& clocks) {
+  const Duration delay = delay_.sample(now, clocks.stampUs);
   if (!heard()) {
     creditBy(now);  // its first word: it may wait for ours
   } else if (number < clocksNumber_) {
-    return;
+    return delay;
   }
   clocksNumber_ = number;
   stampUs_ = clocks.stampUs;
   stampAt_ = now;
   late_.sample(now, std::chrono::microseconds(clocks.lateUs));
   if (clocks.echoUs == 0) {
-    return;
+    return delay;
   }
   const auto us =
-      static_cast<int32_t>(microseconds(now) - clocks.echoUs - clocks.heldUs);
+      static_cast<int32_t>(stampUsOf(now) - clocks.echoUs - clocks.heldUs);
   const Duration sample = std::chrono::microseconds(std::max(us, 1));
   roundTrip_ = roundTrip_ == Duration{0}
                    ? sample
                    : roundTrip_ + (sample - roundTrip_) / 8;
+  return delay;
 }
 
 TimePoint PeerLink::patience(TimePoint now) {
@@ -121,9 +116,9 @@ bool PeerLink::controlOut(TimePoint now,
       records,
       std::min(OutPacket::kHeadBytesMax, setup_.datagramBytesMax) - around);
   ControlClocks clocks;
-  clocks.stampUs = std::max(1u, microseconds(now));
+  clocks.stampUs = std::max(1u, stampUsOf(now));
   clocks.echoUs = stampUs_;
-  clocks.heldUs = microseconds(now) - microseconds(stampAt_);
+  clocks.heldUs = stampUsOf(now) - stampUsOf(stampAt_);
   clocks.lateUs = static_cast<uint32_t>(late / std::chrono::microseconds(1));
   clocks.encode(&cursor);
   credit(&cursor);
@@ -173,6 +168,7 @@ void PeerLink::dataOut(PacketHeader header,
 
 // Completes the header, but for its tag, and writes it.
 void PeerLink::address(PacketHeader* header, OutPacket* out) const {
+  header->halted = halted;
   header->source = static_cast<uint16_t>(setup_.self);
   header->destination = static_cast<uint16_t>(setup_.peer);
   header->epoch = setup_.epoch;

@@ -12,6 +12,7 @@
 #include "transport_ubt/core/credit.h"
 #include "transport_ubt/core/packet_auth.h"
 #include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/queueing_delay.h"
 #include "transport_ubt/core/replay_window.h"
 #include "transport_ubt/core/stage_bound.h"
 
@@ -80,8 +81,10 @@ class PeerLink {
   // Whether its number comes for the first time; marks it.
   bool isFirst(const PacketHeader& header);
   // The clocks of the control datagram with that number; older ones than known
-  // say nothing new.
-  void clocksIn(TimePoint now, uint64_t number, const ControlClocks& clocks);
+  // say nothing new. Returns how long it waited on its way (QueueingDelay).
+  Duration clocksIn(TimePoint now,
+                    uint64_t number,
+                    const ControlClocks& clocks);
   // Whether anything valid ever came from the peer, in the own form.
   bool heard() const { return stampUs_ != 0; }
 
@@ -118,6 +121,9 @@ class PeerLink {
   Form wish = Form::kPlain;
   Form peerWish = Form::kPlain;
 
+  // Whether to tell the peer that this side begins no op any more.
+  bool halted = false;
+
   // When anything authentic came last.
   TimePoint heardAt{};
   // When to tell the peer (again) that credit is lacking; kNever: it is not.
@@ -148,6 +154,7 @@ class PeerLink {
   bool creditDue_ = false;
   Duration roundTrip_{0};  // smoothed; zero: not measured
   TimerLateness late_;
+  QueueingDelay delay_;
   uint64_t clocksNumber_ = 0;  // of the newest clocks seen
   uint32_t stampUs_ = 0;       // the newest clock seen of the peer's
   TimePoint stampAt_{};

@@ -19,7 +19,8 @@ size_t ScatterStage::bytesFor(const ShardLayout& layout, int rank, int size) {
   const size_t slots = layout.slots(rank);
   return slots * (sizeof(Slot) + sizeof(Sum) + sizeof(uint32_t)) +
          size * (sizeof(BitSet) + BitSet::bytesFor(slots) +
-                 sizeof(std::optional<Form>));
+                 sizeof(std::optional<Form>)) +
+         BitSet::bytesFor(slots);
 }
 
 std::byte* ScatterStage::accumulator(uint32_t slot) {
@@ -29,6 +30,9 @@ std::byte* ScatterStage::accumulator(uint32_t slot) {
 
 // The first form anybody contributes in is that of slots_.
 void ScatterStage::noteForm(int source, Form form) {
+  if (forms_[source]) {
+    return;
+  }
   bool first = true;
   for (const auto& known : forms_) {
     first = first && !known;
@@ -262,7 +266,54 @@ void ScatterStage::scale(uint32_t index,
   }
 }
 
-void ScatterStage::closeAll() {
+bool ScatterStage::lacksMoreThan(double share) const {
+  double lacking = 0;
+  double all = 0;
+  for (uint32_t index = 0; index < slots(); index++) {
+    const double elements = layout_.slotElements(setup_.rank, index);
+    lacking += elements * (setup_.size - contributors(index));
+    all += elements * setup_.size;
+  }
+  return lacking > share * all;
+}
+
+// In place of whatever the slot holds.
+void ScatterStage::zero(uint32_t index) {
+  Slot& slot = slots_[index];
+  if (shard_ != nullptr) {
+    std::memset(shard_ + layout_.slotOffset(index),
+                0,
+                layout_.slotSize(setup_.rank, index));
+  }
+  static_cast<Sum&>(slot) = Sum();
+  if (!others_.empty()) {
+    others_[index] = Sum();
+  }
+  slot.closed = true;
+  closedOrder_.push_back(index);
+  zeroed_.set(index);
+  zeroedElements_ += layout_.slotElements(setup_.rank, index);
+}
+
+BitSet ScatterStage::summed(int rank) const {
+  BitSet summed = contributed_[rank];
+  for (size_t index = zeroed_.firstSet(0); index < zeroed_.size();
+       index = zeroed_.firstSet(index + 1)) {
+    summed.clear(index);
+  }
+  return summed;
+}
+
+void ScatterStage::closeAll(double zeroLoss) {
+  if (zeroLoss > 0 && !closed() && lacksMoreThan(zeroLoss)) {
+    zeroed_ = BitSet(slots());
+    for (uint32_t index = 0; index < slots(); index++) {
+      if (!slots_[index].closed) {
+        zero(index);
+      }
+    }
+    return;
+  }
   if (mixed_ && !closed()) {
     closeMixed();
     return;

@@ -70,8 +70,10 @@ class ScatterStage {
   // REQUIRES closed().
   uint32_t leave(uint32_t firstNeeded);
 
-  // Closes every slot that is open: the bound has passed.
-  void closeAll();
+  // Closes every slot that is open: the bound has passed. If more than the
+  // share `zeroLoss` of the shard's pairs is missing (zero: whatever is), those
+  // slots hold nobody's contribution, and their value is zero.
+  void closeAll(double zeroLoss);
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
   bool closed() const { return closedOrder_.size() == slots_.size(); }
@@ -88,8 +90,12 @@ class ScatterStage {
   // The slot's value; null if it is no longer kept. REQUIRES isClosed(slot).
   const std::byte* value(uint32_t slot) const;
 
-  // Which slots hold a rank's contribution (the local one's too).
+  // Which slots a rank's contribution has come to (the local one's too).
   const BitSet& contributed(int rank) const { return contributed_[rank]; }
+  // Which slots' values hold it.
+  BitSet summed(int rank) const;
+  // Elements of slots that closeAll() made zero.
+  uint64_t zeroedElements() const { return zeroedElements_; }
 
  private:
   // What one form's contributions to a slot come to.
@@ -108,6 +114,8 @@ class ScatterStage {
   std::byte* row(int source, uint32_t slot);
   std::byte* sumRows(uint32_t slot, Form form);
   void putSum(uint32_t slot, std::byte* sum);
+  bool lacksMoreThan(double share) const;
+  void zero(uint32_t slot);
   void noteForm(int source, Form form);
   void forgetForm(int source);
   void swapForms();
@@ -138,6 +146,8 @@ class ScatterStage {
   std::vector<std::optional<Form>> forms_;  // by rank
   std::vector<BitSet> contributed_;
   uint32_t complete_ = 0;  // slots that all ranks are in
+  BitSet zeroed_;          // sized on first use
+  uint64_t zeroedElements_ = 0;
   std::vector<uint32_t> closedOrder_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "transport_ubt/core/bit_set.h"
@@ -65,6 +66,11 @@ class SendQueue {
   // REQUIRES that the slot has been sent before.
   void repeatBroadcast(uint32_t slot) {
     repeat(&broadcastAgain_, broadcastSlots_, slot);
+  }
+
+  // The entries before that one have been sent by other means.
+  void broadcastSentTo(uint32_t next) {
+    broadcastNext_ = std::max(broadcastNext_, next);
   }
 
   // How many entries of the order of closing have been sent.

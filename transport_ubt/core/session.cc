@@ -11,9 +11,34 @@ namespace {
 constexpr size_t kUnenteredOpsMax = 256;
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
-// What a peer's window lets one of its senders have in flight at first.
+// What a window lets each of its senders have in flight at first.
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
-  return std::max<uint64_t>(1, windowBytes / (senders * slotBytes));
+  return std::max<uint64_t>(
+      1,
+      ReceiveWindow::startOf(windowBytes, senders, slotBytes) /
+          (senders * slotBytes));
+}
+
+size_t datagramBytesMax(const Session::Setup& setup) {
+  return PacketHeader::kBytes + setup.slotBytesMax +
+         (setup.options.auth == AuthMode::kAead ? kSealBytes : 0);
+}
+
+Multicast::Setup multicastOf(const Session::Setup& setup,
+                             std::vector<std::byte>* opened) {
+  Multicast::Setup multicast;
+  multicast.on = setup.options.multicast;
+  multicast.rank = setup.rank;
+  multicast.size = setup.size;
+  multicast.epoch = setup.epoch;
+  multicast.auth = setup.options.auth;
+  multicast.seed = setup.groupSeed;
+  for (const PeerKeys& keys : setup.keys) {
+    multicast.masks.push_back(keys.receiveMask);
+  }
+  multicast.datagramBytesMax = datagramBytesMax(setup);
+  multicast.opened = opened;
+  return multicast;
 }
 
 }  // namespace
@@ -24,9 +49,13 @@ Session::Session(const Setup& setup, SharedState* shared)
       opened_(setup.options.auth == AuthMode::kAead
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
                   : OutPacket::kHeadBytesMax),
+      multicast_(multicastOf(setup, &opened_)),
       classes_(setup_.options, setup.size),
       transform_(setup.options.hadamard),
+      halt_(setup.options.haltLoss),
       lead_(setup.options.leadOps, setup.options.leadBytes) {
+  shared->window.start(ReceiveWindow::startOf(
+      setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax));
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const auto credit = [&](int receiver) {
@@ -40,9 +69,7 @@ Session::Session(const Setup& setup, SharedState* shared)
     link.keys = setup.keys[peer];
     link.auth = setup.options.auth;
     link.opened = &opened_;
-    link.datagramBytesMax =
-        PacketHeader::kBytes + setup.slotBytesMax +
-        (setup.options.auth == AuthMode::kAead ? kSealBytes : 0);
+    link.datagramBytesMax = datagramBytesMax(setup);
     link.sendCredit = credit(peer);
     link.receiveCredit = credit(setup.rank);
     peers_.emplace_back(link);
@@ -120,6 +147,7 @@ void Session::begin(const OpId& id, const Call& call) {
             contributionForm(),
             boundsFor(lastNow_, call.shape, call.until - lastNow_));
   updateActivity();
+  multicast_.seek(lastNow_);
   // Ranks begin an op at about the same time. Each serves its neighbour first,
   // then the one after that: as long as they keep in step, no two meet at one.
   sendTurn_ = (setup_.rank + 1) % setup_.size;
@@ -159,7 +187,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     ops_.erase(id);
   } else {
-    learnFrom(*op);
+    learnFrom(*op, report);
     lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }
@@ -172,6 +200,7 @@ void Session::peerClosed(int peer, const std::string& why) {
     return;
   }
   peers_[peer].close();
+  multicast_.close(peer);
   if (failure_.empty()) {
     failure_ = why;
     culprit_ = culprit_ < 0 ? peer : culprit_;

@@ -14,11 +14,14 @@
 #include "transport_ubt/core/control.h"
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/halt.h"
 #include "transport_ubt/core/lead.h"
+#include "transport_ubt/core/multicast.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/peer_link.h"
+#include "transport_ubt/core/receive_window.h"
 #include "transport_ubt/core/size_classes.h"
 #include "transport_ubt/core/stage_bound.h"
 #include "transport_ubt/core/tag_counts.h"
@@ -47,7 +50,8 @@ class Session : private OpHost {
     uint64_t epoch = 0;
     size_t slotBytesMax = 0;            // the same on all ranks
     std::vector<PeerKeys> keys;         // by rank; the own one unused
-    std::vector<uint64_t> windowBytes;  // by rank: its receive window
+    GroupSeed groupSeed{};              // fresh; of the own multicast
+    std::vector<uint64_t> windowBytes;  // by rank: its window, at most
     Options options;
   };
 
@@ -84,7 +88,8 @@ class Session : private OpHost {
   // and no further op can begin.
   // The first news stand: what follows them is their consequence.
   void peerClosed(int peer, const std::string& why);
-  // Why no op can begin any more; empty if one can.
+  // Why no op can begin any more; empty if one can. What has begun ends
+  // by its bound if the job was halted (Halt), and fails if a rank is gone.
   const std::string& failure() const { return failure_; }
 
   // Whether some peer may still need something of this session. Nobody does
@@ -100,7 +105,7 @@ class Session : private OpHost {
                 const PacketHeader& header,
                 const std::byte* datagram,
                 size_t bytes);
-  // The next datagram to send, or false.
+  // The next datagram to send, or false. To the own rank: to the group.
   bool packetOut(TimePoint now, OutPacket* out);
   // The next one of the burst to one peer that the last of packetOut() began,
   // or false: then it is another session's turn.
@@ -129,12 +134,15 @@ class Session : private OpHost {
   TimePoint lastHeard(int peer) const override;
   std::string silence(int peer) const override;
   bool makeRoom() override;
+  bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
   void begin(const OpId& id, const Call& call);
   void admit();
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
-  void learnFrom(const Op& op);
+  void learnFrom(const Op& op, const OpReport& report);
+  void haltIfDue();
+  void halt(const std::string& why);
   Form contributionForm() const;
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
@@ -166,9 +174,29 @@ class Session : private OpHost {
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(int peer);
   void writeCredit(int peer, WriteCursor* out);
-  uint64_t shareSlots() const;
+  uint64_t shareSlots(int peer) const;
+
+  // Multicast
+  void groupIn(TimePoint now,
+               const PacketHeader& header,
+               const std::byte* datagram,
+               size_t bytes);
+  Counter probeIn(TimePoint now,
+                  const PacketHeader& header,
+                  const PeerLink::Payload& payload);
+  void answerGroup(int owner);
+  void writeHears(int owner, WriteCursor* out);
+  uint64_t groupShareSlots() const;
+  bool groupsTurn(const Op& op) const;
+  bool hasGroupData() const;
+  static PacketHeader headerOf(const Op& op, const DataSend& send);
+  bool groupOut(TimePoint now, OutPacket* out);
+  bool groupDataOut(TimePoint now, OutPacket* out);
+  void groupDeadline(TimePoint now);
 
   void nextTurn();
+  bool turnOut(TimePoint now, OutPacket* out);
+  bool mayBurst() const;
   bool peerOut(TimePoint now, int peer, OutPacket* out);
   bool dataOut(int peer, OutPacket* out);
   bool hasData(int peer) const;
@@ -177,10 +205,12 @@ class Session : private OpHost {
   SharedState* const shared_;
   std::vector<std::byte> opened_;  // one datagram, decrypted
   std::vector<PeerLink> peers_;
+  Multicast multicast_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space
   SizeClasses classes_;
   TransformSwitch transform_;
+  Halt halt_;
   Lead lead_;
   std::map<OpId, Call> waiting_;
   bool left_ = false;  // and said so

@@ -14,9 +14,15 @@ void Session::packetIn(TimePoint now,
                        size_t bytes) {
   lastNow_ = now;
   Counters& counters = shared_->counters;
-  if (header.source >= setup_.size || header.source == setup_.rank ||
-      header.destination != setup_.rank) {
+  const bool group = header.destination == PacketHeader::kGroup;
+  if (header.source >= setup_.size ||
+      (!group &&
+       (header.source == setup_.rank || header.destination != setup_.rank))) {
     counters.add(Counter::kWrongRank);
+    return;
+  }
+  if (group) {
+    groupIn(now, header, datagram, bytes);
     return;
   }
   PeerLink& peer = peers_[header.source];
@@ -26,6 +32,11 @@ void Session::packetIn(TimePoint now,
     return;
   }
   peer.heardAt = now;
+  if (header.halted && !peer.halted) {
+    halt("rank " + std::to_string(header.source) +
+         " has halted the job, or passes on that another did: where the error "
+         "of the first names its loss");
+  }
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {
     counters.add(control ? Counter::kClosedPeer : Counter::kLateData);
@@ -94,7 +105,7 @@ Counter Session::controlIn(TimePoint now,
     return Counter::kMalformed;
   }
   if (!payload.foreign) {
-    peers_[peer].clocksIn(now, header.number, clocks);
+    shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
     peers_[peer].peerWish = header.form;
   }
   // What stands behind a leave is of nobody any more.
@@ -184,23 +195,44 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
                          std::chrono::microseconds(record.broadcastUs)});
       }
       return;
+    case ControlType::kGroupKey:
+      multicast_.keyIn(peer, record.groupKey);
+      return;
+    case ControlType::kHears:
+      multicast_.heardBy(peer, record.number);
+      return;
     case ControlType::kLeave:
       peerLeft(peer, record.slot);
       return;
   }
 }
 
-uint64_t Session::shareSlots() const {
+// Half of the window is for all senders alike; the other half goes by what each
+// has to send yet: stages end with their last sender, and who falls behind
+// catches up.
+uint64_t Session::shareSlots(int rank) const {
   const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  const int senders = std::max(shared_->activeSenders, setup_.size - 1);
-  return std::max<uint64_t>(1, shared_->window.bytes() / (senders * slotBytes));
+  const uint64_t peers = setup_.size - 1;
+  const uint64_t senders = std::max<uint64_t>(shared_->activeSenders, peers);
+  const uint64_t bytes = shared_->window.bytes();
+  const uint64_t slots =
+      (bytes - multicast_.windowBytes(bytes)) / slotBytes * peers / senders;
+  uint64_t owed = 0;
+  uint64_t owedByAll = 0;
+  for (const auto& [id, op] : ops_) {
+    owed += op->owed(rank);
+    owedByAll += op->owed();
+  }
+  const uint64_t alike = slots / peers;
+  return std::max<uint64_t>(
+      1, owedByAll == 0 ? alike : alike / 2 + slots * owed / (2 * owedByAll));
 }
 
 // Credit goes out with whatever else there is to say; on its own soon once half
 // a share is used up, and at once when little is left.
 void Session::considerCredit(int rank) {
   PeerLink& peer = peers_[rank];
-  const uint64_t share = shareSlots();
+  const uint64_t share = shareSlots(rank);
   const uint64_t left = peer.receive.left();
   if (left <= share / 2) {
     const bool urgent = left <= (share + 1) / 4;
@@ -210,11 +242,12 @@ void Session::considerCredit(int rank) {
 
 void Session::writeCredit(int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
-  peer.receive.grant(shareSlots());
+  peer.receive.grant(shareSlots(rank));
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();
   record.encode(out);
+  writeHears(rank, out);
   for (const auto& [id, op] : ops_) {
     if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
         op->entered() && op->progressRecord(rank, &record)) {

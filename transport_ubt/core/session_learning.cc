@@ -4,6 +4,8 @@
 // tell.
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
 
 #include "transport_ubt/core/session.h"
 
@@ -28,11 +30,50 @@ OpBounds Session::boundsFor(TimePoint now,
   return classes_.boundsFor(shape, late, limit);
 }
 
+// Every packet carries it on. What has begun ends by its bound, but what has
+// none would wait for ranks that no longer come.
+void Session::halt(const std::string& why) {
+  if (failure_.empty()) {
+    failure_ = why;
+  }
+  for (auto& [id, op] : ops_) {
+    if (op->warmup()) {
+      op->giveUp(failure_);
+    }
+  }
+  multicast_.halt();
+  for (int peer = 0; peer < setup_.size; peer++) {
+    peers_[peer].halted = true;
+    if (peer != setup_.rank) {
+      peers_[peer].creditBy(lastNow_);
+    }
+  }
+}
+
+void Session::haltIfDue() {
+  if (!halt_.due() || !failure_.empty()) {
+    return;
+  }
+  std::ostringstream why;
+  why << "halted: on average of the last ops, "
+      << std::lround(100 * halt_.loss())
+      << " % of what others should bring to this rank's sums was missing, and "
+         "training "
+         "would go nowhere: look for ranks that are late and for a network "
+         "that loses packets (their reports say which), or set "
+         "GLOO_UBT_HALT_LOSS higher (0: never)";
+  halt(why.str());
+}
+
 // Ranks learn from each other how long stages take, and whether to transform.
-void Session::learnFrom(const Op& op) {
-  if (!op.warmup()) {
+void Session::learnFrom(const Op& op, const OpReport& report) {
+  if (!op.warmup() && report.pairsExpected > 0) {
     transform_.returned(op.scatterLoss() + op.broadcastLoss(),
                         op.shape().bytes());
+    const double others = static_cast<double>(setup_.size - 1) / setup_.size;
+    halt_.returned(static_cast<double>(report.pairsMissing) /
+                   (others * static_cast<double>(report.pairsExpected)));
+    haltIfDue();
   }
   const auto microseconds = [](Duration took) {
     return static_cast<uint32_t>(std::min<int64_t>(

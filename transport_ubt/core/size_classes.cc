@@ -113,8 +113,8 @@ SizeClasses::Sample SizeClasses::returned(int rank, const Op& op) {
   }
   const Sample own{op.scatterSample(), op.broadcastSample()};
   sample(rank, sizeClass, own);
-  sizes.scatterEarly.returned(op.scatterLoss());
-  sizes.broadcastEarly.returned(op.broadcastLoss());
+  sizes.scatterEarly.returned();
+  sizes.broadcastEarly.returned();
   return own;
 }
 
@@ -130,6 +130,8 @@ void SizeClasses::sample(int rank, uint32_t sizeClass, const Sample& sample) {
 
 void SizeClasses::done(const Op& op) {
   Learned& sizes = classOf(of(op.shape().bytes()));
+  sizes.scatterEarly.done(op.scatterHaste());
+  sizes.broadcastEarly.done(op.broadcastHaste());
   if (op.scatterCutShort()) {
     sizes.scatter.cutShort(op.bounds().scatter);
   }

@@ -4,23 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "transport_ubt/core/percentile.h"
+
 namespace ubt {
 namespace {
 
 // Quartile distances beyond the median that are still a host's own unrest: of
-// waits that scatter as exponential ones do, 99 in 100 stay below.
+// waits that scatter as exponential ones do, 19 in 20 stay below.
 constexpr int kSpreads = 6;
-// Latenesses beyond the median: a stage has two ends, and the next rank may be
-// later than any was before.
-constexpr int kLatenesses = 4;
-
-// The value below which `share` of the samples lie (nearest rank).
-Duration percentile(std::vector<Duration> samples, double share) {
-  const size_t rank =
-      std::min(samples.size() - 1, static_cast<size_t>(share * samples.size()));
-  std::nth_element(samples.begin(), samples.begin() + rank, samples.end());
-  return samples[rank];
-}
+// Latenesses beyond the median: a stage has two ends.
+constexpr int kLatenesses = 2;
 
 }  // namespace
 
@@ -53,8 +46,10 @@ Duration StageBound::bound(BoundMode mode, Duration lateness) const {
     }
   }
   const Duration median = percentile(all, 0.5);
-  const Duration spread =
-      complete.empty() ? Duration{0} : percentile(complete, 0.75) - median;
+  const Duration spread = complete.empty()
+                              ? Duration{0}
+                              : std::min(median - percentile(complete, 0.25),
+                                         percentile(complete, 0.75) - median);
   const Duration unrest = kLatenesses * lateness;
   if (mode == BoundMode::kPaper && !warmup_.empty()) {
     return std::max(percentile(warmup_, 0.95), median + unrest);
@@ -76,8 +71,7 @@ Duration TimerLateness::worst(TimePoint now) const {
   }
   const double halvings = std::chrono::duration<double>(now - at_) /
                           std::chrono::duration<double>(kHalfLife);
-  return Duration{static_cast<Duration::rep>(
-      worst_.count() * std::exp2(-std::max(0.0, halvings)))};
+  return wholeNanoseconds(worst_ * std::exp2(-std::max(0.0, halvings)));
 }
 
 }  // namespace ubt

@@ -13,10 +13,11 @@ namespace ubt {
 
 // Learns how long one stage of one size class may take (OptiReduce, section
 // 3.2.1, tB): the running median and a quarter, or, where stages scatter by
-// themselves, six times the distance of the upper quartile of complete ones
-// from the median on top of it, or, where hosts are busy, four times their
-// lateness. A burst moves none of these; a network that has got slower for good
-// does, in the end. Not thread-safe.
+// themselves, six times the distance from the median of that quartile of
+// complete ones which is nearer on top of it, or, where hosts are busy, twice
+// their lateness. (The farther quartile is that of bursts, which a bound is
+// there to end.) A burst moves none of these; a network that has got slower for
+// good does, in the end. Not thread-safe.
 class StageBound {
  public:
   // The stage was complete after `elapsed`, during warm-up or after it.

@@ -8,8 +8,7 @@ namespace {
 
 // How long all of it takes if a part took so long.
 Duration scaled(Duration took, uint64_t all, uint64_t part) {
-  return Duration{static_cast<Duration::rep>(static_cast<double>(took.count()) *
-                                             all / part)};
+  return wholeNanoseconds(took * static_cast<double>(all) / part);
 }
 
 }  // namespace

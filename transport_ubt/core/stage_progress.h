@@ -40,6 +40,12 @@ class StageProgress {
   // kNever: neither holds, or the patience is zero.
   TimePoint earlyEnd(TimePoint bound, Duration patience) const;
 
+  // Slots that a sender, or all senders together, owe yet.
+  uint32_t owed(int sender) const {
+    return flows_[sender].owed - flows_[sender].came;
+  }
+  uint64_t owed() const { return owed_ - came_; }
+
   // How long the stage will have taken, were it to go on at its pace from
   // `start` to the last arrival; zero if nothing has come.
   Duration projected(TimePoint start) const;

@@ -36,6 +36,14 @@ constexpr Duration kLeaveMax = std::chrono::milliseconds(20);
 // A kernel buffer holds headers and slack beside the payload.
 constexpr uint64_t kBufferPerPayload = 2;
 
+int othersAt(const SocketAddress& here,
+             const std::vector<SocketAddress>& addresses) {
+  return static_cast<int>(std::count_if(
+      addresses.begin(), addresses.end(), [&](const SocketAddress& address) {
+        return address.sameHost(here);
+      }));
+}
+
 // Sleeps through whatever datagrams come; not through a caller's call.
 void nap(int wakeFd, Duration length) {
   pollfd wake = {wakeFd, POLLIN, 0};
@@ -101,7 +109,7 @@ Driver::Driver(const Options& options, const Reduction& reduction)
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
   service_ = std::make_unique<ServiceThread>(
-      static_cast<ServiceThread::Client*>(this), socket_.fd());
+      static_cast<ServiceThread::Client*>(this), socket_.fd(), groups_.fd());
 }
 
 Driver::~Driver() {
@@ -112,21 +120,20 @@ Driver::~Driver() {
 Session* Driver::open(const Session::Setup& setup,
                       std::vector<SocketAddress> addresses) {
   const Entry entry(this);
-  ranksPerCpu_ = std::max(ranksPerCpu_, ranksPerCpu(addresses));
-  Session* const session = endpoint_.open(setup);
-  sender_.setAddresses(session, std::move(addresses));
-  return session;
-}
-
-// Rounded up.
-int Driver::ranksPerCpu(const std::vector<SocketAddress>& addresses) const {
-  const auto others = std::count_if(
-      addresses.begin(), addresses.end(), [this](const SocketAddress& address) {
-        return address.sameHost(socket_.address());
-      });
+  const int ranksHere = 1 + othersAt(socket_.address(), addresses);
   const int cpus =
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return (1 + static_cast<int>(others) + cpus - 1) / cpus;
+  ranksPerCpu_ = std::max(ranksPerCpu_, (ranksHere + cpus - 1) / cpus);
+  Session* const session = endpoint_.open(setup);
+  if (setup.options.multicast) {
+    // Where this fails, ranks find out as where nothing gets through.
+    loop_ = loop_ || ranksHere > 1;
+    socket_.prepareMulticast(loop_);
+    groups_.join(session, addresses[setup.rank], socket_.address());
+    wakeSleeper();
+  }
+  sender_.setAddresses(session, std::move(addresses));
+  return session;
 }
 
 void Driver::linger(Session* session, Duration patience) {
@@ -147,6 +154,7 @@ void Driver::close(Session* session) {
     socket_.wait(wakeFd_, true, kSendRetry.count());
     sendAll();
   }
+  groups_.leave(session);
   sender_.forget(session);
   endpoint_.close(session);
 }
@@ -198,6 +206,15 @@ TimePoint Driver::nextDeadline() const {
   return std::min(endpoint_.nextDeadline(), sender_.nextDeadline());
 }
 
+// One train of each socket.
+bool Driver::receive(TimePoint now) {
+  const auto take = [&](const std::byte* datagram, size_t bytes) {
+    endpoint_.packetIn(now, datagram, bytes);
+  };
+  const bool alone = socket_.receive(take);
+  return groups_.receive(take) || alone;
+}
+
 // One turn: takes what has come, lets deadlines pass once the socket is
 // drained, sends. True if there may be more to do at once.
 bool Driver::work(TimePoint* now) {
@@ -205,9 +222,7 @@ bool Driver::work(TimePoint* now) {
   bool drained = false;
   int received = 0;
   while (!drained && received < kReceivesPerTurn) {
-    drained = !socket_.receive([&](const std::byte* datagram, size_t bytes) {
-      endpoint_.packetIn(*now, datagram, bytes);
-    });
+    drained = !receive(*now);
     received += !drained;
   }
   if (received > 0) {
@@ -312,13 +327,16 @@ void Driver::sleep(Lock& lock,
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
   const Duration napping = blocked ? Duration{0} : std::min(left, napMax);
+  const int groupsFd = groups_.any() ? groups_.fd() : -1;
   sleeping_ = true;
   lock.unlock();
   if (napping > Duration{0}) {
     nap(wakeFd_, napping);
   }
-  socket_.wait(
-      wakeFd_, blocked, until == kNever ? -1 : (left - napping).count());
+  socket_.wait(wakeFd_,
+               blocked,
+               until == kNever ? -1 : (left - napping).count(),
+               groupsFd);
   lock.lock();
   sleeping_ = false;
   resumed(timer);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/io/group_sockets.h"
 #include "transport_ubt/io/idle_policy.h"
 #include "transport_ubt/io/packet_sender.h"
 #include "transport_ubt/io/service_thread.h"
@@ -45,6 +46,7 @@ class Driver : private ServiceThread::Client {
   // What this rank tells the others of its receive window. Bytes.
   uint64_t windowBytes() const { return limits_.windowBytesMax; }
 
+  // `addresses` by rank; the own entry is the group's, if multicast is on.
   Session* open(const Session::Setup& setup,
                 std::vector<SocketAddress> addresses);
 
@@ -88,6 +90,7 @@ class Driver : private ServiceThread::Client {
                   const IdlePolicy& idle);
   void drive(Lock& lock, const Waiter& self, TimePoint deadline);
   void waitForDriver(Lock& lock, Waiter* self, TimePoint deadline);
+  bool receive(TimePoint now);
   bool work(TimePoint* now);
   void sendAll();
   void yield(Lock& lock, TimePoint now);
@@ -101,7 +104,6 @@ class Driver : private ServiceThread::Client {
   ServiceThread::Next look() override;  // ServiceThread::Client
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
-  int ranksPerCpu(const std::vector<SocketAddress>& addresses) const;
 
   std::mutex mutex_;
   // Threads that are about to take the mutex while another may hold it for
@@ -109,6 +111,8 @@ class Driver : private ServiceThread::Client {
   std::atomic<int> asking_{0};
   std::condition_variable madeWay_;
   UdpSocket socket_;
+  GroupSockets groups_;
+  bool loop_ = false;  // multicast reaches this host, too
   const Endpoint::Limits limits_;
   Endpoint endpoint_;
   PacketSender sender_;

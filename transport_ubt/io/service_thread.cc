@@ -22,8 +22,8 @@ void check(int status, const char* what) {
 
 }  // namespace
 
-ServiceThread::ServiceThread(Client* client, int fd)
-    : client_(client), fd_(fd) {
+ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
+    : client_(client) {
   // libuv's own timers tick in milliseconds; a timerfd does not.
   timerFd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (timerFd_ < 0) {
@@ -40,8 +40,10 @@ ServiceThread::ServiceThread(Client* client, int fd)
                       }),
         "uv_async_init");
   check(uv_poll_init(&loop_, &timer_, timerFd_), "uv_poll_init");
-  check(uv_poll_init(&loop_, &socket_, fd_), "uv_poll_init");
-  timer_.data = socket_.data = wake_.data = this;
+  check(uv_poll_init(&loop_, &sockets_[0], fd), "uv_poll_init");
+  check(uv_poll_init(&loop_, &sockets_[1], otherFd), "uv_poll_init");
+  timer_.data = wake_.data = this;
+  sockets_[0].data = sockets_[1].data = this;
   check(uv_poll_start(
             &timer_,
             UV_READABLE,
@@ -62,7 +64,9 @@ ServiceThread::~ServiceThread() {
   uv_close(reinterpret_cast<uv_handle_t*>(&stop_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&socket_), nullptr);
+  for (uv_poll_t& socket : sockets_) {
+    uv_close(reinterpret_cast<uv_handle_t*>(&socket), nullptr);
+  }
   uv_run(&loop_, UV_RUN_DEFAULT);
   uv_loop_close(&loop_);
   close(timerFd_);
@@ -76,14 +80,16 @@ void ServiceThread::run() {
 
 void ServiceThread::look() {
   const Next next = client_->look();
-  if (next.watchSocket && !watching_) {
-    uv_poll_start(&socket_, UV_READABLE, [](uv_poll_t* handle, int, int) {
-      static_cast<ServiceThread*>(handle->data)->look();
-    });
-  } else if (!next.watchSocket && watching_) {
-    uv_poll_stop(&socket_);
+  for (uv_poll_t& socket : sockets_) {
+    if (next.watchSockets && !watching_) {
+      uv_poll_start(&socket, UV_READABLE, [](uv_poll_t* handle, int, int) {
+        static_cast<ServiceThread*>(handle->data)->look();
+      });
+    } else if (!next.watchSockets && watching_) {
+      uv_poll_stop(&socket);
+    }
   }
-  watching_ = next.watchSocket;
+  watching_ = next.watchSockets;
   arm(next.at);
 }
 

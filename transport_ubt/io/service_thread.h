@@ -9,15 +9,15 @@
 
 namespace ubt {
 
-// Serves a socket while no caller does, in a libuv loop of its own. While
+// Serves sockets while no caller does, in a libuv loop of its own. While
 // callers come and go it only looks up now and then, so that it does not wake
 // for datagrams a caller is going to take; once none has come for a whole
-// period it watches the socket itself.
+// period it watches the sockets itself.
 class ServiceThread {
  public:
   struct Next {
-    TimePoint at = kNever;     // when to look again, at the latest
-    bool watchSocket = false;  // and whenever there is something to receive
+    TimePoint at = kNever;      // when to look again, at the latest
+    bool watchSockets = false;  // and whenever there is something to receive
   };
   class Client {
    public:
@@ -28,8 +28,8 @@ class ServiceThread {
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(2);
 
-  // Starts the thread; `client` and `fd` must outlive it.
-  ServiceThread(Client* client, int fd);
+  // Starts the thread; `client` and both descriptors must outlive it.
+  ServiceThread(Client* client, int fd, int otherFd);
   // Stops and joins it.
   ~ServiceThread();
 
@@ -42,13 +42,12 @@ class ServiceThread {
   void arm(TimePoint when);
 
   Client* const client_;
-  const int fd_;
   int timerFd_ = -1;
   uv_loop_t loop_{};
   uv_async_t stop_{};
   uv_async_t wake_{};
   uv_poll_t timer_{};
-  uv_poll_t socket_{};
+  uv_poll_t sockets_[2]{};
   bool watching_ = false;
   std::thread thread_;
 };

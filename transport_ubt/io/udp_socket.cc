@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/udp_socket.h"
 
-#include <ifaddrs.h>
 #include <linux/udp.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -14,6 +13,8 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "transport_ubt/io/interface.h"
 
 namespace ubt {
 namespace {
@@ -32,44 +33,43 @@ void set(int fd, int level, int name, int value, const char* what) {
   }
 }
 
-bool sameHost(const sockaddr* a, const SocketAddress& b) {
-  if (a == nullptr || a->sa_family != b.family()) {
-    return false;
-  }
-  sockaddr_storage storage{};
-  std::memcpy(&storage, a, b.size());
-  return SocketAddress(storage, 0).sameHost(b);
-}
-
-// The whole of 127/8 answers on loopback, without being listed.
-bool isLoopback(const SocketAddress& address) {
-  return address.family() == AF_INET &&
-         (ntohl(reinterpret_cast<const sockaddr_in*>(address.data())
-                    ->sin_addr.s_addr) >>
-          24) == 127;
-}
-
 int interfaceMtu(int fd, const SocketAddress& address) {
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) {
-    return kMtuUnknown;
-  }
-  std::string name;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    const bool loopback =
-        isLoopback(address) && (entry->ifa_flags & IFF_LOOPBACK);
-    if (loopback || sameHost(entry->ifa_addr, address)) {
-      name = entry->ifa_name;
-      break;
-    }
-  }
-  freeifaddrs(list);
+  const std::string name = interfaceOf(address);
   ifreq request{};
   if (name.empty() || name.size() >= sizeof(request.ifr_name)) {
     return kMtuUnknown;
   }
   std::memcpy(request.ifr_name, name.c_str(), name.size() + 1);
   return ioctl(fd, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : kMtuUnknown;
+}
+
+// The interface that has the address; 0 if none has.
+int indexOf(const SocketAddress& address) {
+  return static_cast<int>(if_nametoindex(interfaceOf(address).c_str()));
+}
+
+void join(int fd, const SocketAddress& group, const SocketAddress& at) {
+  int failed = 0;
+  if (group.family() == AF_INET) {
+    ip_mreqn request{};
+    request.imr_multiaddr =
+        reinterpret_cast<const sockaddr_in*>(group.data())->sin_addr;
+    request.imr_ifindex = indexOf(at);
+    failed = setsockopt(
+        fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request));
+    // Not what others of this host have joined on other interfaces.
+    set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL");
+  } else {
+    ipv6_mreq request{};
+    request.ipv6mr_multiaddr =
+        reinterpret_cast<const sockaddr_in6*>(group.data())->sin6_addr;
+    request.ipv6mr_interface = indexOf(at);
+    failed = setsockopt(
+        fd, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, &request, sizeof(request));
+  }
+  if (failed != 0) {
+    throwErrno("cannot join " + group.str());
+  }
 }
 
 // Binds to the first free port of the range.
@@ -101,7 +101,13 @@ UdpSocket::UdpSocket(const Options& options)
     throwErrno("cannot create a UDP socket");
   }
   try {
+    if (options.joinAt) {  // others of this host may be there, too
+      set(fd_, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
+    }
     bindTo(fd_, options);
+    if (options.joinAt) {
+      join(fd_, options.address, *options.joinAt);
+    }
     // Root may go beyond rmem_max; anyone else gets what it allows.
     if (setsockopt(fd_,
                    SOL_SOCKET,
@@ -142,6 +148,31 @@ UdpSocket::UdpSocket(const Options& options)
 
 UdpSocket::~UdpSocket() {
   close(fd_);
+}
+
+bool UdpSocket::prepareMulticast(bool loop) {
+  const bool four = address_.family() == AF_INET;
+  const int level = four ? IPPROTO_IP : IPPROTO_IPV6;
+  const int index = indexOf(address_);
+  ip_mreqn interface {};
+  interface.imr_ifindex = index;
+  const int hops = 1;
+  const int looped = loop ? 1 : 0;
+  return (four ? setsockopt(
+                     fd_, level, IP_MULTICAST_IF, &interface, sizeof(interface))
+               : setsockopt(
+                     fd_, level, IPV6_MULTICAST_IF, &index, sizeof(index))) ==
+             0 &&
+         setsockopt(fd_,
+                    level,
+                    four ? IP_MULTICAST_TTL : IPV6_MULTICAST_HOPS,
+                    &hops,
+                    sizeof(hops)) == 0 &&
+         setsockopt(fd_,
+                    level,
+                    four ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP,
+                    &looped,
+                    sizeof(looped)) == 0;
 }
 
 UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
@@ -218,11 +249,14 @@ bool UdpSocket::writable() const {
   return poll(&out, 1, 0) > 0;
 }
 
-void UdpSocket::wait(int wakeFd, bool writable, int64_t nanoseconds) const {
+void UdpSocket::wait(int wakeFd,
+                     bool writable,
+                     int64_t nanoseconds,
+                     int otherFd) const {
   const auto events = static_cast<short>(POLLIN | (writable ? POLLOUT : 0));
-  pollfd fds[2] = {{fd_, events, 0}, {wakeFd, POLLIN, 0}};
+  pollfd fds[3] = {{fd_, events, 0}, {wakeFd, POLLIN, 0}, {otherFd, POLLIN, 0}};
   const timespec timeout{nanoseconds / 1000000000, nanoseconds % 1000000000};
-  (void)ppoll(fds, 2, nanoseconds < 0 ? nullptr : &timeout, nullptr);
+  (void)ppoll(fds, 3, nanoseconds < 0 ? nullptr : &timeout, nullptr);
 }
 
 }  // namespace ubt

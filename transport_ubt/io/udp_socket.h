@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "transport_ubt/io/socket_address.h"
@@ -28,6 +29,9 @@ class UdpSocket {
     // stand still until this process runs again.
     int sendBufferBytes = 128 << 10;
     bool segmentation = true;  // false: never use UDP_SEGMENT
+    // Set: `address` is a group, to be joined on the interface that has this
+    // one; the socket takes what goes to the group's port, as may others.
+    std::optional<SocketAddress> joinAt;
   };
 
   // What one call may carry: the kernel's limits.
@@ -50,6 +54,11 @@ class UdpSocket {
   // Smallest MTU of the interface that holds the address. Bytes.
   int mtu() const { return mtu_; }
   bool segmentation() const { return segmentation_; }
+
+  // Has what is sent to a group leave by the interface of this socket's
+  // address, for no further than its own link, and with `loop` for this host,
+  // too. False if that cannot be.
+  bool prepareMulticast(bool loop);
 
   // Sends a train of datagrams of `segmentBytes` each (the last may be
   // shorter), gathered from `pieces`. Without segmentation, REQUIRES one
@@ -82,9 +91,12 @@ class UdpSocket {
   bool writable() const;
 
   // Waits until there is something to receive (or, if `writable`, room to
-  // send), `wakeFd` is readable or the time is up; with negative nanoseconds,
-  // for ever.
-  void wait(int wakeFd, bool writable, int64_t nanoseconds) const;
+  // send), `wakeFd` or `otherFd` is readable or the time is up; with negative
+  // nanoseconds, for ever. A descriptor may be -1: none.
+  void wait(int wakeFd,
+            bool writable,
+            int64_t nanoseconds,
+            int otherFd = -1) const;
 
  private:
   // False if there is none. REQUIRES both pointers.

@@ -30,6 +30,7 @@ def stats() -> Dict[str, Any]:
     GLOO_ALGO is set), warmup_ops (over the bounded path, exact, as long as they
     took), bounded_ops, expired_ops (bounded, and a stage met its bound),
     skipped_ops (made zero on all ranks: skipped()), failed_ops (raised).
+    zeroed_elements: of this rank's shards, left zero for too much was missing.
 
     Of warm-up and bounded ones: bytes, repaired_bytes (came on request).
 

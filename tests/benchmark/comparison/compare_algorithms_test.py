@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 import unittest
+from unittest import mock
 
 from compare_lib import algorithms, arguments
 from compare_lib.errors import EXIT_USAGE, CompareError
@@ -48,9 +50,13 @@ class BeforeThereIsAWorker(unittest.TestCase):
                 (["--algorithms", "ring,ring"], ("only once",)),
                 (["--algorithms", "bcube", "--ranks", "3"],
                  ("bcube", "power of 2")),
+                (["--algorithms", "hierarchical_transpose", "--ranks", "4"],
+                 ("hierarchical_transpose", "4 ranks", "GLOO_UBT_GROUPS=3",
+                  "divisor")),
                 (["--algorithms", "optireduce", "--ranks", "1"],
                  ("optireduce", "at least 2 ranks"))):
-            with self.subTest(argv=argv):
+            with self.subTest(argv=argv), mock.patch.dict(
+                    os.environ, {"GLOO_UBT_GROUPS": "3"}):
                 with self.assertRaises(CompareError) as raised:
                     arguments.parse(argv)
                 self.assertEqual(EXIT_USAGE, raised.exception.exit_code)

@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-import contextlib
-import io
 import unittest
 
 from compare_lib import arguments
-from compare_lib.errors import EXIT_USAGE
 from tests import junit_main
+from tests.support import usage
+
 
 def error_of(*argv):
-    """What a wrong command line is answered with."""
-    text = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(text):
-            arguments.parse(argv)
-    except SystemExit as error:
-        assert error.code == EXIT_USAGE
-        return text.getvalue()
-    raise AssertionError(f"{argv} was accepted")
+    return usage.error_of(arguments.parse, argv)
 
 
 class Defaults(unittest.TestCase):

@@ -18,6 +18,7 @@ from compare_lib import algorithms, plot
 from compare_lib.errors import CompareError
 from compare_lib.processes import PrivateRedis, Workers
 from tests import junit_main
+from tests.support.processes import is_alive
 
 WORKER = os.path.abspath("benchmark/comparison/worker")
 KEYS = (
@@ -38,14 +39,6 @@ def run_without_worker(*argv):
 
 def run_compare(*argv):
     return run_without_worker("--worker", WORKER, *argv)
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 class Local(unittest.TestCase):
@@ -115,17 +108,23 @@ class Local(unittest.TestCase):
                       "(smaller than GLOO_UBT_MIN_BYTES", err)
 
     def test_lost_contributions_are_counted_and_verified(self):
-        with unittest.mock.patch.dict(
-                os.environ, {"GLOO_UBT_FAULT": "loss:0.02,seed:7",
-                             "GLOO_UBT_BOUND": "100ms"}):
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "rows.json")
-                code, _, err = run_compare(
-                    "--ranks", "3", "--elements", "100000", "--seconds",
-                    "0.5", "--json", path, "--algorithms",
-                    "optireduce:none,optireduce:broadcast,optireduce:both")
-                with open(path, encoding="utf-8") as file:
-                    none, broadcast, both = json.load(file)
+        for hadamard in ("off", "on"):
+            with self.subTest(hadamard=hadamard), unittest.mock.patch.dict(
+                    os.environ, {"GLOO_UBT_FAULT": "loss:0.02,seed:7",
+                                 "GLOO_UBT_HADAMARD": hadamard,
+                                 "GLOO_UBT_MTU": "1500",  # many datagrams
+                                 "GLOO_UBT_BOUND": "100ms"}):
+                self._check_lost_contributions()
+
+    def _check_lost_contributions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.json")
+            code, _, err = run_compare(
+                "--ranks", "3", "--elements", "100000", "--seconds",
+                "0.5", "--json", path, "--algorithms",
+                "optireduce:none,optireduce:broadcast,optireduce:both")
+            with open(path, encoding="utf-8") as file:
+                none, broadcast, both = json.load(file)
         self.assertEqual(0, code, err)
         # How much is lost is chance; that it is counted is not.
         self.assertGreater(none["loss_fraction"], 0)

@@ -10,6 +10,7 @@ import time
 import unittest
 
 import namespaces_or_skip
+import waiting
 from tests import junit_main
 
 LAB = os.path.abspath("benchmark/lab")
@@ -34,15 +35,6 @@ def holders(namespaces):
     return held
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + _LIMIT_S
-    while not (found := condition()):
-        if time.monotonic() > deadline:
-            raise AssertionError("waited in vain")
-        time.sleep(0.05)
-    return found
-
-
 @unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
 class LabTest(unittest.TestCase):
     def setUp(self):
@@ -65,9 +57,9 @@ class LabTest(unittest.TestCase):
                 stderr=log, start_new_session=True)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        namespaces = wait_for(self.two_namespaces)
+        namespaces = waiting.wait_for(self.two_namespaces, _LIMIT_S)
         # Three of each host, and the lab's own two or more.
-        wait_for(lambda: len(holders(namespaces)) >= 8)
+        waiting.wait_for(lambda: len(holders(namespaces)) >= 8, _LIMIT_S)
         return process, namespaces
 
     def two_namespaces(self):
@@ -79,7 +71,7 @@ class LabTest(unittest.TestCase):
             return log.read()
 
     def check_nothing_is_left(self, namespaces):
-        wait_for(lambda: not holders(namespaces))
+        waiting.wait_for(lambda: not holders(namespaces), _LIMIT_S)
         with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
             self.assertNotIn("nsfs", mounts.read())
 

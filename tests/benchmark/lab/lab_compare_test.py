@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import namespaces_or_skip
+import waiting
 from tests import junit_main
 
 WORKER = os.path.abspath("benchmark/comparison/worker")
@@ -26,14 +26,6 @@ def workers():
         except (FileNotFoundError, ProcessLookupError):
             pass  # it has ended
     return count
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + _LIMIT_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError("waited in vain")
-        time.sleep(0.05)
 
 
 @unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
@@ -54,19 +46,20 @@ class CompareTest(unittest.TestCase):
                      "PYTHONPATH": os.pathsep.join(sys.path)})
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
-            wait_for(lambda: workers() >= 2)
+            waiting.wait_for(lambda: workers() >= 2, _LIMIT_S)
             process.kill()
             process.wait()
-            wait_for(lambda: not workers())
+            waiting.wait_for(lambda: not workers(), _LIMIT_S)
             self.assertEqual([], os.listdir(folder))
 
-    def compare(self, *argv):
+    def compare(self, *argv, **environment):
         """Returns rows by algorithm, standard output and standard error."""
         done = subprocess.run(
             [sys.executable, "-B", "-m", "compare_lib", "--worker", WORKER,
              "--json", self.json, *argv], capture_output=True, text=True,
             check=False, timeout=_LIMIT_S,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path),
+                 **environment})
         self.assertEqual(0, done.returncode, done.stderr)
         with open(self.json, encoding="utf-8") as file:
             rows = json.load(file)
@@ -97,6 +90,21 @@ class CompareTest(unittest.TestCase):
             self.assertGreaterEqual(row["cpu_idle_fraction"], 0)
         self.assertIn("in a lab: clean", out)
         self.assertIn("P99/50 here", out)
+
+    def test_results_by_multicast_go_out_once(self):
+        # By unicast an owner sends seven contributions and its result seven
+        # times, an eighth of 4 MB each, with 90 bytes of headers to 1408. By
+        # multicast 8 of these 14 parts, or 11.5; the rest is for repairs, of
+        # which a busy machine makes more.
+        unicast = 14 / 8 * 4e6 * 1498 / 1408
+        for deaf, share in (((), 0.75), (("--lab-deaf", "4-7"), 0.97)):
+            rows, _, _ = self.compare(
+                "--lab", "clean", "--seconds", "5", "--algorithms",
+                "optireduce", *deaf, GLOO_UBT_MULTICAST="auto")
+            row = rows["optireduce"]
+            self.assertTrue(row["verified"])
+            self.assertLess(row["wire_bytes_per_iteration"], share * unicast)
+            self.assertGreater(row["wire_bytes_per_iteration"], unicast / 2)
 
     def test_a_late_rank_is_not_waited_for_in_the_figures(self):
         rows, out, _ = self.compare(

@@ -5,20 +5,13 @@ import unittest
 
 from front_end.errors import EXIT_USAGE, UserError
 from tests import junit_main
+from tests.support import usage
 from train_lib import __main__ as train
 from train_lib import algorithms, arguments, pytorch
 
 
 def error_of(*argv):
-    """What a wrong command line is answered with."""
-    text = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(text):
-            arguments.parse(argv)
-    except SystemExit as error:
-        assert error.code == EXIT_USAGE
-        return text.getvalue()
-    raise AssertionError(f"{argv} was accepted")
+    return usage.error_of(arguments.parse, argv)
 
 
 class Defaults(unittest.TestCase):

@@ -9,17 +9,10 @@ import unittest.mock
 
 from front_end.errors import UserError
 from tests import junit_main
+from tests.support.processes import is_alive
 from train_lib.job import Job
 
 _LIMIT_S = 30
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def job(script, ranks=2, **variables):

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of which every element tells whose contributions it holds."""
+"""Sums of which every element, or every coefficient where they are
+transformed, tells whose contributions it holds."""
 
 import hashlib
 import json
+import os
 
 import gloo_ubt
 import torch
 import torch.distributed as dist
 
+import hadamard
 from ending import end
 
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
+transforms = os.environ["GLOO_UBT_HADAMARD"] == "on"
 digest = hashlib.sha256()
 missing = 0
+ELEMENTS = 1 << 17
+SHARD = ELEMENTS // size
+assert SHARD * size == ELEMENTS
 
 
 def contributors(value):
@@ -24,17 +31,55 @@ def contributors(value):
         if (abs(whole * size / count - value) < 1e-4
                 and bin(whole).count("1") == count):
             return count
-    assert value == 0, value
+    assert abs(value) < 1e-4, value
     return 0
 
 
+def missing_in(values):
+    """Pairs of a contributor and one of these that lack."""
+    values, counts = values.unique(return_counts=True)
+    return sum((size - contributors(value)) * count
+               for value, count in zip(values.tolist(), counts.tolist()))
+
+
+def input_of_ones():
+    """What every rank contributes its power of two of: ones, or, to be
+    transformed, what has ones or minus ones for coefficients."""
+    if not transforms:
+        return torch.ones(ELEMENTS)
+    shard = torch.ones(SHARD)  # those in no block stay
+    for begin, columns in hadamard.matrices(SHARD):
+        shard[begin:begin + columns] = 8
+        shard[begin + columns:begin + hadamard.ROWS * columns] = 0
+    return shard.repeat(size)
+
+
+def coefficients(result, report):
+    """Those of all shards, divided by what a one became."""
+    for shard in range(size):
+        begin = shard * SHARD
+        seed = hadamard.seed_of(report, shard)
+        ones = hadamard.forward(inputs[begin:begin + SHARD], seed)
+        assert torch.equal(ones.abs(), torch.ones_like(ones))
+        yield hadamard.forward(result[begin:begin + SHARD], seed) / ones
+
+
+inputs = input_of_ones()
+results = []
 for _ in range(30):
-    tensor = torch.full((1 << 17,), float(2 ** rank))
+    tensor = inputs * float(2 ** rank)
     dist.all_reduce(tensor)
+    results.append((tensor, gloo_ubt.last()))
+# Not between calls: a rank that takes longer is late.
+for tensor, report in results:
     digest.update(tensor.numpy().tobytes())
-    values, counts = tensor.unique(return_counts=True)
-    missing += sum((size - contributors(value)) * count
-                   for value, count in zip(values.tolist(), counts.tolist()))
+    assert report["transformed_shards"] == (size if transforms else 0), report
+    if transforms:
+        for values in coefficients(tensor, report):
+            # Rounding, which would make each a value of its own.
+            missing += missing_in((values * 1e4).round() / 1e4)
+    else:
+        missing += missing_in(tensor)
 stats = gloo_ubt.stats()
 end()
 print(json.dumps({"sums": digest.hexdigest(), "missing": missing,

@@ -218,21 +218,5 @@ TEST(Credit, ReceiverLetsTheSenderBeOneShareAhead) {
   EXPECT_EQ(receive.limit(), 12u);
 }
 
-TEST(ReceiveWindow, ShrinksOnLossOncePerRecoveryAndGrowsBack) {
-  ReceiveWindow window(1000, 10000);
-  const TimePoint now{std::chrono::seconds(1)};
-  window.lost(now);
-  window.lost(now + std::chrono::milliseconds(1));
-  EXPECT_EQ(window.bytes(), 8000u);
-  for (int i = 0; i < 100; i++) {
-    window.lost(now + (i + 1) * ReceiveWindow::kRecovery);
-  }
-  EXPECT_EQ(window.bytes(), 1000u);
-  for (int i = 0; i < 100000; i++) {
-    window.arrived(100);
-  }
-  EXPECT_EQ(window.bytes(), 10000u);
-}
-
 }  // namespace
 }  // namespace ubt

@@ -8,12 +8,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kNothingLost = 0;
-
 TEST(EarlyTimeout, KnowsNothingBeforeAnybodyHasMeasured) {
   EarlyTimeout early(4);
   EXPECT_EQ(early.patience(), Duration{0});
-  early.returned(kNothingLost);
+  early.returned();
   EXPECT_EQ(early.patience(), Duration{0});
 }
 
@@ -22,43 +20,43 @@ TEST(EarlyTimeout, FollowsTheMedianOfAllRanks) {
   early.sample(0, milliseconds(10));
   early.sample(1, milliseconds(900));  // one rank's bad luck
   early.sample(2, milliseconds(20));
-  early.returned(kNothingLost);
+  early.returned();
   EXPECT_EQ(early.stage(), milliseconds(20));
   // The newest word of each rank, with an inertia of .95: 19 + 2.
   early.sample(0, milliseconds(40));
   early.sample(2, milliseconds(40));
-  early.returned(kNothingLost);
+  early.returned();
   EXPECT_EQ(early.stage(), milliseconds(21));
 }
 
 TEST(EarlyTimeout, SettlesWhereAllMeasureTheSame) {
   EarlyTimeout early(2);
   early.sample(0, milliseconds(10));
-  early.returned(kNothingLost);
+  early.returned();
   for (int op = 0; op < 200; op++) {
     early.sample(0, milliseconds(50));
     early.sample(1, milliseconds(50));
-    early.returned(kNothingLost);
+    early.returned();
   }
   EXPECT_NEAR(early.stage() / milliseconds(1), 50, 1);
 }
 
 // Between the two limits the share stays as it is.
-TEST(EarlyTimeout, GrowsMorePatientWithLossAndLessWithout) {
+TEST(EarlyTimeout, GrowsMorePatientWhereItWasHastyAndLessElsewhere) {
   EarlyTimeout early(2);
   EXPECT_DOUBLE_EQ(early.share(), 0.10);
-  early.returned(0.002);
+  early.done(0.002);
   EXPECT_DOUBLE_EQ(early.share(), 0.20);
-  early.returned(0.0005);
+  early.done(0.0005);
   EXPECT_DOUBLE_EQ(early.share(), 0.20);
-  early.returned(0.00005);
+  early.done(0.00005);
   EXPECT_DOUBLE_EQ(early.share(), 0.19);
   for (int op = 0; op < 5; op++) {
-    early.returned(1);
+    early.done(1);
   }
   EXPECT_DOUBLE_EQ(early.share(), 0.50);
   for (int op = 0; op < 100; op++) {
-    early.returned(kNothingLost);
+    early.done(0);
   }
   EXPECT_DOUBLE_EQ(early.share(), 0.01);
 }
@@ -66,7 +64,7 @@ TEST(EarlyTimeout, GrowsMorePatientWithLossAndLessWithout) {
 TEST(EarlyTimeout, PatienceIsTheShareOfTheStage) {
   EarlyTimeout early(1);
   early.sample(0, milliseconds(60));
-  early.returned(0.0005);
+  early.returned();
   EXPECT_EQ(early.patience(), milliseconds(6));
 }
 

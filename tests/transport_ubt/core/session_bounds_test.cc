@@ -42,12 +42,12 @@ Duration boundWithAPeerThatIs(Duration late) {
 TEST(SessionBounds, EveryBoundAllowsForTheLatenessOfAnyRank) {
   const Duration own = boundWithAPeerThatIs(Duration{0});
   constexpr Duration kTook = std::chrono::milliseconds(1);
-  EXPECT_EQ(own, kTook + 4 * TimerLateness::kUnmeasured);
+  EXPECT_EQ(own, kTook + 2 * TimerLateness::kUnmeasured);
   EXPECT_EQ(boundWithAPeerThatIs(std::chrono::milliseconds(7)),
-            kTook + std::chrono::milliseconds(28));
+            kTook + std::chrono::milliseconds(14));
   // Whatever a peer says.
   EXPECT_EQ(boundWithAPeerThatIs(std::chrono::hours(1)),
-            kTook + 4 * TimerLateness::kMost);
+            kTook + 2 * TimerLateness::kMost);
 }
 
 // A network three times as slow as during warm-up delivers everything behind

@@ -24,6 +24,7 @@ class Alone : public OpHost {
   Duration retryAfter(int) const override { return seconds(1); }
   TimePoint lastHeard(int) const override { return {}; }
   std::string silence(int) const override { return {}; }
+  bool hearsGroup(int) const override { return false; }
   bool makeRoom() override { return false; }
 };
 
@@ -62,6 +63,7 @@ class SizeClassesTest : public ::testing::Test {
     EXPECT_EQ(op.scatterTook(), took);
     EXPECT_EQ(op.broadcastTook(), took);
     classes_.returned(0, op);
+    classes_.done(op);
   }
 
   OpBounds bounds(uint64_t elements,
@@ -196,11 +198,11 @@ TEST_F(SizeClassesTest, PatienceCanBeSwitchedOff) {
 TEST_F(SizeClassesTest, LearnedBoundsAllowForLateness) {
   options_.warmupOps = 1;
   returned(64, milliseconds(8));
-  expect(bounds(64, milliseconds(1)),
+  expect(bounds(64, milliseconds(2)),
          milliseconds(12),
          milliseconds(12),
          milliseconds(96));
-  expect(bounds(64, milliseconds(2)),
+  expect(bounds(64, milliseconds(4)),
          milliseconds(16),
          milliseconds(16),
          milliseconds(128));

@@ -34,10 +34,18 @@ TEST(StageBound, IsWiderWhereStagesScatterByThemselves) {
   // Median and upper quartile 60.
   EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(75));
   for (int i = 0; i < 64; i++) {
-    bound.complete(milliseconds(i % 3 == 0 ? 60 : 40), false);
+    bound.complete(milliseconds(20 + 20 * (i % 3)), false);
   }
-  // Median 40, upper quartile 60: 40 + 6 * 20.
+  // Quartiles 20 and 60, median 40: 40 + 6 * 20.
   EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(160));
+}
+
+TEST(StageBound, IsNoWiderWhereBurstsMakeSomeStagesLong) {
+  StageBound bound;
+  for (int i = 0; i < 64; i++) {
+    bound.complete(milliseconds(i % 3 == 0 ? 200 : 40), true);
+  }
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(50));
 }
 
 TEST(StageBound, AllowsForHostsThatAreLate) {
@@ -45,9 +53,9 @@ TEST(StageBound, AllowsForHostsThatAreLate) {
   for (int i = 0; i < 20; i++) {
     bound.complete(milliseconds(40), true);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(2)), milliseconds(50));
-  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(3)), milliseconds(52));
-  EXPECT_EQ(bound.bound(BoundMode::kPaper, milliseconds(3)), milliseconds(52));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(5)), milliseconds(50));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(6)), milliseconds(52));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper, milliseconds(6)), milliseconds(52));
 }
 
 TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {

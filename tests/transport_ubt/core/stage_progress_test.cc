@@ -36,6 +36,13 @@ class StageProgressTest : public ::testing::Test {
     }
   }
 
+  // All but sender 3, the last of them at 30.
+  void threeComplete() {
+    come(0, 10, 20);
+    come(1, 10, 25);
+    come(2, 10, 30);
+  }
+
   TimePoint end(Duration patience = kPatience) const {
     return progress_.earlyEnd(at(100), patience);
   }
@@ -94,9 +101,7 @@ TEST_F(StageProgressTest, WhoShouldHaveFinishedIsWaitedForNoLonger) {
 
 // Its pace counts, not when it began.
 TEST_F(StageProgressTest, WhoBeganLateIsWaitedFor) {
-  come(0, 10, 20);
-  come(1, 10, 25);
-  come(2, 10, 30);
+  threeComplete();
   come(3, 2, 60);
   EXPECT_EQ(end(), at(73));  // the tenth by 68
   come(3, 2, 63);            // a millisecond without
@@ -104,25 +109,19 @@ TEST_F(StageProgressTest, WhoBeganLateIsWaitedFor) {
 }
 
 TEST_F(StageProgressTest, OneSlotHasNoPace) {
-  come(0, 10, 20);
-  come(1, 10, 25);
-  come(2, 10, 30);
+  threeComplete();
   come(3, 1, 60);
   EXPECT_EQ(end(), at(105));
 }
 
 TEST_F(StageProgressTest, WhoWillFinishByTheBoundIsWaitedFor) {
-  come(0, 10, 20);
-  come(1, 10, 25);
-  come(2, 10, 30);
+  threeComplete();
   comeEvery(8, 3, 5, 40);            // from 8 on: the tenth by 80
   EXPECT_EQ(end(), at(80 + 2 * 8));  // pauses of 8 are nothing unusual
 }
 
 TEST_F(StageProgressTest, WhoCannotFinishByTheBoundIsNot) {
-  come(0, 10, 20);
-  come(1, 10, 25);
-  come(2, 10, 30);
+  threeComplete();
   comeEvery(12, 3, 3, 40);  // from 16 on: the tenth by 124
   EXPECT_EQ(end(), at(30 + 2 * 12));
 }
@@ -137,9 +136,7 @@ TEST_F(StageProgressTest, HalfOfTheSendersAreNotMost) {
 
 // A rank that has not entered is late, not slow.
 TEST_F(StageProgressTest, WhoHasNotBegunIsWaitedForToTheBound) {
-  come(0, 10, 20);
-  come(1, 10, 25);
-  come(2, 10, 30);
+  threeComplete();
   EXPECT_EQ(end(), kNever);
 }
 

@@ -82,7 +82,7 @@ TEST_F(Stages, ContributionsBeforeTheCallerWaitInTheArena) {
 
 TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
-  scatter_.closeAll();
+  scatter_.closeAll(0);
   EXPECT_EQ(value(0), 30);  // 3 / 1 contributors
   EXPECT_EQ(scatter_.contributors(1), 0);
   EXPECT_EQ(add(2, 0, 100), Outcome::kLate);
@@ -93,9 +93,44 @@ TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
   EXPECT_FALSE(scatter_.contributed(1).test(0));
 }
 
+TEST_F(Stages, AtTheBoundWhatIsIncompleteIsZeroWhereTooMuchIsMissing) {
+  std::byte* const bucket = enterWith(1);
+  scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
+  scatter_.closeAll(0.2);    // slot 1 lacks two of all pairs
+  EXPECT_EQ(value(0), 111);  // complete, and sent, before
+  EXPECT_EQ(scatter_.contributors(1), 0);
+  EXPECT_EQ(bucket_[48], 0);
+  EXPECT_EQ(scatter_.zeroedElements(), layout_.slotElements(1, 1));
+  EXPECT_TRUE(scatter_.contributed(1).test(1));
+  EXPECT_FALSE(scatter_.summed(1).test(1));
+  EXPECT_TRUE(scatter_.summed(1).test(0));
+  EXPECT_EQ(add(2, 1, 100), Outcome::kLate);  // closing is final
+}
+
+TEST_F(Stages, AtTheBoundNothingIsZeroedWhereEnoughHasCome) {
+  std::byte* const bucket = enterWith(1);
+  scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  scatter_.closeAll(0.5);
+  EXPECT_EQ(scatter_.zeroedElements(), 0u);
+  EXPECT_EQ(scatter_.contributors(0), 2);
+}
+
+// The caller comes when all is over.
+TEST_F(Stages, ZeroedSlotsAreZeroForALateCaller) {
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  scatter_.closeAll(0.5);
+  EXPECT_EQ(scatter_.contributors(0), 0);
+  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  EXPECT_EQ(bucket_[32], 0);
+  EXPECT_EQ(bucket_[48], 0);
+}
+
 TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
   scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
-  scatter_.closeAll();
+  scatter_.closeAll(0);
   EXPECT_EQ(scatter_.leave(1), 0u);
   bucket_.assign(kElements, -1);  // the caller goes on with its memory
   EXPECT_EQ(scatter_.value(0), nullptr);
@@ -158,7 +193,7 @@ TEST_F(RankOrder, TheBoundClosesWithoutTheCaller) {
   EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   EXPECT_EQ(add(2, 1, 7), Outcome::kAccepted);
-  byRank_.closeAll();
+  byRank_.closeAll(0);
   EXPECT_EQ(value(0), 165);  // (10 + 100) * 3 / 2
   EXPECT_EQ(value(1), 21);
   EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // sums alone
@@ -172,7 +207,7 @@ TEST_F(RankOrder, TheBoundClosesWithoutTheCaller) {
 TEST_F(RankOrder, TheBoundClosesWithTheCaller) {
   byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(add(2, 1, 2), Outcome::kAccepted);
-  byRank_.closeAll();
+  byRank_.closeAll(0);
   EXPECT_EQ(value(0), 3);    // alone
   EXPECT_EQ(value(1), 4.5);  // (1 + 2) * 3 / 2
   EXPECT_EQ(arena_.usedBytes(), 0u);
@@ -191,7 +226,7 @@ TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
   EXPECT_EQ(scatter.add(0, 1, Form::kPlain, bytes(slot(3))),
             Outcome::kArenaFull);
   EXPECT_FALSE(scatter.contributed(0).test(1));
-  scatter.closeAll();  // no room for the sum but that of the contributions
+  scatter.closeAll(0);  // no room for the sum but that of the contributions
   EXPECT_EQ(*reinterpret_cast<const float*>(scatter.value(0)), 15);
   EXPECT_LE(small.heldBytes(), small.limitBytes());
 }

@@ -4,7 +4,6 @@
 
 #include "transport_ubt/io/driver.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/transport_ubt/io/loopback.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
 namespace ubt {
@@ -24,20 +24,6 @@ using namespace std::chrono_literals;
 
 // Beyond this a wait counts as endless.
 constexpr auto kEndless = 20s;
-
-SocketAddress loopback() {
-  sockaddr_storage storage{};
-  auto* const address = reinterpret_cast<sockaddr_in*>(&storage);
-  address->sin_family = AF_INET;
-  address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return SocketAddress(storage, 0);
-}
-
-UdpSocket::Options onLoopback() {
-  UdpSocket::Options options;
-  options.address = loopback();
-  return options;
-}
 
 // Datagrams of a byte each, many a call, until it goes.
 class Flood {

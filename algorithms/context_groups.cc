@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "algorithms/context_groups.h"
+
+#include <gloo/common/error.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gloo {
+namespace {
+
+// No collective's: those have a small prefix in the top byte.
+constexpr uint64_t kSlot = 0xfb00000000000000;
+
+static_assert(std::is_trivially_copyable<GroupWish>::value,
+              "wishes travel as bytes");
+
+std::vector<GroupWish> swapWishes(const transport::ubt::Mesh& mesh,
+                                  GroupWish own,
+                                  const MeshDeadline& deadline) {
+  std::vector<GroupWish> all(mesh.size);
+  all[mesh.rank] = own;
+  const auto incoming =
+      mesh.createUnboundBuffer(all.data(), all.size() * sizeof(own));
+  const auto outgoing = mesh.createUnboundBuffer(&own, sizeof(own));
+  for (int rank = 0; rank < mesh.size; rank++) {
+    if (rank != mesh.rank) {
+      incoming->recv(rank, kSlot, rank * sizeof(own), sizeof(own));
+      outgoing->send(rank, kSlot);
+    }
+  }
+  try {
+    for (int peers = mesh.size - 1; peers > 0; peers--) {
+      incoming->waitRecv(deadline.remaining());
+      outgoing->waitSend(deadline.remaining());
+    }
+  } catch (const ::gloo::IoException& error) {
+    throw ::gloo::IoException(
+        std::string(error.what()) +
+        " (while the ranks of a hierarchical transpose agree on groups; have "
+        "all ranks come to one?)");
+  }
+  return all;
+}
+
+}  // namespace
+
+ContextGroups::GroupsPtr ContextGroups::of(
+    const std::shared_ptr<Context>& context,
+    const transport::ubt::Mesh& mesh,
+    const MeshDeadline& deadline,
+    const std::function<GroupWish()>& wish) {
+  const auto entry = entryOf(context);
+  std::lock_guard<std::mutex> lock(entry->mutex);
+  if (entry->failure != nullptr) {
+    std::rethrow_exception(entry->failure);
+  }
+  if (entry->groups == nullptr) {
+    try {
+      entry->groups = std::make_shared<const RankGroups>(
+          RankGroups::agreed(swapWishes(mesh, wish(), deadline)));
+    } catch (...) {
+      entry->failure = std::current_exception();
+      throw;
+    }
+  }
+  return entry->groups;
+}
+
+std::shared_ptr<ContextGroups::Entry> ContextGroups::entryOf(
+    const std::shared_ptr<Context>& context) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = entries_.find(context.get());
+  // Another one may have come to lie where a destroyed one lay.
+  if (found != entries_.end() && found->second->context.lock() == context) {
+    return found->second;
+  }
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    entry = entry->second->context.expired() ? entries_.erase(entry)
+                                             : std::next(entry);
+  }
+  auto fresh = std::make_shared<Entry>();
+  fresh->context = context;
+  entries_[context.get()] = fresh;
+  return fresh;
+}
+
+}  // namespace gloo

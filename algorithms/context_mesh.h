@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gloo/context.h>
+
+#include <cstddef>
+
+#include "transport_ubt/mesh.h"
+
+namespace gloo {
+
+// The mesh of a context of this program's own Gloo, which has to outlive it.
+inline transport::ubt::Mesh contextMesh(Context& context) {
+  return {context.rank, context.size, [&context](void* ptr, size_t bytes) {
+            return context.createUnboundBuffer(ptr, bytes);
+          }};
+}
+
+}  // namespace gloo

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the matrix does not vary: segments, runs in a row, tags, deadlines.
+#include "algorithms/hierarchical_transpose_allreduce.h"
+
+#include <gloo/common/error.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/conformance/sum_options.h"
+#include "tests/conformance/transpose_job.h"
+
+namespace gloo {
+namespace testing {
+namespace {
+
+constexpr Form kForms[] = {Form::kHierarchicalClass,
+                           Form::kHierarchicalInPlace,
+                           Form::kHierarchicalSeparate};
+
+// Equal groups, one rank a group, and groups of three sizes.
+std::vector<std::vector<GroupWish>> someGroups() {
+  return {equalGroups(4, 2), equalGroups(3, 3), onHosts({0, 1, 0, 1, 1, 2})};
+}
+
+Job sumOf(Form form, size_t count, const std::vector<GroupWish>& wishes) {
+  Job job = {form, Operation::kSum, 1, count};
+  job.wishes = wishes;
+  return job;
+}
+
+class HierarchicalTranspose : public ::testing::TestWithParam<Transport> {};
+
+// More segments than the window holds; the last is empty in all shards but the
+// first, full in all, or short.
+TEST_P(HierarchicalTranspose, longShardsAreCutUp) {
+  constexpr size_t kSegment = (256 << 10) / sizeof(float);
+  for (const auto& wishes : someGroups()) {
+    const size_t shards = RankGroups::agreed(wishes).shards();
+    for (const size_t count : {3 * shards * kSegment + 1,
+                               4 * shards * kSegment,
+                               3 * shards * kSegment - 5}) {
+      for (const auto form : kForms) {
+        runJob<float>(sumOf(form, count, wishes), GetParam(), wishes.size());
+      }
+    }
+  }
+}
+
+TEST_P(HierarchicalTranspose, optionsChooseTheSegment) {
+  for (const auto& wishes : someGroups()) {
+    for (const size_t segmentBytesMax : {1, 60, 4096}) {
+      for (const size_t count : {5, 997}) {
+        Job job = sumOf(Form::kHierarchicalInPlace, count, wishes);
+        job.inputs = 2;
+        job.segmentBytesMax = segmentBytesMax;
+        runJob<float>(job, GetParam(), wishes.size());
+        job.form = Form::kHierarchicalSeparate;
+        runJob<float16>(job, GetParam(), wishes.size());
+      }
+    }
+  }
+}
+
+// No barrier separates two runs: a fast rank, or group, is in the next one
+// already. Of 131,073 elements every second segment is empty in all shards but
+// the first where groups are equal; of 24,577 where they are not.
+TEST_P(HierarchicalTranspose, runsFollowEachOtherWithoutABarrier) {
+  for (const auto& wishes : someGroups()) {
+    for (const size_t count : {1, 5, 24577, 131073}) {
+      for (const auto form :
+           {Form::kHierarchicalClass, Form::kHierarchicalInPlace}) {
+        Job job = sumOf(form, count, wishes);
+        job.repeats = count > 100000 ? 10 : 50;
+        runJob<float>(job, GetParam(), wishes.size());
+      }
+    }
+  }
+}
+
+template <typename T>
+void sumRanks(const std::shared_ptr<Context>& context) {
+  std::vector<T> values(1000, T(context->rank + 1));
+  hierarchicalTransposeAllreduce(sumOptions(context, &values),
+                                 RankGroups::agreed(equalGroups(4, 2)));
+  expectAll(std::vector<T>(values.size(), T(10)), {values}, context->rank);
+}
+
+// Gloo leaves a float16 as it is that is to become, say, 3 and has the bits of
+// the integer 3: what others left in memory must not get into sums.
+TEST_P(HierarchicalTranspose, halvesAreNotMistakenForIntegers) {
+  const auto error = sharedMesh(GetParam(), 4).run([](const auto& context) {
+    for (int i = 0; i < 20; i++) {
+      sumRanks<int64_t>(context);
+      sumRanks<float16>(context);
+    }
+  });
+  EXPECT_EQ("", error);
+}
+
+// In synchronous mode a send blocks until the kernel has taken all of it, and
+// all ranks send at once: what is under way has to fit in the sockets' buffers.
+TEST_P(HierarchicalTranspose, synchronousPairsDoNotBlockEachOther) {
+  for (const auto& wishes : someGroups()) {
+    const int ranks = static_cast<int>(wishes.size());
+    for (const size_t count : {1, 5000, 4000000}) {
+      const Job job = sumOf(Form::kHierarchicalClass, count, wishes);
+      const auto expected = groupsReference<float>(
+          Operation::kSum, RankGroups::agreed(wishes), 1, count);
+      Mesh mesh(GetParam(), ranks);
+      const auto error = mesh.run([&](const auto& context) {
+        makeSynchronous(*context);
+        runClass<HierarchicalTransposeAllreduce, float>(job, context, expected);
+      });
+      EXPECT_EQ("", error);
+    }
+  }
+}
+
+// Also beside plain ones of the same tag.
+TEST_P(HierarchicalTranspose, differentTagsRunAtOnce) {
+  constexpr int kRanks = 4;
+  const size_t count = 10000;
+  const auto groups = RankGroups::agreed(equalGroups(kRanks, 2));
+  const auto sum = reference<float>(Operation::kSum, kRanks, 1, count);
+  const auto grouped =
+      groupsReference<float>(Operation::kSum, groups, 1, count);
+  const auto error =
+      sharedMesh(GetParam(), kRanks).run([&](const auto& context) {
+        std::vector<std::thread> threads;
+        for (uint32_t tag = 0; tag < 3; tag++) {
+          threads.emplace_back([&, tag] {
+            sumManyTimes(context, tag, &transposeAllreduce, sum);
+          });
+          threads.emplace_back([&, tag] {
+            const auto allreduce = [](const AllreduceOptions& options) {
+              hierarchicalTransposeAllreduce(options);
+            };
+            sumManyTimes(context, tag, allreduce, grouped);
+          });
+        }
+        for (auto& thread : threads) {
+          thread.join();
+        }
+      });
+  EXPECT_EQ("", error);
+}
+
+TEST_P(HierarchicalTranspose, refusesWhatTheTransposeRefuses) {
+  Mesh mesh(GetParam(), 2);
+  const auto error = mesh.run([&](const auto& context) {
+    std::vector<float> values(100);
+    AllreduceOptions nothing(context);
+    EXPECT_NO_THROW(hierarchicalTransposeAllreduce(nothing));
+    AllreduceOptions noFunction(context);
+    noFunction.setOutput(values.data(), values.size());
+    EXPECT_THROW(hierarchicalTransposeAllreduce(noFunction), EnforceNotMet);
+    EXPECT_THROW(
+        hierarchicalTransposeAllreduce(noFunction, RankGroups::single(2)),
+        EnforceNotMet);
+    EXPECT_THROW(
+        HierarchicalTransposeAllreduce<float>(context, {values.data()}, -1),
+        EnforceNotMet);
+    EXPECT_THROW(HierarchicalTransposeAllreduce<float>(context, {}, 100),
+                 EnforceNotMet);
+    EXPECT_THROW(hierarchicalTransposeAllreduce(sumOptions(context, &values),
+                                                RankGroups::single(3)),
+                 EnforceNotMet);
+  });
+  EXPECT_EQ("", error);
+}
+
+// Whether it is of the own group or of another.
+TEST_P(HierarchicalTranspose, aRankThatNeverComesIsAnError) {
+  for (const bool agreed : {false, true}) {
+    Mesh mesh(GetParam(), 4);
+    const auto groups = RankGroups::agreed(equalGroups(4, 2));
+    const auto error = mesh.run([&](const auto& context) {
+      if (context->rank == 2) {
+        return;
+      }
+      std::vector<float> values(100);
+      AllreduceOptions options = sumOptions(context, &values);
+      options.setTimeout(std::chrono::milliseconds(200));
+      if (agreed) {
+        EXPECT_THROW(hierarchicalTransposeAllreduce(options, groups),
+                     IoException);
+      } else {
+        EXPECT_THROW(hierarchicalTransposeAllreduce(options), IoException);
+      }
+    });
+    EXPECT_EQ("", error);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         HierarchicalTranspose,
+                         ::testing::ValuesIn(transports()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace testing
+}  // namespace gloo

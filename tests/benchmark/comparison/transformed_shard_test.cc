@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of shards that travelled transformed, as Verification sees them.
+// What they have to be is worked out here by definition, in double precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "benchmark/comparison/verification.h"
+#include "tests/transport_ubt/kernels/scalar_hadamard.h"
+
+namespace gloo {
+namespace compare {
+namespace {
+
+constexpr int kRanks = 5;
+constexpr size_t kElements = 20000;  // more than two periods
+constexpr size_t kShard = 4016;      // with some elements in no block
+constexpr int kAll[] = {0, 1, 2, 3, 4};
+
+using Fill = void (Verification::*)(int, float*) const;
+using Values = std::vector<double>;
+
+constexpr Fill kExact = &Verification::fillExact;
+constexpr Fill kRandom = &Verification::fillRandom;
+
+bool has(const std::vector<RankRange>& ranges, int rank, size_t index) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
+    return range.rank == rank && range.offset <= index &&
+           index < range.offset + range.count;
+  });
+}
+
+void transform(const Shard& shard, bool forward, Values* values) {
+  const auto blocks = ubt::testing::blocksOf(
+      ubt::ElementType::kFloat32, shard.count, shard.seed);
+  ubt::testing::scalarHadamard(*values, blocks, forward);
+}
+
+class TransformedShardTest : public ::testing::Test {
+ protected:
+  // All ranks contribute all shards transformed, and all came.
+  TransformedShardTest() {
+    for (size_t at = 0; at < kElements; at += kShard) {
+      const size_t count = std::min(kShard, kElements - at);
+      gaps_.shards.push_back({at, count, at + 7, true});
+      for (const int rank : kAll) {
+        gaps_.transformed.push_back({rank, at, count});
+      }
+    }
+  }
+
+  // The rank contributes a shard plain, and so its result comes.
+  void contributesPlain(int rank, size_t shard) {
+    auto& transformed = gaps_.transformed;
+    const size_t offset = gaps_.shards[shard].offset;
+    transformed.erase(std::remove_if(transformed.begin(),
+                                     transformed.end(),
+                                     [&](const RankRange& range) {
+                                       return range.rank == rank &&
+                                              range.offset == offset;
+                                     }),
+                      transformed.end());
+    gaps_.shards[shard].transformed = false;
+  }
+
+  // What the gaps make of the inputs, by docs/semantics.md.
+  std::vector<float> result(Fill fill) const {
+    std::vector<float> result;
+    for (const auto& shard : gaps_.shards) {
+      const Values values = resultOf(shard, fill);
+      result.insert(result.end(), values.begin(), values.end());
+    }
+    return result;
+  }
+
+  bool verify(Fill fill, const std::vector<float>& result, const Gaps& gaps) {
+    return fill == kExact ? verification_.verifyExact(result.data(), gaps)
+                          : verification_.verifyRandom(result.data(), gaps);
+  }
+
+  // Either kind of input, and what the gaps make of it.
+  void expectRight() {
+    for (const Fill fill : {kExact, kRandom}) {
+      EXPECT_TRUE(verify(fill, result(fill), gaps_)) << (fill == kExact);
+    }
+  }
+
+  // What the gaps make of it is not what others would.
+  void expectWrong(const Gaps& others) {
+    for (const Fill fill : {kExact, kRandom}) {
+      EXPECT_FALSE(verify(fill, result(fill), others)) << (fill == kExact);
+    }
+  }
+
+  Verification verification_{kRanks, kElements};
+  Gaps gaps_;
+
+ private:
+  Values broughtBy(int rank, const Shard& shard, Fill fill) const {
+    std::vector<float> input(kElements);
+    (verification_.*fill)(rank, input.data());
+    Values brought(input.begin() + shard.offset,
+                   input.begin() + shard.offset + shard.count);
+    if (has(gaps_.transformed, rank, shard.offset)) {
+      transform(shard, true, &brought);
+    }
+    return brought;
+  }
+
+  Values resultOf(const Shard& shard, Fill fill) const {
+    Values sums[2] = {Values(shard.count), Values(shard.count)};
+    std::vector<int> in[2] = {std::vector<int>(shard.count),
+                              std::vector<int>(shard.count)};
+    int ranks[2] = {0, 0};
+    for (const int rank : kAll) {
+      const Values brought = broughtBy(rank, shard, fill);
+      const int form = has(gaps_.transformed, rank, shard.offset) ? 1 : 0;
+      bool any = false;
+      for (size_t i = 0; i < shard.count; i++) {
+        if (!has(gaps_.missing, rank, shard.offset + i)) {
+          sums[form][i] += brought[i];
+          in[form][i]++;
+          any = true;
+        }
+      }
+      ranks[form] += any ? 1 : 0;
+    }
+    for (const int form : {0, 1}) {
+      for (size_t i = 0; i < shard.count; i++) {
+        sums[form][i] *= in[form][i] > 0 ? 1.0 * ranks[form] / in[form][i] : 0;
+      }
+    }
+    if (!shard.transformed) {
+      transform(shard, false, &sums[1]);
+    }
+    Values result(shard.count);
+    for (size_t i = 0; i < shard.count; i++) {
+      const int held = ranks[1] + (in[0][i] > 0 ? ranks[0] : 0);
+      result[i] = in[0][i] + in[1][i] > 0
+                      ? (sums[0][i] + sums[1][i]) * kRanks / held
+                      : 0;
+    }
+    fillIn(shard, fill, &result);
+    if (shard.transformed) {
+      transform(shard, false, &result);
+    }
+    return result;
+  }
+
+  void fillIn(const Shard& shard, Fill fill, Values* result) const {
+    for (const auto& range : gaps_.filled) {
+      if (range.offset < shard.offset ||
+          range.offset >= shard.offset + shard.count) {
+        continue;
+      }
+      Values stands(shard.count);
+      if (range.rank >= 0 && has(gaps_.transformed, range.rank, shard.offset) ==
+                                 shard.transformed) {
+        stands = broughtBy(range.rank, shard, fill);
+      }
+      for (size_t i = range.offset - shard.offset;
+           i < range.offset + range.count - shard.offset;
+           i++) {
+        (*result)[i] = kRanks * stands[i];
+      }
+    }
+  }
+};
+
+TEST_F(TransformedShardTest, ACompleteSumIsTheSum) {
+  expectRight();
+  auto exact = result(kExact);
+  // Integers come back to the bit; what need not is what is incomplete.
+  exact[4321] = std::nextafter(exact[4321], 1000.0f);
+  EXPECT_FALSE(verify(kExact, exact, gaps_));
+  auto random = result(kRandom);
+  random[4321] += 1e-3f;
+  EXPECT_FALSE(verify(kRandom, random, gaps_));
+}
+
+TEST_F(TransformedShardTest, CoefficientsAreLeftOutAndRescaled) {
+  gaps_.missing = {{1, 4100, 200}, {4, 4200, 50}, {2, 19000, 1000}};
+  expectRight();
+  auto others = gaps_;
+  others.missing[1].rank = 3;
+  expectWrong(others);  // another contributor
+  others = gaps_;
+  others.missing[0].count--;
+  expectWrong(others);  // one coefficient more
+  others = gaps_;
+  others.missing.pop_back();
+  expectWrong(others);
+  others = gaps_;
+  others.shards[1].seed++;
+  expectWrong(others);
+  others = gaps_;
+  others.transformed.clear();
+  for (auto& shard : others.shards) {
+    shard.transformed = false;
+  }
+  expectWrong(others);  // as if those had been elements
+}
+
+TEST_F(TransformedShardTest, AWrongScaleIsFound) {
+  gaps_.missing = {{1, 0, kShard}};
+  for (const Fill fill : {kExact, kRandom}) {
+    auto unscaled = result(fill);
+    for (size_t i = 0; i < kShard; i++) {
+      unscaled[i] *= 4.0f / 5;
+    }
+    EXPECT_FALSE(verify(fill, unscaled, gaps_));
+  }
+}
+
+TEST_F(TransformedShardTest, OneWrongElementIsFound) {
+  gaps_.missing = {{1, 4100, 200}};
+  for (const size_t at : {size_t(0), size_t(kShard), size_t(2 * kShard - 1)}) {
+    auto exact = result(kExact);
+    exact[at] += 0.1f;
+    EXPECT_FALSE(verify(kExact, exact, gaps_)) << at;
+    auto random = result(kRandom);
+    random[at] += 1e-3f;
+    EXPECT_FALSE(verify(kRandom, random, gaps_)) << at;
+    random[at] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_FALSE(verify(kRandom, random, gaps_)) << at;
+  }
+}
+
+TEST_F(TransformedShardTest, WhereNothingCameCoefficientsAreZero) {
+  for (const int rank : kAll) {
+    gaps_.missing.push_back({rank, 4100, 300});
+    gaps_.missing.push_back({rank, 3 * kShard, kShard});
+  }
+  expectRight();
+}
+
+TEST_F(TransformedShardTest, FormsMayDiffer) {
+  contributesPlain(2, 1);
+  contributesPlain(3, 1);
+  contributesPlain(0, 2);
+  expectRight();
+  // Lost of each form, of both, of all of one form in a place, and of a rank
+  // that brought nothing at all.
+  gaps_.missing = {{2, 4100, 100},
+                   {1, 4150, 100},
+                   {3, 4700, 100},
+                   {2, 4700, 100},
+                   {0, 2 * kShard, 500},
+                   {4, kShard, kShard}};
+  expectRight();
+  auto others = gaps_;
+  others.missing[0].rank = 3;
+  expectWrong(others);
+  others = gaps_;
+  others.shards[1].transformed = true;
+  expectWrong(others);  // then it would have come otherwise
+  others = gaps_;
+  others.transformed.push_back({2, kShard, kShard});
+  expectWrong(others);
+}
+
+TEST_F(TransformedShardTest, WhatIsLeftOfOneFormCountsAlone) {
+  contributesPlain(2, 1);
+  gaps_.missing = {{2, kShard, kShard}, {4, kShard, 64}};
+  gaps_.shards[1].transformed = true;  // nothing plain came
+  expectRight();
+}
+
+TEST_F(TransformedShardTest, WhatStandsInIsOfTheResultsForm) {
+  contributesPlain(3, 2);
+  gaps_.missing = {{1, 4100, 200}};
+  gaps_.filled = {
+      {2, 4200, 50}, {-1, 5000, 10}, {2, 2 * kShard, 100}, {3, 9000, 100}};
+  expectRight();
+  auto others = gaps_;
+  others.filled[0].rank = 3;
+  expectWrong(others);
+  others = gaps_;
+  others.filled[1].rank = 2;
+  expectWrong(others);
+  others = gaps_;
+  others.filled[3].rank = 4;
+  expectWrong(others);
+}
+
+TEST_F(TransformedShardTest, NonsenseIsNotVerified) {
+  gaps_.missing = {{1, 4100, 200}};
+  const auto verifies = [this](const Gaps& gaps) {
+    return verify(kExact, result(kExact), gaps);
+  };
+  for (const RankRange range : {RankRange{kRanks, 0, kShard},
+                                RankRange{-1, 0, kShard},
+                                RankRange{0, 0, kShard},
+                                RankRange{0, 1, kShard},
+                                RankRange{0, kElements, 1}}) {
+    auto gaps = gaps_;
+    gaps.transformed.push_back(range);
+    EXPECT_FALSE(verifies(gaps)) << range.rank << " " << range.offset;
+  }
+  auto gaps = gaps_;
+  gaps.shards.pop_back();
+  EXPECT_FALSE(verifies(gaps));
+  gaps = gaps_;
+  gaps.shards[1].count--;
+  EXPECT_FALSE(verifies(gaps));
+  gaps = gaps_;
+  gaps.shards.push_back({kElements, 1, 0, false});
+  EXPECT_FALSE(verifies(gaps));
+}
+
+}  // namespace
+}  // namespace compare
+}  // namespace gloo

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "tests/sim/sim_options.h"
+
+namespace ubt::sim {
+
+// Stages end at these bounds from the first op on: nothing is learned first.
+inline SimOptions bounded(int boundMs) {
+  SimOptions options;
+  options.protocol.warmupOps = 0;
+  options.protocol.boundScatter = std::chrono::milliseconds(boundMs);
+  options.protocol.boundBroadcast = std::chrono::milliseconds(boundMs);
+  options.protocol.timeout = std::chrono::seconds(5);
+  return options;
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What keeps a job from training on too little.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/sim/bounded.h"
+#include "tests/sim/run_checked.h"
+
+namespace ubt::sim {
+namespace {
+
+// Ops whose stages end at bounds too short for what the network loses.
+SimOptions lossy(double loss) {
+  SimOptions options = bounded(5);
+  options.loss = loss;
+  options.ops = 60;
+  return options;
+}
+
+uint64_t calls(const SimOptions& options) {
+  return static_cast<uint64_t>(options.ops) * options.ranks;
+}
+
+TEST(Safeguards, AnOwnerThatLacksTooMuchSendsZerosToAll) {
+  SimOptions options = lossy(0.4);
+  options.protocol.zeroLoss = 0.2;
+  options.protocol.haltLoss = 0;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_GT(result.zeroedElements, 0u);
+}
+
+TEST(Safeguards, NothingIsZeroedWhereLittleIsMissing) {
+  SimOptions options = lossy(0.01);
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.pairsMissing, 0u);
+  EXPECT_EQ(result.zeroedElements, 0u);
+  EXPECT_EQ(result.returns, calls(options));
+}
+
+// One rank alone loses much; all of them stop, and say why.
+TEST(Safeguards, ARankThatLacksTooMuchHaltsTheJob) {
+  for (const auto repair :
+       {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
+    SimOptions options = lossy(0.6);
+    options.protocol.repair = repair;
+    options.protocol.hardBoundFactor = 1;
+    options.protocol.haltLoss = 0.2;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, static_cast<uint64_t>(options.ranks));
+    EXPECT_GT(result.returns, 0u);
+    EXPECT_LT(result.returns, calls(options));
+    int origins = 0;
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_NE(text.find("halted"), std::string::npos) << text;
+      origins += text.find("GLOO_UBT_HALT_LOSS") != std::string::npos;
+    }
+    EXPECT_GE(origins, 1);
+  }
+}
+
+TEST(Safeguards, NobodyHaltsAJobThatMayNotBe) {
+  SimOptions options = lossy(0.6);
+  options.protocol.haltLoss = 0;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.returns, calls(options));
+}
+
+// Nor one that loses what is usual.
+TEST(Safeguards, NobodyHaltsAJobForWhatIsUsual) {
+  SimOptions options = lossy(0.005);
+  options.protocol.repair = RepairPolicy::kNone;
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.pairsMissing, 0u);
+  EXPECT_THAT(result.errorTexts, ::testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace ubt::sim

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/sim/checker.h"
+#include "transport_ubt/core/counters.h"
+#include "transport_ubt/core/op_report.h"
+
+namespace ubt::sim {
+
+// What one run did.
+struct SimResult {
+  std::vector<std::string> violations;  // empty: every check held
+  uint64_t ops = 0;                     // that returned a result somewhere
+  uint64_t returns = 0;                 // calls that returned a result
+  uint64_t boundedOps = 0;              // of those, after warm-up
+  uint64_t errors = 0;                  // calls that threw instead
+  uint64_t early = 0;        // bounded returns of which a stage ended early
+  uint64_t transformed = 0;  // returns of calls that contributed so
+  Duration boundedTime{};    // of bounded calls, together
+  // Of each bounded op that all ranks returned from, the slowest rank's.
+  std::vector<Duration> opTimes;
+  uint64_t pairsMissing = 0;
+  uint64_t driftElements = 0;
+  uint64_t repairedBytes = 0;
+  uint64_t zeroedElements = 0;      // of own shards, for what was missing
+  uint64_t skipped = 0;             // returns of zeros, for what was missing
+  uint64_t resultBits = 0;          // a hash of every rank's result of every op
+  Counters counters;                // summed over ranks
+  std::vector<uint64_t> sentBytes;  // by rank, with all headers
+  std::vector<std::string> errorTexts;
+
+  // A call has returned.
+  void add(const OpReport& report);
+  // All ranks have returned from an op.
+  void addTime(const std::vector<Outcome>& outcomes);
+};
+
+}  // namespace ubt::sim

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is left of a tail that others' bursts make.
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/sim/run_checked.h"
+
+namespace ubt::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A quarter of the lab's size and times: links of 500 Mbit/s, an op of 30 ms,
+// of which the fullest link is busy all the time. `burst`: every half second
+// two hosts send to a third for a fifth of it, with two thirds of its rate.
+SimOptions job(bool burst) {
+  SimOptions options;
+  options.ranks = 8;
+  options.ops = 90;
+  options.oneShape = true;
+  options.elementsMax = 250000;
+  options.bytesPerSecond = 6.25e7;
+  options.windowBytes = 2 << 20;
+  options.protocol.repair = RepairPolicy::kNone;
+  options.protocol.hadamard = Hadamard::kNever;
+  if (burst) {
+    options.burstEvery = milliseconds(500);
+    options.burstLeast = milliseconds(95);
+    options.burstMost = milliseconds(108);
+    options.burstSources = 2;
+    options.burstShare = 0.344;
+  }
+  return options;
+}
+
+Duration percentileOf(std::vector<Duration> times, double share) {
+  std::sort(times.begin(), times.end());
+  return times[static_cast<size_t>(share * static_cast<double>(times.size()))];
+}
+
+double lossOf(const SimResult& result, const SimOptions& options) {
+  return static_cast<double>(result.pairsMissing) /
+         (static_cast<double>(result.boundedOps) * options.ranks *
+          options.elementsMax);
+}
+
+TEST(Tail, LinksAreFullWhereNobodyElseSends) {
+  const SimOptions options = job(false);
+  const SimResult result = runChecked(options);
+  // 7 / 8 of the bucket twice, with headers, at the rate of a link.
+  const Duration line = milliseconds(31);
+  EXPECT_LT(percentileOf(result.opTimes, 0.5), line * 12 / 10);
+  EXPECT_LT(lossOf(result, options), 0.0005);
+}
+
+TEST(Tail, BoundsEndWhatBurstsHoldBack) {
+  const SimOptions options = job(true);
+  const SimResult result = runChecked(options);
+  const Duration alone = percentileOf(runChecked(job(false)).opTimes, 0.5);
+  EXPECT_LT(percentileOf(result.opTimes, 0.9), alone * 3 / 2);
+  EXPECT_LT(percentileOf(result.opTimes, 0.99), alone * 2);
+  EXPECT_LT(lossOf(result, options), 0.05);
+  // Most ops meet no burst, and none of them is slower for those that did.
+  EXPECT_LT(percentileOf(result.opTimes, 0.5), alone * 11 / 10);
+}
+
+}  // namespace
+}  // namespace ubt::sim

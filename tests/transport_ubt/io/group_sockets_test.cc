@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/group_sockets.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <string>
+
+#include "tests/transport_ubt/io/loopback.h"
+#include "transport_ubt/io/group_address.h"
+
+namespace ubt {
+namespace {
+
+constexpr uint64_t kEpoch = 0x1122334455667788;
+// Multicast on loopback is there at once or not at all.
+constexpr int64_t kWaitNs = 2000000000;
+
+// Stands for a session; only its address counts.
+const Session* session(int n) {
+  static const std::byte places[16] = {};
+  return reinterpret_cast<const Session*>(&places[n]);
+}
+
+std::string heard(GroupSockets* groups) {
+  std::string all;
+  groups->receive([&](const std::byte* datagram, size_t bytes) {
+    all.append(reinterpret_cast<const char*>(datagram), bytes);
+  });
+  return all;
+}
+
+void say(UdpSocket* socket, const SocketAddress& to, std::string text) {
+  const iovec piece{text.data(), text.size()};
+  EXPECT_EQ(socket->send(to, &piece, 1, text.size(), false),
+            UdpSocket::Sent::kYes);
+}
+
+TEST(GroupAddress, IsOfTheLocalScopesByTheEpoch) {
+  EXPECT_EQ(groupAddress(AF_INET, kEpoch, 4000).str(), "239.255.119.136:4000");
+  EXPECT_EQ(groupAddress(AF_INET6, kEpoch, 4000).str(),
+            "[ff15::1122:3344:5566:7788]:4000");
+}
+
+TEST(GroupSockets, HearWhatIsSentToTheirGroup) {
+  UdpSocket sender(onLoopback());
+  ASSERT_TRUE(sender.prepareMulticast(true));
+  const auto group = groupAddress(AF_INET, 1, sender.address().port());
+  const auto other = groupAddress(AF_INET, 2, sender.address().port());
+  // Two ranks of one host.
+  GroupSockets one;
+  GroupSockets two;
+  EXPECT_FALSE(one.any());
+  ASSERT_TRUE(one.join(session(1), group, sender.address()));
+  ASSERT_TRUE(one.join(session(2), other, sender.address()));
+  ASSERT_TRUE(two.join(session(1), group, sender.address()));
+  say(&sender, group, "all");
+  sender.wait(two.fd(), false, kWaitNs);
+  EXPECT_EQ(heard(&one), "all");
+  EXPECT_EQ(heard(&two), "all");
+  say(&sender, other, "others");
+  sender.wait(one.fd(), false, kWaitNs);
+  EXPECT_EQ(heard(&one), "others");
+  EXPECT_EQ(heard(&two), "");
+  two.leave(session(1));
+  EXPECT_FALSE(two.any());
+  say(&sender, group, "again");
+  sender.wait(one.fd(), false, kWaitNs);
+  EXPECT_EQ(heard(&one), "again");
+  EXPECT_EQ(heard(&two), "");
+}
+
+TEST(GroupSockets, DoNotJoinWhatIsNoGroup) {
+  const UdpSocket socket(onLoopback());
+  GroupSockets groups;
+  EXPECT_FALSE(
+      groups.join(session(1), loopback().withPort(4000), socket.address()));
+  EXPECT_FALSE(groups.any());
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/group_sockets.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace ubt {
+namespace {
+
+// What owners may have under way to one rank, and what the kernel takes
+// besides.
+constexpr int kReceiveBufferBytes = 8 * Multicast::kWindowBytesMax;
+
+}  // namespace
+
+GroupSockets::GroupSockets() : epollFd_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (epollFd_ < 0) {
+    throw std::system_error(errno, std::generic_category(), "epoll_create1");
+  }
+}
+
+GroupSockets::~GroupSockets() {
+  sockets_.clear();
+  close(epollFd_);
+}
+
+bool GroupSockets::join(const Session* session,
+                        const SocketAddress& group,
+                        const SocketAddress& at) {
+  UdpSocket::Options options;
+  options.address = group;
+  options.portLow = options.portHigh = group.port();
+  options.receiveBufferBytes = kReceiveBufferBytes;
+  options.joinAt = at;
+  try {
+    auto socket = std::make_unique<UdpSocket>(options);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (epoll_ctl(epollFd_, EPOLL_CTL_ADD, socket->fd(), &event) != 0) {
+      return false;
+    }
+    sockets_[session] = std::move(socket);
+    return true;
+  } catch (const std::runtime_error&) {  // std::system_error, too
+    return false;
+  }
+}
+
+}  // namespace ubt

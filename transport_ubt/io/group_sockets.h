@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "transport_ubt/core/session.h"
+#include "transport_ubt/io/udp_socket.h"
+
+namespace ubt {
+
+// What sessions hear by multicast: a socket for each group that one has joined.
+// Not thread-safe; but fd() may be waited for by any thread.
+class GroupSockets {
+ public:
+  // Throws std::system_error if there are no descriptors left.
+  GroupSockets();
+  ~GroupSockets();
+  GroupSockets(const GroupSockets&) = delete;
+  GroupSockets& operator=(const GroupSockets&) = delete;
+
+  // Joins the group on the interface that has the address `at`. Where that
+  // cannot be, the session hears nothing: false.
+  bool join(const Session* session,
+            const SocketAddress& group,
+            const SocketAddress& at);
+  void leave(const Session* session) { sockets_.erase(session); }
+
+  // Readable while any socket has something; the same all the time.
+  int fd() const { return epollFd_; }
+  bool any() const { return !sockets_.empty(); }
+
+  // As UdpSocket's, one train of each socket.
+  template <typename Take>
+  bool receive(Take&& take) {
+    bool received = false;
+    for (auto& [session, socket] : sockets_) {
+      received = socket->receive(take) || received;
+    }
+    return received;
+  }
+
+ private:
+  int epollFd_ = -1;
+  std::map<const Session*, std::unique_ptr<UdpSocket>> sockets_;
+};
+
+}  // namespace ubt

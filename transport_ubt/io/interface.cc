@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/interface.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <cstring>
+
+namespace ubt {
+namespace {
+
+bool sameHost(const sockaddr* a, const SocketAddress& b) {
+  if (a == nullptr || a->sa_family != b.family()) {
+    return false;
+  }
+  sockaddr_storage storage{};
+  std::memcpy(&storage, a, b.size());
+  return SocketAddress(storage, 0).sameHost(b);
+}
+
+// The whole of 127/8 answers on loopback, without being listed.
+bool isLoopback(const SocketAddress& address) {
+  return address.family() == AF_INET &&
+         (ntohl(reinterpret_cast<const sockaddr_in*>(address.data())
+                    ->sin_addr.s_addr) >>
+          24) == 127;
+}
+
+}  // namespace
+
+std::string interfaceOf(const SocketAddress& address) {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return "";
+  }
+  std::string name;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    const bool loopback =
+        isLoopback(address) && (entry->ifa_flags & IFF_LOOPBACK);
+    if (loopback || sameHost(entry->ifa_addr, address)) {
+      name = entry->ifa_name;
+      break;
+    }
+  }
+  freeifaddrs(list);
+  return name;
+}
+
+}  // namespace ubt
