@@ -34,7 +34,8 @@ class Job:
 
     def __init__(self, python: str, script: str, size: int,
                  arguments: Sequence[str] = ()) -> None:
-        self._command = [python, str(HERE / "scripts" / script), *arguments]
+        self._command = [python, str(HERE / "scripts" / script)]
+        self._arguments = arguments
         self._port = free_port()
         self._folder = tempfile.TemporaryDirectory()
         self.size = size
@@ -51,8 +52,10 @@ class Job:
         self._folder.cleanup()
 
     def start(self, rank: int, algorithm: Optional[str] = "optireduce",
-              environment: Optional[Dict[str, str]] = None) -> None:
-        """Starts a rank; with `algorithm` None without the library."""
+              environment: Optional[Dict[str, str]] = None,
+              arguments: Optional[Sequence[str]] = None) -> None:
+        """Starts a rank; with `algorithm` None without the library, with
+        `arguments` in place of the job's."""
         full = dict(os.environ)
         full.update(RANK=str(rank), LOCAL_RANK=str(rank),
                     WORLD_SIZE=str(self.size), MASTER_ADDR="127.0.0.1",
@@ -64,7 +67,9 @@ class Job:
         full.update(environment or {})
         with open(self._log(rank), "w") as log:
             self.processes[rank] = subprocess.Popen(
-                self._command, env=full, stdin=subprocess.DEVNULL, stdout=log,
+                [*self._command,
+                 *(self._arguments if arguments is None else arguments)],
+                env=full, stdin=subprocess.DEVNULL, stdout=log,
                 stderr=subprocess.STDOUT)
 
     def start_all(self, algorithm: Optional[str] = "optireduce",

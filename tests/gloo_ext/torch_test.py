@@ -248,9 +248,10 @@ class Faults(TorchTest):
                                             "without this library")
 
     def test_a_silent_rank_is_named_after_ten_seconds_too(self):
-        with Job(PYTHON, "endless.py", 2, ["13"]) as job:
-            job.start(0)
-            job.start(1, algorithm=None)
+        with Job(PYTHON, "endless.py", 2) as job:
+            job.start(0, arguments=["13"])
+            # Which outlasts rank 0, or its end would be the error.
+            job.start(1, algorithm=None, arguments=["60"])
             self.assertEqual(job.wait(0), 3)
             self.assertRegex(
                 job.output(0), "warning: bounded allreduce: rank 1 has not "
