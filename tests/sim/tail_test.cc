@@ -55,6 +55,20 @@ TEST(Tail, LinksAreFullWhereNobodyElseSends) {
   EXPECT_LT(lossOf(result, options), 0.0005);
 }
 
+// A window of what most switches hold would lose most of it, again and again.
+TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
+  SimOptions options = job(false);
+  options.ops = 50;
+  options.ranks = 16;
+  options.elementsMax = 125000;
+  options.bytesPerSecond = 1.25e8;
+  const Duration deep = percentileOf(runChecked(options).opTimes, 0.5);
+  options.queueBytes = 128 << 10;
+  const SimResult result = runChecked(options);
+  EXPECT_LT(percentileOf(result.opTimes, 0.5), deep * 8 / 5);
+  EXPECT_LT(lossOf(result, options), 0.1);
+}
+
 TEST(Tail, BoundsEndWhatBurstsHoldBack) {
   const SimOptions options = job(true);
   const SimResult result = runChecked(options);

@@ -49,10 +49,11 @@ void Session::groupIn(TimePoint now,
     counters.add(Counter::kDuplicateData);
     return;
   }
-  if (link->receive.arrived(header.number) > 0) {
-    shared_->window.lost(now);
+  if (const uint64_t skipped = link->receive.arrived(header.number);
+      skipped > 0) {
+    shared_->window.lost(now, skipped * bytes);
   }
-  shared_->window.arrived(bytes);
+  shared_->window.arrived(now, bytes);
   counters.add(dataIn(now, header, payload.data, payload.bytes));
   answerGroup(owner);
 }

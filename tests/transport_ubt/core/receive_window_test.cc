@@ -17,13 +17,15 @@ constexpr uint64_t kMin = 1000;
 constexpr uint64_t kMax = 10000;
 constexpr uint64_t kSlot = 100;
 
-// Windows of which each datagram waits so long.
+// Windows of which each datagram waits so long; one in each kRecovery.
 void pass(ReceiveWindow* window, Duration delay, int windows) {
+  static TimePoint now = kNow;
   while (windows-- > 0) {
+    now += ReceiveWindow::kRecovery;
     for (uint64_t left = window->bytes(); left > 0;
          left -= std::min(left, kSlot)) {
       window->delayed(delay);
-      window->arrived(kSlot);
+      window->arrived(now, kSlot);
     }
   }
 }
@@ -51,11 +53,11 @@ TEST(ReceiveWindow, StartsWithSomeSlotsForEachSenderWhereSlotsAreLarge) {
 
 TEST(ReceiveWindow, ShrinksOnLossOncePerRecovery) {
   auto window = started(kMax);
-  window.lost(kNow);
-  window.lost(kNow + milliseconds(1));
+  window.lost(kNow, kSlot);
+  window.lost(kNow + milliseconds(1), kSlot);
   EXPECT_EQ(window.bytes(), 8000u);
   for (int i = 0; i < 100; i++) {
-    window.lost(kNow + (i + 1) * ReceiveWindow::kRecovery);
+    window.lost(kNow + (i + 1) * ReceiveWindow::kRecovery, kSlot);
   }
   EXPECT_EQ(window.bytes(), kMin);
 }
@@ -75,15 +77,54 @@ TEST(ReceiveWindow, StaysWhileTheyWait) {
   EXPECT_EQ(window.bytes(), 5000u);
 }
 
+TEST(ReceiveWindow, GrowsNoFasterBecauseItIsSmall) {
+  auto window = started(5000);
+  for (int i = 0; i < 1000; i++) {
+    window.delayed(microseconds(100));
+    window.arrived(kNow, kSlot);
+  }
+  EXPECT_EQ(window.bytes(), 5000u + 5000 / 32);
+}
+
 TEST(ReceiveWindow, ReturnsFastToWhatItBeganWith) {
   auto window = started(5000);
-  window.lost(kNow);
+  pass(&window, ReceiveWindow::kHigh, 1);  // of others: what is lost next, too
+  window.lost(kNow, kSlot);
   pass(&window, ReceiveWindow::kMiddle, 50);
   EXPECT_EQ(window.bytes(), 4000u);
   pass(&window, ReceiveWindow::kLow, 1);
   EXPECT_EQ(window.bytes(), 4500u);
   pass(&window, ReceiveWindow::kLow, 50);
   EXPECT_EQ(window.bytes(), 5000u);
+}
+
+TEST(ReceiveWindow, ReturnsToLessWhereAShortQueueIsFull) {
+  auto window = started(5000);
+  pass(&window, ReceiveWindow::kLow, 1);
+  window.lost(kNow, 5 * kSlot);
+  EXPECT_EQ(window.bytes(), 4000u);
+  pass(&window, ReceiveWindow::kLow, 50);
+  EXPECT_EQ(window.bytes(), 4500u);
+  window.lost(kNow + seconds(1), 5 * kSlot);
+  EXPECT_EQ(window.bytes(), 3600u);
+  pass(&window, ReceiveWindow::kLow, 50);
+  EXPECT_EQ(window.bytes(), 4050u);
+}
+
+TEST(ReceiveWindow, ReturnsWhereSingleDatagramsGetLost) {
+  auto window = started(8000);
+  for (int i = 0; i < 20; i++) {
+    window.lost(kNow + seconds(i), kSlot);
+    pass(&window, ReceiveWindow::kLow, 10);
+  }
+  EXPECT_EQ(window.bytes(), 8000u);
+}
+
+TEST(ReceiveWindow, GrowsAgainOnceTheQueueIsLonger) {
+  auto window = started(5000);
+  window.lost(kNow, 5 * kSlot);
+  pass(&window, microseconds(100), 100);
+  EXPECT_EQ(window.bytes(), kMax);
 }
 
 TEST(ReceiveWindow, ShrinksInProportionWhereTheyWaitLong) {
@@ -108,7 +149,7 @@ TEST(ReceiveWindow, TakesTheMeanDelayOfAWindow) {
 TEST(ReceiveWindow, StaysWhereNothingIsKnownOfDelays) {
   auto window = started(5000);
   for (int i = 0; i < 500; i++) {
-    window.arrived(kSlot);
+    window.arrived(kNow, kSlot);
   }
   EXPECT_EQ(window.bytes(), 5000u);
 }
