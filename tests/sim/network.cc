@@ -35,13 +35,22 @@ Duration Network::wire(double bytes) const {
   return Duration(static_cast<int64_t>(bytes * 1e9 / options_.bytesPerSecond));
 }
 
+// A host's own queue has room for what its sockets let wait.
+TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
+  return pass(
+      &up_[rank], at, bytes, options_.queueBytes + options_.socketBytes);
+}
+
 TimePoint Network::writableAt(int rank) const {
   return up_[rank].freeAt - wire(options_.socketBytes);
 }
 
-TimePoint Network::pass(Link* link, TimePoint arrival, size_t bytes) {
+TimePoint Network::pass(Link* link,
+                        TimePoint arrival,
+                        size_t bytes,
+                        uint64_t queueBytes) {
   const TimePoint begin = std::max(arrival, link->freeAt);
-  if (begin - arrival > wire(options_.queueBytes)) {
+  if (begin - arrival > wire(queueBytes)) {
     return kNever;
   }
   link->freeAt = begin + wire(bytes + kFrameBytes);
@@ -52,10 +61,10 @@ TimePoint Network::pass(Link* link, TimePoint arrival, size_t bytes) {
 void Network::sendBursts() {
   Bursts::Chunk chunk;
   while (bursts_.next(events_->now(), &chunk)) {
-    const TimePoint sent =
-        pass(&up_[chunk.source], chunk.at, Bursts::kChunkBytes);
+    const TimePoint sent = leave(chunk.source, chunk.at, Bursts::kChunkBytes);
     if (sent != kNever) {
-      pass(&down_[chunk.victim], sent, Bursts::kChunkBytes);
+      pass(
+          &down_[chunk.victim], sent, Bursts::kChunkBytes, options_.queueBytes);
     }
   }
 }
@@ -81,7 +90,7 @@ void Network::multicast(int from, const Datagram& datagram) {
 }
 
 void Network::toMany(int from, const Datagram& datagram) {
-  const TimePoint sent = pass(&up_[from], events_->now(), datagram.size());
+  const TimePoint sent = leave(from, events_->now(), datagram.size());
   for (int to = 0; to < options_.ranks; to++) {
     if (to != from && deaf(to)) {
       lost_[index(typeOf(datagram))]++;
@@ -98,8 +107,7 @@ bool Network::deaf(int rank) const {
 }
 
 void Network::forward(int from, int to, const Datagram& datagram) {
-  deliver(
-      from, to, pass(&up_[from], events_->now(), datagram.size()), datagram);
+  deliver(from, to, leave(from, events_->now(), datagram.size()), datagram);
 }
 
 void Network::deliver(int from,
@@ -110,7 +118,8 @@ void Network::deliver(int from,
     lost_[index(typeOf(datagram))]++;
     return;
   }
-  TimePoint arrived = pass(&down_[to], sent, datagram.size());
+  TimePoint arrived =
+      pass(&down_[to], sent, datagram.size(), options_.queueBytes);
   if (arrived == kNever) {
     lost_[index(typeOf(datagram))]++;
     return;

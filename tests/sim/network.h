@@ -61,7 +61,11 @@ class Network {
   }
   Duration wire(double bytes) const;
   // When a datagram leaves the link; kNever if its queue is full.
-  TimePoint pass(Link* link, TimePoint arrival, size_t bytes);
+  TimePoint pass(Link* link,
+                 TimePoint arrival,
+                 size_t bytes,
+                 uint64_t queueBytes);
+  TimePoint leave(int rank, TimePoint at, size_t bytes);
   // What others send until now.
   void sendBursts();
   void forward(int from, int to, const Datagram& datagram);

@@ -17,7 +17,7 @@ class Endpoint {
  public:
   struct Limits {
     size_t arenaBytes = size_t{256} << 20;
-    uint64_t windowBytesMin = 256 << 10;
+    uint64_t windowBytesMin = 64 << 10;
     uint64_t windowBytesMax = 2 << 20;
     // Of the endpoints that share the arena's limit; outlives them. Null: the
     // limit is this one's alone.

@@ -44,8 +44,11 @@ class ReceiveWindow {
     return std::min(bytesMax,
                     std::max(kStart, kStartSlots * senders * slotBytes));
   }
-  // Senders were told that so much may be in flight.
-  void start(uint64_t bytes) {
+  // Senders of slots of that size were told that so much may be in flight. Some
+  // slots always may.
+  void start(uint64_t bytes, size_t slotBytes) {
+    bytesMin_ =
+        std::clamp<uint64_t>(kStartSlots * slotBytes, bytesMin_, bytesMax_);
     bytes_ = std::clamp(bytes, bytes_, bytesMax_);
     home_ = std::clamp(bytes, home_, bytesMax_);
   }
@@ -119,7 +122,7 @@ class ReceiveWindow {
     bytes_ = std::clamp(bytes_, bytesMin_, bytesMax_);
   }
 
-  const uint64_t bytesMin_;
+  uint64_t bytesMin_;
   const uint64_t bytesMax_;
   uint64_t bytes_;
   uint64_t home_;        // what it returns to

@@ -54,8 +54,10 @@ Session::Session(const Setup& setup, SharedState* shared)
       transform_(setup.options.hadamard),
       halt_(setup.options.haltLoss),
       lead_(setup.options.leadOps, setup.options.leadBytes) {
-  shared->window.start(ReceiveWindow::startOf(
-      setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax));
+  shared->window.start(
+      ReceiveWindow::startOf(
+          setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax),
+      setup.slotBytesMax);
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const auto credit = [&](int receiver) {

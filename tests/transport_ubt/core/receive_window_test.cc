@@ -32,7 +32,7 @@ void pass(ReceiveWindow* window, Duration delay, int windows) {
 
 ReceiveWindow started(uint64_t bytes) {
   ReceiveWindow window(kMin, kMax);
-  window.start(bytes);
+  window.start(bytes, kSlot);
   return window;
 }
 
@@ -40,7 +40,7 @@ TEST(ReceiveWindow, StartsWithWhatSendersWereToldButNoMoreThanItMayHave) {
   EXPECT_EQ(started(5000).bytes(), 5000u);
   EXPECT_EQ(started(50000).bytes(), kMax);
   auto window = started(5000);
-  window.start(2000);  // another session's
+  window.start(2000, kSlot);  // another session's
   EXPECT_EQ(window.bytes(), 5000u);
 }
 
@@ -49,6 +49,15 @@ TEST(ReceiveWindow, StartsWithSomeSlotsForEachSenderWhereSlotsAreLarge) {
   EXPECT_EQ(ReceiveWindow::startOf(kMost, 7, 1408), 448u << 10);
   EXPECT_EQ(ReceiveWindow::startOf(kMost, 7, 60000), 4u * 7 * 60000);
   EXPECT_EQ(ReceiveWindow::startOf(100000, 7, 60000), 100000u);
+}
+
+TEST(ReceiveWindow, HoldsSomeSlotsHoweverLargeTheyAre) {
+  ReceiveWindow window(kMin, kMax);
+  window.start(5000, 1000);
+  for (int i = 0; i < 100; i++) {
+    window.lost(kNow + i * ReceiveWindow::kRecovery, 1000);
+  }
+  EXPECT_EQ(window.bytes(), 4000u);
 }
 
 TEST(ReceiveWindow, ShrinksOnLossOncePerRecovery) {
