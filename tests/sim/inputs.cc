@@ -91,6 +91,16 @@ bool Inputs::isSum(const OpKey& key,
          (exact ? 0 : options_.ranks * epsilon(type) * magnitude);
 }
 
+double Inputs::exactSum(const OpKey& key,
+                        ElementType type,
+                        size_t element) const {
+  double sum = 0;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    sum += at(key, type, rank, element);
+  }
+  return sum;
+}
+
 double Inputs::fillOf(const OpKey& key, int rank, size_t element) const {
   const ElementType type = shapeOf(key).type;
   return options_.protocol.fill == Fill::kLocal

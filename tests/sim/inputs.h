@@ -37,6 +37,8 @@ class Inputs {
              const std::vector<int>& contributors,
              size_t element,
              double got) const;
+  // What all ranks' contributions to an element come to, exactly.
+  double exactSum(const OpKey& key, ElementType type, size_t element) const;
   // What fills an element that a rank never received.
   double fillOf(const OpKey& key, int rank, size_t element) const;
 

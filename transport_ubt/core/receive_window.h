@@ -29,10 +29,12 @@ class ReceiveWindow {
   static constexpr Duration kMiddle = std::chrono::milliseconds(5);
   static constexpr Duration kHigh = std::chrono::milliseconds(10);
 
-  // REQUIRES 0 < bytesMin <= bytesMax.
-  ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax)
+  // `adapts`: else it stays what it begins with. REQUIRES
+  // 0 < bytesMin <= bytesMax.
+  ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax, bool adapts = true)
       : bytesMin_(bytesMin),
         bytesMax_(bytesMax),
+        adapts_(adapts),
         bytes_(bytesMin),
         started_(bytesMin) {}
 
@@ -63,7 +65,7 @@ class ReceiveWindow {
   }
 
   void lost(TimePoint now) {
-    if (now < recoveredAt_) {
+    if (!adapts_ || now < recoveredAt_) {
       return;
     }
     recoveredAt_ = now + kRecovery;
@@ -82,6 +84,9 @@ class ReceiveWindow {
 
   // A window has come.
   void adapt(uint64_t slotBytes) {
+    if (!adapts_) {
+      return;
+    }
     const Duration delay =
         delaysSeen_ == 0 ? kHigh : delays_ / static_cast<int64_t>(delaysSeen_);
     if (bytes_ < started_ && delay < kMiddle) {
@@ -99,6 +104,7 @@ class ReceiveWindow {
 
   const uint64_t bytesMin_;
   const uint64_t bytesMax_;
+  const bool adapts_;
   uint64_t bytes_;
   uint64_t started_;    // with so many
   uint64_t came_ = 0;   // since it was adapted

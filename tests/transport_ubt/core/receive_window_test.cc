@@ -94,6 +94,15 @@ TEST(ReceiveWindow, ShrinksInProportionWhereTheyWaitLong) {
   EXPECT_EQ(window.bytes(), kMin);
 }
 
+TEST(ReceiveWindow, OneThatDoesNotAdaptStaysWhatItBeganWith) {
+  ReceiveWindow window(kMin, kMax, false);
+  window.start(5000);
+  pass(&window, microseconds(100), 50);
+  window.lost(kNow);
+  pass(&window, ReceiveWindow::kHigh * 100, 5);
+  EXPECT_EQ(window.bytes(), 5000u);
+}
+
 TEST(ReceiveWindow, TakesTheMeanDelayOfAWindow) {
   auto window = started(5000);
   window.delayed(ReceiveWindow::kHigh);

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds, runs, judges."""
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from front_end import bazel
+from front_end.commands import run_command
+from front_end.errors import EXIT_USAGE, UserError
+from front_end.progress import Bar
+from lab_lib.environments import Environment
+
+from . import arguments as command_line
+from . import plan, simulated, table
+from .loops import REPAIR, Change
+from .verdict import verdict
+
+_COLUMNS = 79
+
+
+def _simulate(arguments: argparse.Namespace, measure: str,
+              jobs: Sequence[tuple[Environment, Change]],
+              seeds: Sequence[int]) -> plan.Results:
+    texts = [simulated.options_of(environment, seed, arguments.elements,
+                                  arguments.ops) | dict(change.simulator)
+             for environment, change in jobs for seed in seeds]
+    results = plan.Results()
+    with Bar() as bar, simulated.Simulator(
+            measure, arguments.processes) as simulator:
+        finished = 0
+
+        def done() -> None:
+            nonlocal finished
+            finished += 1
+            bar.show(f"run {finished} of {len(texts)}", completed=finished,
+                     total=len(texts))
+
+        bar.show("simulating", completed=0, total=len(texts))
+        runs = simulator.run(texts, done)
+    for index, (environment, change) in enumerate(jobs):
+        first = index * len(seeds)
+        results.put(environment, change, runs[first:first + len(seeds)])
+    return results
+
+
+def _show(arguments: argparse.Namespace, trials: Sequence[plan.Trial],
+          results: plan.Results, baseline: Change,
+          seeds: Sequence[int]) -> None:
+    print(f"in the {arguments.place}: 8 ranks, {arguments.elements} floats, "
+          f"GLOO_UBT_REPAIR={arguments.repair}, seeds {seeds[0]} to "
+          f"{seeds[-1]}\n")
+    for own in plan.by_environment(trials).values():
+        print(table.render(own, results, baseline))
+    verdicts = {loop.name: verdict(loop, trials, results)
+                for loop in arguments.loops}
+    for name, text in verdicts.items():
+        print(textwrap.fill(f"{name} {text}", _COLUMNS, subsequent_indent="  ",
+                            break_on_hyphens=False))
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"in": arguments.place, "elements": arguments.elements,
+                       "repair": arguments.repair,
+                       "rows": table.rows(trials, results, baseline, seeds),
+                       "verdicts": verdicts}, file, indent=1)
+            file.write("\n")
+
+
+def _main(argv: Sequence[str]) -> int:
+    arguments = command_line.parse(argv)
+    baseline = REPAIR[arguments.repair]
+    trials = plan.trials(arguments.loops, arguments.environments, baseline)
+    if not trials:
+        raise UserError("nothing to compare: none of these loops makes a "
+                        "difference there; name more with --loops, or "
+                        "environments that lose more", EXIT_USAGE)
+    if arguments.only_check:
+        return 0
+    seeds = range(1, arguments.seeds + 1)
+    jobs = [(own[0].environment, change)
+            for own in plan.by_environment(trials).values()
+            for change in plan.changes(own, baseline)]
+    measure = arguments.binary or bazel.build(simulated.TARGET)
+    results = _simulate(arguments, measure, jobs, seeds)
+    _show(arguments, trials, results, baseline, seeds)
+    return 0
+
+
+def main(argv: Sequence[str]) -> int:
+    return run_command(_main, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
