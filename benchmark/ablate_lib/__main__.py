@@ -10,10 +10,11 @@ from front_end import bazel
 from front_end.commands import run_command
 from front_end.errors import EXIT_USAGE, UserError
 from front_end.progress import Bar
+from lab_lib import isolation
 from lab_lib.environments import Environment
 
 from . import arguments as command_line
-from . import plan, simulated, table
+from . import in_lab, plan, simulated, table
 from .loops import REPAIR, Change
 from .verdict import verdict
 
@@ -81,10 +82,16 @@ def _main(argv: Sequence[str]) -> int:
     jobs = [(own[0].environment, change)
             for own in plan.by_environment(trials).values()
             for change in plan.changes(own, baseline)]
-    measure = arguments.binary or bazel.build(simulated.TARGET)
-    results = _simulate(arguments, measure, jobs, seeds)
-    _show(arguments, trials, results, baseline, seeds)
-    return 0
+    place = in_lab if arguments.place == "lab" else simulated
+    binary = arguments.binary or bazel.build(place.TARGET)
+
+    def run() -> int:
+        measure = in_lab.measure if place is in_lab else _simulate
+        _show(arguments, trials, measure(arguments, binary, jobs, seeds),
+              baseline, seeds)
+        return 0
+
+    return isolation.run(run) if place is in_lab else run()
 
 
 def main(argv: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ KEYS = (
     "algorithm transport repair ranks elements bytes iterations bounded_ops "
     "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us "
     "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb loss_fraction "
-    "verified").split()
+    "drift_fraction mse worst_se verified").split()
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -79,6 +79,7 @@ class Local(unittest.TestCase):
                 self.assertGreater(row["bound_us"], 0)
             else:
                 self.assertEqual(0, row["loss_fraction"])
+                self.assertEqual(0, row["mse"])
 
     def check_samples(self, rows, drawn):
         """What is drawn is every iteration that the rows sum up."""
@@ -131,6 +132,9 @@ class Local(unittest.TestCase):
         self.assertGreater(none["expired_ops"], 0)
         self.assertGreater(broadcast["loss_fraction"], 0)
         self.assertLess(both["loss_fraction"], none["loss_fraction"])
+        self.assertGreater(none["mse"], 0)
+        self.assertGreater(none["worst_se"], none["mse"])
+        self.assertGreater(none["drift_fraction"], 0)
 
     def test_a_wrong_variable_is_named(self):
         with unittest.mock.patch.dict(
