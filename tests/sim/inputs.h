@@ -21,6 +21,10 @@ uint64_t mix(uint64_t x);
 // function of the job's seed, whatever happens when.
 class Inputs {
  public:
+  // After so many elements a rank's contribution repeats. Prime, so that a
+  // shard in a wrong place does not go unnoticed.
+  static constexpr size_t kPeriod = 8191;
+
   // `options` must outlive this.
   explicit Inputs(const SimOptions& options) : options_(options) {}
 

@@ -20,15 +20,20 @@ class SumError {
            const std::vector<Outcome>& outcomes);
 
   // The mean squared error.
-  double mean() const { return squares_ > 0 ? errors_ / squares_ : 0; }
-  // The squared error of the element that is most off in an op, on average.
-  double worst() const {
-    return squares_ > 0 ? worst_ / ops_ / (squares_ / elements_) : 0;
+  double mean() const {
+    return errors_ == 0 ? 0 : errors_ / elements_ / unit();
   }
+  // The squared error of the element that is most off in an op, on average.
+  double worst() const { return worst_ == 0 ? 0 : worst_ / ops_ / unit(); }
 
  private:
-  double errors_ = 0;    // squared
+  // The mean square of exact sums.
+  double unit() const { return squares_ / seen_; }
+
+  double errors_ = 0;  // squared
+  // Results that lack nothing are exact, and not looked at. Of the others:
   double squares_ = 0;   // of exact sums
+  double seen_ = 0;      // elements
   double worst_ = 0;     // squared error of each op, summed over ops
   double elements_ = 0;  // of all ranks and ops
   double ops_ = 0;

@@ -23,6 +23,7 @@ std::vector<Outcome> outcomes(const Inputs& inputs,
                               const std::vector<std::vector<float>>& off) {
   std::vector<Outcome> all(off.size());
   for (size_t rank = 0; rank < off.size(); rank++) {
+    all[rank].report.pairsMissing = 1;
     for (size_t i = 0; i < off[rank].size(); i++) {
       const auto value = static_cast<float>(
           inputs.exactSum(kOp, ElementType::kFloat32, i) + off[rank][i]);

@@ -159,6 +159,32 @@ class Local(unittest.TestCase):
                 stdout=subprocess.PIPE, check=True).stdout
             self.assertEqual(json.loads(listed), algorithms.known(ranks))
 
+    def test_the_worker_takes_variants(self):
+        variants = ["--variant", "exact GLOO_UBT_REPAIR=both",
+                    "--variant", "fixed GLOO_UBT_WINDOW=fixed "
+                    "GLOO_UBT_REPAIR=none"]
+        with PrivateRedis() as redis, Workers(
+                WORKER, ["--redis-url", redis.url, "--interface", "lo",
+                         "--elements", "70000", "--seconds", "0.1", *variants],
+                range(2), 2) as workers:
+            rows = [event["row"] for event in workers.events()
+                    if event["event"] == "row"]
+        self.assertEqual([("exact", "both", True), ("fixed", "none", True)],
+                         [(row["algorithm"], row["repair"], row["verified"])
+                          for row in rows])
+
+    def test_a_wrong_variant_is_named(self):
+        for variant, words in (
+                ("x GLOO_UBT_EARLY", "'GLOO_UBT_EARLY' has to be"),
+                ("x GLOO_UBT_EARLY=soon", "GLOO_UBT_EARLY=soon"),
+                ("x GLOO_UBT_ERLY=on", "did you mean GLOO_UBT_EARLY?")):
+            done = subprocess.run(
+                [WORKER, "--rank", "0", "--size", "2", "--redis-url",
+                 "unix:///nowhere", "--variant", variant],
+                stderr=subprocess.PIPE, text=True, check=False)
+            self.assertNotEqual(0, done.returncode)
+            self.assertIn(words, done.stderr)
+
     def test_the_worker_checks_names_itself(self):
         done = subprocess.run(
             [WORKER, "--rank", "0", "--size", "1", "--redis-url",
