@@ -39,7 +39,7 @@ class Loop:
 
 LOOPS = {loop.name: loop for loop in (
     Loop("bound", "a stage ends at a bound in time, tB",
-         "no bound, no early end: all is repaired until it is there",
+         "it ends when all is there, by repair, never early",
          Change({"GLOO_UBT_BOUND": "30s", "GLOO_UBT_WARMUP_OPS": "20"},
                 {"bound_scatter_ns": "30000000000",
                  "bound_broadcast_ns": "30000000000"}).then(REPAIR["both"])),

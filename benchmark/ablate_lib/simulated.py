@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from front_end.children import end, with_parent
-from front_end.errors import UserError
+from front_end.errors import EXIT_USAGE, UserError
 from lab_lib import schedule
 from lab_lib.environments import Environment
 from lab_lib.settings import Links, Settings
@@ -32,7 +32,7 @@ def options_of(environment: Environment, seed: int, elements: int,
     hosts, links = Settings.hosts, Links()
     if environment.flows:
         raise UserError(f"{environment.name}: the simulator knows no TCP "
-                        "flows; try --in lab")
+                        "flows; try --in lab", EXIT_USAGE)
     slot = (links.mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
     options = {
         "seed": seed, "ranks": hosts, "one_shape": 1,

@@ -85,7 +85,7 @@ class Faults(unittest.TestCase):
                      "environments that lose more")):
                 err = io.StringIO()
                 with contextlib.redirect_stderr(err):
-                    self.assertNotEqual(0, ablate.main(argv))
+                    self.assertEqual(2, ablate.main(argv))
                 self.assertIn(words, err.getvalue())
 
     def test_a_simulator_that_fails_is_named(self):
