@@ -15,8 +15,8 @@ from lab_lib.environments import Environment
 
 from . import arguments as command_line
 from . import in_lab, plan, simulated, table
-from .loops import REPAIR, Change
-from .verdict import verdict
+from .loops import LOOPS, REPAIR, Change
+from .verdict import NOT_JUDGED, verdict
 
 _COLUMNS = 79
 
@@ -57,6 +57,8 @@ def _show(arguments: argparse.Namespace, trials: Sequence[plan.Trial],
     verdicts = {loop.name: verdict(loop, trials, results)
                 for loop in arguments.loops}
     for name, text in verdicts.items():
+        if text == NOT_JUDGED and len(arguments.loops) == len(LOOPS):
+            continue  # nobody has asked for it by name
         print(textwrap.fill(f"{name} {text}", _COLUMNS, subsequent_indent="  ",
                             break_on_hyphens=False))
     if arguments.json:
@@ -66,6 +68,9 @@ def _show(arguments: argparse.Namespace, trials: Sequence[plan.Trial],
                        "rows": table.rows(trials, results, baseline, seeds),
                        "verdicts": verdicts}, file, indent=1)
             file.write("\n")
+    if arguments.plot:
+        from .plot import draw
+        draw(trials, results, arguments.plot)
 
 
 def _main(argv: Sequence[str]) -> int:
@@ -73,9 +78,9 @@ def _main(argv: Sequence[str]) -> int:
     baseline = REPAIR[arguments.repair]
     trials = plan.trials(arguments.loops, arguments.environments, baseline)
     if not trials:
-        raise UserError("nothing to compare: none of these loops makes a "
-                        "difference there; name more with --loops, or "
-                        "environments that lose more", EXIT_USAGE)
+        raise UserError("nothing to compare: none of these loops is judged "
+                        "there (--help says which are where); name more with "
+                        "--loops, or others with --environments", EXIT_USAGE)
     if arguments.only_check:
         return 0
     seeds = range(1, arguments.seeds + 1)

@@ -5,10 +5,10 @@ import os
 from collections.abc import Sequence
 
 from front_end.options import (
-    check_writable, list_of, one_of, positive)
+    check_writable, list_of, one_of, picture, positive)
 
 from . import environments
-from .loops import LOOPS, REPAIR
+from .loops import HEAVY, LOOPS, REPAIR
 from .simulated import options_of
 
 ELEMENTS = 1000000  # the lab's
@@ -32,6 +32,8 @@ loops
 
 environments
   those of the lab (docs/lab.md); lossy:0.05 loses that share of all packets.
+  Up to {heavy} loops are judged, from there on the safeguards zero-loss and
+  halt-loss; from 0.01 on also skip-loss.
   Default: {environments}
 
 what the tables say, means over seeds; less is better, of all of it
@@ -64,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="benchmark/ablate", description=_DESCRIPTION,
         epilog=_EPILOG.format(
-            environments=",".join(environments.DEFAULT),
+            environments=",".join(environments.DEFAULT), heavy=HEAVY,
             loops="\n".join(f"  {loop.name:15} {loop.what};\n"
                             f"  {'':15} without: {loop.instead}"
                             if loop.is_default else
@@ -107,6 +109,9 @@ def _parser() -> argparse.ArgumentParser:
         help="in the simulator: that run at once (default: one for each CPU)")
     parser.add_argument(
         "--json", metavar="FILE", help="write what each run came to")
+    parser.add_argument(
+        "--plot", type=picture, metavar="FILE.png",
+        help="draw what each loop buys in each environment")
     parser.add_argument("--binary", help=argparse.SUPPRESS)
     parser.add_argument(  # wrong arguments, and do nothing else
         "--only-check", action="store_true", help=argparse.SUPPRESS)
@@ -139,6 +144,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     arguments.seconds = arguments.seconds or _SECONDS
     arguments.processes = arguments.processes or os.cpu_count() or 1
     arguments.loops = [LOOPS[name] for name in arguments.loops]
-    if arguments.json is not None:
-        check_writable(parser, "--json", arguments.json)
+    for option, path in (("--json", arguments.json),
+                         ("--plot", arguments.plot)):
+        if path is not None:
+            check_writable(parser, option, path)
     return arguments

@@ -18,8 +18,12 @@ class Change:
                       {**self.simulator, **other.simulator})
 
 
+HEAVY = 0.3  # share of packets: from here on safeguards are judged
+_SAFEGUARD = (HEAVY, 1)
+
 REPAIR = {policy: Change({"GLOO_UBT_REPAIR": policy}, {"repair": str(number)})
           for number, policy in enumerate(("none", "broadcast", "both"))}
+_NEVER_HALT = Change({"GLOO_UBT_HALT_LOSS": "0"}, {"halt_loss": "0"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +36,8 @@ class Loop:
     within: Change = Change()
     # False: off unless asked for, so its variant is the one that has it.
     is_default: bool = True
-    # A safeguard against so much loss: judged in environments that lose at
-    # least this share of packets.
-    loss_min: float = 0
+    # Judged in environments that lose from so much to so much of all packets.
+    losses: tuple[float, float] = (0, HEAVY)
 
 
 LOOPS = {loop.name: loop for loop in (
@@ -76,13 +79,12 @@ LOOPS = {loop.name: loop for loop in (
     Loop("zero-loss", "an owner that lacks more than half sends zeros",
          "it sends what it has",
          Change({"GLOO_UBT_ZERO_LOSS": "0"}, {"zero_loss": "0"}),
-         loss_min=0.3),
+         within=_NEVER_HALT, losses=_SAFEGUARD),
     Loop("skip-loss", "a call that lacks more than a twentieth is skipped",
          "switched on (it is off unless asked for)",
          Change({"GLOO_UBT_SKIP_LOSS": "0.05"}, {"skip_loss": "0.05"}),
-         is_default=False, loss_min=0.01),
+         is_default=False, losses=(0.01, HEAVY)),
     Loop("halt-loss", "a rank that lacks nine tenths for long halts the job",
          "it goes on",
-         Change({"GLOO_UBT_HALT_LOSS": "0"}, {"halt_loss": "0"}),
-         loss_min=0.3),
+         _NEVER_HALT, losses=_SAFEGUARD),
 )}

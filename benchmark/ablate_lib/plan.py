@@ -39,18 +39,20 @@ class Results:
 
 def key(change: Change) -> tuple:
     """Equal for equal settings."""
-    return tuple(sorted(change.simulator.items()))
+    return (*sorted(change.lab.items()), *sorted(change.simulator.items()))
 
 
 def trials(loops: Sequence[Loop], environments: Sequence[Environment],
            baseline: Change) -> list[Trial]:
-    """By environment. Without those whose variant is the job as it is."""
+    """By environment. Without loops that are judged at other losses, or whose
+    variant is the job as it is."""
     found = []
     for environment in environments:
         for loop in loops:
             plain = baseline.then(loop.within)
             changed = plain.then(loop.change)
-            if environment.loss >= loop.loss_min and _differ(plain, changed):
+            least, most = loop.losses
+            if least <= environment.loss <= most and changed != plain:
                 found.append(Trial(loop, environment, plain, changed))
     return found
 
@@ -69,7 +71,3 @@ def by_environment(all_trials: Sequence[Trial]) -> Mapping[str, list[Trial]]:
     for trial in all_trials:
         grouped.setdefault(trial.environment.name, []).append(trial)
     return grouped
-
-
-def _differ(one: Change, other: Change) -> bool:
-    return key(one) != key(other)

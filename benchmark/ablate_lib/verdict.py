@@ -94,6 +94,7 @@ def failures(trial: Trial, results: Results) -> list[str]:
 
 
 NOTHING = "buys nothing in any of these environments"
+NOT_JUDGED = "is not judged in any of these environments; --help says where"
 
 
 def verdict(loop: Loop, trials: Sequence[Trial], results: Results) -> str:
@@ -102,10 +103,12 @@ def verdict(loop: Loop, trials: Sequence[Trial], results: Results) -> str:
     found = [effect for trial in own for effect in effects(trial, results)]
     failed = [text for trial in own for text in failures(trial, results)]
     if not own:
-        return "not judged: none of these environments loses enough"
+        return NOT_JUDGED
     pays = [str(effect) for effect in found if effect.pays]
     costs = [str(effect) for effect in found if effect.costs]
-    words = ["pays: " + ", ".join(pays) if pays else NOTHING]
+    words = []
+    if found:
+        words.append("pays: " + ", ".join(pays) if pays else NOTHING)
     if costs:
         words.append("costs: " + ", ".join(costs))
     if failed:

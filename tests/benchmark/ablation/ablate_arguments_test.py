@@ -47,6 +47,7 @@ class Mistakes(unittest.TestCase):
                 (["--ops", "0"], "'0'", "above 0"),
                 (["--seconds", "5"], "--seconds", "--in lab"),
                 (["--in", "lab", "--ops", "5"], "--ops", "--in simulator"),
+                (["--plot", "x.txt"], "'x.txt'", ".png"),
                 (["--json", "/nowhere/x"], "/nowhere", "elsewhere")):
             with self.subTest(argv=argv):
                 text = error_of(*argv)

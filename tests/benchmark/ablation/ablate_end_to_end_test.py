@@ -14,6 +14,7 @@ from ablate_lib import __main__ as ablate
 from ablate_lib.loops import LOOPS
 from tests import junit_main
 
+PNG = b"\x89PNG\r\n\x1a\n"
 MEASURE = os.path.abspath("tests/sim/measure")
 
 
@@ -65,6 +66,14 @@ class Simulator(unittest.TestCase):
                 "--ops", "5", "--loops", "early,window")
         self.assertEqual(self.ablate(*argv), self.ablate(*argv))
 
+    def test_draws_a_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "gains.png")
+            self.ablate("--environments", "clean,lossy", "--elements", "5000",
+                        "--ops", "3", "--loops", "early,x", "--plot", path)
+            with open(path, "rb") as file:
+                self.assertEqual(PNG, file.read(len(PNG)))
+
     def test_what_zeros_come_to_is_one(self):
         found, _ = self.ablate("--environments", "lossy:0.4", "--elements",
                                "5000", "--ops", "3", "--loops", "skip-loss")
@@ -82,7 +91,7 @@ class Faults(unittest.TestCase):
             for argv, words in (
                     (("--environments", "mixed"), "try --in lab"),
                     (("--loops", "zero-loss", "--environments", "clean"),
-                     "environments that lose more")):
+                     "others with --environments")):
                 err = io.StringIO()
                 with contextlib.redirect_stderr(err):
                     self.assertEqual(2, ablate.main(argv))

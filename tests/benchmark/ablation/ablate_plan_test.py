@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import unittest
 
-from ablate_lib import plan
+from ablate_lib import environments, plan
 from ablate_lib.environments import parse
 from ablate_lib.loops import LOOPS, REPAIR
 from tests import junit_main
@@ -14,9 +14,15 @@ def trials(names, environments, baseline=BROADCAST):
                        [parse(name) for name in environments], baseline)
 
 
+class Loops(unittest.TestCase):
+    def test_each_is_judged_in_some_environment_by_default(self):
+        found = trials(LOOPS, environments.DEFAULT)
+        self.assertEqual(set(LOOPS), {trial.loop.name for trial in found})
+
+
 class Trials(unittest.TestCase):
     def test_every_loop_differs_in_its_own_settings_alone(self):
-        for trial in trials(LOOPS, ["lossy:0.6"]):
+        for trial in trials(LOOPS, ["lossy:0.3"]):
             for plain, changed, own in (
                     (trial.plain.lab, trial.changed.lab,
                      trial.loop.change.lab),
@@ -35,6 +41,11 @@ class Trials(unittest.TestCase):
         names = [trial.environment.name for trial in trials(
             ["zero-loss"], ["clean", "lossy", "lossy:0.6"])]
         self.assertEqual(["lossy:0.6"], names)
+
+    def test_other_loops_where_less_is(self):
+        names = [trial.environment.name for trial in trials(
+            ["early"], ["clean", "lossy:0.05", "lossy:0.6"])]
+        self.assertEqual(["clean", "lossy:0.05"], names)
 
     def test_some_work_only_beside_another_setting(self):
         fill, = trials(["fill"], ["p3"])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+import math
 import unittest
 
 import made_up_runs as made_up
-from ablate_lib import run, verdict
+from ablate_lib import plot, run, verdict
 from ablate_lib.loops import LOOPS
 from tests import junit_main
 
@@ -41,6 +42,18 @@ class Matters(unittest.TestCase):
         self.assertTrue(verdict.matters(LOSS, [0, 0], [0.0005, 0.0005]))
 
 
+class Gain(unittest.TestCase):
+    def test_is_how_much_more_there_is_without(self):
+        trial = made_up.trial("multicast")
+        of_trial = made_up.results(
+            trial, made_up.runs(300, 300, loss=0.1, mse=0.2),
+            made_up.runs(100, 100, loss=0.2))
+        for name, expected in (("p50", 3), ("loss", 0.5), ("drift", 1),
+                               ("mse", math.inf)):
+            self.assertEqual({("multicast", "p3"): expected},
+                             plot.gains(name, [trial], of_trial))
+
+
 class Verdict(unittest.TestCase):
     def test_a_loop_that_pays_and_costs(self):
         text = judge("early", made_up.runs(100, 101, loss=0.02),
@@ -65,10 +78,10 @@ class Verdict(unittest.TestCase):
     def test_a_job_that_fails_without_it(self):
         text = judge("zero-loss", made_up.runs(100, 100),
                      made_up.runs(100, 100, failed="halted"), "lossy:0.6")
-        self.assertIn("lossy:0.6 fails without it (halted)", text)
+        self.assertEqual("lossy:0.6 fails without it (halted)", text)
 
     def test_one_that_could_not_be_judged(self):
-        self.assertIn("not judged", verdict.verdict(
+        self.assertEqual(verdict.NOT_JUDGED, verdict.verdict(
             LOOPS["zero-loss"], [], made_up.plan.Results()))
 
 

@@ -41,14 +41,14 @@ class AblateTest(unittest.TestCase):
             done = subprocess.run(
                 [sys.executable, "-B", "-m", "ablate_lib", "--binary", WORKER,
                  "--in", "lab", "--environments", "clean,lossy:0.02",
-                 "--loops", "early,fill,skip-loss", "--elements", "100000",
+                 "--loops", "fill,skip-loss", "--elements", "100000",
                  "--seconds", "1", "--seeds", "2", "--json", path],
                 capture_output=True, text=True, check=False, timeout=_LIMIT_S,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
             self.assertEqual(0, done.returncode, done.stderr)
             with open(path, encoding="utf-8") as file:
                 found = json.load(file)
-        clean = ["baseline", "- early", "REPAIR=none", "- fill"]
+        clean = ["baseline", "REPAIR=none", "- fill"]
         self.assertEqual(
             [("clean", job, seed) for job in clean for seed in (1, 2)]
             + [("lossy:0.02", job, seed) for job in [*clean, "+ skip-loss"]
@@ -58,7 +58,7 @@ class AblateTest(unittest.TestCase):
         for row in found["rows"]:
             self.assertIsNone(row["failed"])
             self.assertGreater(row["p50_ms"], 0)
-        self.assertEqual({"early", "fill", "skip-loss"},
+        self.assertEqual({"fill", "skip-loss"},
                          set(found["verdicts"]))
         # Two in a hundred are lost, and half of them on the way to an owner.
         lossy = [row for row in found["rows"] if row["job"] == "baseline"
