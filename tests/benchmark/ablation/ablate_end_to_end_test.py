@@ -75,7 +75,7 @@ class Simulator(unittest.TestCase):
                 self.assertEqual(PNG, file.read(len(PNG)))
 
     def test_what_zeros_come_to_is_one(self):
-        found, _ = self.ablate("--environments", "lossy:0.4", "--elements",
+        found, _ = self.ablate("--environments", "lossy:0.3", "--elements",
                                "5000", "--ops", "3", "--loops", "skip-loss")
         skipped = [row for row in found["rows"]
                    if row["job"] == "+ skip-loss"]
