@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from front_end import bazel
 from front_end.commands import run_command
-from front_end.errors import EXIT_USAGE, UserError
+from front_end.errors import EXIT_FAILED, EXIT_USAGE, UserError
 from front_end.progress import Bar
 from lab_lib import isolation
 from lab_lib.environments import Environment
@@ -92,9 +92,11 @@ def _main(argv: Sequence[str]) -> int:
 
     def run() -> int:
         measure = in_lab.measure if place is in_lab else _simulate
-        _show(arguments, trials, measure(arguments, binary, jobs, seeds),
-              baseline, seeds)
-        return 0
+        results = measure(arguments, binary, jobs, seeds)
+        _show(arguments, trials, results, baseline, seeds)
+        for text in results.broken():
+            print(f"error: {text}", file=sys.stderr)
+        return EXIT_FAILED if results.broken() else 0
 
     return isolation.run(run) if place is in_lab else run()
 

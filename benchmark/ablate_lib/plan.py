@@ -33,6 +33,11 @@ class Results:
             runs: Runs) -> None:
         self._runs[environment.name, key(change)] = runs
 
+    def broken(self) -> list[str]:
+        """What promises the protocol broke."""
+        return [run.broken for runs in self._runs.values() for run in runs
+                if run.broken]
+
     def get(self, environment: Environment, change: Change) -> Runs:
         return self._runs[environment.name, key(change)]
 

@@ -15,7 +15,8 @@ class Run:
     # Of results, against the exact sums, and relative to their mean square:
     mse: float  # mean squared error over ranks, elements and ops
     worst: float  # squared error of an op's worst element, mean over ops
-    failed: str = ""  # why the job ended before its time
+    failed: str = ""  # why the job ended before its time, or is wrong
+    broken: str = ""  # what promise the protocol broke there, and how to see it
 
     @property
     def p50_ms(self) -> float:

@@ -10,6 +10,7 @@ import threading
 import unittest
 import unittest.mock
 
+import made_up_runs as made_up
 from ablate_lib import __main__ as ablate
 from ablate_lib.loops import LOOPS
 from tests import junit_main
@@ -108,6 +109,17 @@ class Faults(unittest.TestCase):
                                           "--loops", "early")
         self.assertEqual(1, code)
         self.assertIn("the simulator failed: error: no more memory", err)
+
+    def test_a_broken_promise_is_an_error_after_all_is_shown(self):
+        broken = made_up.run(failed="late", broken="a promise is broken")
+        with unittest.mock.patch.object(
+                ablate.simulated, "run_of", return_value=broken):
+            code, out, err = run_ablate(
+                "--environments", "clean", "--loops", "early", "--elements",
+                "1000", "--ops", "1")
+        self.assertEqual(1, code)
+        self.assertIn("error: a promise is broken", err)
+        self.assertIn("clean fails with it (late)", out)
 
     def test_an_interrupt_ends_everything(self):
         timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
