@@ -66,6 +66,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
   options.limits.arenaBytes = settings.arenaBytes;
   options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;
+  options.limits.windowAdapts = settings.windowAdapts;
   options.faults = settings.faults;
   options.idle = settings.idle;
   if (settings.faults.any()) {

@@ -109,6 +109,21 @@ void readBound(Settings* s, const char* name, const std::string& value) {
           : duration(name, value.substr(comma + 1), value);
 }
 
+void readEarly(Settings* s, const char* name, const std::string& value) {
+  s->protocol.early = value != "off";
+  s->protocol.earlyShare = 0;
+  if (value == "on" || value == "off") {
+    return;
+  }
+  char* end = nullptr;
+  const double percent = std::strtod(value.c_str(), &end);
+  if (end == value.c_str() || std::strcmp(end, "%") != 0 ||
+      !(percent > 0 && percent <= 100)) {
+    reject(name, value, "one of: on, off, or a percentage such as 10%");
+  }
+  s->protocol.earlyShare = percent / 100;
+}
+
 void readGroups(Settings* s, const char* name, const std::string& value) {
   constexpr uint64_t kGroupsMax = 1 << 20;
   if (value == "auto" || value == "host") {
@@ -205,10 +220,7 @@ Readers boundReaders() {
                                       {"on", ::ubt::Hadamard::kAlways},
                                       {"off", ::ubt::Hadamard::kNever}});
        }},
-      {"GLOO_UBT_EARLY",
-       [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.early = onOff(name, value);
-       }},
+      {"GLOO_UBT_EARLY", readEarly},
       {"GLOO_UBT_WARMUP_OPS",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.warmupOps =
@@ -265,6 +277,11 @@ Readers socketReaders() {
       {"GLOO_UBT_WINDOW_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
          s->windowBytes = integer(name, value, 64 << 10, 1 << 30);
+       }},
+      {"GLOO_UBT_WINDOW",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->windowAdapts =
+             choose<bool>(name, value, {{"auto", true}, {"fixed", false}});
        }},
       {"GLOO_UBT_MULTICAST",
        [](Settings* s, const char* name, const std::string& value) {

@@ -24,8 +24,8 @@ namespace ubt {
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
   // Protocol: GLOO_UBT_REPAIR, _FILL, _ORDER, _AUTH, _BOUND, _BOUND_MODE,
-  // _WARMUP_OPS, _HARD_BOUND, _SKIP_LOSS, _ZERO_LOSS, _HALT_LOSS, _LEAD_OPS,
-  // _LEAD_BYTES, _MULTICAST. The timeout is the Gloo context's.
+  // _EARLY, _WARMUP_OPS, _HARD_BOUND, _SKIP_LOSS, _ZERO_LOSS, _HALT_LOSS,
+  // _LEAD_OPS, _LEAD_BYTES, _MULTICAST. The timeout is the Gloo context's.
   ::ubt::Options protocol;
 
   // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.
@@ -36,13 +36,14 @@ struct Settings {
 
   // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),
   // _GSO, _ARENA_BYTES (of the process, over all its devices), _WINDOW_BYTES
-  // (of a socket).
+  // (of a socket), _WINDOW (auto: it adapts).
   uint16_t portLow = 0;
   uint16_t portHigh = 0;
   int mtu = 0;
   bool segmentation = true;
   size_t arenaBytes = size_t{256} << 20;
   size_t windowBytes = 2 << 20;
+  bool windowAdapts = true;
   // What a call does that has nothing to do. GLOO_UBT_YIELD, _NAP.
   ::ubt::IdlePolicy idle{std::chrono::microseconds(200),
                          std::chrono::microseconds(100)};

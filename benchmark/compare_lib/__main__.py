@@ -12,6 +12,7 @@ from lab_lib.lab import Lab
 
 from . import algorithms, in_lab
 from . import arguments as command_line
+from .collect import collect
 from .errors import EXIT_USAGE, CompareError
 from .processes import PrivateRedis, Workers
 from .progress import Progress
@@ -52,26 +53,6 @@ def _worker_options(arguments, names, redis_url):
     return options
 
 
-def _collect(workers, sizes, per_size, accounts):
-    """Returns (row, samples) in the order in which they are measured."""
-    results = []
-    with Progress(sizes) as progress:
-        for event in workers.events():
-            if event["event"] == "connected":
-                progress.connected()
-            elif event["event"] == "progress":
-                progress.take(event, len(results) // per_size)
-            elif event["event"] == "turn":
-                accounts.take(event)
-                workers.go_on()
-            elif event["event"] == "row":
-                row = event["row"]
-                if accounts:
-                    row |= accounts.close(row["algorithm"])
-                results.append((row, event.get("samples_us")))
-    return results
-
-
 def _run(arguments, worker):
     """Returns (row, samples), none on other ranks than 0, and the exit code."""
     names = _choose(arguments, worker)
@@ -88,7 +69,8 @@ def _run(arguments, worker):
         workers = stack.enter_context(Workers(
             worker, _worker_options(arguments, names, redis_url), ranks,
             arguments.ranks, lab))
-        results = _collect(workers, arguments.elements, len(names), accounts)
+        with Progress(arguments.elements) as progress:
+            results = collect(workers, len(names), accounts, progress)
         for line in workers.warnings():
             print(line, file=sys.stderr)
         return results, workers.exit_code()

@@ -49,10 +49,11 @@ struct Gaps {
 
 // What one run came to on this rank. The default is that of an exact allreduce.
 struct Outcome {
-  bool bounded = false;       // took the bounded path
-  bool expired = false;       // a stage ended at its bound
-  double boundUs = 0;         // for both stages together; 0 when not bounded
-  uint64_t missingPairs = 0;  // (contributor, element) in this rank's result
+  bool bounded = false;        // took the bounded path
+  bool expired = false;        // a stage ended at its bound
+  double boundUs = 0;          // for both stages together; 0 when not bounded
+  uint64_t missingPairs = 0;   // (contributor, element) in this rank's result
+  uint64_t driftElements = 0;  // of it that this rank filled in
   // What was left out of the shard that this rank owns, in everybody's result;
   // what this rank contributed transformed, and what is filled in its result.
   Gaps gaps;

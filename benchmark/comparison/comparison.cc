@@ -44,6 +44,7 @@ Comparison::Comparison(ControlChannel& control,
       data_(elements),
       measured_(contenders.size()),
       batches_(contenders.size()),
+      errors_(contenders.size()),
       begun_(contenders.size()) {
   verification_.fillExact(control_.rank(), inputs_.data());
   for (const auto& contender : contenders_) {
@@ -109,16 +110,25 @@ void Comparison::runBatch(size_t rounds) {
     for (size_t i = 0; i < algorithms_.size(); i++) {
       takeTurn(i);
       if (round + 1 == rounds) {
-        const auto gaps = gapsOfAll(algorithms_[i]->outcome().gaps);
-        if (!verification_.verifyExact(data_.data(), gaps)) {
-          measured_[i].verified = false;
-        }
+        check(i);
       }
     }
     const double idleStart = barrierThenCpu();
     control_.barrier();
     idleCpuSeconds_ += cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - idleStart;
   }
+}
+
+// The result that is in the buffer.
+void Comparison::check(size_t contender) {
+  const auto gaps = gapsOfAll(algorithms_[contender]->outcome().gaps);
+  if (!verification_.verifyExact(data_.data(), gaps)) {
+    measured_[contender].verified = false;
+  }
+  const auto error = verification_.errorOfExact(data_.data());
+  errors_[contender].squares += error.squares;
+  errors_[contender].sumSquares += error.sumSquares;
+  batches_[contender].worst.push_back(error.worst);
 }
 
 double Comparison::barrierThenCpu() {
@@ -148,6 +158,7 @@ void Comparison::takeTurn(size_t contender) {
       const Outcome outcome = algorithm.outcome();
       measured.boundUs = outcome.boundUs;
       measured.missingPairs += outcome.missingPairs;
+      measured.driftElements += static_cast<double>(outcome.driftElements);
       batch.us.push_back(us);
       batch.notBounded.push_back(!outcome.bounded);
       batch.expired.push_back(outcome.expired);
@@ -186,6 +197,10 @@ void Comparison::gather() {
     const auto slowest = control_.max(batch.us);
     const auto notBounded = control_.max(batch.notBounded);
     const auto expired = control_.max(batch.expired);
+    for (const double worst : control_.max(batch.worst)) {
+      errors_[i].worst += worst;
+      errors_[i].checks++;
+    }
     double total = 0;
     for (size_t k = 0; k < slowest.size(); k++) {
       measured.slowestUs.push_back(slowest[k]);
@@ -207,14 +222,25 @@ void Comparison::gather() {
 // Sums up over the ranks what was counted on each.
 void Comparison::finish() {
   const double elements = elements_;
-  for (auto& measured : measured_) {
+  for (size_t i = 0; i < measured_.size(); i++) {
+    Measured& measured = measured_[i];
+    const Errors& errors = errors_[i];
     const double iterations = measured.slowestUs.size();
-    const auto sums = control_.sum(
-        {measured.cpuSeconds - idleCpuSeconds_, measured.missingPairs});
+    const auto sums = control_.sum({measured.cpuSeconds - idleCpuSeconds_,
+                                    measured.missingPairs,
+                                    measured.driftElements,
+                                    errors.squares,
+                                    errors.sumSquares});
     const auto maxima =
         control_.max({measured.boundUs, measured.verified ? 0.0 : 1.0});
     measured.cpuSeconds = std::max(sums[0], 0.0);
     measured.missingPairs = sums[1];
+    measured.driftElements = sums[2];
+    if (sums[4] > 0) {
+      measured.meanSquaredError = sums[3] / sums[4];
+      measured.worstSquaredError =
+          errors.worst * elements * control_.size() / sums[4];
+    }
     measured.expectedPairs =
         iterations * elements * control_.size() * control_.size();
     measured.boundUs = maxima[0];

@@ -31,6 +31,11 @@ struct Measured {
   double boundUs = 0;       // the largest at the end
   double missingPairs = 0;  // (contributor, element), in all results
   double expectedPairs = 0;
+  double driftElements = 0;  // filled in, in all results
+  // Of the results that were checked, over ranks, elements and iterations, and
+  // relative to the mean square of exact sums: zeros have 1.
+  double meanSquaredError = 0;
+  double worstSquaredError = 0;  // of an iteration's worst element, on average
   bool verified = true;
 };
 
@@ -95,10 +100,19 @@ class Comparison {
     std::vector<double> us;
     std::vector<double> notBounded;
     std::vector<double> expired;
+    std::vector<double> worst;  // squared error, of each check
+  };
+  // Of one contender, over all checks on this rank so far.
+  struct Errors {
+    double squares = 0;
+    double sumSquares = 0;
+    double worst = 0;  // at the worst rank, summed over checks
+    double checks = 0;
   };
 
   void warmUp();
   void runBatch(size_t rounds);
+  void check(size_t contender);
   void takeTurn(size_t contender);
   void atTurn(const Turn& turn);
   bool isLate() const;
@@ -119,6 +133,7 @@ class Comparison {
   std::vector<std::unique_ptr<AllreduceUnderTest>> algorithms_;
   std::vector<Measured> measured_;
   std::vector<Batch> batches_;
+  std::vector<Errors> errors_;
   std::vector<size_t> begun_;  // iterations of each, for Lateness
   size_t rounds_ = 0;
   double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations

@@ -41,6 +41,10 @@ Json rowOf(const AlgorithmSpec& spec,
   row["busbw_bytes_per_s"] = algbw * busFactor;
   row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;
   row["loss_fraction"] = measured.missingPairs / measured.expectedPairs;
+  row["drift_fraction"] =
+      measured.driftElements / (iterations * ranks * elements);
+  row["mse"] = measured.meanSquaredError;
+  row["worst_se"] = measured.worstSquaredError;
   row["verified"] = measured.verified;
   return row;
 }

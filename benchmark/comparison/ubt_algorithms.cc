@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
+#include <stdexcept>
 
 #include "algorithms/bounded_transpose_allreduce.h"
 #include "transport_ubt/core/op.h"
@@ -98,6 +100,11 @@ class BoundedUnderTest : public AllreduceUnderTest {
     outcome.boundUs =
         microseconds(report->boundScatter + report->boundBroadcast);
     outcome.missingPairs = report->pairsMissing;
+    outcome.driftElements = report->driftElements;
+    if (report->skipped) {
+      outcome.gaps.filled.push_back({-1, 0, elements_});
+      return outcome;
+    }
     outcome.gaps.missing = missingIn(*report);
     for (const auto& range : report->filled) {
       const int filler = fill_ == ::ubt::Fill::kLocal ? rank_ : -1;
@@ -157,6 +164,22 @@ std::vector<AlgorithmSpec> ubtAlgorithms() {
         spec(std::string("optireduce:") + policyName(policy), settings, false));
   }
   return all;
+}
+
+AlgorithmSpec ubtVariant(const std::string& text) {
+  std::istringstream words(text);
+  std::string name;
+  words >> name;
+  auto settings = Settings::fromEnvironment();
+  for (std::string word; words >> word;) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+      throw std::invalid_argument("--variant: '" + word +
+                                  "' has to be VARIABLE=VALUE");
+    }
+    settings.read(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return spec(name, settings, false);
 }
 
 }  // namespace compare

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "benchmark/comparison/allreduce_under_test.h"
@@ -12,6 +13,11 @@ namespace compare {
 // environment, and one for each repair policy. Throws what reading the
 // GLOO_UBT_* variables throws.
 std::vector<AlgorithmSpec> ubtAlgorithms();
+
+// `optireduce` under another name, with settings beyond the environment's:
+// "NAME VARIABLE=VALUE ...". Throws likewise, and std::invalid_argument for
+// what is none.
+AlgorithmSpec ubtVariant(const std::string& text);
 
 }  // namespace compare
 }  // namespace gloo

@@ -71,6 +71,18 @@ bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
   return true;
 }
 
+Verification::Error Verification::errorOfExact(const float* data) const {
+  Error error;
+  for (size_t i = 0; i < elements_; i++) {
+    const double sum = exactInputSums_[i % kPeriod];
+    const double off = data[i] - sum;
+    error.squares += off * off;
+    error.sumSquares += sum * sum;
+    error.worst = std::max(error.worst, off * off);
+  }
+  return error;
+}
+
 bool Verification::verifyRandom(const float* data, const Gaps& gaps) {
   if (!gaps.empty() || !gaps.transformed.empty()) {
     return verifyIncomplete(data, gaps, &randomInput);

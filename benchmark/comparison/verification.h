@@ -28,6 +28,15 @@ class Verification {
   void fillRandom(int rank, float* data) const;
 
   bool verifyExact(const float* data, const Gaps& gaps) const;
+
+  // How far a result is off the sum of all ranks' exact inputs.
+  struct Error {
+    double squares = 0;     // of errors, summed over elements
+    double sumSquares = 0;  // of the exact sums, likewise
+    double worst = 0;       // the largest squared error
+  };
+  Error errorOfExact(const float* data) const;
+
   bool verifyRandom(const float* data, const Gaps& gaps);
 
  private:

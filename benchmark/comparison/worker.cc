@@ -18,6 +18,7 @@
 #include "benchmark/comparison/meeting.h"
 #include "benchmark/comparison/report.h"
 #include "benchmark/comparison/tcp_algorithms.h"
+#include "benchmark/comparison/ubt_algorithms.h"
 
 namespace gloo {
 namespace compare {
@@ -34,6 +35,7 @@ struct Arguments {
   std::string prefix = "compare";
   std::vector<size_t> elements = {65536, 1048576, 6553600};
   std::vector<std::string> algorithms;
+  std::vector<std::string> variants;
   double seconds = 5;
   double timeoutSeconds = 60;
   std::string interface;
@@ -60,6 +62,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(1, 1 << 29));
   app.add_option("--algorithms", arguments.algorithms, "all, if not given")
       ->delimiter(',');
+  app.add_option("--variant",
+                 arguments.variants,
+                 "optireduce under a name of its own, with settings: 'NAME "
+                 "VARIABLE=VALUE ...'; then --algorithms has no default");
   app.add_option("--seconds", arguments.seconds, "per algorithm and size")
       ->check(CLI::PositiveNumber);
   app.add_option("--timeout", arguments.timeoutSeconds, "for any wait, in s")
@@ -163,9 +169,19 @@ bool compareAt(size_t elements,
   return sound;
 }
 
+std::vector<AlgorithmSpec> algorithmsOf(const Arguments& arguments) {
+  std::vector<AlgorithmSpec> algorithms;
+  if (arguments.variants.empty() || !arguments.algorithms.empty()) {
+    algorithms = chooseAlgorithms(arguments.algorithms, arguments.size);
+  }
+  for (const auto& variant : arguments.variants) {
+    algorithms.push_back(ubtVariant(variant));
+  }
+  return algorithms;
+}
+
 int compareAll(const Arguments& arguments) {
-  const auto algorithms =
-      chooseAlgorithms(arguments.algorithms, arguments.size);
+  const auto algorithms = algorithmsOf(arguments);
   Meeting meeting({arguments.rank,
                    arguments.size,
                    arguments.redisUrl,

@@ -20,6 +20,7 @@ namespace ubt::sim {
 struct Outcome {
   bool there = false;  // it has returned a result
   OpReport report;
+  Duration took{0};  // the call, with whatever it waited for first
   std::vector<std::byte> result;
 };
 

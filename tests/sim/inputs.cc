@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/inputs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/sim/narrow_float.h"
@@ -46,7 +47,7 @@ double Inputs::at(const OpKey& key,
                   int rank,
                   size_t element) const {
   const uint64_t hash =
-      mix(element * 64 + rank + key.second * 0x9e3779b97f4a7c15ULL +
+      mix(element % kPeriod * 64 + rank + key.second * 0x9e3779b97f4a7c15ULL +
           key.first.second * 40503 + key.first.first * 7919);
   const double whole = static_cast<double>(hash % 33) - 16;
   if (!options_.roughInputs) {
@@ -60,10 +61,16 @@ double Inputs::at(const OpKey& key,
 
 void Inputs::fill(const OpKey& key, int rank, std::byte* bucket) const {
   const OpShape shape = shapeOf(key);
-  for (size_t i = 0; i < shape.elements; i++) {
+  const size_t distinct = std::min<size_t>(shape.elements, kPeriod);
+  for (size_t i = 0; i < distinct; i++) {
     storeElement(shape.type,
                  at(key, shape.type, rank, i),
                  bucket + i * elementSize(shape.type));
+  }
+  const size_t period = kPeriod * elementSize(shape.type);
+  for (size_t done = period; done < shape.bytes(); done += period) {
+    std::copy_n(
+        bucket, std::min<size_t>(period, shape.bytes() - done), bucket + done);
   }
 }
 
@@ -89,6 +96,16 @@ bool Inputs::isSum(const OpKey& key,
       !options_.roughInputs || options_.protocol.order == SumOrder::kRank;
   return std::abs(got - sum) <=
          (exact ? 0 : options_.ranks * epsilon(type) * magnitude);
+}
+
+double Inputs::exactSum(const OpKey& key,
+                        ElementType type,
+                        size_t element) const {
+  double sum = 0;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    sum += at(key, type, rank, element);
+  }
+  return sum;
 }
 
 double Inputs::fillOf(const OpKey& key, int rank, size_t element) const {

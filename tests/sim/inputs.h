@@ -21,6 +21,10 @@ uint64_t mix(uint64_t x);
 // function of the job's seed, whatever happens when.
 class Inputs {
  public:
+  // After so many elements a rank's contribution repeats. Prime, so that a
+  // shard in a wrong place does not go unnoticed.
+  static constexpr size_t kPeriod = 8191;
+
   // `options` must outlive this.
   explicit Inputs(const SimOptions& options) : options_(options) {}
 
@@ -37,6 +41,8 @@ class Inputs {
              const std::vector<int>& contributors,
              size_t element,
              double got) const;
+  // What all ranks' contributions to an element come to, exactly.
+  double exactSum(const OpKey& key, ElementType type, size_t element) const;
   // What fills an element that a rank never received.
   double fillOf(const OpKey& key, int rank, size_t element) const;
 

@@ -24,6 +24,8 @@ void visit(Options& o, Visitor&& member) {
   member("slot_bytes", o.slotBytes);
   member("arena_bytes", o.arenaBytes);
   member("window_bytes", o.windowBytes);
+  member("window_bytes_min", o.windowBytesMin);
+  member("window_adapts", o.windowAdapts);
   member("repair", o.protocol.repair);
   member("fill", o.protocol.fill);
   member("order", o.protocol.order);
@@ -33,6 +35,7 @@ void visit(Options& o, Visitor&& member) {
   member("mixed_forms", o.mixedForms);
   member("bound_mode", o.protocol.boundMode);
   member("early", o.protocol.early);
+  member("early_share", o.protocol.earlyShare);
   member("warmup_ops", o.protocol.warmupOps);
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
@@ -44,6 +47,8 @@ void visit(Options& o, Visitor&& member) {
   member("lead_bytes", o.protocol.leadBytes);
   member("timeout_ns", o.protocol.timeout);
   member("rough_inputs", o.roughInputs);
+  member("check_results", o.checkResults);
+  member("measure_error", o.measureError);
   member("timing_seed", o.timingSeed);
   member("loss", o.loss);
   member("duplicate", o.duplicate);
@@ -65,6 +70,7 @@ void visit(Options& o, Visitor&& member) {
   member("partition_at_ns", o.partitionAt);
   member("partition_for_ns", o.partitionFor);
   member("late_ops", o.lateOps);
+  member("late_rank", o.lateRank);
   member("late_by_ns", o.lateBy);
   member("opposite", o.opposite);
   member("slow", o.slow);

@@ -22,11 +22,17 @@ struct SimOptions {
   bool oneShape = false;  // every op has elementsMax float32
   size_t slotBytes = 1408;
   size_t arenaBytes = 8 << 20;
-  uint64_t windowBytes = 256 << 10;
+  uint64_t windowBytes = 256 << 10;  // at most; at least:
+  uint64_t windowBytesMin = 8 << 10;
+  bool windowAdapts = true;
   Options protocol;
   // Inputs whose sums depend on the order they are added in. Otherwise they
   // are small integers.
   bool roughInputs = false;
+  // Whether results are checked, and whether SimResult::error is filled in:
+  // both take time.
+  bool checkResults = true;
+  bool measureError = false;
   // Varies when things happen, but not what is computed.
   uint64_t timingSeed = 0;
 
@@ -59,7 +65,8 @@ struct SimOptions {
   Duration partitionFor{0};
 
   // The ranks.
-  double lateOps = 0;  // probability that a caller enters late
+  double lateOps = 0;  // probability that a caller enters late,
+  int lateRank = -1;   // one of this rank, if it is one
   Duration lateBy = std::chrono::milliseconds(200);
   // Every other thread begins late by as much; at odd ranks, the others.
   bool opposite = false;

@@ -2,6 +2,7 @@
 #include "tests/sim/sim_result.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ubt::sim {
 
@@ -23,13 +24,32 @@ void SimResult::add(const OpReport& report) {
   }
 }
 
-void SimResult::addTime(const std::vector<Outcome>& outcomes) {
-  Duration slowest{0};
-  for (const Outcome& outcome : outcomes) {
-    slowest = std::max(slowest, outcome.report.elapsed);
+void SimResult::addBits(uint64_t which, const std::vector<std::byte>& result) {
+  uint64_t hash = which;
+  for (size_t at = 0; at < result.size(); at += sizeof(hash)) {
+    uint64_t word = 0;
+    std::memcpy(&word, &result[at], std::min(sizeof(word), result.size() - at));
+    hash = (hash ^ word) * 0x100000001b3ULL;
   }
-  if (outcomes.front().report.bounded) {
-    opTimes.push_back(slowest);
+  resultBits ^= mix(hash);
+}
+
+void SimResult::addTogether(const SimOptions& options,
+                            const Inputs& inputs,
+                            const OpKey& key,
+                            const std::vector<Outcome>& outcomes) {
+  if (!outcomes.front().report.bounded) {
+    return;
+  }
+  Duration slowest{0};
+  for (int rank = 0; rank < options.ranks; rank++) {
+    if (rank != options.lateRank) {
+      slowest = std::max(slowest, outcomes[rank].took);
+    }
+  }
+  opTimes.push_back(slowest);
+  if (options.measureError) {
+    error.add(inputs, key, outcomes);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/sim/checker.h"
+#include "tests/sim/sum_error.h"
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/op_report.h"
 
@@ -21,8 +22,10 @@ struct SimResult {
   uint64_t early = 0;        // bounded returns of which a stage ended early
   uint64_t transformed = 0;  // returns of calls that contributed so
   Duration boundedTime{};    // of bounded calls, together
-  // Of each bounded op that all ranks returned from, the slowest rank's.
+  // Of each bounded op that all ranks returned from, the slowest rank's but for
+  // the late one, and how far its results are off (SimOptions::measureError).
   std::vector<Duration> opTimes;
+  SumError error;
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;
@@ -35,8 +38,13 @@ struct SimResult {
 
   // A call has returned.
   void add(const OpReport& report);
+  // With a result of these bytes; `which` rank and op it was.
+  void addBits(uint64_t which, const std::vector<std::byte>& result);
   // All ranks have returned from an op.
-  void addTime(const std::vector<Outcome>& outcomes);
+  void addTogether(const SimOptions& options,
+                   const Inputs& inputs,
+                   const OpKey& key,
+                   const std::vector<Outcome>& outcomes);
 };
 
 }  // namespace ubt::sim

@@ -2,7 +2,6 @@
 #include "tests/sim/world.h"
 
 #include <algorithm>
-#include <cstring>
 #include <sstream>
 
 #include "tests/sim/plain_reduction.h"
@@ -15,17 +14,13 @@ constexpr Duration kSettle = std::chrono::seconds(20);
 constexpr TimePoint kEndOfTime{std::chrono::minutes(30)};
 constexpr size_t kViolationsMax = 20;
 
-uint64_t hashOf(const std::vector<std::byte>& bytes, uint64_t hash) {
-  for (const std::byte byte : bytes) {
-    hash = (hash ^ std::to_integer<uint64_t>(byte)) * 0x100000001b3ULL;
-  }
-  return mix(hash);
-}
-
 }  // namespace
 
-World::World(const SimOptions& options)
+World::World(const SimOptions& options) : World(options, plainReduction()) {}
+
+World::World(const SimOptions& options, const Reduction& reduction)
     : options_(options),
+      reduction_(reduction),
       inputs_(options_),
       checker_(options_,
                inputs_,
@@ -85,12 +80,14 @@ Options World::protocolOf(int rank) const {
 void World::openSessions() {
   Endpoint::Limits limits;
   limits.arenaBytes = options_.arenaBytes;
-  limits.windowBytesMin = std::min<uint64_t>(options_.windowBytes, 8 << 10);
+  limits.windowBytesMin =
+      std::min(options_.windowBytes, options_.windowBytesMin);
   limits.windowBytesMax = options_.windowBytes;
+  limits.windowAdapts = options_.windowAdapts;
   for (int rank = 0; rank < options_.ranks; rank++) {
     Host& host = hosts_[rank];
     host.left.resize(options_.contexts);
-    host.endpoint = std::make_unique<Endpoint>(limits, plainReduction());
+    host.endpoint = std::make_unique<Endpoint>(limits, reduction_);
     for (int context = 0; context < options_.contexts; context++) {
       Session::Setup setup;
       setup.rank = rank;
@@ -149,7 +146,9 @@ SimResult World::run() {
   while (events_.step()) {
   }
   for (const auto& [key, outcomes] : outcomes_) {
-    checker_.check(key, outcomes);
+    if (options_.checkResults) {
+      checker_.check(key, outcomes);
+    }
   }
   for (int rank = 0; rank < options_.ranks; rank++) {
     result_.counters.add(hosts_[rank].endpoint->shared().counters);
@@ -176,7 +175,8 @@ void World::next(Caller* caller) {
     return;
   }
   Duration pause{static_cast<int64_t>(random_() % kThink.count())};
-  if (std::uniform_real_distribution<>()(random_) < options_.lateOps) {
+  if (std::uniform_real_distribution<>()(random_) < options_.lateOps &&
+      (options_.lateRank < 0 || options_.lateRank == caller->rank)) {
     pause += options_.lateBy;
   }
   if (options_.opposite && caller->op == 0 &&
@@ -260,9 +260,9 @@ void World::poll(Caller* caller) {
   // Who brings something else is no part of what the others do.
   outcome.there = caller->rank != options_.disagrees;
   outcome.report = session->leave(now, caller->id);
+  outcome.took = now - caller->enteredAt;
   noteLeft(*caller);
-  result_.resultBits ^=
-      hashOf(caller->bucket, mix(key.second * 64 + caller->rank));
+  result_.addBits(mix(key.second * 64 + caller->rank), caller->bucket);
   outcome.result.swap(caller->bucket);
   caller->bucket.clear();
   const OpReport& report = outcome.report;
@@ -272,8 +272,10 @@ void World::poll(Caller* caller) {
       key, caller->rank, report, now - caller->enteredAt, caller->mayWait);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
-    checker_.check(key, outcomes);
-    result_.addTime(outcomes);
+    if (options_.checkResults) {
+      checker_.check(key, outcomes);
+    }
+    result_.addTogether(options_, inputs_, key, outcomes);
     outcomes_.erase(key);
   }
   next(caller);

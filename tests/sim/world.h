@@ -25,6 +25,9 @@ namespace ubt::sim {
 class World {
  public:
   explicit World(const SimOptions& options);
+  // With another arithmetic than one that can be checked by eye. REQUIRES
+  // !options.checkResults.
+  World(const SimOptions& options, const Reduction& reduction);
   ~World();
 
   SimResult run();
@@ -72,6 +75,7 @@ class World {
   void violation(const std::string& what);
 
   const SimOptions options_;
+  const Reduction reduction_;
   const Inputs inputs_;
   const Checker checker_;
   EventQueue events_;

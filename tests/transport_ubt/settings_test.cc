@@ -36,7 +36,8 @@ TEST(Settings, ReadsEachVariable) {
             ::ubt::AuthMode::kAead);
   EXPECT_EQ(with("GLOO_UBT_BOUND_MODE", "paper").protocol.boundMode,
             ::ubt::BoundMode::kPaper);
-  EXPECT_FALSE(with("GLOO_UBT_EARLY", "off").protocol.early);
+  EXPECT_FALSE(with("GLOO_UBT_WINDOW", "fixed").windowAdapts);
+  EXPECT_TRUE(with("GLOO_UBT_WINDOW", "auto").windowAdapts);
   EXPECT_EQ(with("GLOO_UBT_HADAMARD", "on").protocol.hadamard,
             ::ubt::Hadamard::kAlways);
   EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
@@ -56,6 +57,19 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("GLOO_UBT_NAP", "off").idle.nap, ::ubt::Duration{0});
   EXPECT_EQ(with("GLOO_UBT_SECRET", "a b").secret, "a b");
   EXPECT_EQ(with("GLOO_UBT_FAULT", "loss:0.5").faults.loss, 0.5);
+}
+
+TEST(Settings, ReadsWhetherStagesEndEarlyAndHowPatiently) {
+  EXPECT_TRUE(with("GLOO_UBT_EARLY", "on").protocol.early);
+  EXPECT_EQ(with("GLOO_UBT_EARLY", "on").protocol.earlyShare, 0.0);
+  EXPECT_FALSE(with("GLOO_UBT_EARLY", "off").protocol.early);
+  EXPECT_TRUE(with("GLOO_UBT_EARLY", "12.5%").protocol.early);
+  EXPECT_EQ(with("GLOO_UBT_EARLY", "12.5%").protocol.earlyShare, 0.125);
+  for (const char* wrong : {"", "10", "0%", "101%", "%", "10%x", "auto"}) {
+    EXPECT_THROW(with("GLOO_UBT_EARLY", wrong),
+                 ::gloo::InvalidOperationException)
+        << wrong;
+  }
 }
 
 TEST(Settings, ReadsOneBoundOrTwo) {

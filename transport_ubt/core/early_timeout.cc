@@ -29,6 +29,9 @@ void EarlyTimeout::returned() {
 }
 
 void EarlyTimeout::done(double haste) {
+  if (!learns_) {
+    return;
+  }
   if (haste > kHasteHigh) {
     share_ = std::min(kShareMax, 2 * share_);
   } else if (haste < kHasteLow) {

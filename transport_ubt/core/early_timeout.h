@@ -27,8 +27,11 @@ class EarlyTimeout {
   // Of the old average in the new one.
   static constexpr double kInertia = 0.95;
 
-  // REQUIRES ranks > 0.
-  explicit EarlyTimeout(int ranks) : samples_(ranks) {}
+  // `fixedShare`: x, for good; zero: it is learned. REQUIRES ranks > 0.
+  explicit EarlyTimeout(int ranks, double fixedShare = 0)
+      : samples_(ranks),
+        learns_(fixedShare == 0),
+        share_(learns_ ? kShareFirst : fixedShare) {}
 
   // What a rank, maybe the own, says the stage took or, of one that ended
   // early, would have taken. Its newest word counts.
@@ -49,7 +52,8 @@ class EarlyTimeout {
  private:
   std::vector<Duration> samples_;  // by rank; zero: none
   Duration stage_{0};
-  double share_ = kShareFirst;
+  const bool learns_;
+  double share_;
 };
 
 }  // namespace ubt

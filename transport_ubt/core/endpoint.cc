@@ -8,7 +8,9 @@ namespace ubt {
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
     : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
-              ReceiveWindow(limits.windowBytesMin, limits.windowBytesMax),
+              ReceiveWindow(limits.windowBytesMin,
+                            limits.windowBytesMax,
+                            limits.windowAdapts),
               {},
               {},
               reduction,

@@ -19,6 +19,7 @@ class Endpoint {
     size_t arenaBytes = size_t{256} << 20;
     uint64_t windowBytesMin = 64 << 10;
     uint64_t windowBytesMax = 2 << 20;
+    bool windowAdapts = true;  // ReceiveWindow
     // Of the endpoints that share the arena's limit; outlives them. Null: the
     // limit is this one's alone.
     ArenaBudget* arenaBudget = nullptr;

@@ -65,6 +65,8 @@ struct Options {
   // Whether a stage may end before its learned bound, when hardly anything more
   // is to come (EarlyTimeout). Never before one set by hand.
   bool early = true;
+  // What share of what it takes it then waits, above 0 to 1. Zero: learned.
+  double earlyShare = 0;
   // Hard bound = this times (scatter bound + broadcast bound).
   uint32_t hardBoundFactor = 4;
 

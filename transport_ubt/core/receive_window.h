@@ -32,10 +32,12 @@ class ReceiveWindow {
   static constexpr Duration kMiddle = std::chrono::milliseconds(5);
   static constexpr Duration kHigh = std::chrono::milliseconds(10);
 
-  // REQUIRES 0 < bytesMin <= bytesMax.
-  ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax)
+  // `adapts`: else it stays what it begins with. REQUIRES
+  // 0 < bytesMin <= bytesMax.
+  ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax, bool adapts = true)
       : bytesMin_(bytesMin),
         bytesMax_(bytesMax),
+        adapts_(adapts),
         bytes_(bytesMin),
         home_(bytesMin) {}
 
@@ -75,7 +77,7 @@ class ReceiveWindow {
   // So much did not come, or comes late.
   void lost(TimePoint now, uint64_t bytes) {
     lost_ += bytes;
-    if (now < recoveredAt_) {
+    if (!adapts_ || now < recoveredAt_) {
       return;
     }
     recoveredAt_ = now + kRecovery;
@@ -104,6 +106,9 @@ class ReceiveWindow {
 
   // A window has come.
   void adapt(TimePoint now, uint64_t slotBytes) {
+    if (!adapts_) {
+      return;
+    }
     const Duration delay =
         delaysSeen_ == 0 ? kHigh : delays_ / static_cast<int64_t>(delaysSeen_);
     if (bytes_ < home_ && delay < kMiddle) {
@@ -124,6 +129,7 @@ class ReceiveWindow {
 
   uint64_t bytesMin_;
   const uint64_t bytesMax_;
+  const bool adapts_;
   uint64_t bytes_;
   uint64_t home_;        // what it returns to
   uint64_t came_ = 0;    // since it was adapted

@@ -13,7 +13,8 @@ uint32_t SizeClasses::of(uint64_t bytes) {
 }
 
 SizeClasses::Learned& SizeClasses::classOf(uint32_t sizeClass) {
-  return classes_.try_emplace(sizeClass, ranks_).first->second;
+  return classes_.try_emplace(sizeClass, ranks_, options_.earlyShare)
+      .first->second;
 }
 
 bool SizeClasses::warm(const Learned& learned) const {

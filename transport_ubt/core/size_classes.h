@@ -44,7 +44,8 @@ class SizeClasses {
 
  private:
   struct Learned {
-    explicit Learned(int ranks) : scatterEarly(ranks), broadcastEarly(ranks) {}
+    Learned(int ranks, double earlyShare)
+        : scatterEarly(ranks, earlyShare), broadcastEarly(ranks, earlyShare) {}
 
     uint32_t ops = 0;
     StageBound scatter;

@@ -25,7 +25,7 @@ KEYS = (
     "algorithm transport repair ranks elements bytes iterations bounded_ops "
     "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us "
     "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb loss_fraction "
-    "verified").split()
+    "drift_fraction mse worst_se verified").split()
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -79,6 +79,7 @@ class Local(unittest.TestCase):
                 self.assertGreater(row["bound_us"], 0)
             else:
                 self.assertEqual(0, row["loss_fraction"])
+                self.assertEqual(0, row["mse"])
 
     def check_samples(self, rows, drawn):
         """What is drawn is every iteration that the rows sum up."""
@@ -131,6 +132,9 @@ class Local(unittest.TestCase):
         self.assertGreater(none["expired_ops"], 0)
         self.assertGreater(broadcast["loss_fraction"], 0)
         self.assertLess(both["loss_fraction"], none["loss_fraction"])
+        self.assertGreater(none["mse"], 0)
+        self.assertGreater(none["worst_se"], none["mse"])
+        self.assertGreater(none["drift_fraction"], 0)
 
     def test_a_wrong_variable_is_named(self):
         with unittest.mock.patch.dict(
@@ -154,6 +158,32 @@ class Local(unittest.TestCase):
                 [WORKER, "--list-algorithms", "--size", str(ranks)],
                 stdout=subprocess.PIPE, check=True).stdout
             self.assertEqual(json.loads(listed), algorithms.known(ranks))
+
+    def test_the_worker_takes_variants(self):
+        variants = ["--variant", "exact GLOO_UBT_REPAIR=both",
+                    "--variant", "fixed GLOO_UBT_WINDOW=fixed "
+                    "GLOO_UBT_REPAIR=none"]
+        with PrivateRedis() as redis, Workers(
+                WORKER, ["--redis-url", redis.url, "--interface", "lo",
+                         "--elements", "70000", "--seconds", "0.1", *variants],
+                range(2), 2) as workers:
+            rows = [event["row"] for event in workers.events()
+                    if event["event"] == "row"]
+        self.assertEqual([("exact", "both", True), ("fixed", "none", True)],
+                         [(row["algorithm"], row["repair"], row["verified"])
+                          for row in rows])
+
+    def test_a_wrong_variant_is_named(self):
+        for variant, words in (
+                ("x GLOO_UBT_EARLY", "'GLOO_UBT_EARLY' has to be"),
+                ("x GLOO_UBT_EARLY=soon", "GLOO_UBT_EARLY=soon"),
+                ("x GLOO_UBT_ERLY=on", "did you mean GLOO_UBT_EARLY?")):
+            done = subprocess.run(
+                [WORKER, "--rank", "0", "--size", "2", "--redis-url",
+                 "unix:///nowhere", "--variant", variant],
+                stderr=subprocess.PIPE, text=True, check=False)
+            self.assertNotEqual(0, done.returncode)
+            self.assertIn(words, done.stderr)
 
     def test_the_worker_checks_names_itself(self):
         done = subprocess.run(

@@ -52,6 +52,26 @@ class VerificationTest : public ::testing::Test {
   Verification verification_{kRanks, kElements};
 };
 
+TEST_F(VerificationTest, measuresHowFarAResultIsOff) {
+  auto result = completeSum(&Verification::fillExact);
+  double sumSquares = 0;
+  for (const double sum : result) {
+    sumSquares += sum * sum;
+  }
+  auto error = verification_.errorOfExact(result.data());
+  EXPECT_EQ(error.squares, 0);
+  EXPECT_EQ(error.worst, 0);
+  EXPECT_DOUBLE_EQ(error.sumSquares, sumSquares);
+  result[3] += 2;
+  result[kElements - 1] -= 5;
+  error = verification_.errorOfExact(result.data());
+  EXPECT_EQ(error.squares, 4 + 25);
+  EXPECT_EQ(error.worst, 25);
+  const std::vector<float> zeros(kElements);
+  EXPECT_DOUBLE_EQ(verification_.errorOfExact(zeros.data()).squares,
+                   sumSquares);
+}
+
 TEST_F(VerificationTest, acceptsTheSum) {
   const auto exact = completeSum(&Verification::fillExact);
   const auto random = completeSum(&Verification::fillRandom);

@@ -61,6 +61,16 @@ TEST(EarlyTimeout, GrowsMorePatientWhereItWasHastyAndLessElsewhere) {
   EXPECT_DOUBLE_EQ(early.share(), 0.01);
 }
 
+TEST(EarlyTimeout, AShareSetByHandStays) {
+  EarlyTimeout early(1, 0.25);
+  early.done(1);
+  early.done(0);
+  EXPECT_DOUBLE_EQ(early.share(), 0.25);
+  early.sample(0, milliseconds(60));
+  early.returned();
+  EXPECT_EQ(early.patience(), milliseconds(15));
+}
+
 TEST(EarlyTimeout, PatienceIsTheShareOfTheStage) {
   EarlyTimeout early(1);
   early.sample(0, milliseconds(60));

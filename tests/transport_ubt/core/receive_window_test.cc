@@ -144,6 +144,15 @@ TEST(ReceiveWindow, ShrinksInProportionWhereTheyWaitLong) {
   EXPECT_EQ(window.bytes(), kMin);
 }
 
+TEST(ReceiveWindow, OneThatDoesNotAdaptStaysWhatItBeganWith) {
+  ReceiveWindow window(kMin, kMax, false);
+  window.start(5000, kSlot);
+  pass(&window, microseconds(100), 50);
+  window.lost(kNow, kSlot);
+  pass(&window, ReceiveWindow::kHigh * 100, 5);
+  EXPECT_EQ(window.bytes(), 5000u);
+}
+
 TEST(ReceiveWindow, TakesTheMeanDelayOfAWindow) {
   auto window = started(5000);
   window.delayed(ReceiveWindow::kHigh);

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs in the simulator: virtual time, and no noise but a seed's."""
+import concurrent.futures
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from front_end.children import end, with_parent
+from front_end.errors import EXIT_USAGE, UserError
+from lab_lib import schedule
+from lab_lib.environments import Environment
+from lab_lib.settings import Links, Settings
+
+from .run import Run
+
+TARGET = "//tests/sim:measure"
+WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
+
+# What the real transport has there, where the simulator's own defaults suit
+# small jobs: transport_ubt/core/endpoint.h and settings.h.
+_SOCKET = {"window_bytes": "2097152", "window_bytes_min": "262144",
+           "arena_bytes": "268435456"}
+_HEADERS = 28 + 48  # IP's and UDP's, then the protocol's
+_SLOT_STEP = 64
+
+
+def options_of(environment: Environment, seed: int, elements: int,
+               ops: int) -> dict[str, str]:
+    """tests/sim/sim_options.h's, by name, of `ops` bounded ops on as many hosts
+    and links as the lab has if nothing else is asked for."""
+    hosts, links = Settings.hosts, Links()
+    if environment.flows:
+        raise UserError(f"{environment.name}: the simulator knows no TCP "
+                        "flows; try --in lab", EXIT_USAGE)
+    slot = (links.mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
+    options = {
+        "seed": seed, "ranks": hosts, "one_shape": 1,
+        "elements_max": elements, "ops": ops + WARMUP_OPS,
+        "warmup_ops": WARMUP_OPS, "slot_bytes": slot,
+        "bytes_per_second": links.rate_mbit * 1e6 / 8,
+        "queue_bytes": links.queue_bytes, "loss": environment.loss}
+    bursts = environment.bursts
+    if bursts:
+        options |= {
+            "burst_every_ns": _ns(bursts.period_s),
+            "burst_least_ns": _ns(bursts.seconds[0]),
+            "burst_most_ns": _ns(bursts.seconds[1]),
+            "burst_sources": bursts.sources, "burst_share": bursts.share}
+    late = schedule.late(environment, seed, hosts)
+    if late:
+        options |= {"late_rank": late.host, "late_ops": late.share,
+                    "late_by_ns": _ns(late.seconds)}
+    return {name: str(value) for name, value in options.items()} | _SOCKET
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+class Simulator:
+    """A context manager: the processes that it has started end with it."""
+
+    def __init__(self, measure: str, processes: int) -> None:
+        """`measure`: the path of TARGET; so many of it run at once."""
+        self._measure = measure
+        self._pool = concurrent.futures.ThreadPoolExecutor(processes)
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen] = set()
+        self._over = False
+
+    def __enter__(self) -> "Simulator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._over = True
+            running = list(self._running)
+        end(running)
+        self._pool.shutdown(cancel_futures=True)
+
+    def run(self, jobs: Sequence[Mapping[str, str]],
+            done: Callable[[], None]) -> list[Run]:
+        """Their runs, in order; calls `done` after each."""
+        futures = [self._pool.submit(self._one, job) for job in jobs]
+        for future in concurrent.futures.as_completed(futures):
+            future.result()
+            done()
+        return [future.result() for future in futures]
+
+    def _one(self, options: Mapping[str, str]) -> Run:
+        text = " ".join(f"{name}={value}" for name, value in options.items())
+        with self._lock:
+            if self._over:
+                raise UserError("ended before its time")
+            process = subprocess.Popen(
+                with_parent([self._measure, "--options", text]),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, start_new_session=True)
+            self._running.add(process)
+        out, err = process.communicate()
+        with self._lock:
+            self._running.discard(process)
+        if process.returncode != 0:
+            raise UserError(f"the simulator failed: {err.strip()}")
+        return run_of(json.loads(out), text)
+
+
+def run_of(report: Mapping, options: str) -> Run:
+    """Of what `measure` prints."""
+    failed = broken = ""
+    if report["errors"]:
+        failed = report["errors"][0]
+    if report["violations"]:
+        failed = report["violations"][0]
+        broken = (
+            "the simulated protocol breaks a promise of docs/semantics.md: "
+            f"{failed}. See it again with bazel run //tests/sim:explore -- "
+            f"--replay --options '{options}'")
+    return Run(report["op_ms"], report["loss_fraction"],
+               report["drift_fraction"], report["mse"], report["worst_se"],
+               failed, broken)

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one simulated job and prints what it came to, for benchmark/ablate.
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/sim/world.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
+
+namespace ubt::sim {
+namespace {
+
+nlohmann::ordered_json reportOf(const SimOptions& options,
+                                const SimResult& result) {
+  nlohmann::ordered_json report;
+  auto& times = report["op_ms"] = nlohmann::json::array();
+  for (const Duration time : result.opTimes) {
+    times.push_back(std::chrono::duration<double, std::milli>(time).count());
+  }
+  const double pairs = static_cast<double>(result.boundedOps) * options.ranks *
+                       options.elementsMax;
+  report["loss_fraction"] =
+      pairs > 0 ? static_cast<double>(result.pairsMissing) / pairs : 0;
+  const double elements = pairs / options.ranks;
+  report["drift_fraction"] =
+      pairs > 0 ? static_cast<double>(result.driftElements) / elements : 0;
+  report["mse"] = result.error.mean();
+  report["worst_se"] = result.error.worst();
+  report["errors"] = result.errorTexts;
+  report["violations"] = result.violations;
+  return report;
+}
+
+int run(const std::string& text) {
+  SimOptions options = SimOptions::parse(text);
+  if (!options.oneShape) {
+    throw std::invalid_argument(
+        "one_shape: has to be 1, for what is printed "
+        "is of ops of one size");
+  }
+  options.measureError = true;
+  options.checkResults = false;  // tests do
+  std::cout
+      << reportOf(options, World(options, reductionKernels()).run()).dump()
+      << std::endl;
+  return 0;
+}
+
+}  // namespace
+}  // namespace ubt::sim
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Simulates one job and prints a JSON object: op_ms, the slowest rank's "
+      "time of each bounded op, in milliseconds; loss_fraction of "
+      "(contributor, "
+      "element) pairs and drift_fraction of results' elements; mse and "
+      "worst_se, squared errors relative to the mean square of exact sums "
+      "(tests/sim/sum_error.h); errors that callers got; violations of "
+      "docs/semantics.md.");
+  std::string text;
+  app.add_option("--options", text, "name=value ..., of sim_options.cc")
+      ->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return ubt::sim::run(text);
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << std::endl;
+    return 2;
+  }
+}
