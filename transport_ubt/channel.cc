@@ -4,6 +4,7 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
+#include <iostream>
 #include <utility>
 
 #include "transport_ubt/io/group_address.h"
@@ -164,7 +165,23 @@ void Channel::open(const std::vector<Hello>& hellos,
     throw ::gloo::IoException("bounded allreduce: " + failure.what);
   }
   forgiven_ = failuresBefore;
+  watchBound(report);
   return report;
+}
+
+// Learned bounds need no advice.
+void Channel::watchBound(const ::ubt::OpReport& report) {
+  if (settings().protocol.boundScatter == ::ubt::Duration{0}) {
+    return;
+  }
+  std::string advice;
+  {
+    std::lock_guard<std::mutex> lock(boundMutex_);
+    advice = boundWatch_.returned(report);
+  }
+  if (!advice.empty()) {
+    std::cerr << "warning: bounded allreduce: " << advice << "\n";
+  }
 }
 
 void Channel::watch() {

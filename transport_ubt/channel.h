@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "transport_ubt/bound_watch.h"
 #include "transport_ubt/core/element_type.h"
 #include "transport_ubt/core/op_report.h"
 #include "transport_ubt/engine.h"
@@ -80,6 +81,7 @@ class Channel {
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
   void watch();
+  void watchBound(const ::ubt::OpReport& report);
 
   const std::shared_ptr<Engine> engine_;
   const Mesh mesh_;
@@ -87,6 +89,8 @@ class Channel {
   Hello hello_;
   ::ubt::Session* session_ = nullptr;  // the driver's
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
+  std::mutex boundMutex_;
+  BoundWatch boundWatch_;
   std::mutex watchMutex_;
   std::vector<bool> watchable_;        // by rank
   std::unique_ptr<MeshWatch> watch_;   // from the first allreduce on

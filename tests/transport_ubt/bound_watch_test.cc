@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bound_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Of a call of two ranks whose scatter stage ended at 4 ms.
+::ubt::OpReport expired(uint64_t received, uint64_t absent = 0) {
+  ::ubt::OpReport report;
+  report.bounded = true;
+  report.scatterExpired = true;
+  report.boundScatter = milliseconds(4);
+  report.scatter.resize(2);
+  report.scatter[1].expected = 1000;
+  report.scatter[1].received = received;
+  report.scatter[1].absent = absent;
+  report.scatter[1].late = 1000 - received - absent;
+  return report;
+}
+
+// What the watch says to that many such calls, all together.
+std::string after(BoundWatch* watch, int calls, const ::ubt::OpReport& report) {
+  std::string said;
+  while (calls-- > 0) {
+    said += watch->returned(report);
+  }
+  return said;
+}
+
+TEST(BoundWatch, NamesTheBoundThePaceAndWhatToSet) {
+  BoundWatch watch;
+  EXPECT_EQ(after(&watch, BoundWatch::kCalls - 1, expired(250)), "");
+  EXPECT_THAT(watch.returned(expired(250)),
+              AllOf(HasSubstr("10 calls in a row ended at 4ms with 75 %"),
+                    HasSubstr("some 16ms:"),
+                    HasSubstr("GLOO_UBT_BOUND=32ms, or unset it")));
+}
+
+TEST(BoundWatch, SaysSoOnce) {
+  BoundWatch watch;
+  EXPECT_NE(after(&watch, BoundWatch::kCalls, expired(250)), "");
+  EXPECT_EQ(after(&watch, 100, expired(250)), "");
+  EXPECT_EQ(watch.returned({}), "");
+  EXPECT_EQ(after(&watch, 100, expired(250)), "");
+}
+
+TEST(BoundWatch, HasNoPaceWhereNothingComes) {
+  BoundWatch watch;
+  ::ubt::OpReport report = expired(0);
+  report.boundScatter = microseconds(1500);
+  EXPECT_THAT(after(&watch, BoundWatch::kCalls, report),
+              AllOf(HasSubstr("at 1500us with 100 %"), HasSubstr("Unset it")));
+}
+
+TEST(BoundWatch, LeavesBurstsAlone) {
+  BoundWatch watch;
+  ::ubt::OpReport complete;
+  complete.bounded = true;
+  for (int i = 0; i < 5; i++) {
+    EXPECT_EQ(after(&watch, BoundWatch::kCalls - 1, expired(250)), "");
+    EXPECT_EQ(watch.returned(complete), "");
+  }
+  EXPECT_NE(after(&watch, BoundWatch::kCalls, expired(250)), "");
+}
+
+TEST(BoundWatch, LeavesAloneWhatIsMostlyThere) {
+  BoundWatch watch;
+  EXPECT_EQ(after(&watch, 100, expired(500)), "");
+}
+
+TEST(BoundWatch, RanksThatHaveNotEnteredAreNoFaultOfTheBound) {
+  BoundWatch watch;
+  EXPECT_EQ(after(&watch, 100, expired(0, 1000)), "");
+}
+
+TEST(BoundWatch, EarlyEndsAreNoFaultOfTheBound) {
+  BoundWatch watch;
+  ::ubt::OpReport report = expired(250);
+  report.scatterEarly = true;
+  EXPECT_EQ(after(&watch, 100, report), "");
+}
+
+}  // namespace
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
