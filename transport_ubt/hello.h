@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/cursor.h"
+#include "transport_ubt/group_wish.h"
 
 namespace gloo {
 namespace transport {
@@ -18,10 +19,11 @@ struct Hello {
   uint32_t slotBytesMax = 0;
   uint32_t windowBytes = 0;
   uint64_t minBytes = 0;  // the same on all ranks
+  GroupWish groups;       // likewise its grouping, if any op is hierarchical
   std::array<uint8_t, 32> publicKey{};
 
   // On the wire, the protocol's version with it.
-  static constexpr size_t kBytes = 4 + 2 + 4 + 4 + 8 + 32;
+  static constexpr size_t kBytes = 4 + 2 + 4 + 4 + 8 + 1 + 4 + 8 + 32;
   void encode(::ubt::WriteCursor* out) const;
   // False if these are no bytes of ours, or another version's.
   static bool decode(::ubt::ReadCursor* in, Hello* out);

@@ -198,6 +198,9 @@ void Op::reportExchange(OpReport* report) const {
   for (int group = 0; group < ranks_.groups(); group++) {
     report->sums.push_back(exchange_->received(group));
   }
+  for (int shard = 0; shard < ranks_.members(); shard++) {
+    report->shardOwners.push_back(setup_.groups->owner(0, shard));
+  }
   report->partial = broadcast_.partial(setup_.shape.type);
   const int own = ranks_.place();
   for (uint32_t slot = 0; slot < exchange_->slots(); slot++) {

@@ -224,7 +224,7 @@ OpReport Op::leave(TimePoint now) {
     report.broadcast.push_back(peer.broadcast);
     report.contributors.push_back(ranks_.isMember(rank)
                                       ? scatter_.summed(ranks_.placeOf(rank))
-                                      : BitSet(scatter_.slots()));
+                                      : BitSet());
     if (rank == setup_.rank) {
       continue;
     }

@@ -87,11 +87,14 @@ struct OpReport {
   uint64_t shardElements = 0;
 
   // The own shard, slot by slot: which ranks' contributions it sums; where
-  // ranks form groups, the own group's sum. contributors[rank].test(slot).
+  // ranks form groups, the own group's sum, and no slots for ranks of others.
+  // contributors[rank].test(slot).
   std::vector<BitSet> contributors;
   // By group, likewise: which groups' sums the result adds up. Empty if there
   // are none.
   std::vector<BitSet> sums;
+  // By shard: who owns it, in the first group. Empty if there are none.
+  std::vector<int> shardOwners;
 };
 
 }  // namespace ubt
