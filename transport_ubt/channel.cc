@@ -33,8 +33,7 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
   hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());
   // No more than the socket's buffer, whose size is an int.
   hello_.windowBytes = static_cast<uint32_t>(engine_->driver().windowBytes());
-  hello_.minBytes = settings().minBytes;
-  hello_.groups = {settings().groups, hostId()};
+  hello_.want(settings().minBytes, {settings().groups, hostId()});
   hello_.publicKey = exchange_.publicKey();
 }
 

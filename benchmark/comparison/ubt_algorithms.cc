@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/device.h"
 
@@ -72,6 +72,7 @@ void addShards(const ::ubt::OpReport& report,
   }
 }
 
+template <typename Algorithm>
 class BoundedUnderTest : public AllreduceUnderTest {
  public:
   BoundedUnderTest(const std::shared_ptr<Context>& context,
@@ -81,7 +82,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
       : rank_(context->rank),
         elements_(count),
         fill_(fill),
-        algorithm_(std::make_unique<BoundedTransposeAllreduce<float>>(
+        algorithm_(std::make_unique<Algorithm>(
             context, std::vector<float*>{data}, count)) {}
 
   void run() override { algorithm_->run(); }
@@ -93,15 +94,19 @@ class BoundedUnderTest : public AllreduceUnderTest {
       return outcome;  // ran exactly
     }
     outcome.bounded = report->bounded;
-    outcome.expired =
-        report->scatterExpired || report->endedBy != ::ubt::EndedBy::kComplete;
-    outcome.boundUs =
-        microseconds(report->boundScatter + report->boundBroadcast);
+    outcome.expired = report->scatterExpired || report->exchangeExpired ||
+                      report->endedBy != ::ubt::EndedBy::kComplete;
+    outcome.boundUs = microseconds(
+        report->boundScatter + report->boundExchange + report->boundBroadcast);
     outcome.missingPairs = report->pairsMissing;
     outcome.gaps.missing = missingIn(*report);
     for (const auto& range : report->filled) {
       const int filler = fill_ == ::ubt::Fill::kLocal ? rank_ : -1;
       outcome.gaps.filled.push_back({filler, range.offset, range.count});
+    }
+    for (const auto& range : report->partial) {
+      outcome.gaps.filled.push_back(
+          {Gaps::kUnknown, range.offset, range.count});
     }
     addShards(*report, rank_, elements_, &outcome.gaps);
     return outcome;
@@ -111,7 +116,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
   const int rank_;
   const size_t elements_;
   const ::ubt::Fill fill_;
-  std::unique_ptr<BoundedTransposeAllreduce<float>> algorithm_;
+  std::unique_ptr<Algorithm> algorithm_;
 };
 
 // Then it runs exactly, and has nothing to say about the bounded path.
@@ -119,6 +124,7 @@ std::string whyNotAlone(int ranks) {
   return ranks > 1 ? "" : "needs at least 2 ranks";
 }
 
+template <typename Algorithm>
 AlgorithmSpec spec(const std::string& name,
                    const Settings& settings,
                    bool byDefault) {
@@ -132,7 +138,8 @@ AlgorithmSpec spec(const std::string& name,
                           const std::shared_ptr<Context>& context,
                           float* data,
                           size_t count) -> std::unique_ptr<AllreduceUnderTest> {
-    return std::make_unique<BoundedUnderTest>(context, data, count, fill);
+    return std::make_unique<BoundedUnderTest<Algorithm>>(
+        context, data, count, fill);
   };
   return {name,
           "ubt",
@@ -149,13 +156,21 @@ AlgorithmSpec spec(const std::string& name,
 
 std::vector<AlgorithmSpec> ubtAlgorithms() {
   auto settings = Settings::fromEnvironment();
-  std::vector<AlgorithmSpec> all = {spec("optireduce", settings, true)};
+  using Plain = BoundedTransposeAllreduce<float>;
+  std::vector<AlgorithmSpec> all = {spec<Plain>("optireduce", settings, true)};
   for (const auto policy :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
     settings.protocol.repair = policy;
-    all.push_back(
-        spec(std::string("optireduce:") + policyName(policy), settings, false));
+    all.push_back(spec<Plain>(
+        std::string("optireduce:") + policyName(policy), settings, false));
   }
+  settings = Settings::fromEnvironment();
+  all.push_back(spec<HierarchicalBoundedTransposeAllreduce<float>>(
+      "hierarchical_optireduce", settings, false));
+  all.back().whyNot = [groups = settings.groups](int ranks) {
+    const auto why = ranks > 1 ? whyNotGrouped(groups, ranks) : "";
+    return why.empty() ? whyNotAlone(ranks) : "cannot work with " + why;
+  };
   return all;
 }
 

@@ -135,8 +135,7 @@ void Op::closeScatter(TimePoint now) {
 }
 
 void Op::noteProgress(TimePoint now) {
-  if (!entered_ || finished_ || !scatter_.closed() || !exchanged() ||
-      !broadcast_.complete()) {
+  if (!entered_ || finished_ || !isAllHere()) {
     return;
   }
   if (broadcastTook_ == Duration{0}) {
@@ -189,8 +188,9 @@ void Op::peerGone(int rank, const std::string& why) {
   peers_[rank].announced = announced;
   peers_[rank].gone = true;
   // Where ranks form groups it may be owed by way of others.
-  const bool owed = ranks_.grouped() || !received(rank).all() ||
-                    (!closed && owesContributions(rank));
+  const bool owed = ranks_.grouped() ? !isAllHere()
+                                     : !received(rank).all() ||
+                                           (!closed && owesContributions(rank));
   if (entered_ && !finished_ && owed) {
     fail(why);
   }

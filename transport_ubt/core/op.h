@@ -265,6 +265,9 @@ class Op {
   void setExchangeDeadline();
   // Whether it is over, or none is to be.
   bool exchanged() const { return exchange_ == nullptr || exchanged_; }
+  bool isAllHere() const {
+    return scatter_.closed() && exchanged() && broadcast_.complete();
+  }
   const BitSet& received(int rank) const;
   bool isAwaited(int rank) const;
   bool owesContributions(int rank) const;

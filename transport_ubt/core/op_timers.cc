@@ -229,7 +229,7 @@ void Op::expire(TimePoint now) {
   if (!finished_ && needsEveryResult()) {
     if (now < entry_ + bounds_.limit) {
       endDeadline_ = entry_ + bounds_.limit;
-    } else if (scatter_.closed() && exchanged() && broadcast_.complete()) {
+    } else if (isAllHere()) {
       finish(EndedBy::kComplete);  // held up for others' sake
     } else {
       failAtTimeout();

@@ -152,5 +152,26 @@ TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
   EXPECT_EQ(to, (std::vector<int>{1, 1, 2, 2}));
 }
 
+// Hosts with unlike numbers of ranks: all of them are one group.
+TEST(UnevenGroups, RunAsOne) {
+  const RankGroups uneven({0, 0, 0, 1});
+  EXPECT_FALSE(uneven.even());
+  EXPECT_TRUE(RankGroups::equal(4, 2).even());
+  Endpoint endpoint({1 << 20, 64 << 10, 1 << 20}, sim::plainReduction());
+  Session::Setup setup;
+  setup.size = 4;
+  setup.slotBytesMax = kSlotBytes;
+  setup.keys.resize(4);
+  setup.windowBytes.assign(4, 1 << 20);
+  setup.groups = uneven;
+  EXPECT_FALSE(endpoint.open(setup)->hasGroups());
+  setup.epoch = 1;
+  setup.groups = RankGroups::equal(4, 2);
+  EXPECT_TRUE(endpoint.open(setup)->hasGroups());
+  setup.epoch = 2;
+  setup.groups.reset();
+  EXPECT_FALSE(endpoint.open(setup)->hasGroups());
+}
+
 }  // namespace
 }  // namespace ubt
