@@ -164,10 +164,12 @@ void Checker::checkTime(const OpKey& key,
   Duration most = std::min(report.hardBound, protocol.timeout);
   if (byHand && report.bounded) {
     const bool repairs = protocol.repair != RepairPolicy::kNone;
-    most = std::min((protocol.boundScatter + protocol.boundBroadcast +
-                     report.boundExchange) *
-                        (repairs ? protocol.hardBoundFactor : 1),
-                    protocol.timeout);
+    most =
+        std::min((protocol.boundScatter + protocol.boundBroadcast +
+                  (inputs_.shapeOf(key).hierarchical() ? protocol.boundBroadcast
+                                                       : Duration{0})) *
+                     (repairs ? protocol.hardBoundFactor : 1),
+                 protocol.timeout);
   }
   if (protocol.skipLoss > 0) {
     most = protocol.timeout;

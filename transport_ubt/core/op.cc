@@ -41,8 +41,7 @@ Op::Op(const Setup& setup,
       scatterProgress_(setup.size),
       exchangeProgress_(ranks_.grouped() ? setup.size : 0),
       broadcastProgress_(setup.size),
-      started_(now),
-      scatterDeadline_(now + bounds.scatter) {
+      started_(now) {
   const int own = ranks_.place();
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
@@ -65,7 +64,9 @@ Op::Op(const Setup& setup,
   if (!ranks_.grouped()) {
     joinGroup();
   }
+  setScatterDeadline();
   setExchangeDeadline();
+  memberCame(now, setup.announcer);
   if (scatter_.closed()) {  // an empty shard: nothing to own
     scatterDeadline_ = exchangeDeadline_ = kNever;
     exchanged_ = true;
@@ -106,8 +107,31 @@ bool Op::needsEveryResult() const {
   return bounds_.warmup || setup_.options->skipLoss > 0;
 }
 
-void Op::announced(int rank, const OpShape& shape) {
+// An owner's clock is its group's: who begins late together, for what other
+// groups need not have lost, is late for the exchange alone. But a group that
+// stays away altogether holds up nobody for longer than twice the bound.
+void Op::setScatterDeadline() {
+  scatterDeadline_ = started_ + 2 * bounds_.scatter;
+  if (memberCame_ != kNever) {
+    scatterDeadline_ =
+        std::min(scatterDeadline_, memberCame_ + bounds_.scatter);
+  }
+}
+
+// The rank has entered, for all that is known.
+void Op::memberCame(TimePoint now, int rank) {
+  if (memberCame_ != kNever || !ranks_.isMember(rank)) {
+    return;
+  }
+  memberCame_ = now;
+  if (scatterDeadline_ != kNever) {
+    setScatterDeadline();
+  }
+}
+
+void Op::announced(TimePoint now, int rank, const OpShape& shape) {
   Peer& peer = peers_[rank];
+  memberCame(now, rank);
   peer.announced = true;
   if (peer.announceHeard) {
     // It asks again. Results or the end of the op tell it as well; only if
@@ -127,7 +151,7 @@ void Op::closeScatter(TimePoint now) {
   scatterDeadline_ = kNever;
   scatterClosed_ = ownClosed_ = now;
   if (!scatterExpired_) {
-    scatterTook_ = std::max(now - started_, Duration{1});
+    scatterTook_ = std::max(now - scatterStart(), Duration{1});
   }
   settleScatter();
   noteExchange(now);
@@ -243,8 +267,9 @@ void Op::enter(TimePoint now,
   if (broadcast_.complete() && resultsTook_ == Duration{0}) {
     resultsTook_ = Duration{1};
   }
+  memberCame(now, setup_.rank);
   if (!scatter_.closed()) {
-    scatterDeadline_ = started_ + bounds.scatter;
+    setScatterDeadline();
   }
   setExchangeDeadline();
   slotsClosed(now);

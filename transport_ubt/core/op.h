@@ -95,8 +95,10 @@ class Op {
     OpHost* host = nullptr;
   };
 
-  // Starts the owner's clock. `room` is what the op takes of the arena while
-  // no caller has entered it; empty: its caller begins it.
+  // Starts the owner's clock, if the announcer is a member of its group. Else
+  // the scatter stage has as much again until one comes. `room` is what the op
+  // takes of the arena while no caller has entered it; empty: its caller begins
+  // it.
   Op(const Setup& setup,
      const OpBounds& bounds,
      TimePoint now,
@@ -114,7 +116,7 @@ class Op {
   const OpShape& shape() const { return setup_.shape; }
 
   // From peers. REQUIRES peer a rank other than the own.
-  void announced(int peer, const OpShape& shape);
+  void announced(TimePoint now, int peer, const OpShape& shape);
   // A rank, maybe the own, brings another shape: the op fails here.
   void disagree(int rank, const OpShape& shape);
   void announceSeen(int peer) { peers_[peer].announceSeen = true; }
@@ -279,6 +281,11 @@ class Op {
   uint16_t resultContributors(uint32_t slot) const;
   void reportExchange(OpReport* report) const;
 
+  void memberCame(TimePoint now, int rank);
+  void setScatterDeadline();
+  TimePoint scatterStart() const {
+    return memberCame_ == kNever ? started_ : memberCame_;
+  }
   bool repairsScatter() const;
   bool repairsBroadcast() const;
   bool needsEveryResult() const;
@@ -324,6 +331,7 @@ class Op {
   uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
   TimePoint started_;
+  TimePoint memberCame_ = kNever;  // the first news of the own group
   TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
   TimePoint exchangeDeadline_ = kNever;

@@ -84,6 +84,7 @@ Counter Op::scatterData(TimePoint now,
       break;
   }
   peer.announced = true;  // data is as good as an announcement
+  memberCame(now, header.source);
   peer.scatter.received += bytes;
   peer.scatter.repaired += header.repair ? bytes : 0;
   scatterProgress_.arrived(now, header.source, header.lastPercentile);

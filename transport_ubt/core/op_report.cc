@@ -136,7 +136,8 @@ Duration Op::scatterSample() const {
   if (!scatterExpired_) {
     return scatterTook_;
   }
-  return scatterEarly_ ? scatterProgress_.projected(started_) : bounds_.scatter;
+  return scatterEarly_ ? scatterProgress_.projected(scatterStart())
+                       : bounds_.scatter;
 }
 
 Duration Op::broadcastSample() const {

@@ -137,7 +137,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         }
       }
       if (op != nullptr) {
-        op->announced(peer, record.shape);
+        op->announced(now, peer, record.shape);
       } else {  // over here: the peer is late, and should know it is heard
         control(peer,
                 ControlRecord::about(ControlType::kAnnounceSeen, record.op),

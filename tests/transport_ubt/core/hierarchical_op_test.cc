@@ -152,6 +152,47 @@ TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
   EXPECT_EQ(to, (std::vector<int>{1, 1, 2, 2}));
 }
 
+// When the owner's scatter stage ends whose group gave its first news after
+// `late`, of an op that another group began: then its sum goes across.
+Duration scatterEndsAfter(OneRank* rank, Duration late) {
+  const TimePoint start = rank->now;
+  OpShape shape = floats(kElements);
+  shape.fingerprint |= OpShape::kHierarchical;
+  rank->say(2, {ControlRecord::announce(kOp, shape)});
+  bool told = false;
+  for (Duration passed{0}; passed < std::chrono::milliseconds(100);
+       passed += std::chrono::milliseconds(1)) {
+    rank->now = start + passed;
+    if (!told && passed >= late) {
+      told = true;
+      rank->say(1, {ControlRecord::announce(kOp, shape)});
+    }
+    if (rank->endpoint().nextDeadline() <= rank->now) {
+      rank->endpoint().deadlinePassed(rank->now);
+    }
+    for (const auto& sent : rank->sent()) {
+      PacketHeader header;
+      PacketHeader::decode(sent.packet.head, sent.packet.headBytes, &header);
+      if (header.type == PacketType::kData && header.destination == 2) {
+        return passed;
+      }
+    }
+  }
+  return Duration{0};
+}
+
+// By hand: 10 ms.
+TEST_F(HierarchicalOp, AnOwnersClockIsItsGroups) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(scatterEndsAfter(&rank_, milliseconds(0)), milliseconds(10));
+  OneRank late(setup());
+  EXPECT_EQ(scatterEndsAfter(&late, milliseconds(4)), milliseconds(14));
+  OneRank later(setup());
+  EXPECT_EQ(scatterEndsAfter(&later, milliseconds(15)), milliseconds(20));
+  OneRank never(setup());
+  EXPECT_EQ(scatterEndsAfter(&never, milliseconds(90)), milliseconds(20));
+}
+
 // Hosts with unlike numbers of ranks: all of them are one group.
 TEST(UnevenGroups, RunAsOne) {
   const RankGroups uneven({0, 0, 0, 1});
