@@ -90,6 +90,7 @@ void Channel::checkEligibility(const std::vector<Hello>& hellos,
 std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
     const std::vector<Hello>& hellos) {
   std::vector<GroupWish> wishes;
+  wishes.reserve(mesh_.size);
   for (int rank = 0; rank < mesh_.size; rank++) {
     wishes.push_back(rank == mesh_.rank ? hello_.groups : hellos[rank].groups);
   }
