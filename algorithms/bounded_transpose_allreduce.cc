@@ -21,19 +21,17 @@ size_t boundedBytesMin(const transport::ubt::Context& context) {
   return context.settings().minBytes;
 }
 
-}  // namespace detail
-
-BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
+BoundedReport boundedAllreduce(const AllreduceOptions& options,
+                               bool hierarchical) {
   const auto& impl = allreduceOptionsImpl(options);
   if (impl.elements > 0) {
     checkAllreduceOptions(impl);
   }
-  auto* const context = detail::boundedContext(*impl.context);
+  auto* const context = boundedContext(*impl.context);
   const size_t bytes = impl.elements * impl.elementSize;
   const auto type = summedType(impl.reduce, impl.elementSize);
   if (context == nullptr || !type || bytes == 0 ||
-      bytes < detail::boundedBytesMin(*context)) {
-    transposeAllreduce(options);
+      bytes < boundedBytesMin(*context)) {
     return std::nullopt;
   }
   BoundedReport report = context->allreduce(ubt::TagSpace::kOptions,
@@ -41,8 +39,19 @@ BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
                                             *type,
                                             reduceInputs(impl),
                                             impl.elements,
-                                            impl.timeout);
+                                            impl.timeout,
+                                            hierarchical);
   copyToOutputs(impl);
+  return report;
+}
+
+}  // namespace detail
+
+BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options) {
+  BoundedReport report = detail::boundedAllreduce(options, false);
+  if (!report) {
+    transposeAllreduce(options);
+  }
   return report;
 }
 

@@ -42,36 +42,35 @@ transport::ubt::Context* boundedContext(Context& context);
 // Smallest bounded allreduce there. Bytes.
 size_t boundedBytesMin(const transport::ubt::Context& context);
 
-}  // namespace detail
+// Options form, if the call is eligible: in one group, or hierarchical. Else
+// nothing is done, and the report empty.
+BoundedReport boundedAllreduce(const AllreduceOptions& options,
+                               bool hierarchical);
 
-// Class form, of the shape of Gloo's. As there, all ranks construct their
-// algorithms on a context in the same order, with the same count and function;
-// `ptrs` must outlive the object; one thread runs it.
-template <typename T>
-class BoundedTransposeAllreduce : public Algorithm {
+// Class form. `Exact` serves what is not eligible.
+template <typename T, typename Exact, bool kHierarchical>
+class BoundedAllreduce : public Algorithm {
  public:
-  BoundedTransposeAllreduce(
-      const std::shared_ptr<Context>& context,
-      const std::vector<T*>& ptrs,
-      const int count,
-      const ReductionFunction<T>* fn = ReductionFunction<T>::sum)
+  BoundedAllreduce(const std::shared_ptr<Context>& context,
+                   const std::vector<T*>& ptrs,
+                   const int count,
+                   const ReductionFunction<T>* fn = ReductionFunction<T>::sum)
       : Algorithm(context),
         ptrs_(ptrs),
-        count_(detail::elementCount(count)),
+        count_(elementCount(count)),
         fn_(fn),
         // The same number on all ranks, which a slot is, in a space of its own;
         // the exact form below uses slots of its own.
         tag_(static_cast<uint32_t>(context->nextSlot())) {
     GLOO_ENFORCE(!ptrs_.empty(), "no buffer to reduce");
-    bounded_ = detail::boundedContext(*context);
-    if (!detail::SummableType<T>::value || fn->type() != SUM || count_ == 0 ||
+    bounded_ = boundedContext(*context);
+    if (!SummableType<T>::value || fn->type() != SUM || count_ == 0 ||
         (bounded_ != nullptr &&
-         count_ * sizeof(T) < detail::boundedBytesMin(*bounded_))) {
+         count_ * sizeof(T) < boundedBytesMin(*bounded_))) {
       bounded_ = nullptr;
     }
     if (bounded_ == nullptr) {
-      exact_ =
-          std::make_unique<TransposeAllreduce<T>>(context, ptrs, count, fn);
+      exact_ = std::make_unique<Exact>(context, ptrs, count, fn);
     }
   }
 
@@ -80,16 +79,17 @@ class BoundedTransposeAllreduce : public Algorithm {
       exact_->run();
       return;
     }
-    if constexpr (detail::SummableType<T>::value) {
+    if constexpr (SummableType<T>::value) {
       for (size_t i = 1; i < ptrs_.size(); i++) {
         fn_->call(ptrs_[0], ptrs_[i], count_);
       }
       report_ = bounded_->allreduce(ubt::TagSpace::kClass,
                                     tag_,
-                                    detail::SummableType<T>::kType,
+                                    SummableType<T>::kType,
                                     ptrs_[0],
                                     count_,
-                                    this->context_->getTimeout());
+                                    this->context_->getTimeout(),
+                                    kHierarchical);
       for (size_t i = 1; i < ptrs_.size(); i++) {
         std::copy(ptrs_[0], ptrs_[0] + count_, ptrs_[i]);
       }
@@ -105,8 +105,21 @@ class BoundedTransposeAllreduce : public Algorithm {
   const ReductionFunction<T>* const fn_;
   const uint32_t tag_;
   transport::ubt::Context* bounded_ = nullptr;
-  std::unique_ptr<TransposeAllreduce<T>> exact_;
+  std::unique_ptr<Exact> exact_;
   BoundedReport report_;
+};
+
+}  // namespace detail
+
+// Class form, of the shape of Gloo's. As there, all ranks construct their
+// algorithms on a context in the same order, with the same count and function;
+// `ptrs` must outlive the object; one thread runs it.
+template <typename T>
+class BoundedTransposeAllreduce
+    : public detail::BoundedAllreduce<T, TransposeAllreduce<T>, false> {
+ public:
+  using detail::BoundedAllreduce<T, TransposeAllreduce<T>, false>::
+      BoundedAllreduce;
 };
 
 }  // namespace gloo

@@ -60,7 +60,7 @@ ContextGroups::GroupsPtr ContextGroups::of(
   if (entry->groups == nullptr) {
     try {
       entry->groups = std::make_shared<const RankGroups>(
-          RankGroups::agreed(swapWishes(mesh, wish(), deadline)));
+          agreedGroups(swapWishes(mesh, wish(), deadline)));
     } catch (...) {
       entry->failure = std::current_exception();
       throw;

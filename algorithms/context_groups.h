@@ -22,7 +22,7 @@ class ContextGroups {
   using GroupsPtr = std::shared_ptr<const RankGroups>;
 
   // `mesh` is the context's; `wish` is called once, if at all. Throws what
-  // RankGroups::agreed() throws, and IoException if a rank does not answer by
+  // agreedGroups() throws, and IoException if a rank does not answer by
   // the deadline; from then on always.
   GroupsPtr of(const std::shared_ptr<Context>& context,
                const transport::ubt::Mesh& mesh,

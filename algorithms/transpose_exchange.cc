@@ -48,7 +48,7 @@ void TransposeExchange::agree() {
     // Nobody sends before all can receive, nor leaves before all know why.
     try {
       engine_ = std::make_unique<TransposeEngine>(
-          context_, std::move(elements_), RankGroups::agreed(wishes), slots_);
+          context_, std::move(elements_), agreedGroups(wishes), slots_);
     } catch (const ::gloo::Exception&) {
       try {
         agreement_->leave();

@@ -29,7 +29,7 @@ class TransposeExchange {
 
   // Throws IoException when a peer fails or the context's timeout passes, or
   // if the ranks bring different numbers or sizes of elements, which the first
-  // run finds out, or what RankGroups::agreed() throws; the object cannot be
+  // run finds out, or what agreedGroups() throws; the object cannot be
   // used after that.
   void run();
 

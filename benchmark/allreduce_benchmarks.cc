@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
 #include "benchmark/registry.h"
@@ -67,12 +68,11 @@ class Allreduce : public TypedBenchmark<T> {
 };
 
 // Ops that are bounded: an exact one would be measured under their name only.
-template <typename T>
-class BoundedAllreduce : public Allreduce<T, BoundedTransposeAllreduce> {
+template <typename T, template <typename> class A>
+class BoundedAllreduce : public Allreduce<T, A> {
  public:
   BoundedAllreduce(std::shared_ptr<Context> context, const Options& options)
-      : Allreduce<T, BoundedTransposeAllreduce>(
-            std::move(context), options, Scope::kAllRanks) {}
+      : Allreduce<T, A>(std::move(context), options, Scope::kAllRanks) {}
 
   int warmupIterations(int asked) const override {
     // What the bound is learned from, and some that it is tried on.
@@ -115,13 +115,15 @@ Factory allreduceWith(Scope scope = Scope::kAllRanks) {
   };
 }
 
+template <template <typename> class A>
 std::unique_ptr<Benchmark> makeBounded(std::shared_ptr<Context> context,
                                        const Options& options) {
   if (options.halfPrecision) {
-    return std::make_unique<BoundedAllreduce<float16>>(std::move(context),
-                                                       options);
+    return std::make_unique<BoundedAllreduce<float16, A>>(std::move(context),
+                                                          options);
   }
-  return std::make_unique<BoundedAllreduce<float>>(std::move(context), options);
+  return std::make_unique<BoundedAllreduce<float, A>>(std::move(context),
+                                                      options);
 }
 
 // Gloo's newer form: an options object, separate outputs, always float.
@@ -188,7 +190,10 @@ void addAllreduce(Registry& registry) {
                       allreduceWith<HierarchicalTransposeAllreduce>()});
   registry.push_back({"allreduce_optireduce",
                       "transpose in bounded time; -t ubt",
-                      makeBounded});
+                      makeBounded<BoundedTransposeAllreduce>});
+  registry.push_back({"allreduce_hierarchical_optireduce",
+                      "likewise in groups; GLOO_UBT_GROUPS",
+                      makeBounded<HierarchicalBoundedTransposeAllreduce>});
   registry.push_back(
       {"new_allreduce_ring",
        "sum, in a ring, Gloo's options form",

@@ -95,12 +95,14 @@ bool bounded(const OriginalGloo& original,
   op.data = options.out[0]->ptr;
   const auto start = std::chrono::steady_clock::now();
   try {
-    op.report = channel.allreduce(ubt::TagSpace::kOptions,
-                                  options.tag,
-                                  *type,
-                                  gloo::reduceInputs(options),
-                                  options.elements,
-                                  options.timeout);
+    op.report = channel.allreduce(
+        ubt::TagSpace::kOptions,
+        options.tag,
+        *type,
+        gloo::reduceInputs(options),
+        options.elements,
+        options.timeout,
+        policy.algorithm == Algorithm::kHierarchicalOptiReduce);
   } catch (...) {
     process.recorder().statistics().failed();
     throw;
@@ -147,6 +149,7 @@ void exact(const OriginalGloo& original,
   switch (policy.algorithm) {
     case Algorithm::kOriginal:
     case Algorithm::kOptiReduce:
+    case Algorithm::kHierarchicalOptiReduce:
       original.allreduce(options);
       return;
     case Algorithm::kRing:
@@ -189,7 +192,7 @@ void allreduce(const gloo::AllreduceOptions& options) {
     original->allreduce(options);
     return;
   }
-  if (policy.algorithm == Algorithm::kOptiReduce &&
+  if (policy.mayBound() &&
       !process.exact().covers(
           impl.context, contributionOf(impl), bytesOf(impl)) &&
       bounded(*original, *mesh, impl, policy, process)) {
@@ -203,7 +206,7 @@ bool mayBound() {
   const OriginalGloo* const original = OriginalGloo::find();
   try {
     return original != nullptr && original->notUnderstood().empty() &&
-           Policy::fromEnvironment().algorithm == Algorithm::kOptiReduce;
+           Policy::fromEnvironment().mayBound();
   } catch (const gloo::InvalidOperationException&) {
     return true;
   }

@@ -31,8 +31,8 @@ int gloo_ubt_skipped(void);
 void gloo_ubt_track(const void* data);
 size_t gloo_ubt_taken(const void* data, char* out, size_t bytes);
 
-/* Whether any allreduce of this process may be bounded: GLOO_ALGO=optireduce,
- * and a Gloo that is understood. */
+/* Whether any allreduce of this process may be bounded: GLOO_ALGO=optireduce
+ * or hierarchical_optireduce, and a Gloo that is understood. */
 int gloo_ubt_may_bound(void);
 
 /* The context of the allreduce whose contribution is these bytes (16 to 4096,

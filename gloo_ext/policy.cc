@@ -22,6 +22,7 @@ Algorithm algorithmOf(const std::string& name) {
       {"transpose", Algorithm::kTranspose},
       {"hierarchical_transpose", Algorithm::kHierarchicalTranspose},
       {"optireduce", Algorithm::kOptiReduce},
+      {"hierarchical_optireduce", Algorithm::kHierarchicalOptiReduce},
   };
   const auto found = kAlgorithms->find(name);
   if (found != kAlgorithms->end()) {
@@ -51,7 +52,7 @@ Policy Policy::fromEnvironment() {
   if (policy.algorithm == Algorithm::kHierarchicalTranspose) {
     policy.groups = gloo::transport::ubt::Settings::fromEnvironment().groups;
   }
-  if (policy.algorithm != Algorithm::kOptiReduce) {
+  if (!policy.mayBound()) {
     return policy;
   }
   policy.bytesMin = gloo::transport::ubt::Settings::fromEnvironment().minBytes;

@@ -17,18 +17,24 @@ enum class Algorithm {
   kHalvingDoubling,
   kTranspose,
   kHierarchicalTranspose,
-  kOptiReduce,  // where eligible; Gloo's own elsewhere
+  kOptiReduce,              // where eligible; Gloo's own elsewhere
+  kHierarchicalOptiReduce,  // likewise
 };
 
 // What the user wants of the drop-in, all ranks the same.
 struct Policy {
+  bool mayBound() const {
+    return algorithm == Algorithm::kOptiReduce ||
+           algorithm == Algorithm::kHierarchicalOptiReduce;
+  }
+
   // GLOO_ALGO; unset: kOriginal.
   Algorithm algorithm = Algorithm::kOriginal;
 
   // Looked at for kHierarchicalTranspose alone. GLOO_UBT_GROUPS.
   gloo::transport::ubt::Grouping groups;
 
-  // What is below is looked at for kOptiReduce alone.
+  // What is below is looked at if mayBound().
 
   // Smallest bounded allreduce. Bytes. GLOO_UBT_MIN_BYTES.
   size_t bytesMin = 0;

@@ -72,8 +72,8 @@ void Statistics::add(const BoundedOp& op) {
     return;
   }
   totals_.boundedOps++;
-  totals_.expiredOps +=
-      report.scatterExpired || report.endedBy != ubt::EndedBy::kComplete;
+  totals_.expiredOps += report.scatterExpired || report.exchangeExpired ||
+                        report.endedBy != ubt::EndedBy::kComplete;
   totals_.pairsExpected += report.pairsExpected;
   totals_.pairsMissing += report.pairsMissing;
   totals_.driftElements += report.driftElements;

@@ -7,8 +7,10 @@
 #include <iostream>
 #include <utility>
 
+#include "transport_ubt/host_id.h"
 #include "transport_ubt/io/group_address.h"
 #include "transport_ubt/patience.h"
+#include "transport_ubt/warn_once.h"
 
 namespace gloo {
 namespace transport {
@@ -32,7 +34,7 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
   hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());
   // No more than the socket's buffer, whose size is an int.
   hello_.windowBytes = static_cast<uint32_t>(engine_->driver().windowBytes());
-  hello_.minBytes = settings().minBytes;
+  hello_.want(settings().minBytes, {settings().groups, hostId()});
   hello_.publicKey = exchange_.publicKey();
 }
 
@@ -84,7 +86,43 @@ void Channel::checkEligibility(const std::vector<Hello>& hellos,
   throw ::gloo::IoException(why);
 }
 
-// What all ranks derive from the same hellos: epoch, slot size, keys.
+// All ranks come to the same, be it that they cannot. That is said once an op
+// asks for groups: others do not need them.
+std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
+    const std::vector<Hello>& hellos) {
+  std::vector<GroupWish> wishes;
+  wishes.reserve(mesh_.size);
+  for (int rank = 0; rank < mesh_.size; rank++) {
+    wishes.push_back(rank == mesh_.rank ? hello_.groups : hellos[rank].groups);
+  }
+  try {
+    ::ubt::RankGroups groups = agreedGroups(wishes);
+    if (!groups.even()) {
+      groupsRemark_ =
+          "GLOO_UBT_GROUPS=host: not all hosts have as many ranks, so that "
+          "hierarchical allreduces in bounded time run in one group";
+    }
+    return groups;
+  } catch (const ::gloo::Exception&) {
+    noGroups_ = std::current_exception();
+    return std::nullopt;
+  }
+}
+
+void Channel::checkGroups() {
+  if (noGroups_ != nullptr) {
+    std::rethrow_exception(noGroups_);
+  }
+  if (!groupsRemark_.empty()) {
+    warnOnce(groupsRemark_);
+  }
+  if (settings().protocol.hadamard == ::ubt::Hadamard::kAlways &&
+      session_->hasGroups()) {
+    warnOnce("GLOO_UBT_HADAMARD=on: hierarchical allreduces transform nothing");
+  }
+}
+
+// What all ranks derive from the same hellos: epoch, slot size, keys, groups.
 void Channel::open(const std::vector<Hello>& hellos,
                    std::vector<::ubt::SocketAddress> addresses,
                    std::chrono::milliseconds timeout) {
@@ -122,6 +160,7 @@ void Channel::open(const std::vector<Hello>& hellos,
         " bytes or more: raise GLOO_UBT_ARENA_BYTES");
   }
   setup.epoch = KeyExchange::epoch(publicKeys);
+  setup.groups = agreeOnGroups(hellos);
   setup.groupSeed = KeyExchange::groupSeed();
   if (setup.options.multicast) {
     // A port that rank 0's firewall lets through, if it has one.
@@ -139,17 +178,24 @@ void Channel::open(const std::vector<Hello>& hellos,
                                    ::ubt::ElementType type,
                                    void* data,
                                    size_t elements,
-                                   std::chrono::milliseconds timeout) {
+                                   std::chrono::milliseconds timeout,
+                                   bool hierarchical) {
   if (elements > UINT32_MAX) {
     throw ::gloo::InvalidOperationException(
         "a bounded allreduce takes at most 4294967295 elements, not " +
         std::to_string(elements) + ": split it");
   }
+  if (hierarchical) {
+    checkGroups();
+  }
   watch();
   ::ubt::OpShape shape;
   shape.elements = elements;
   shape.type = type;
-  shape.fingerprint = session_->options().fingerprint();
+  shape.fingerprint =
+      session_->options().fingerprint() |
+      (hierarchical && session_->hasGroups() ? ::ubt::OpShape::kHierarchical
+                                             : 0);
   shape.space = space;
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;

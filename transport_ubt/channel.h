@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,15 +58,18 @@ class Channel {
   // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,
   // not in use by another allreduce of this context and space now. `timeout`
   // bounds warm-up and the wait for ranks that lag; zero, Gloo's kNoTimeout,
-  // does not. Callable from several threads. Throws gloo::IoException that
-  // names the rank if one died, disagrees or holds everybody up; the data is
-  // then undefined.
+  // does not. `hierarchical`, likewise the same on all ranks: in the groups
+  // that Settings::groups asks for; all in one if those have not one size.
+  // Callable from several threads. Throws gloo::IoException that names the rank
+  // if one died, disagrees or holds everybody up, the data is then undefined;
+  // or what agreedGroups() throws.
   ::ubt::OpReport allreduce(::ubt::TagSpace space,
                             uint32_t tag,
                             ::ubt::ElementType type,
                             void* data,
                             size_t elements,
-                            std::chrono::milliseconds timeout);
+                            std::chrono::milliseconds timeout,
+                            bool hierarchical = false);
 
   // The connection to that rank can take no receive any more: it is not
   // watched, and a rank that dies is noticed by its silence alone.
@@ -80,6 +85,9 @@ class Channel {
  private:
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
+  std::optional<::ubt::RankGroups> agreeOnGroups(
+      const std::vector<Hello>& hellos);
+  void checkGroups();
   void watch();
   void watchBound(const ::ubt::OpReport& report);
 
@@ -88,6 +96,8 @@ class Channel {
   KeyExchange exchange_;
   Hello hello_;
   ::ubt::Session* session_ = nullptr;  // the driver's
+  std::exception_ptr noGroups_;        // why hierarchical ops cannot be
+  std::string groupsRemark_;           // what to know of those that can
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
   std::mutex boundMutex_;
   BoundWatch boundWatch_;

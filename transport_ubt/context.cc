@@ -65,13 +65,15 @@ void Context::connected(int peer, const Address& address) {
                                    ::ubt::ElementType type,
                                    void* data,
                                    size_t elements,
-                                   std::chrono::milliseconds timeout) {
+                                   std::chrono::milliseconds timeout,
+                                   bool hierarchical) {
   if (!channel_.isOpen()) {
     throw ::gloo::InvalidOperationException(
         "a bounded allreduce needs a context of two or more ranks, all "
         "connected (connectFullMesh)");
   }
-  return channel_.allreduce(space, tag, type, data, elements, timeout);
+  return channel_.allreduce(
+      space, tag, type, data, elements, timeout, hierarchical);
 }
 
 }  // namespace ubt

@@ -35,7 +35,8 @@ class Context : public ::gloo::transport::Context {
                             ::ubt::ElementType type,
                             void* data,
                             size_t elements,
-                            std::chrono::milliseconds timeout);
+                            std::chrono::milliseconds timeout,
+                            bool hierarchical = false);
 
   // What became of datagrams on this context's device, all contexts of it.
   ::ubt::Counters counters() const { return channel_.counters(); }

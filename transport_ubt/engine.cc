@@ -4,15 +4,13 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
-#include <iostream>
-#include <mutex>
-#include <set>
 #include <string>
 
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/packet_seal.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/receive_buffer.h"
+#include "transport_ubt/warn_once.h"
 
 namespace gloo {
 namespace transport {
@@ -38,15 +36,6 @@ size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
         "more (ip link set dev ... mtu ...), or use the tcp transport");
   }
   return slot;
-}
-
-void warnOnce(const std::string& text) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (said.insert(text).second) {
-    std::cerr << "warning: " << text << "\n";
-  }
 }
 
 // The arena's limit is the process's, however many devices it has. Devices may

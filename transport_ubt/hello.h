@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/cursor.h"
+#include "transport_ubt/group_wish.h"
 
 namespace gloo {
 namespace transport {
@@ -17,11 +18,17 @@ struct Hello {
   uint16_t port = 0;
   uint32_t slotBytesMax = 0;
   uint32_t windowBytes = 0;
-  uint64_t minBytes = 0;  // the same on all ranks
+  uint64_t minBytes = 0;  // the same on all ranks; under 2^41
+  // Likewise its grouping, if any op is hierarchical; its count under 2^21. Of
+  // the host 32 bits: Gloo leaves no room for more.
+  GroupWish groups;
   std::array<uint8_t, 32> publicKey{};
 
+  // What this rank would have, within those limits.
+  void want(uint64_t bytesMin, const GroupWish& wish);
+
   // On the wire, the protocol's version with it.
-  static constexpr size_t kBytes = 4 + 2 + 4 + 4 + 8 + 32;
+  static constexpr size_t kBytes = 4 + 2 + 2 + 4 + 8 + 4 + 32;
   void encode(::ubt::WriteCursor* out) const;
   // False if these are no bytes of ours, or another version's.
   static bool decode(::ubt::ReadCursor* in, Hello* out);

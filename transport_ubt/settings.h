@@ -31,7 +31,7 @@ struct Settings {
   // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.
   size_t minBytes = 256 << 10;
 
-  // Of the hierarchical transpose, which is exact. GLOO_UBT_GROUPS.
+  // Of the hierarchical transpose, exact and bounded. GLOO_UBT_GROUPS.
   Grouping groups;
 
   // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),

@@ -35,6 +35,8 @@ _KNOWN = {
     "optireduce:none": (False, _why_not_alone),
     "optireduce:broadcast": (False, _why_not_alone),
     "optireduce:both": (False, _why_not_alone),
+    "hierarchical_optireduce": (
+        False, lambda ranks: _why_not_alone(ranks) or _why_not_grouped(ranks)),
 }
 
 

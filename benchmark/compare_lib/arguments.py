@@ -33,6 +33,8 @@ algorithms
                     GLOO_UBT_REPAIR says (broadcast, if not set)
   optireduce:none, optireduce:broadcast, optireduce:both
                     with that repair policy; only when named
+  hierarchical_optireduce
+                    optireduce in groups (GLOO_UBT_GROUPS); only when named
 
 what the columns mean
   p50 ... p99.9   time of an iteration, taken at the slowest rank; p99.9 only
@@ -41,7 +43,7 @@ what the columns mean
                   each rank's link
   CPU s/GB        CPU seconds of all ranks per rank and 1e9 bytes
   lost            fraction of (contributor, element) pairs that a result lacks
-  bound           what the two stages of a bounded allreduce may take together;
+  bound           what the stages of a bounded allreduce may take together;
                   of n iterations, so many were bounded, so many expired
   in a lab, where the turns of an algorithm take a second:
   wire            what hosts sent over their links, all headers counted, as a

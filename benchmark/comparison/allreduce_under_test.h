@@ -37,7 +37,9 @@ struct Gaps {
   // that remain, times ranks / contributors; zero where none does.
   std::vector<RankRange> missing;
   // Where no result came, and ranks times this rank's contribution stands in
-  // for it, or zero for rank -1. Overrides `missing`.
+  // for it, or zero for rank -1; or, for kUnknown, one that lacks contributions
+  // nobody here can name. Overrides `missing`.
+  static constexpr int kUnknown = -3;
   std::vector<RankRange> filled;
   // In order, all that have elements; none of an exact allreduce.
   std::vector<Shard> shards{};

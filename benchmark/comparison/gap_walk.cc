@@ -12,10 +12,10 @@ GapWalk::GapWalk(int ranks, size_t elements) : elements_(elements) {
 }
 
 bool GapWalk::add(const std::vector<RankRange>& ranges, bool filled) {
-  const int lowest = filled ? -1 : 0;
   const int ranks = static_cast<int>(now_.missing.size());
   for (const auto& range : ranges) {
-    if (range.rank < lowest || range.rank >= ranks ||
+    const bool known = range.rank >= (filled ? -1 : 0) && range.rank < ranks;
+    if (!(known || (filled && range.rank == Gaps::kUnknown)) ||
         range.offset > elements_ || range.count > elements_ - range.offset) {
       return false;
     }

@@ -20,7 +20,8 @@ struct GapRun {
   size_t end = 0;
   std::vector<bool> missing;  // by rank
   int contributors = 0;
-  int filled = kNotFilled;  // whose contribution stands in; -1: zero does
+  // Whose contribution stands in; -1: zero does; Gaps::kUnknown: nobody knows.
+  int filled = kNotFilled;
 
   // How often a rank's contribution is in the result, if that is plain.
   double weight(int rank) const {

@@ -67,7 +67,7 @@ std::vector<AlgorithmSpec> tcpAlgorithms() {
   grouped.byDefault = false;
   grouped.whyNot =
       [groups = transport::ubt::Settings::fromEnvironment().groups](int ranks) {
-        const auto why = RankGroups::whyNot(groups, ranks);
+        const auto why = whyNotGrouped(groups, ranks);
         return why.empty() ? "" : "cannot work with " + why;
       };
   return {

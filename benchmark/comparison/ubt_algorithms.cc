@@ -6,7 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/device.h"
 
@@ -74,6 +74,7 @@ void addShards(const ::ubt::OpReport& report,
   }
 }
 
+template <typename Algorithm>
 class BoundedUnderTest : public AllreduceUnderTest {
  public:
   BoundedUnderTest(const std::shared_ptr<Context>& context,
@@ -83,7 +84,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
       : rank_(context->rank),
         elements_(count),
         fill_(fill),
-        algorithm_(std::make_unique<BoundedTransposeAllreduce<float>>(
+        algorithm_(std::make_unique<Algorithm>(
             context, std::vector<float*>{data}, count)) {}
 
   void run() override { algorithm_->run(); }
@@ -95,10 +96,10 @@ class BoundedUnderTest : public AllreduceUnderTest {
       return outcome;  // ran exactly
     }
     outcome.bounded = report->bounded;
-    outcome.expired =
-        report->scatterExpired || report->endedBy != ::ubt::EndedBy::kComplete;
-    outcome.boundUs =
-        microseconds(report->boundScatter + report->boundBroadcast);
+    outcome.expired = report->scatterExpired || report->exchangeExpired ||
+                      report->endedBy != ::ubt::EndedBy::kComplete;
+    outcome.boundUs = microseconds(
+        report->boundScatter + report->boundExchange + report->boundBroadcast);
     outcome.missingPairs = report->pairsMissing;
     outcome.driftElements = report->driftElements;
     if (report->skipped) {
@@ -110,6 +111,10 @@ class BoundedUnderTest : public AllreduceUnderTest {
       const int filler = fill_ == ::ubt::Fill::kLocal ? rank_ : -1;
       outcome.gaps.filled.push_back({filler, range.offset, range.count});
     }
+    for (const auto& range : report->partial) {
+      outcome.gaps.filled.push_back(
+          {Gaps::kUnknown, range.offset, range.count});
+    }
     addShards(*report, rank_, elements_, &outcome.gaps);
     return outcome;
   }
@@ -118,7 +123,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
   const int rank_;
   const size_t elements_;
   const ::ubt::Fill fill_;
-  std::unique_ptr<BoundedTransposeAllreduce<float>> algorithm_;
+  std::unique_ptr<Algorithm> algorithm_;
 };
 
 // Then it runs exactly, and has nothing to say about the bounded path.
@@ -126,6 +131,9 @@ std::string whyNotAlone(int ranks) {
   return ranks > 1 ? "" : "needs at least 2 ranks";
 }
 
+using Plain = BoundedTransposeAllreduce<float>;
+
+template <typename Algorithm>
 AlgorithmSpec spec(const std::string& name,
                    const Settings& settings,
                    bool byDefault) {
@@ -139,7 +147,8 @@ AlgorithmSpec spec(const std::string& name,
                           const std::shared_ptr<Context>& context,
                           float* data,
                           size_t count) -> std::unique_ptr<AllreduceUnderTest> {
-    return std::make_unique<BoundedUnderTest>(context, data, count, fill);
+    return std::make_unique<BoundedUnderTest<Algorithm>>(
+        context, data, count, fill);
   };
   return {name,
           "ubt",
@@ -156,13 +165,20 @@ AlgorithmSpec spec(const std::string& name,
 
 std::vector<AlgorithmSpec> ubtAlgorithms() {
   auto settings = Settings::fromEnvironment();
-  std::vector<AlgorithmSpec> all = {spec("optireduce", settings, true)};
+  std::vector<AlgorithmSpec> all = {spec<Plain>("optireduce", settings, true)};
   for (const auto policy :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
     settings.protocol.repair = policy;
-    all.push_back(
-        spec(std::string("optireduce:") + policyName(policy), settings, false));
+    all.push_back(spec<Plain>(
+        std::string("optireduce:") + policyName(policy), settings, false));
   }
+  settings = Settings::fromEnvironment();
+  all.push_back(spec<HierarchicalBoundedTransposeAllreduce<float>>(
+      "hierarchical_optireduce", settings, false));
+  all.back().whyNot = [groups = settings.groups](int ranks) {
+    const auto why = ranks > 1 ? whyNotGrouped(groups, ranks) : "";
+    return why.empty() ? whyNotAlone(ranks) : "cannot work with " + why;
+  };
   return all;
 }
 
@@ -179,7 +195,7 @@ AlgorithmSpec ubtVariant(const std::string& text) {
     }
     settings.read(word.substr(0, equals), word.substr(equals + 1));
   }
-  return spec(name, settings, false);
+  return spec<Plain>(name, settings, false);
 }
 
 }  // namespace compare

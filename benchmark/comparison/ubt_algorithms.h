@@ -10,8 +10,8 @@ namespace gloo {
 namespace compare {
 
 // The bounded transpose allreduce over ubt: `optireduce`, set by the
-// environment, and one for each repair policy. Throws what reading the
-// GLOO_UBT_* variables throws.
+// environment, one for each repair policy, and one in groups. Throws what
+// reading the GLOO_UBT_* variables throws.
 std::vector<AlgorithmSpec> ubtAlgorithms();
 
 // `optireduce` under another name, with settings beyond the environment's:

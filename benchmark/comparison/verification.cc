@@ -131,6 +131,9 @@ bool Verification::verifyPlain(const float* data,
     if (!walk->next(end, &run)) {
       return false;
     }
+    if (run.filled == Gaps::kUnknown) {
+      continue;
+    }
     for (size_t i = run.begin; i < run.end; i++) {
       Sum sum = {0, 0};
       for (int rank = 0; rank < ranks_; rank++) {

@@ -22,7 +22,8 @@ _EPILOG = """\
 variants
   gloo        PyTorch's own, without this project's library
   preloaded   the same with the library preloaded and GLOO_ALGO unset
-  ring, bcube, halving_doubling, transpose, hierarchical_transpose, optireduce
+  ring, bcube, halving_doubling, transpose, hierarchical_transpose, optireduce,
+  hierarchical_optireduce
               the library's, by GLOO_ALGO
 
 what the columns mean, rank 0's steps after the first thirty

@@ -6,7 +6,8 @@ PLAIN = "gloo"  # without this project's library
 
 # As the library knows them in GLOO_ALGO.
 _PRELOADED = ("ring", "bcube", "halving_doubling", "transpose",
-              "hierarchical_transpose", "optireduce")
+              "hierarchical_transpose", "optireduce",
+              "hierarchical_optireduce")
 
 KNOWN = (PLAIN, *_PRELOADED)
 

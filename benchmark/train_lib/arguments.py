@@ -38,6 +38,8 @@ algorithms
               exact ones, over TCP; the last in groups (GLOO_UBT_GROUPS)
   optireduce  bounded in time, over UDP: what is late is left out of the mean.
               The first 20 allreduces of a size are exact and teach the bound
+  hierarchical_optireduce
+              likewise in groups (GLOO_UBT_GROUPS)
 
 what the columns mean
   seconds     of training, from the first step on; evaluations are left out

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from front_end.options import one_of, positive, unknown
 
-ALGORITHMS = ("optireduce", "transpose", "hierarchical_transpose", "ring",
-              "bcube", "halving_doubling")
+ALGORITHMS = ("optireduce", "hierarchical_optireduce", "transpose",
+              "hierarchical_transpose", "ring", "bcube", "halving_doubling")
 REPAIRS = ("none", "broadcast", "both")
 
 _EPILOG = """\

@@ -56,7 +56,7 @@ std::string agree(Mesh& mesh, const std::vector<GroupWish>& wishes) {
     }
     const auto agreed = ask();
     EXPECT_EQ(agreed, ask());
-    EXPECT_EQ(agreed->count(), RankGroups::agreed(wishes).count());
+    EXPECT_EQ(agreed->count(), agreedGroups(wishes).count());
   });
 }
 

@@ -40,7 +40,7 @@ class HierarchicalTranspose : public ::testing::TestWithParam<Transport> {};
 TEST_P(HierarchicalTranspose, longShardsAreCutUp) {
   constexpr size_t kSegment = (256 << 10) / sizeof(float);
   for (const auto& wishes : someGroups()) {
-    const size_t shards = RankGroups::agreed(wishes).shards();
+    const size_t shards = agreedGroups(wishes).shards();
     for (const size_t count : {3 * shards * kSegment + 1,
                                4 * shards * kSegment,
                                3 * shards * kSegment - 5}) {
@@ -86,7 +86,7 @@ template <typename T>
 void sumRanks(const std::shared_ptr<Context>& context) {
   std::vector<T> values(1000, T(context->rank + 1));
   hierarchicalTransposeAllreduce(sumOptions(context, &values),
-                                 RankGroups::agreed(equalGroups(4, 2)));
+                                 agreedGroups(equalGroups(4, 2)));
   expectAll(std::vector<T>(values.size(), T(10)), {values}, context->rank);
 }
 
@@ -110,7 +110,7 @@ TEST_P(HierarchicalTranspose, synchronousPairsDoNotBlockEachOther) {
     for (const size_t count : {1, 5000, 4000000}) {
       const Job job = sumOf(Form::kHierarchicalClass, count, wishes);
       const auto expected = groupsReference<float>(
-          Operation::kSum, RankGroups::agreed(wishes), 1, count);
+          Operation::kSum, agreedGroups(wishes), 1, count);
       Mesh mesh(GetParam(), ranks);
       const auto error = mesh.run([&](const auto& context) {
         makeSynchronous(*context);
@@ -125,7 +125,7 @@ TEST_P(HierarchicalTranspose, synchronousPairsDoNotBlockEachOther) {
 TEST_P(HierarchicalTranspose, differentTagsRunAtOnce) {
   constexpr int kRanks = 4;
   const size_t count = 10000;
-  const auto groups = RankGroups::agreed(equalGroups(kRanks, 2));
+  const auto groups = agreedGroups(equalGroups(kRanks, 2));
   const auto sum = reference<float>(Operation::kSum, kRanks, 1, count);
   const auto grouped =
       groupsReference<float>(Operation::kSum, groups, 1, count);
@@ -178,7 +178,7 @@ TEST_P(HierarchicalTranspose, refusesWhatTheTransposeRefuses) {
 TEST_P(HierarchicalTranspose, aRankThatNeverComesIsAnError) {
   for (const bool agreed : {false, true}) {
     Mesh mesh(GetParam(), 4);
-    const auto groups = RankGroups::agreed(equalGroups(4, 2));
+    const auto groups = agreedGroups(equalGroups(4, 2));
     const auto error = mesh.run([&](const auto& context) {
       if (context->rank == 2) {
         return;

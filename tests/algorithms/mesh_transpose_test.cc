@@ -66,7 +66,7 @@ class CountingBuffer : public transport::UnboundBuffer {
 // What each rank sends in an allreduce of so many bytes, in messages of at most
 // a thousand.
 std::vector<Sent> sentBy(const std::vector<GroupWish>& wishes, size_t count) {
-  const auto groups = RankGroups::agreed(wishes);
+  const auto groups = agreedGroups(wishes);
   std::vector<Sent> sent(groups.ranks());
   const auto error =
       sharedMesh(tcpTransport(), groups.ranks()).run([&](const auto& context) {

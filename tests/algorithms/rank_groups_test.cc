@@ -15,11 +15,11 @@ using transport::ubt::Grouping;
 
 RankGroups equal(int ranks, uint32_t groups) {
   const GroupWish wish{{Grouping::By::kCount, groups}, 0};
-  return RankGroups::agreed(std::vector<GroupWish>(ranks, wish));
+  return agreedGroups(std::vector<GroupWish>(ranks, wish));
 }
 
 RankGroups suitable(int ranks) {
-  return RankGroups::agreed(std::vector<GroupWish>(ranks));
+  return agreedGroups(std::vector<GroupWish>(ranks));
 }
 
 RankGroups byHost(const std::vector<int>& hosts) {
@@ -28,14 +28,14 @@ RankGroups byHost(const std::vector<int>& hosts) {
   for (const int host : hosts) {
     wishes.push_back({{Grouping::By::kHost, 0}, static_cast<uint64_t>(host)});
   }
-  return RankGroups::agreed(wishes);
+  return agreedGroups(wishes);
 }
 
 // What agreed() throws.
 template <typename Exception>
 std::string refusal(const std::vector<GroupWish>& wishes) {
   try {
-    RankGroups::agreed(wishes);
+    agreedGroups(wishes);
   } catch (const Exception& error) {
     return error.what();
   }
@@ -109,8 +109,8 @@ TEST(RankGroups, aNumberThatDoesNotDivideTheRanksIsRefused) {
             ": 6 ranks do not make so many equal groups; set one of 1, "
             "2, 3, 6, or auto or host");
   }
-  EXPECT_EQ(RankGroups::whyNot({Grouping::By::kCount, 3}, 6), "");
-  EXPECT_EQ(RankGroups::whyNot({Grouping::By::kHost, 0}, 7), "");
+  EXPECT_EQ(whyNotGrouped({Grouping::By::kCount, 3}, 6), "");
+  EXPECT_EQ(whyNotGrouped({Grouping::By::kHost, 0}, 7), "");
 }
 
 RC_GTEST_PROP(RankGroups, everyShardHasOneOwnerInEachGroup, ()) {

@@ -135,6 +135,23 @@ TEST_F(BenchmarkProcessTest, OptireduceInBoundedTime) {
   }
 }
 
+// Four ranks make two groups of two.
+TEST_F(BenchmarkProcessTest, HierarchicalOptireduceInBoundedTime) {
+  for (const auto* option : {"--nanos", "--halfprecision"}) {
+    const auto results = runThroughFiles(4,
+                                         {"-t",
+                                          "ubt",
+                                          option,
+                                          "--elements",
+                                          "300000",
+                                          "--iteration-count",
+                                          "40",
+                                          "allreduce_hierarchical_optireduce"});
+    expectRow(results, "     300000");
+    EXPECT_THAT(results[0].output, Not(HasSubstr("note:")));
+  }
+}
+
 // Columns stay Gloo's; a note goes to stderr.
 TEST_F(BenchmarkProcessTest, OptireduceSaysWhereItIsNotBounded) {
   const auto output = [this](const char* transport, const char* elements) {

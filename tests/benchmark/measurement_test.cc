@@ -124,7 +124,8 @@ TEST(Registry, HasEveryBenchmarkOfGloo) {
                            "new_allreduce_ring",
                            "allreduce_transpose",
                            "allreduce_hierarchical_transpose",
-                           "allreduce_optireduce"}) {
+                           "allreduce_optireduce",
+                           "allreduce_hierarchical_optireduce"}) {
     EXPECT_EQ(findBenchmark(name).name, name);
     EXPECT_THAT(listBenchmarks(), HasSubstr(name));
   }

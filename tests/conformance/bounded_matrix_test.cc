@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bounded path itself, over UDP, against a plain sum: type x ranks x form x
-// inputs x size. Bounds are set by hand, far off, so that every op is bounded
-// from the first and none expires. Values are such that sums are exact in every
-// type and order, so results must be equal in every bit.
+// inputs x size, in one group and in several. Bounds are set by hand, far off,
+// so that every op is bounded from the first and none expires. Values are such
+// that sums are exact in every type and order, so results must be equal in
+// every bit.
 #include <gloo/math.h>
 #include <gloo/types.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "tests/conformance/buffers.h"
 #include "tests/conformance/mesh.h"
 #include "transport_ubt/device.h"
@@ -87,6 +88,7 @@ enum class Type { kFloat, kDouble, kFloat16, kBfloat16 };
 struct Job {
   Form form;
   int ranks;
+  bool hierarchical;
   int inputs;
   size_t count;
 };
@@ -106,7 +108,17 @@ BoundedReport runOptions(const Job& job,
   }
   options.setTag(3);
   options.setReduceFunction(sumOf<T>());
-  return boundedTransposeAllreduce(options);
+  return job.hierarchical ? hierarchicalBoundedTransposeAllreduce(options)
+                          : boundedTransposeAllreduce(options);
+}
+
+template <typename Algorithm, typename T>
+BoundedReport runOnce(const Job& job,
+                      const std::shared_ptr<Context>& context,
+                      Buffers<T>& buffers) {
+  Algorithm algorithm(context, pointersTo(buffers), job.count);
+  algorithm.run();
+  return algorithm.report();
 }
 
 template <typename T>
@@ -116,10 +128,11 @@ BoundedReport runClass(const Job& job,
   if constexpr (std::is_same<T, Bfloat16>::value) {
     return std::nullopt;  // Gloo's ReductionFunction has no such type
   } else {
-    BoundedTransposeAllreduce<T> algorithm(
-        context, pointersTo(buffers), job.count);
-    algorithm.run();
-    return algorithm.report();
+    return job.hierarchical
+               ? runOnce<HierarchicalBoundedTransposeAllreduce<T>, T>(
+                     job, context, buffers)
+               : runOnce<BoundedTransposeAllreduce<T>, T>(
+                     job, context, buffers);
   }
 }
 
@@ -176,15 +189,21 @@ void runJob(const Job& job) {
   }
 }
 
-using Cell = std::tuple<int, Type, Form>;
+struct Ranks {
+  int count;
+  bool hierarchical;
+};
+
+using Cell = std::tuple<Ranks, Type, Form>;
 
 class BoundedMatrix : public ::testing::TestWithParam<Cell> {};
 
 TEST_P(BoundedMatrix, EqualsAPlainSum) {
   const auto& [ranks, type, form] = GetParam();
-  for (const size_t count : {size_t(1), size_t(ranks) - 1, size_t(30011)}) {
+  for (const size_t count :
+       {size_t(1), size_t(ranks.count) - 1, size_t(30011)}) {
     for (const int inputs : {1, 3}) {
-      const Job job{form, ranks, inputs, count};
+      const Job job{form, ranks.count, ranks.hierarchical, inputs, count};
       switch (type) {
         case Type::kFloat:
           runJob<float>(job);
@@ -206,12 +225,23 @@ TEST_P(BoundedMatrix, EqualsAPlainSum) {
 std::string cellName(const ::testing::TestParamInfo<Cell>& info) {
   constexpr const char* kTypes[] = {"float", "double", "float16", "bfloat16"};
   constexpr const char* kForms[] = {"Class", "InPlace", "Separate"};
-  return std::to_string(std::get<0>(info.param)) + "ranks_" +
+  const Ranks& ranks = std::get<0>(info.param);
+  return std::to_string(ranks.count) +
+         (ranks.hierarchical ? "ranksInGroups_" : "ranks_") +
          kTypes[static_cast<int>(std::get<1>(info.param))] + "_" +
          kForms[static_cast<int>(std::get<2>(info.param))];
 }
 
-const auto kRanks = ::testing::Values(2, 3, 8, 33, 65);
+// By themselves, or in 2, 3, 3 and 5 groups (GLOO_UBT_GROUPS=auto).
+const auto kRanks = ::testing::Values(Ranks{2, false},
+                                      Ranks{3, false},
+                                      Ranks{8, false},
+                                      Ranks{33, false},
+                                      Ranks{65, false},
+                                      Ranks{4, true},
+                                      Ranks{9, true},
+                                      Ranks{33, true},
+                                      Ranks{65, true});
 
 INSTANTIATE_TEST_SUITE_P(
     GloosTypes,

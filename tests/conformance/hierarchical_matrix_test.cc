@@ -48,7 +48,7 @@ class HierarchicalMatrix : public ::testing::TestWithParam<Cell> {};
 TEST_P(HierarchicalMatrix, equalsPlainLoops) {
   const auto& [transport, ranks, type, operation, form] = GetParam();
   const size_t size = ranks.wishes.size();
-  const size_t shards = RankGroups::agreed(ranks.wishes).shards();
+  const size_t shards = agreedGroups(ranks.wishes).shards();
   Job job = {form, operation, 1, 0};
   job.wishes = ranks.wishes;
   runSizes(type, job, transport, size, {0, 1, shards - 1, size - 1, 1000});

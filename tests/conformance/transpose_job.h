@@ -172,7 +172,7 @@ inline void callOptions(const Job& job, const AllreduceOptions& options) {
   if (halvesAndDoubles(job.form)) {
     halvingDoublingAllreduce(options);
   } else if (formsGroups(job.form)) {
-    hierarchicalTransposeAllreduce(options, RankGroups::agreed(job.wishes));
+    hierarchicalTransposeAllreduce(options, agreedGroups(job.wishes));
   } else if (job.form == Form::kBoundedOptions) {
     boundedTransposeAllreduce(options);
   } else {
@@ -225,10 +225,8 @@ void runJob(const Job& job, const Transport& transport, int ranks) {
       halvesAndDoubles(job.form)
           ? treeReference<T>(job.operation, ranks, job.inputs, job.count)
       : formsGroups(job.form)
-          ? groupsReference<T>(job.operation,
-                               RankGroups::agreed(job.wishes),
-                               job.inputs,
-                               job.count)
+          ? groupsReference<T>(
+                job.operation, agreedGroups(job.wishes), job.inputs, job.count)
           : reference<T>(job.operation, ranks, job.inputs, job.count);
   const auto error = sharedMesh(transport, ranks).run([&](const auto& context) {
     if (job.form == Form::kClass) {

@@ -95,11 +95,13 @@ std::vector<uint8_t> groupKeyOf(ubt::AuthMode auth, uint16_t rank) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // The mode, then a row of packets, each behind a length of two bytes.
+  // The mode and whether ranks form groups, then a row of packets, each behind
+  // a length of two bytes.
   if (size == 0) {
     return 0;
   }
   const auto auth = static_cast<ubt::AuthMode>(data[0] % 3);
+  const bool grouped = data[0] / 3 % 2 == 1;
   data++;
   size--;
   const size_t heapBefore = heapBytes();
@@ -112,6 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   setup.slotBytesMax = 256;
   setup.keys.resize(kRanks);
   setup.windowBytes.assign(kRanks, 1 << 20);
+  setup.groups = ubt::RankGroups::equal(kRanks, grouped ? 2 : 1);
   setup.options.auth = auth;
   setup.options.multicast = true;
   setup.options.warmupOps = 0;
@@ -122,7 +125,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<float> bucket(kElements, 1);
   ubt::OpShape shape;
   shape.elements = kElements;
-  shape.fingerprint = setup.options.fingerprint();
+  shape.fingerprint =
+      setup.options.fingerprint() | (grouped ? ubt::OpShape::kHierarchical : 0);
   ubt::TimePoint now{std::chrono::seconds(1)};
   const ubt::OpId id = session->enter(
       now, 0, shape, reinterpret_cast<std::byte*>(bucket.data()));
@@ -150,7 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   // The caller returns by the hard bound all the same.
-  endpoint.deadlinePassed(now + std::chrono::milliseconds(8));
+  endpoint.deadlinePassed(now + std::chrono::milliseconds(12));
   if (!session->finished(id)) {
     std::abort();
   }

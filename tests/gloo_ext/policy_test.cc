@@ -47,6 +47,7 @@ TEST(Policy, KnowsEachAlgorithm) {
       {"halving_doubling", Algorithm::kHalvingDoubling},
       {"transpose", Algorithm::kTranspose},
       {"hierarchical_transpose", Algorithm::kHierarchicalTranspose},
+      {"hierarchical_optireduce", Algorithm::kHierarchicalOptiReduce},
       {"optireduce", Algorithm::kOptiReduce}};
   for (const auto& [name, algorithm] : algorithms) {
     const EnvironmentVariable variable(kAlgorithm, name);
@@ -67,7 +68,9 @@ TEST(Policy, NamesTheAlgorithmNearestToAMisspeltOne) {
     EXPECT_THAT(refusal(),
                 AllOf(HasSubstr("GLOO_ALGO=" + std::string(misspelt) + ": "),
                       HasSubstr("did you mean " + std::string(meant) + "?"),
-                      HasSubstr("bcube halving_doubling hierarchical_transpose "
+                      HasSubstr("bcube halving_doubling "
+                                "hierarchical_optireduce "
+                                "hierarchical_transpose "
                                 "optireduce ring transpose")));
   }
 }

@@ -28,7 +28,11 @@ BoundedOp opThatLostSome() {
   op.report.op.count = 3;
   op.report.endedBy = ubt::EndedBy::kHardBound;
   op.report.scatterExpired = true;
+  op.report.exchangeExpired = true;
+  op.report.partial = {{30, 8}};
+  op.report.shardOwners = {0, 3};
   op.report.boundScatter = microseconds(20);
+  op.report.boundExchange = microseconds(25);
   op.report.boundBroadcast = microseconds(30);
   op.report.hardBound = microseconds(40);
   op.report.pairsExpected = 1000;
@@ -64,8 +68,10 @@ TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
                          {"bounded", true},
                          {"ended_by", "hard bound"},
                          {"scatter_expired", true},
+                         {"exchange_expired", true},
                          {"took_us", 1500.0},
                          {"bound_scatter_us", 20.0},
+                         {"bound_exchange_us", 25.0},
                          {"bound_broadcast_us", 30.0},
                          {"hard_bound_us", 40.0},
                          {"pairs_expected", 1000},
@@ -73,6 +79,8 @@ TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
                          {"loss_fraction", 0.025},
                          {"drift_elements", 6},
                          {"filled", {{10, 4}, {20, 2}}},
+                         {"partial", {{30, 8}}},
+                         {"shard_owners", {0, 3}},
                          {"transformed_shards", 1},
                          {"skipped", true}};
   for (const auto& [name, value] : expected.items()) {

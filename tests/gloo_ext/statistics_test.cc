@@ -56,7 +56,7 @@ TEST(Statistics, OnlyBoundedCallsMissAnything) {
   EXPECT_EQ(totals.driftElements, 10u);
 }
 
-TEST(Statistics, ACallExpiresInEitherStage) {
+TEST(Statistics, ACallExpiresInAnyStage) {
   Statistics statistics;
   statistics.add(boundedOp(2));
   BoundedOp scatter = boundedOp(2);
@@ -67,10 +67,13 @@ TEST(Statistics, ACallExpiresInEitherStage) {
     broadcast.report.endedBy = rule;
     statistics.add(broadcast);
   }
+  BoundedOp exchange = boundedOp(2);
+  exchange.report.exchangeExpired = true;
+  statistics.add(exchange);
   BoundedOp both = scatter;
   both.report.endedBy = ubt::EndedBy::kBound;
   statistics.add(both);
-  EXPECT_EQ(statistics.totals().expiredOps, 4u);
+  EXPECT_EQ(statistics.totals().expiredOps, 5u);
 }
 
 TEST(Statistics, AddUpAPeersStages) {

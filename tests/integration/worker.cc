@@ -11,13 +11,14 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "algorithms/bounded_transpose_allreduce.h"
+#include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "rendezvous/ubt_redis_store.h"
 #include "transport_ubt/device.h"
 
@@ -39,6 +40,7 @@ struct Flags {
   bool stay = false;   // with its context until killed, once all is done or an
                        // error printed
   bool exact = false;  // the transpose over the reliable transport instead
+  bool hierarchical = false;  // the bounded one in groups
 };
 
 int64_t nowUs() {
@@ -90,19 +92,45 @@ std::string describe(int op,
   return line;
 }
 
+using Call = std::function<gloo::BoundedReport()>;
+
+template <typename Algorithm, typename T>
+Call boundedBy(const std::shared_ptr<gloo::Context>& context,
+               const std::vector<T*>& pointers,
+               size_t elements) {
+  const auto algorithm =
+      std::make_shared<Algorithm>(context, pointers, elements);
+  return [algorithm] {
+    algorithm->run();
+    return algorithm->report();
+  };
+}
+
+template <typename T>
+Call callOf(const Flags& flags,
+            const std::shared_ptr<gloo::Context>& context,
+            const std::vector<T*>& pointers) {
+  if (flags.hierarchical) {
+    return boundedBy<gloo::HierarchicalBoundedTransposeAllreduce<T>>(
+        context, pointers, flags.elements);
+  }
+  if (!flags.exact) {
+    return boundedBy<gloo::BoundedTransposeAllreduce<T>>(
+        context, pointers, flags.elements);
+  }
+  const auto algorithm = std::make_shared<gloo::TransposeAllreduce<T>>(
+      context, pointers, flags.elements);
+  return [algorithm] {
+    algorithm->run();
+    return gloo::BoundedReport();
+  };
+}
+
 template <typename T>
 void runOps(const Flags& flags, const std::shared_ptr<gloo::Context>& context) {
   std::vector<T> values(flags.elements);
-  std::unique_ptr<gloo::BoundedTransposeAllreduce<T>> bounded;
-  std::unique_ptr<gloo::TransposeAllreduce<T>> exact;
   const std::vector<T*> pointers{values.data()};
-  if (flags.exact) {
-    exact = std::make_unique<gloo::TransposeAllreduce<T>>(
-        context, pointers, values.size());
-  } else {
-    bounded = std::make_unique<gloo::BoundedTransposeAllreduce<T>>(
-        context, pointers, values.size());
-  }
+  const auto call = callOf<T>(flags, context, pointers);
   std::this_thread::sleep_for(std::chrono::milliseconds(flags.lateMs));
   for (int op = 0; op < flags.ops; op++) {
     std::this_thread::sleep_for(std::chrono::milliseconds(flags.pauseMs));
@@ -110,16 +138,9 @@ void runOps(const Flags& flags, const std::shared_ptr<gloo::Context>& context) {
       values[i] = static_cast<T>(valueAt(flags.rank, i));
     }
     const int64_t start = nowUs();
-    if (exact) {
-      exact->run();
-    } else {
-      bounded->run();
-    }
+    const gloo::BoundedReport report = call();
     const int64_t took = nowUs() - start;
-    say(describe(op,
-                 took,
-                 isSum(values, flags.size),
-                 exact ? gloo::BoundedReport() : bounded->report()));
+    say(describe(op, took, isSum(values, flags.size), report));
   }
 }
 
@@ -210,6 +231,7 @@ int main(int argc, char** argv) {
   app.add_option("--timeout-ms", flags.timeoutMs);
   app.add_flag("--stay", flags.stay);
   app.add_flag("--exact", flags.exact);
+  app.add_flag("--hierarchical", flags.hierarchical);
   CLI11_PARSE(app, argc, argv);
   int status = 0;
   try {

@@ -6,19 +6,20 @@
 #include <sstream>
 
 #include "tests/sim/narrow_float.h"
+#include "tests/sim/slot_sums.h"
 #include "tests/sim/spread_shard.h"
 
 namespace ubt::sim {
 namespace {
 
-// Whether the report says that a range was filled in, exactly so.
-bool saysFilled(const OpReport& report, size_t begin, size_t end) {
-  return std::any_of(report.filled.begin(),
-                     report.filled.end(),
-                     [&](const OpReport::Range& range) {
-                       return range.offset == begin &&
-                              range.count == end - begin;
-                     });
+// Whether a report names a range, exactly so.
+bool hasRange(const std::vector<OpReport::Range>& ranges,
+              size_t begin,
+              size_t end) {
+  return std::any_of(
+      ranges.begin(), ranges.end(), [&](const OpReport::Range& range) {
+        return range.offset == begin && range.count == end - begin;
+      });
 }
 
 // Whether any rank contributed to a shard, or got it, transformed; or one may
@@ -51,22 +52,24 @@ void Checker::fail(const OpKey& key, int rank, const std::string& what) const {
 void Checker::check(const OpKey& key,
                     const std::vector<Outcome>& outcomes) const {
   const OpShape shape = inputs_.shapeOf(key);
-  const ShardLayout layout(shape, options_.ranks, options_.slotBytes);
+  const RankGroups groups = options_.groupsOf(shape);
+  const ShardLayout layout(shape, groups.shards(), options_.slotBytes);
   const size_t elementBytes = elementSize(shape.type);
   std::vector<uint64_t> missing(options_.ranks);  // pairs, by rank
   std::vector<size_t> filled(options_.ranks);     // ranges, by rank
-  bool ownersKnown = true;
-  for (int owner = 0; owner < options_.ranks; owner++) {
-    ownersKnown = ownersKnown && outcomes[owner].there;
-    const bool spread = isSpread(options_, owner, outcomes);
+  const bool ownersKnown = std::all_of(
+      outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; });
+  for (int shard = 0; shard < groups.shards(); shard++) {
+    const bool spread =
+        groups.count() == 1 && isSpread(options_, shard, outcomes);
     if (spread) {
-      checkSpread(key, owner, outcomes);
+      checkSpread(key, shard, outcomes);
     }
-    for (uint32_t slot = 0; slot < layout.slots(owner); slot++) {
+    for (uint32_t slot = 0; slot < layout.slots(shard); slot++) {
       const size_t begin =
-          (layout.shardOffset(owner) + layout.slotOffset(slot)) / elementBytes;
+          (layout.shardOffset(shard) + layout.slotOffset(slot)) / elementBytes;
       checkSlot(key,
-                {owner, slot, begin, begin + layout.slotElements(owner, slot)},
+                {shard, slot, begin, begin + layout.slotElements(shard, slot)},
                 spread,
                 outcomes,
                 &missing,
@@ -81,8 +84,10 @@ void Checker::check(const OpKey& key,
     checkStages(key, rank, report);
     checkSkip(key, rank, outcomes);
     uint64_t drift = 0;
-    for (const OpReport::Range& range : report.filled) {
-      drift += range.count;
+    for (const auto* ranges : {&report.filled, &report.partial}) {
+      for (const OpReport::Range& range : *ranges) {
+        drift += range.count;
+      }
     }
     if (drift != report.driftElements || filled[rank] != report.filled.size()) {
       fail(key, rank, "reports fills that are no slots, or another drift");
@@ -159,9 +164,12 @@ void Checker::checkTime(const OpKey& key,
   Duration most = std::min(report.hardBound, protocol.timeout);
   if (byHand && report.bounded) {
     const bool repairs = protocol.repair != RepairPolicy::kNone;
-    most = std::min((protocol.boundScatter + protocol.boundBroadcast) *
-                        (repairs ? protocol.hardBoundFactor : 1),
-                    protocol.timeout);
+    most =
+        std::min((protocol.boundScatter + protocol.boundBroadcast +
+                  (inputs_.shapeOf(key).hierarchical() ? protocol.boundBroadcast
+                                                       : Duration{0})) *
+                     (repairs ? protocol.hardBoundFactor : 1),
+                 protocol.timeout);
   }
   if (protocol.skipLoss > 0) {
     most = protocol.timeout;
@@ -181,29 +189,36 @@ void Checker::checkTime(const OpKey& key,
 }
 
 // Where a rank says it has filled a slot, it has; all others hold the same
-// bits, the reduction of exactly the contributors that the owner reports.
+// bits, the reduction of exactly the contributors that the owner reports; but a
+// group that says it lacks other groups' sums may hold others than they.
 void Checker::checkSlot(const OpKey& key,
                         const Slot& slot,
                         bool spread,
                         const std::vector<Outcome>& outcomes,
                         std::vector<uint64_t>* missing,
                         std::vector<size_t>* filled) const {
-  const size_t elementBytes = elementSize(inputs_.shapeOf(key).type);
-  const Outcome& owner = outcomes[slot.owner];
-  std::vector<int> contributors;
-  for (int rank = 0; owner.there && rank < options_.ranks; rank++) {
-    if (owner.report.contributors[rank].test(slot.index)) {
-      contributors.push_back(rank);
-    }
-  }
+  const OpShape shape = inputs_.shapeOf(key);
+  const size_t elementBytes = elementSize(shape.type);
+  const RankGroups groups = options_.groupsOf(shape);
+  const SlotSums sums(groups, slot.shard, slot.index, outcomes);
   const size_t elements = slot.end - slot.begin;
+  // By whether it says that it lacks groups' sums: of all groups, of the own.
   const std::byte* same = nullptr;
+  std::vector<const std::byte*> sameInGroup(groups.count());
+  bool honest = true;  // the owners: they bring what the others bring
+  for (int group = 0; group < groups.count(); group++) {
+    honest = honest && groups.owner(group, slot.shard) != options_.disagrees;
+  }
   for (int rank = 0; rank < options_.ranks; rank++) {
     const Outcome& mine = outcomes[rank];
     if (!mine.there) {
       continue;
     }
-    if (rank != slot.owner && saysFilled(mine.report, slot.begin, slot.end)) {
+    const int group = groups.groupOf(rank);
+    const int owner = groups.owner(group, slot.shard);
+    const std::vector<int>& contributors = sums.contributors(group);
+    const bool partial = hasRange(mine.report.partial, slot.begin, slot.end);
+    if (rank != owner && hasRange(mine.report.filled, slot.begin, slot.end)) {
       (*missing)[rank] += (options_.ranks - 1) * elements;
       (*filled)[rank]++;
       if (!spread && !isFill(key, slot, rank, mine)) {
@@ -215,23 +230,29 @@ void Checker::checkSlot(const OpKey& key,
     if (spread) {
       continue;
     }
+    if (sums.known(group) && partial != sums.partial(group)) {
+      fail(key, rank, "lacks groups' sums and does not say so, or has them");
+    }
     const std::byte* const result =
         mine.result.data() + slot.begin * elementBytes;
-    if (same == nullptr) {
-      same = result;
+    const std::byte*& first = partial ? sameInGroup[group] : same;
+    if (first == nullptr) {
+      first = result;
       const bool good = mine.report.skipped ? isZero(key, slot, mine)
-                        : owner.there ? isSum(key, slot, contributors, mine)
-                                      : isSumOfSome(key, slot, mine);
-      if (!good && slot.owner != options_.disagrees) {
+                        : sums.known(group)
+                            ? isSum(key, slot, contributors, mine)
+                            : isSumOfSome(key, slot, mine);
+      if (!good && honest) {
         fail(key,
              rank,
-             "owner " + std::to_string(slot.owner) + " slot " +
+             "owner " + std::to_string(owner) + " slot " +
                  std::to_string(slot.index) + ": not the sum of its " +
-                 (owner.there ? std::to_string(contributors.size())
-                              : std::string("unknown")) +
+                 (sums.known(group) ? std::to_string(contributors.size())
+                                    : std::string("unknown")) +
                  " contributors");
       }
-    } else if (std::memcmp(same, result, elements * elementBytes) != 0) {
+    } else if (honest &&
+               std::memcmp(first, result, elements * elementBytes) != 0) {
       fail(key, rank, "a result differs from another rank's");
     }
   }
@@ -302,8 +323,10 @@ bool Checker::isSumOfSome(const OpKey& key,
 void Checker::checkStages(const OpKey& key,
                           int rank,
                           const OpReport& report) const {
-  const ShardLayout layout(
-      inputs_.shapeOf(key), options_.ranks, options_.slotBytes);
+  const OpShape shape = inputs_.shapeOf(key);
+  const RankGroups groups = options_.groupsOf(shape);
+  const ShardLayout layout(shape, groups.shards(), options_.slotBytes);
+  const OpRanks ranks(rank, options_.ranks, &groups);
   const auto checkOne = [&](const char* stage,
                             int peer,
                             uint64_t shard,
@@ -324,70 +347,16 @@ void Checker::checkStages(const OpKey& key,
       fail(key, rank, what.str());
     }
   };
+  const uint64_t own = layout.shardSize(ranks.place());
   for (int peer = 0; peer < options_.ranks; peer++) {
-    checkOne("scatter", peer, layout.shardSize(rank), report.scatter[peer]);
-    checkOne("broadcast", peer, layout.shardSize(peer), report.broadcast[peer]);
-  }
-}
-
-void Checker::checkTraffic(const Counters& counters,
-                           const Traffic& traffic,
-                           const Network& network) const {
-  const auto total = [&](Counter c) { return counters.get(c); };
-  const auto balance = [&](const char* what,
-                           uint64_t sent,
-                           uint64_t ended,
-                           const std::vector<Counter>& ends) {
-    for (const Counter end : ends) {
-      ended += total(end);
-    }
-    if (sent != ended) {
-      violation_(std::string(what) + " datagrams: " + std::to_string(sent) +
-                 " went out, " + std::to_string(ended) + " are accounted for");
-    }
-  };
-  const std::initializer_list<Counter> dataEnds = {Counter::kAcceptedData,
-                                                   Counter::kDuplicateData,
-                                                   Counter::kLateData,
-                                                   Counter::kUnannounced,
-                                                   Counter::kMismatched,
-                                                   Counter::kTooEarly,
-                                                   Counter::kArenaFull};
-  const std::initializer_list<Counter> controlEnds = {
-      Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer};
-  const std::initializer_list<Counter> rejects = {Counter::kMalformed,
-                                                  Counter::kUnknownEpoch,
-                                                  Counter::kWrongRank,
-                                                  Counter::kBadTag};
-  const uint64_t data =
-      total(Counter::kSentData) + network.duplicated(PacketType::kData);
-  const uint64_t dataLost = network.lost(PacketType::kData) + traffic.deafData;
-  const uint64_t control =
-      total(Counter::kSentControl) + network.duplicated(PacketType::kControl);
-  const uint64_t controlLost =
-      network.lost(PacketType::kControl) + traffic.deafControl;
-  if (options_.protocol.multicast) {
-    // Who lacks an owner's key cannot tell its data from its control, nor
-    // either from a stranger's.
-    std::vector<Counter> ends = {Counter::kNoGroupKey};
-    for (const auto& some : {dataEnds, controlEnds, rejects}) {
-      ends.insert(ends.end(), some);
-    }
-    balance("all",
-            data + control + traffic.strangers,
-            dataLost + controlLost,
-            ends);
-    return;
-  }
-  balance("data", data, dataLost, dataEnds);
-  balance("control", control, controlLost, controlEnds);
-  uint64_t rejected = 0;
-  for (const Counter reject : rejects) {
-    rejected += total(reject);
-  }
-  if (rejected != traffic.strangers) {
-    violation_(std::to_string(rejected) + " datagrams were rejected, of " +
-               std::to_string(traffic.strangers) + " that strangers sent");
+    const bool member = ranks.isMember(peer);
+    checkOne("scatter", peer, member ? own : 0, report.scatter[peer]);
+    checkOne("broadcast",
+             peer,
+             member                  ? layout.shardSize(ranks.placeOf(peer))
+             : ranks.isCoOwner(peer) ? own
+                                     : 0,
+             report.broadcast[peer]);
   }
 }
 

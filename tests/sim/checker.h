@@ -11,6 +11,7 @@
 #include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
 #include "transport_ubt/core/counters.h"
+#include "transport_ubt/core/op_ranks.h"
 #include "transport_ubt/core/op_report.h"
 #include "transport_ubt/core/shard_layout.h"
 
@@ -60,7 +61,7 @@ class Checker {
 
  private:
   struct Slot {
-    int owner = 0;
+    int shard = 0;
     uint32_t index = 0;
     size_t begin = 0;  // elements of the bucket
     size_t end = 0;

@@ -31,6 +31,9 @@ OpShape Inputs::shapeOf(const OpKey& key) const {
                             key.first.second * 10007ull + key.second);
   OpShape shape;
   shape.fingerprint = options_.protocol.fingerprint();
+  if (options_.groups > 1 && hash / 32 % 8 > 0) {
+    shape.fingerprint |= OpShape::kHierarchical;
+  }
   if (options_.oneShape) {
     shape.elements = options_.elementsMax;
     return shape;
@@ -79,13 +82,19 @@ bool Inputs::isSum(const OpKey& key,
                    size_t element,
                    double got) const {
   const ElementType type = shapeOf(key).type;
+  const RankGroups groups = options_.groupsOf(shapeOf(key));
   const auto count = static_cast<int>(contributors.size());
+  std::vector<double> sums(groups.count());
   double sum = 0;
   double magnitude = 0;
   for (const int rank : contributors) {
     const double value = at(key, type, rank, element);
-    sum = roundedTo(type, sum + value);
+    double& part = sums[groups.groupOf(rank)];
+    part = roundedTo(type, part + value);
     magnitude += std::abs(value);
+  }
+  for (const double part : sums) {
+    sum = roundedTo(type, sum + part);
   }
   if (count > 0 && count < options_.ranks) {
     const double factor = static_cast<double>(options_.ranks) / count;

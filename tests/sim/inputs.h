@@ -35,8 +35,8 @@ class Inputs {
   void fill(const OpKey& key, int rank, std::byte* bucket) const;
 
   // Whether `got` is the sum of some ranks' contributions to an element, added
-  // by rank and rescaled, as the type rounds it. Of rough inputs that were
-  // added as they came, rounding may differ.
+  // by rank, in each group apart, and rescaled, as the type rounds it. Of rough
+  // inputs that were added as they came, rounding may differ.
   bool isSum(const OpKey& key,
              const std::vector<int>& contributors,
              size_t element,

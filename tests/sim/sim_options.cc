@@ -16,6 +16,7 @@ template <typename Options, typename Visitor>
 void visit(Options& o, Visitor&& member) {
   member("seed", o.seed);
   member("ranks", o.ranks);
+  member("groups", o.groups);
   member("contexts", o.contexts);
   member("threads", o.threads);
   member("ops", o.ops);
@@ -256,6 +257,11 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
       o.deafAt = milliseconds(below(200));
       o.deafTime = milliseconds(below(200));
     }
+  }
+  if (chance(0.4)) {
+    do {
+      o.groups = 2 + static_cast<int>(below(o.ranks - 1));
+    } while (o.ranks % o.groups != 0);
   }
   return o;
 }

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/op_id.h"
 #include "transport_ubt/core/options.h"
+#include "transport_ubt/core/rank_groups.h"
 
 namespace ubt::sim {
 
@@ -15,6 +17,8 @@ struct SimOptions {
 
   // The job.
   int ranks = 4;
+  // Of as many ranks each, in which most ops run; 1: none does.
+  int groups = 1;
   int contexts = 1;
   int threads = 1;  // callers per context and rank, each with its tags
   int ops = 30;     // of each caller
@@ -82,6 +86,11 @@ struct SimOptions {
   int otherwise = -1;           // this rank seals if and only if others do not
   bool mixedForms = false;      // every other rank never transforms
   bool errorEnds = false;       // a caller that gets an error ends its context
+
+  // In which an op of that shape runs.
+  RankGroups groupsOf(const OpShape& shape) const {
+    return RankGroups::equal(ranks, shape.hierarchical() ? groups : 1);
+  }
 
   // Whether that rank may contribute a transformed shard.
   bool mayTransform(int rank) const {

@@ -94,6 +94,7 @@ void World::openSessions() {
       setup.size = options_.ranks;
       setup.epoch = mix(options_.seed) + context;
       setup.slotBytesMax = options_.slotBytes;
+      setup.groups = RankGroups::equal(options_.ranks, options_.groups);
       setup.options = protocolOf(rank);
       setup.groupSeed.fill(static_cast<uint8_t>(100 + rank));
       setup.windowBytes.assign(options_.ranks, options_.windowBytes);
@@ -216,7 +217,8 @@ void World::tryEnter(Caller* caller) {
   const OpKey key{{caller->context, caller->thread}, caller->op};
   OpShape shape = inputs_.shapeOf(key);
   shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
-  shape.fingerprint = protocolOf(caller->rank).fingerprint();
+  shape.fingerprint = protocolOf(caller->rank).fingerprint() |
+                      (shape.fingerprint & OpShape::kHierarchical);
   caller->bucket.assign(shape.bytes(), std::byte{0});
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;

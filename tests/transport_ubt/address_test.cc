@@ -26,6 +26,7 @@ Hello hello() {
   hello.slotBytesMax = 1408;
   hello.windowBytes = uint32_t{1} << 31;
   hello.minBytes = uint64_t{1} << 34;
+  hello.groups = {{Grouping::By::kCount, 12}, 0xfffffff0};
   for (size_t i = 0; i < hello.publicKey.size(); i++) {
     hello.publicKey[i] = static_cast<uint8_t>(i + 1);
   }
@@ -40,9 +41,21 @@ TEST(Address, SurvivesTheStore) {
   EXPECT_EQ(address.hello().slotBytesMax, 1408u);
   EXPECT_EQ(address.hello().windowBytes, uint32_t{1} << 31);
   EXPECT_EQ(address.hello().minBytes, uint64_t{1} << 34);
+  EXPECT_EQ(address.hello().groups.grouping.str(), "12");
+  EXPECT_EQ(address.hello().groups.host, 0xfffffff0);
   EXPECT_EQ(address.hello().publicKey, hello().publicKey);
   EXPECT_NE(address.str().find("127.0.0.1"), std::string::npos);
   EXPECT_NE(address.str().find("udp port 40000"), std::string::npos);
+}
+
+TEST(Address, TakesWhatItsFieldsHold) {
+  Hello big = hello();
+  big.want(UINT64_MAX, {{Grouping::By::kCount, UINT32_MAX}, UINT64_MAX});
+  const Address address(Address(tcpBytes(), big).bytes());
+  EXPECT_EQ(address.hello().minBytes, big.minBytes);
+  EXPECT_GT(big.minBytes, uint64_t{1} << 40);
+  EXPECT_EQ(address.hello().groups.grouping.count, (1U << 21) - 1);
+  EXPECT_EQ(address.hello().groups.grouping.by, Grouping::By::kCount);
 }
 
 TEST(Address, FitsWhereGloosContextFactoryPutsIt) {
@@ -72,8 +85,12 @@ TEST(Address, WithSenselessNumbersIsRefused) {
   for (const auto& spoil : {+[](Hello* hello) { hello->port = 0; },
                             +[](Hello* hello) { hello->slotBytesMax = 0; },
                             +[](Hello* hello) { hello->slotBytesMax = 100; },
-                            +[](Hello* hello) { hello->slotBytesMax = 65536; },
-                            +[](Hello* hello) { hello->windowBytes = 0; }}) {
+                            +[](Hello* hello) { hello->slotBytesMax = 65535; },
+                            +[](Hello* hello) { hello->windowBytes = 0; },
+                            +[](Hello* hello) {
+                              hello->groups.grouping.by =
+                                  static_cast<Grouping::By>(3);
+                            }}) {
     Hello spoiled = hello();
     spoil(&spoiled);
     EXPECT_THROW(Address(Address(tcpBytes(), spoiled).bytes()),

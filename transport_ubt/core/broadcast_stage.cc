@@ -5,11 +5,13 @@
 
 namespace ubt {
 
-BroadcastStage::BroadcastStage(const ShardLayout& layout,
-                               int rank,
-                               int size,
-                               Arena* arena)
-    : layout_(layout), size_(size), arena_(arena), owners_(size) {
+BroadcastStage::BroadcastStage(
+    const ShardLayout& layout, int rank, int size, int ranks, Arena* arena)
+    : layout_(layout),
+      size_(size),
+      ranks_(ranks),
+      arena_(arena),
+      owners_(size) {
   for (int owner = 0; owner < size; owner++) {
     const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
     owners_[owner].received = BitSet(slots);
@@ -23,13 +25,13 @@ size_t BroadcastStage::bytesFor(const ShardLayout& layout, int rank, int size) {
   for (int owner = 0; owner < size; owner++) {
     const size_t slots = owner == rank ? 0 : layout.slots(owner);
     bytes += slots * (sizeof(uint16_t) + sizeof(ArenaBuffer)) +
-             BitSet::bytesFor(slots);
+             2 * BitSet::bytesFor(slots);
   }
   return bytes;
 }
 
 uint64_t BroadcastStage::pairsLacking(int owner, uint32_t slot) const {
-  return (size_ - owners_[owner].contributors[slot]) *
+  return (ranks_ - owners_[owner].contributors[slot]) *
          static_cast<uint64_t>(layout_.slotElements(owner, slot));
 }
 
@@ -78,6 +80,28 @@ BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
   return Outcome::kAccepted;
 }
 
+void BroadcastStage::markPartial(int ownerRank, uint32_t slot) {
+  Owner& owner = owners_[ownerRank];
+  if (owner.partial.size() == 0) {
+    owner.partial = BitSet(owner.received.size());
+  }
+  owner.partial.set(slot);
+}
+
+std::vector<OpReport::Range> BroadcastStage::partial(ElementType type) const {
+  std::vector<OpReport::Range> ranges;
+  for (int rank = 0; rank < size_; rank++) {
+    const BitSet& slots = owners_[rank].partial;
+    for (size_t slot = slots.firstSet(0); slot < slots.size();
+         slot = slots.firstSet(slot + 1)) {
+      ranges.push_back({(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
+                            elementSize(type),
+                        layout_.slotElements(rank, slot)});
+    }
+  }
+  return ranges;
+}
+
 void BroadcastStage::enter(std::byte* bucket) {
   bucket_ = bucket;
   for (int rank = 0; rank < size_; rank++) {
@@ -103,6 +127,9 @@ BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
       dropped.bytes += owner.early[slot].size();
       pairsMissing_ -= pairsLacking(ownerRank, slot);
       owner.received.clear(slot);
+      if (owner.partial.size() > 0) {
+        owner.partial.clear(slot);
+      }
       slotsMissing_++;
     }
   }
@@ -128,7 +155,7 @@ std::vector<OpReport::Range> BroadcastStage::fillMissing(
           bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(slot);
       const size_t elements = layout_.slotElements(rank, slot);
       if (local) {
-        reduction.scale(type, target, size_, elements);
+        reduction.scale(type, target, ranks_, elements);
       } else {
         std::memset(target, 0, layout_.slotSize(rank, slot));
       }

@@ -28,8 +28,10 @@ class BroadcastStage {
     kMismatched,  // the owner's other results have another form
   };
 
-  // `arena` must outlive this.
-  BroadcastStage(const ShardLayout& layout, int rank, int size, Arena* arena);
+  // Among `size` owners; `ranks` contribute to each result, as many or, where
+  // these are but one group, more. `arena` must outlive this.
+  BroadcastStage(
+      const ShardLayout& layout, int rank, int size, int ranks, Arena* arena);
 
   // What one allocates, results apart, as long as it lives.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
@@ -41,6 +43,11 @@ class BroadcastStage {
               uint16_t contributors,
               Form form,
               const std::byte* payload);
+
+  // Of a result that add() took: other groups' may be another.
+  void markPartial(int owner, uint32_t slot);
+  // Ranges of elements so marked.
+  std::vector<OpReport::Range> partial(ElementType type) const;
 
   // The caller's bucket, which holds its own contribution; used until leave().
   void enter(std::byte* bucket);
@@ -78,6 +85,7 @@ class BroadcastStage {
     std::vector<uint16_t> contributors;
     std::vector<ArenaBuffer> early;  // sized on first use
     std::optional<Form> form;
+    BitSet partial;  // sized on first use
   };
 
   void place(int owner, uint32_t slot, const std::byte* payload);
@@ -85,6 +93,7 @@ class BroadcastStage {
 
   const ShardLayout layout_;
   const int size_;
+  const int ranks_;
   Arena* const arena_;
   std::byte* bucket_ = nullptr;
   std::vector<Owner> owners_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/control.h"
 #include "transport_ubt/core/counters.h"
+#include "transport_ubt/core/exchange_stage.h"
+#include "transport_ubt/core/op_ranks.h"
 #include "transport_ubt/core/op_report.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
@@ -24,9 +27,12 @@ namespace ubt {
 struct OpBounds {
   bool warmup = true;
   Duration scatter{0};    // from the owner's start
-  Duration broadcast{0};  // on top of it, from local entry
-  Duration end{0};        // the call's own end, from local entry
-  Duration limit{0};      // likewise, if it needs every result: its timeout
+  Duration exchange{0};   // on top of it; zero where ranks form no groups
+  Duration broadcast{0};  // on top of both, from local entry
+  // When an owner gives up other groups' sums, from its start.
+  Duration exchangeEnd{0};
+  Duration end{0};    // the call's own end, from local entry
+  Duration limit{0};  // likewise, if it needs every result: its timeout
   // How long to wait for the last of a stage (StageProgress); zero: no less.
   Duration scatterPatience{0};
   Duration broadcastPatience{0};
@@ -60,6 +66,7 @@ struct DataSend {
   Form form = Form::kPlain;
   bool lastPercentile = false;
   bool repair = false;
+  bool partial = false;
   const std::byte* payload = nullptr;
   size_t payloadBytes = 0;
 };
@@ -67,6 +74,10 @@ struct DataSend {
 // One allreduce at one rank: owner of one shard, contributor to the others',
 // receiver of their results. Begins with the first news of it from anywhere
 // and lives until it has returned here and is done everywhere.
+//
+// Where ranks form groups it is so in its own group, and an owner exchanges its
+// group's sums with its co-owners (OpRanks): to them it sends them as it sends
+// results to members, and they ask for them so.
 class Op {
  public:
   struct Setup {
@@ -76,14 +87,18 @@ class Op {
     int rank = 0;
     int size = 1;
     size_t slotBytesMax = 0;
+    // If the shape is hierarchical: all of one size. Else, and null: none.
+    const RankGroups* groups = nullptr;
     const Options* options = nullptr;  // outlive the op, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;
     OpHost* host = nullptr;
   };
 
-  // Starts the owner's clock. `room` is what the op takes of the arena while
-  // no caller has entered it; empty: its caller begins it.
+  // Starts the owner's clock, if the announcer is a member of its group. Else
+  // the scatter stage has as much again until one comes. `room` is what the op
+  // takes of the arena while no caller has entered it; empty: its caller begins
+  // it.
   Op(const Setup& setup,
      const OpBounds& bounds,
      TimePoint now,
@@ -91,7 +106,7 @@ class Op {
 
   // What an op takes to keep account of itself, at most: the memory a peer
   // can make this rank hold by its mere name.
-  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
+  static size_t bytesFor(const ShardLayout& layout, const OpRanks& ranks);
 
   // Of a shard's transform: the same on every rank, another for each shard of
   // each op.
@@ -101,7 +116,7 @@ class Op {
   const OpShape& shape() const { return setup_.shape; }
 
   // From peers. REQUIRES peer a rank other than the own.
-  void announced(int peer, const OpShape& shape);
+  void announced(TimePoint now, int peer, const OpShape& shape);
   // A rank, maybe the own, brings another shape: the op fails here.
   void disagree(int rank, const OpShape& shape);
   void announceSeen(int peer) { peers_[peer].announceSeen = true; }
@@ -158,10 +173,12 @@ class Op {
   // Slots that a peer, or all peers together, have to send to here yet.
   uint64_t owed(int peer) const {
     return (scatter_.closed() ? 0 : scatterProgress_.owed(peer)) +
+           (exchanged() ? 0 : exchangeProgress_.owed(peer)) +
            (finished_ ? 0 : broadcastProgress_.owed(peer));
   }
   uint64_t owed() const {
     return (scatter_.closed() ? 0 : scatterProgress_.owed()) +
+           (exchanged() ? 0 : exchangeProgress_.owed()) +
            (finished_ ? 0 : broadcastProgress_.owed());
   }
   // What to tell a peer along with its credit; false if nothing.
@@ -177,6 +194,7 @@ class Op {
   // overlap: results come while slots are still open, so that of the second is
   // what it took beyond the first, or local entry.
   Duration scatterTook() const { return scatterTook_; }
+  Duration exchangeTook() const { return exchangeTook_; }
   Duration broadcastTook() const { return broadcastTook_; }
   // Samples of tC: that, or the bound if the stage ended at it, or what it
   // would have taken if it ended early. Zero: there is none.
@@ -192,6 +210,7 @@ class Op {
   double broadcastHaste() const { return haste(&Peer::broadcast); }
   // Whether the stage ended at its bound and missed what was on its way.
   bool scatterCutShort() const { return scatterCutShort_; }
+  bool exchangeCutShort() const { return exchangeCutShort_; }
   bool broadcastCutShort() const { return broadcastCutShort_; }
   const OpBounds& bounds() const { return bounds_; }
   bool warmup() const { return bounds_.warmup; }
@@ -209,20 +228,23 @@ class Op {
     bool announceSeen = false;   // it knows that we have
     bool done = false;
     bool gone = false;
-    bool inGroup = false;   // gets new results with others, by multicast
-    uint32_t progress = 0;  // it has all of our shard's slots below
+    bool inGroup = false;  // gets new results with others, by multicast
+    // It has all of our shard's slots below; a co-owner, of our group's sums.
+    uint32_t progress = 0;
     Retry announce;
     Retry scatterRepair;    // we lack its contributions
-    Retry broadcastRepair;  // we lack its results
+    Retry broadcastRepair;  // we lack its results, or its group's sums
     Retry doneQuery;
     Retry closedNotice;  // rate limit
     StageBytes scatter;
-    StageBytes broadcast;
+    StageBytes broadcast;  // of a co-owner: the exchange stage
     // Slots that came and were not taken; sized on first use.
     BitSet scatterInVain;
     BitSet broadcastInVain;
   };
 
+  // Marks a slot, of `slots`; false if it was before.
+  static bool mark(BitSet* marks, uint32_t slots, uint32_t slot);
   double haste(StageBytes Peer::*stage) const;
   void contribute(Form form);
   Form resultForm(int shard) const;
@@ -233,6 +255,37 @@ class Op {
   Counter broadcastData(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload);
+  // The exchange stage.
+  std::unique_ptr<ExchangeStage> makeExchange() const;
+  Counter sumData(TimePoint now,
+                  const PacketHeader& header,
+                  const std::byte* payload);
+  void slotsClosed(TimePoint now);
+  void noteExchange(TimePoint now);
+  void expireExchange(TimePoint now);
+  TimePoint exchangeEarlyEnd() const;
+  void setExchangeDeadline();
+  // Whether it is over, or none is to be.
+  bool exchanged() const { return exchange_ == nullptr || exchanged_; }
+  bool isAllHere() const {
+    return scatter_.closed() && exchanged() && broadcast_.complete();
+  }
+  const BitSet& received(int rank) const;
+  bool isAwaited(int rank) const;
+  bool owesContributions(int rank) const;
+  bool takesSlots(int rank) const {
+    return ranks_.isMember(rank) || ranks_.isCoOwner(rank);
+  }
+  const std::vector<uint32_t>& orderFor(int rank) const;
+  bool isClosedFor(int rank, uint32_t slot) const;
+  uint16_t resultContributors(uint32_t slot) const;
+  void reportExchange(OpReport* report) const;
+
+  void memberCame(TimePoint now, int rank);
+  void setScatterDeadline();
+  TimePoint scatterStart() const {
+    return memberCame_ == kNever ? started_ : memberCame_;
+  }
   bool repairsScatter() const;
   bool repairsBroadcast() const;
   bool needsEveryResult() const;
@@ -240,9 +293,9 @@ class Op {
   void needsNothing(int peer);
   void joinGroup();
   bool nextResult(int peer, bool again, DataSend* out);
-  bool result(DataSend* out) const;
+  bool result(int rank, DataSend* out) const;
   bool nextContribution(int peer, DataSend* out);
-  uint32_t firstNeeded() const;
+  uint32_t firstNeeded(bool byMembers) const;
   bool canRetain() const;
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
@@ -262,21 +315,26 @@ class Op {
   std::string missingRanks();
 
   const Setup setup_;
+  const OpRanks ranks_;
   const ShardLayout layout_;
   ArenaBuffer room_;
   OpBounds bounds_;
   ScatterStage scatter_;
+  std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
   BroadcastStage broadcast_;
   std::vector<Form> contributed_;  // by shard: what the bucket brought
   StageProgress scatterProgress_;
+  StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;
   std::vector<Peer> peers_;
   int groupPeers_ = 0;      // in the group
   uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
   TimePoint started_;
+  TimePoint memberCame_ = kNever;  // the first news of the own group
   TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
+  TimePoint exchangeDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
   Retry held_;  // complete, but others lack what the arena could not keep
   bool excused_ = false;  // a bound that was missed once, no more
@@ -284,12 +342,18 @@ class Op {
   bool scatterEarly_ = false;
   bool scatterSettled_ = false;
   bool scatterCutShort_ = false;
+  bool exchanged_ = false;
+  bool exchangeExpired_ = false;
+  bool exchangeCutShort_ = false;
+  size_t ownSums_ = 0;  // of the order of closing: in the exchange
   bool broadcastCutShort_ = false;
   double scatterLoss_ = 0;
   double broadcastLoss_ = 0;
   uint32_t notRetained_ = 0;
   Duration scatterTook_{0};
   TimePoint scatterClosed_{};
+  Duration exchangeTook_{0};
+  TimePoint ownClosed_{};  // when the last of the own results was ready
   TimePoint firstResult_ = kNever;
   int peersDone_ = 0;
   TimePoint mostDone_ = kNever;  // more than half of all ranks were

@@ -15,11 +15,11 @@ uint64_t Op::seedOf(const OpId& id, int shard) {
 }
 
 void Op::contribute(Form form) {
-  if (form == Form::kPlain || bounds_.warmup) {
+  if (form == Form::kPlain || bounds_.warmup || ranks_.grouped()) {
     return;
   }
   const size_t elementBytes = elementSize(setup_.shape.type);
-  for (int shard = 0; shard < setup_.size; shard++) {
+  for (int shard = 0; shard < ranks_.members(); shard++) {
     if (setup_.reduction->transform(setup_.shape.type,
                                     bucket_ + layout_.shardOffset(shard),
                                     layout_.shardSize(shard) / elementBytes,
@@ -32,7 +32,7 @@ void Op::contribute(Form form) {
 
 // Of a shard of which nothing came, the own contribution filled all.
 Form Op::resultForm(int shard) const {
-  return shard == setup_.rank
+  return shard == ranks_.place()
              ? scatter_.form()
              : broadcast_.form(shard).value_or(contributed_[shard]);
 }

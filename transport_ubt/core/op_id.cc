@@ -8,7 +8,7 @@ namespace ubt {
 std::string OpShape::str() const {
   std::ostringstream text;
   text << elements << " x " << elementTypeName(type) << " (options " << std::hex
-       << fingerprint << ")";
+       << fingerprint << (hierarchical() ? ", hierarchical)" : ")");
   return text.str();
 }
 

@@ -36,6 +36,9 @@ struct OpId {
 
 // What all ranks must agree on before they may add their bytes together.
 struct OpShape {
+  // The bit of fingerprint that says so; no option's.
+  static constexpr uint32_t kHierarchical = 0x80000000;
+
   uint64_t elements = 0;
   ElementType type = ElementType::kFloat32;
   // Hash of every option that changes what bytes mean.
@@ -48,6 +51,8 @@ struct OpShape {
            fingerprint == other.fingerprint;
   }
   bool operator!=(const OpShape& other) const { return !(*this == other); }
+  // Whether it runs in the groups of its context's ranks (OpRanks).
+  bool hierarchical() const { return (fingerprint & kHierarchical) != 0; }
   size_t bytes() const { return elements * elementSize(type); }
   std::string str() const;
 };

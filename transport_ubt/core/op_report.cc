@@ -87,10 +87,11 @@ void Op::settleScatter() {
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     peer.scatterRepair.at = kNever;
-    if (rank != setup_.rank) {
+    if (rank != setup_.rank && ranks_.isMember(rank)) {
       StageBytes& bytes = peer.scatter;
-      bytes.refused =
-          refused(peer.scatterInVain, scatter_.contributed(rank), setup_.rank);
+      bytes.refused = refused(peer.scatterInVain,
+                              scatter_.contributed(ranks_.placeOf(rank)),
+                              ranks_.place());
       (peer.announced ? bytes.lost : bytes.absent) =
           bytes.expected - bytes.received - bytes.refused;
       loss.add(bytes, bytes.lost);
@@ -106,9 +107,10 @@ void Op::settleBroadcast() {
     Peer& peer = peers_[rank];
     StageBytes& bytes = peer.broadcast;
     // What came after the end was marked as well.
+    const int shard =
+        ranks_.isMember(rank) ? ranks_.placeOf(rank) : ranks_.place();
     bytes.refused =
-        refused(peer.broadcastInVain, broadcast_.received(rank), rank) -
-        bytes.late;
+        refused(peer.broadcastInVain, received(rank), shard) - bytes.late;
     const bool silent = !peer.done && bytes.received == 0 &&
                         peer.broadcastInVain.none() &&
                         setup_.host->lastHeard(rank) < entry_;
@@ -134,7 +136,8 @@ Duration Op::scatterSample() const {
   if (!scatterExpired_) {
     return scatterTook_;
   }
-  return scatterEarly_ ? scatterProgress_.projected(started_) : bounds_.scatter;
+  return scatterEarly_ ? scatterProgress_.projected(scatterStart())
+                       : bounds_.scatter;
 }
 
 Duration Op::broadcastSample() const {
@@ -158,12 +161,12 @@ OpReport Op::leave(TimePoint now) {
     report.boundBroadcast = bounds_.broadcast;
   }
   const size_t elementBytes = elementSize(setup_.shape.type);
-  report.ownShard = {layout_.shardOffset(setup_.rank) / elementBytes,
-                     layout_.shardSize(setup_.rank) / elementBytes};
+  const int own = ranks_.place();
+  report.ownShard = {layout_.shardOffset(own) / elementBytes,
+                     layout_.shardSize(own) / elementBytes};
   report.contributed = contributed_;
   report.shardElements = layout_.shardSize(0) / elementBytes;
-  report.slotElements =
-      scatter_.slots() > 0 ? layout_.slotElements(setup_.rank, 0) : 0;
+  report.slotElements = scatter_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
   returned_ = true;
   settleBroadcast();
   if (bucket_ != nullptr) {
@@ -182,22 +185,30 @@ OpReport Op::leave(TimePoint now) {
         broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
     for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
       report.pairsMissing +=
-          static_cast<uint64_t>(setup_.size - scatter_.contributors(slot)) *
-          layout_.slotElements(setup_.rank, slot);
+          static_cast<uint64_t>(setup_.size - resultContributors(slot)) *
+          layout_.slotElements(own, slot);
     }
+    reportExchange(&report);
     report.zeroedElements = scatter_.zeroedElements();
     if (failure_.empty()) {
       if (!canRetain()) {
         setup_.host->makeRoom();
       }
-      notRetained_ = scatter_.leave(firstNeeded());
+      if (exchange_ == nullptr) {
+        notRetained_ = scatter_.leave(firstNeeded(true));
+      } else {
+        notRetained_ = scatter_.leave(firstNeeded(false)) +
+                       exchange_->leave(bucket_ + layout_.shardOffset(own),
+                                        firstNeeded(true));
+      }
       report.skipped =
           setup_.options->skipLoss > 0 &&
           report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
       if (report.skipped) {
         std::memset(bucket_, 0, setup_.shape.bytes());
       }
-      for (int shard = 0; !report.skipped && shard < setup_.size; shard++) {
+      for (int shard = 0; !report.skipped && shard < ranks_.members();
+           shard++) {
         report.forms.push_back(resultForm(shard));
         invert(shard, report.forms.back());
       }
@@ -212,7 +223,9 @@ OpReport Op::leave(TimePoint now) {
     peer.broadcastRepair.at = kNever;
     report.scatter.push_back(peer.scatter);
     report.broadcast.push_back(peer.broadcast);
-    report.contributors.push_back(scatter_.summed(rank));
+    report.contributors.push_back(ranks_.isMember(rank)
+                                      ? scatter_.summed(ranks_.placeOf(rank))
+                                      : BitSet());
     if (rank == setup_.rank) {
       continue;
     }

@@ -39,16 +39,20 @@ struct OpReport {
   OpId op;
   bool bounded = false;  // false: a warm-up op, exact
   EndedBy endedBy = EndedBy::kComplete;
-  bool scatterExpired = false;  // the own shard closed at its bound ...
-  bool scatterEarly = false;    // ... or, hardly anything to come, before it
+  bool scatterExpired = false;   // the own shard closed at its bound ...
+  bool scatterEarly = false;     // ... or, hardly anything to come, before it
+  bool exchangeExpired = false;  // or without some group's sums
   Duration elapsed{0};
   Duration boundScatter{0};    // zero while warming up
+  Duration boundExchange{0};   // likewise, and where ranks form no groups
   Duration boundBroadcast{0};  // likewise
   Duration hardBound{0};       // the context's timeout while warming up
 
   // By rank; the own entry is zero.
   std::vector<StageBytes> scatter;    // contributions to the own shard
   std::vector<StageBytes> broadcast;  // results of the others' shards
+  // Where ranks form groups, each has these of its own group's members alone,
+  // and `broadcast` also of its co-owners: their groups' sums.
 
   // (contributor, element) pairs this rank's result should hold and lacks.
   uint64_t pairsExpected = 0;
@@ -60,7 +64,9 @@ struct OpReport {
     uint64_t count = 0;
   };
   std::vector<Range> filled;
-  uint64_t driftElements = 0;
+  // Likewise of results that lack a group's sum, which other groups' may have.
+  std::vector<Range> partial;
+  uint64_t driftElements = 0;  // of both
   // By shard: in which form this rank contributed, and in which the result came
   // (none if it was skipped, or is empty). Of transformed shards, missing
   // pairs, fills and drift are counted in coefficients, and what they harm is
@@ -80,9 +86,15 @@ struct OpReport {
   // How many a shard has; the last ones may have fewer.
   uint64_t shardElements = 0;
 
-  // The own shard, slot by slot: which ranks' contributions it sums.
+  // The own shard, slot by slot: which ranks' contributions it sums; where
+  // ranks form groups, the own group's sum, and no slots for ranks of others.
   // contributors[rank].test(slot).
   std::vector<BitSet> contributors;
+  // By group, likewise: which groups' sums the result adds up. Empty if there
+  // are none.
+  std::vector<BitSet> sums;
+  // By shard: who owns it, in the first group. Empty if there are none.
+  std::vector<int> shardOwners;
 };
 
 }  // namespace ubt

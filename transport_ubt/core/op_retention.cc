@@ -8,11 +8,15 @@
 
 namespace ubt {
 
-// The first slot of the own shard that some rank may still lack.
-uint32_t Op::firstNeeded() const {
-  uint32_t first = layout_.slots(setup_.rank);
-  for (const Peer& peer : peers_) {
-    first = peer.done ? first : std::min(first, peer.progress);
+// The first slot of the own shard whose result some member may still lack; or
+// some co-owner, the group's sum.
+uint32_t Op::firstNeeded(bool byMembers) const {
+  uint32_t first = scatter_.slots();
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const Peer& peer = peers_[rank];
+    const bool needs =
+        byMembers ? ranks_.isMember(rank) : ranks_.isCoOwner(rank);
+    first = peer.done || !needs ? first : std::min(first, peer.progress);
   }
   return first;
 }
@@ -20,10 +24,14 @@ uint32_t Op::firstNeeded() const {
 // Whether the arena could keep for others what they may still lack. If not, an
 // op of which every rank needs all stays here, where the bucket holds it.
 bool Op::canRetain() const {
-  const uint32_t first = firstNeeded();
-  return first == layout_.slots(setup_.rank) ||
-         setup_.arena->hasRoom(layout_.shardSize(setup_.rank) -
-                               layout_.slotOffset(first));
+  size_t bytes = 0;
+  for (const bool byMembers : {true, false}) {
+    const uint32_t first = firstNeeded(byMembers);
+    bytes += first == scatter_.slots() ? 0
+                                       : layout_.shardSize(ranks_.place()) -
+                                             layout_.slotOffset(first);
+  }
+  return bytes == 0 || setup_.arena->hasRoom(bytes);
 }
 
 // The others may be held up for the same reason: they should know that this
@@ -41,11 +49,15 @@ void Op::tellProgress(TimePoint now) {
 uint32_t Op::dropEarly() {
   uint32_t slots = 0;
   for (int rank = 0; repairsBroadcast() && rank < setup_.size; rank++) {
+    if (!ranks_.isMember(rank)) {
+      continue;
+    }
     BitSet& inVain = peers_[rank].broadcastInVain;
     if (inVain.size() == 0) {
-      inVain = BitSet(broadcast_.received(rank).size());
+      inVain = BitSet(received(rank).size());
     }
-    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(rank, &inVain);
+    const BroadcastStage::Dropped dropped =
+        broadcast_.dropEarly(ranks_.placeOf(rank), &inVain);
     StageBytes& bytes = peers_[rank].broadcast;
     bytes.received -= dropped.bytes;
     bytes.repaired = std::min(bytes.repaired, bytes.received);

@@ -11,13 +11,17 @@ namespace ubt {
 
 void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   SendQueue& queue = peers_[peer].queue;
-  const uint32_t limit =
-      layout_.slots(stage == Stage::kScatter ? peer : setup_.rank);
+  if (!takesSlots(peer) ||
+      (stage == Stage::kScatter && !ranks_.isMember(peer))) {
+    return;
+  }
+  const uint32_t limit = layout_.slots(
+      stage == Stage::kScatter ? ranks_.placeOf(peer) : ranks_.place());
   const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
   if (stage == Stage::kScatter) {
     for (; entered_ && !returned_ && slot < end; slot++) {
       // What was overwritten by the result is closed there anyway.
-      if (!broadcast_.received(peer).test(slot)) {
+      if (!received(peer).test(slot)) {
         queue.repeatScatter(slot);
       }
     }
@@ -25,12 +29,12 @@ void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   }
   // The order of closing says which of the closed slots were sent.
   BitSet unsent(limit);
-  const auto& order = scatter_.closedOrder();
+  const auto& order = orderFor(peer);
   for (size_t i = queue.broadcastSent(); i < order.size(); i++) {
     unsent.set(order[i]);
   }
   for (; slot < end; slot++) {
-    if (scatter_.isClosed(slot) && !unsent.test(slot)) {
+    if (isClosedFor(peer, slot) && !unsent.test(slot)) {
       queue.repeatBroadcast(slot);
     }
   }
@@ -43,20 +47,29 @@ bool Op::hasContribution(int rank) const {
 
 bool Op::hasData(int rank) const {
   const Peer& peer = peers_[rank];
-  const size_t closed = peer.inGroup ? 0 : scatter_.closedOrder().size();
+  const size_t closed = peer.inGroup ? 0 : orderFor(rank).size();
   return hasContribution(rank) ||
          (!peer.gone && peer.queue.hasBroadcast(closed));
 }
 
-// Completes what is to be sent of a slot of the own shard. False: the arena had
-// no room to keep it when the caller left.
-bool Op::result(DataSend* out) const {
+// Completes what is to be sent to a rank of a slot of the own shard: to a
+// co-owner the group's sum, to a member the result. False: the arena had no
+// room to keep it when the caller left.
+bool Op::result(int rank, DataSend* out) const {
   out->stage = Stage::kBroadcast;
-  out->contributors = scatter_.contributors(out->slot);
-  out->form = scatter_.form();
-  out->payload = scatter_.value(out->slot);
+  if (exchange_ != nullptr && ranks_.isMember(rank)) {
+    out->contributors = exchange_->contributors(out->slot);
+    out->form = Form::kPlain;
+    out->partial = exchange_->partial(out->slot);
+    out->payload = exchange_->value(out->slot);
+  } else {
+    out->contributors = scatter_.contributors(out->slot);
+    out->form = scatter_.form();
+    out->partial = false;
+    out->payload = scatter_.value(out->slot);
+  }
   out->payloadBytes =
-      out->contributors == 0 ? 0 : layout_.slotSize(setup_.rank, out->slot);
+      out->contributors == 0 ? 0 : layout_.slotSize(ranks_.place(), out->slot);
   return out->payload != nullptr || out->contributors == 0;
 }
 
@@ -64,7 +77,7 @@ bool Op::result(DataSend* out) const {
 // one.
 bool Op::nextResult(int rank, bool again, DataSend* out) {
   Peer& peer = peers_[rank];
-  const auto& order = scatter_.closedOrder();
+  const auto& order = orderFor(rank);
   uint32_t index = 0;
   while (again ? peer.queue.nextBroadcastAgain(&out->slot)
                : !peer.inGroup &&
@@ -75,7 +88,7 @@ bool Op::nextResult(int rank, bool again, DataSend* out) {
       out->lastPercentile =
           index >= StageProgress::firstMarked(scatter_.slots());
     }
-    if (result(out)) {
+    if (result(rank, out)) {
       return true;
     }
   }
@@ -119,7 +132,7 @@ bool Op::nextGroupData(DataSend* out) {
         peer.queue.broadcastSentTo(groupNext_);
       }
     }
-    if (result(out)) {
+    if (result(setup_.rank, out)) {
       return true;
     }
   }
@@ -132,17 +145,18 @@ bool Op::nextContribution(int rank, DataSend* out) {
   }
   SendQueue& queue = peers_[rank].queue;
   while (queue.nextScatter(&out->slot, &out->repair)) {
-    if (broadcast_.received(rank).test(out->slot)) {
+    const int shard = ranks_.placeOf(rank);
+    if (broadcast_.received(shard).test(out->slot)) {
       continue;  // closed there, and overwritten here
     }
     out->stage = Stage::kScatter;
     out->lastPercentile =
-        out->slot >= StageProgress::firstMarked(layout_.slots(rank));
+        out->slot >= StageProgress::firstMarked(layout_.slots(shard));
     out->contributors = 0;
-    out->form = contributed_[rank];
+    out->form = contributed_[shard];
     out->payload =
-        bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(out->slot);
-    out->payloadBytes = layout_.slotSize(rank, out->slot);
+        bucket_ + layout_.shardOffset(shard) + layout_.slotOffset(out->slot);
+    out->payloadBytes = layout_.slotSize(shard, out->slot);
     return true;
   }
   return false;
@@ -157,12 +171,12 @@ bool Op::nextData(int rank, DataSend* out) {
 }
 
 bool Op::progressRecord(int peer, ControlRecord* out) const {
-  const BitSet& received = broadcast_.received(peer);
-  if (returned_ || received.none()) {
+  const BitSet& here = received(peer);
+  if (returned_ || here.none()) {
     return false;
   }
   *out = ControlRecord::about(ControlType::kProgress, setup_.id);
-  out->slot = static_cast<uint32_t>(received.firstClear(0));
+  out->slot = static_cast<uint32_t>(here.firstClear(0));
   return true;
 }
 

@@ -39,19 +39,24 @@ TimePoint Op::broadcastEarlyEnd() const {
     return kNever;
   }
   const TimePoint end =
-      scatter_.closed() ? broadcastProgress_.earlyEnd(endDeadline_, patience)
-                        : kNever;
+      scatter_.closed() && exchanged()
+          ? broadcastProgress_.earlyEnd(endDeadline_, patience)
+          : kNever;
   return mostDone_ == kNever
              ? end
              : std::min(end, std::max(mostDone_, entry_) + patience);
 }
 
 TimePoint Op::nextDeadline() const {
-  TimePoint next = std::min(scatterDeadline_, scatterEarlyEnd());
+  TimePoint next = std::min({scatterDeadline_,
+                             scatterEarlyEnd(),
+                             exchangeDeadline_,
+                             exchangeEarlyEnd()});
   if (entered_ && !finished_) {
     next = std::min({next, endDeadline_, held_.at, broadcastEarlyEnd()});
   }
-  for (const Peer& peer : peers_) {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const Peer& peer = peers_[rank];
     if (peer.gone) {
       continue;
     }
@@ -61,7 +66,7 @@ TimePoint Op::nextDeadline() const {
     if (!scatter_.closed() && repairsScatter()) {
       next = std::min(next, peer.scatterRepair.at);
     }
-    if (entered_ && !finished_ && repairsBroadcast()) {
+    if (isAwaited(rank) && repairsBroadcast()) {
       next = std::min(next, peer.broadcastRepair.at);
     }
     if (returned_ && !peer.done) {
@@ -98,6 +103,10 @@ bool Op::excuse(TimePoint now) {
   }
   excused_ = true;
   scatterDeadline_ = now + missed;
+  if (exchangeDeadline_ != kNever) {
+    exchangeDeadline_ =
+        scatterDeadline_ + (bounds_.exchangeEnd - bounds_.scatter);
+  }
   return true;
 }
 
@@ -112,11 +121,15 @@ void Op::deadlinePassed(TimePoint now) {
     scatterEarly_ = true;
     expireScatter(now);
   }
+  if (now >= exchangeDeadline_ || now >= exchangeEarlyEnd()) {
+    expireExchange(now);
+  }
   if (now >= broadcastEarlyEnd()) {
     if (!scatter_.closed()) {
       scatterEarly_ = true;
       expireScatter(now);
     }
+    expireExchange(now);
     if (!finished_) {
       finish(EndedBy::kEarly);
     }
@@ -141,15 +154,16 @@ void Op::deadlinePassed(TimePoint now) {
     }
     if (!scatter_.closed() && repairsScatter() &&
         now >= peer.scatterRepair.at) {
-      if (peer.announced && !scatter_.contributed(rank).all()) {
-        askAgain(rank, Stage::kScatter, scatter_.contributed(rank));
+      if (peer.announced && owesContributions(rank)) {
+        askAgain(
+            rank, Stage::kScatter, scatter_.contributed(ranks_.placeOf(rank)));
       }
       schedule(&peer.scatterRepair, now, rank);
     }
-    if (entered_ && !finished_ && repairsBroadcast() &&
+    if (isAwaited(rank) && repairsBroadcast() &&
         now >= peer.broadcastRepair.at) {
-      if (!broadcast_.complete(rank)) {
-        askAgain(rank, Stage::kBroadcast, broadcast_.received(rank));
+      if (!received(rank).all()) {
+        askAgain(rank, Stage::kBroadcast, received(rank));
       }
       schedule(&peer.broadcastRepair, now, rank);
     }
@@ -176,8 +190,7 @@ std::string Op::missingRanks() {
       absent << " rank " << rank << " never entered"
              << setup_.host->silence(rank) << ";";
       firstAbsent = firstAbsent < 0 ? rank : firstAbsent;
-    } else if (!broadcast_.complete(rank) ||
-               !scatter_.contributed(rank).all()) {
+    } else if (!received(rank).all() || owesContributions(rank)) {
       slow << " rank " << rank << " did not deliver;";
       firstSlow = firstSlow < 0 ? rank : firstSlow;
     }
@@ -210,10 +223,13 @@ void Op::expire(TimePoint now) {
   if (!bounds_.warmup && !scatter_.closed()) {
     expireScatter(now);
   }
+  if (!needsEveryResult()) {
+    expireExchange(now);
+  }
   if (!finished_ && needsEveryResult()) {
     if (now < entry_ + bounds_.limit) {
       endDeadline_ = entry_ + bounds_.limit;
-    } else if (scatter_.closed() && broadcast_.complete()) {
+    } else if (isAllHere()) {
       finish(EndedBy::kComplete);  // held up for others' sake
     } else {
       failAtTimeout();

@@ -6,8 +6,7 @@
 namespace ubt {
 namespace {
 
-// Flag bits. Those not listed are kept for later versions, and refused by this
-// one.
+// Flag bits.
 constexpr uint8_t kFlagBroadcast = 0x01;
 constexpr uint8_t kFlagLastPercentile = 0x02;
 constexpr uint8_t kFlagTransformed = 0x04;
@@ -15,9 +14,10 @@ constexpr uint8_t kFlagHalted = 0x08;
 constexpr uint8_t kFlagRepair = 0x10;
 constexpr uint8_t kFlagSealed = 0x20;
 constexpr uint8_t kFlagClass = 0x40;
-constexpr uint8_t kKnownFlags = kFlagBroadcast | kFlagTransformed |
-                                kFlagLastPercentile | kFlagHalted |
-                                kFlagRepair | kFlagSealed | kFlagClass;
+constexpr uint8_t kFlagHierarchical = 0x80;  // of data alone
+
+// Beside the contributors of a result.
+constexpr uint32_t kPartial = 0x10000;
 
 }  // namespace
 
@@ -31,14 +31,17 @@ void PacketHeader::encode(std::byte* out) const {
       (form == Form::kTransformed ? kFlagTransformed : 0) |
       (halted ? kFlagHalted : 0) | (repair ? kFlagRepair : 0) |
       (sealed ? kFlagSealed : 0) |
-      (op.space == TagSpace::kClass ? kFlagClass : 0)));
+      (op.space == TagSpace::kClass ? kFlagClass : 0) |
+      (hierarchical ? kFlagHierarchical : 0)));
   cursor.put(static_cast<uint8_t>(elementType));
   cursor.put(op.tag);
   cursor.put(op.count);
   cursor.put(slot);
   cursor.put(source);
   cursor.put(destination);
-  cursor.put(stage == Stage::kScatter ? elements : uint32_t{contributors});
+  cursor.put(stage == Stage::kScatter
+                 ? elements
+                 : contributors | (partial ? kPartial : 0));
   cursor.put(epoch);
   cursor.put(number);
   cursor.put(tag);
@@ -61,8 +64,7 @@ bool PacketHeader::decode(const std::byte* data,
   out->epoch = cursor.get<uint64_t>();
   out->number = cursor.get<uint64_t>();
   out->tag = cursor.get<uint64_t>();
-  if (cursor.failed() || version != kVersion || (flags & ~kKnownFlags) ||
-      elementType >= kElementTypes ||
+  if (cursor.failed() || version != kVersion || elementType >= kElementTypes ||
       (type != static_cast<uint8_t>(PacketType::kData) &&
        type != static_cast<uint8_t>(PacketType::kControl))) {
     return false;
@@ -76,13 +78,16 @@ bool PacketHeader::decode(const std::byte* data,
   out->halted = (flags & kFlagHalted) != 0;
   out->repair = (flags & kFlagRepair) != 0;
   out->sealed = (flags & kFlagSealed) != 0;
+  out->hierarchical = (flags & kFlagHierarchical) != 0;
   const bool scatter = out->stage == Stage::kScatter;
   out->elements = scatter ? stageField : 0;
   out->contributors = scatter ? 0 : static_cast<uint16_t>(stageField);
-  if (!scatter && stageField > UINT16_MAX) {
+  out->partial = !scatter && (stageField & kPartial) != 0;
+  const bool control = (out->number & kControlNumber) != 0;
+  if ((!scatter && stageField > (UINT16_MAX | kPartial)) ||
+      (out->partial && !out->hierarchical) || (control && out->hierarchical)) {
     return false;
   }
-  const bool control = (out->number & kControlNumber) != 0;
   return control == (out->type == PacketType::kControl);
 }
 

@@ -33,6 +33,10 @@ struct PacketHeader {
   bool repair = false;          // sent again on request
   bool halted = false;          // its sender begins no op any more (Halt)
   bool sealed = false;          // encrypted (packet_seal.h)
+  bool hierarchical = false;    // data, of an op of that shape
+  // Of a result of such an op: some group's sum is not in it, but may be in
+  // what other groups got.
+  bool partial = false;
   ElementType elementType = ElementType::kFloat32;
   OpId op;
   uint32_t slot = 0;

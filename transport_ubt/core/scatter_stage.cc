@@ -250,7 +250,9 @@ void ScatterStage::close(uint32_t index) {
   if (setup_.order == SumOrder::kRank) {
     putSum(index, sumRows(index, form_));
   }
-  scale(index, accumulator(index), setup_.size, slot.contributors);
+  if (setup_.rescale) {
+    scale(index, accumulator(index), setup_.size, slot.contributors);
+  }
 }
 
 // Times ranks / contributors.

@@ -19,7 +19,9 @@ namespace ubt {
 // and closes slots: each as soon as all ranks are in it, the rest at the
 // bound. Sums lie in the arena until the local caller comes; then in the
 // caller's own memory, so that nothing is copied on the way. Closing is final.
-// A closed slot holds the sum times ranks / contributors.
+// A closed slot holds the sum times ranks / contributors. (Where ranks form
+// groups, "ranks" are the members of one, by their places, and a closed slot
+// holds the sum as it is: it is no result yet.)
 //
 // A rank contributes in one form, and ranks may differ in it. If they do, sums
 // of each form are kept apart, no slot closes before all of them do, and the
@@ -48,6 +50,7 @@ class ScatterStage {
     uint64_t seed = 0;                     // of transformed contributions
     const Reduction* reduction = nullptr;  // outlives this, as does the arena
     Arena* arena = nullptr;
+    bool rescale = true;  // false: a closed slot holds the bare sum
   };
 
   ScatterStage(const ShardLayout& layout, const Setup& setup);

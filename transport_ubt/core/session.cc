@@ -50,7 +50,8 @@ Session::Session(const Setup& setup, SharedState* shared)
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
                   : OutPacket::kHeadBytesMax),
       multicast_(multicastOf(setup, &opened_)),
-      classes_(setup_.options, setup.size),
+      classes_{SizeClasses(setup_.options, setup.size),
+               SizeClasses(setup_.options, setup.size)},
       transform_(setup.options.hadamard),
       halt_(setup.options.haltLoss),
       lead_(setup.options.leadOps, setup.options.leadBytes) {
@@ -279,6 +280,8 @@ Op* Session::start(TimePoint now,
   setup.rank = setup_.rank;
   setup.size = setup_.size;
   setup.slotBytesMax = setup_.slotBytesMax;
+  setup.groups =
+      setup_.groups && setup_.groups->even() ? &*setup_.groups : nullptr;
   setup.options = &setup_.options;
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
@@ -311,10 +314,9 @@ Op* Session::startFromPeer(TimePoint now,
     *whyNot = Counter::kTooEarly;
     return nullptr;
   }
-  const size_t bytes =
-      Op::bytesFor(ShardLayout(shape, setup_.size, setup_.slotBytesMax),
-                   setup_.rank,
-                   setup_.size);
+  const OpRanks ranks = ranksOf(shape.hierarchical());
+  const size_t bytes = Op::bytesFor(
+      ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks);
   ArenaBuffer room = shared_->arena.reserve(bytes);
   if (!room && makeRoom()) {
     room = shared_->arena.reserve(bytes);
@@ -333,7 +335,7 @@ void Session::forgetIfDone(const OpId& id) {
   const Op* const op = find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
     lead_.doneEverywhere(op->shape().bytes());
-    classes_.done(*op);
+    classesOf(op->shape().hierarchical()).done(*op);
     ops_.erase(id);
     admit();
   }

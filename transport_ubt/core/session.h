@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/peer_link.h"
+#include "transport_ubt/core/rank_groups.h"
 #include "transport_ubt/core/receive_window.h"
 #include "transport_ubt/core/size_classes.h"
 #include "transport_ubt/core/stage_bound.h"
@@ -52,6 +54,9 @@ class Session : private OpHost {
     std::vector<PeerKeys> keys;         // by rank; the own one unused
     GroupSeed groupSeed{};              // fresh; of the own multicast
     std::vector<uint64_t> windowBytes;  // by rank: its window, at most
+    // The groups of hierarchical ops, the same on all ranks; without them, or
+    // if they are of unlike sizes, those run as all others do.
+    std::optional<RankGroups> groups;
     Options options;
   };
 
@@ -65,6 +70,8 @@ class Session : private OpHost {
   int size() const { return setup_.size; }
   const Options& options() const { return setup_.options; }
   size_t slotBytesMax() const { return setup_.slotBytesMax; }
+  // Whether an op of a hierarchical shape runs in more groups than one.
+  bool hasGroups() const { return ranksOf(true).grouped(); }
 
   // Callers ------------------------------------------------------------------
 
@@ -141,6 +148,7 @@ class Session : private OpHost {
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
   void learnFrom(const Op& op, const OpReport& report);
+  void tookStage(int peer, const ControlRecord& record);
   void haltIfDue();
   void halt(const std::string& why);
   Form contributionForm() const;
@@ -158,6 +166,18 @@ class Session : private OpHost {
                     Counter* whyNot);
   TagCounts& tagsOf(TagSpace space) {
     return tags_[static_cast<size_t>(space)];
+  }
+  // Hierarchical ops have three stages, each with other peers than a plain
+  // op's: what they learn is theirs.
+  SizeClasses& classesOf(bool hierarchical) {
+    return classes_[hierarchical ? 1 : 0];
+  }
+  OpRanks ranksOf(bool hierarchical) const {
+    return {setup_.rank,
+            setup_.size,
+            hierarchical && setup_.groups && setup_.groups->even()
+                ? &*setup_.groups
+                : nullptr};
   }
   bool isOver(const OpId& id) const;
   void forgetIfDone(const OpId& id);
@@ -208,7 +228,7 @@ class Session : private OpHost {
   Multicast multicast_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space
-  SizeClasses classes_;
+  std::array<SizeClasses, 2> classes_;      // of plain and hierarchical ops
   TransformSwitch transform_;
   Halt halt_;
   Lead lead_;

@@ -79,11 +79,14 @@ Counter Session::dataIn(TimePoint now,
     }
     const OpShape shape{header.elements,
                         header.elementType,
-                        setup_.options.fingerprint(),
+                        setup_.options.fingerprint() |
+                            (header.hierarchical ? OpShape::kHierarchical : 0),
                         header.op.space};
-    const ShardLayout layout(shape, setup_.size, setup_.slotBytesMax);
-    if (header.slot >= layout.slots(setup_.rank) ||
-        bytes != layout.slotSize(setup_.rank, header.slot)) {
+    const OpRanks ranks = ranksOf(header.hierarchical);
+    const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
+    if (!ranks.isMember(header.source) ||
+        header.slot >= layout.slots(ranks.place()) ||
+        bytes != layout.slotSize(ranks.place(), header.slot)) {
       return Counter::kMismatched;  // no op begins with what does not fit it
     }
     Counter whyNot{};
@@ -135,7 +138,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         }
       }
       if (op != nullptr) {
-        op->announced(peer, record.shape);
+        op->announced(now, peer, record.shape);
       } else {  // over here: the peer is late, and should know it is heard
         control(peer,
                 ControlRecord::about(ControlType::kAnnounceSeen, record.op),
@@ -189,12 +192,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       forgetIfDone(record.op);
       return;
     case ControlType::kTookStage:
-      if (record.sizeClass < SizeClasses::kClasses) {
-        classes_.sample(peer,
-                        record.sizeClass,
-                        {std::chrono::microseconds(record.scatterUs),
-                         std::chrono::microseconds(record.broadcastUs)});
-      }
+      tookStage(peer, record);
       return;
     case ControlType::kGroupKey:
       multicast_.keyIn(peer, record.groupKey);

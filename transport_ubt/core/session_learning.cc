@@ -27,7 +27,7 @@ OpBounds Session::boundsFor(TimePoint now,
       late = std::max(late, peer.late(now));
     }
   }
-  return classes_.boundsFor(shape, late, limit);
+  return classesOf(shape.hierarchical()).boundsFor(shape, late, limit);
 }
 
 // Every packet carries it on. What has begun ends by its bound, but what has
@@ -79,10 +79,14 @@ void Session::learnFrom(const Op& op, const OpReport& report) {
     return static_cast<uint32_t>(std::min<int64_t>(
         took / std::chrono::microseconds(1), kNobodyTakesLongerUs));
   };
-  const SizeClasses::Sample took = classes_.returned(setup_.rank, op);
+  const bool hierarchical = op.shape().hierarchical();
+  const SizeClasses::Sample took =
+      classesOf(hierarchical).returned(setup_.rank, op);
   ControlRecord record;
   record.type = ControlType::kTookStage;
-  record.sizeClass = SizeClasses::of(op.shape().bytes());
+  record.sizeClass =
+      static_cast<uint8_t>(SizeClasses::of(op.shape().bytes()) |
+                           (hierarchical ? SizeClasses::kClasses : 0));
   record.scatterUs = microseconds(took.scatter);
   record.broadcastUs = microseconds(took.broadcast);
   for (int peer = 0; peer < setup_.size; peer++) {
@@ -91,6 +95,17 @@ void Session::learnFrom(const Op& op, const OpReport& report) {
           transform_.wanted() ? Form::kTransformed : Form::kPlain;
       control(peer, record, false);
     }
+  }
+}
+
+void Session::tookStage(int peer, const ControlRecord& record) {
+  const bool hierarchical = (record.sizeClass & SizeClasses::kClasses) != 0;
+  if (record.sizeClass < 2 * SizeClasses::kClasses) {
+    classesOf(hierarchical)
+        .sample(peer,
+                record.sizeClass % SizeClasses::kClasses,
+                {std::chrono::microseconds(record.scatterUs),
+                 std::chrono::microseconds(record.broadcastUs)});
   }
 }
 

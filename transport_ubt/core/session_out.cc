@@ -96,6 +96,8 @@ PacketHeader Session::headerOf(const Op& op, const DataSend& send) {
   header.form = send.form;
   header.lastPercentile = send.lastPercentile;
   header.repair = send.repair;
+  header.hierarchical = op.shape().hierarchical();
+  header.partial = send.partial;
   header.elementType = op.shape().type;
   header.op = op.id();
   header.slot = send.slot;

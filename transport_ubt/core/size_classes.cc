@@ -29,7 +29,8 @@ SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass,
   const auto bounds = [&](const Learned& learned, int64_t factor) {
     return Sample{
         learned.scatter.bound(options_.boundMode, lateness) * factor,
-        learned.broadcast.bound(options_.boundMode, lateness) * factor};
+        learned.broadcast.bound(options_.boundMode, lateness) * factor,
+        learned.exchange.bound(options_.boundMode, lateness) * factor};
   };
   Sample found;
   for (const auto& [other, learned] : classes_) {
@@ -48,7 +49,8 @@ SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass,
       return larger;
     }
     return {std::min(found.scatter, larger.scatter),
-            std::min(found.broadcast, larger.broadcast)};
+            std::min(found.broadcast, larger.broadcast),
+            std::min(found.exchange, larger.exchange)};
   }
   return found;
 }
@@ -64,11 +66,14 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     bounds.warmup = classOf(sizeClass).ops < options_.warmupOps;
     bounds.scatter = options_.boundScatter;
     bounds.broadcast = options_.boundBroadcast;
+    bounds.exchange =
+        shape.hierarchical() ? options_.boundBroadcast : Duration{0};
   } else {
     const Sample own = learned(sizeClass, lateness);
     bounds.warmup = own.scatter == Duration{0};
     bounds.scatter = own.scatter;
     bounds.broadcast = own.broadcast;
+    bounds.exchange = own.exchange;
   }
   if (bounds.warmup) {
     bounds.scatter = bounds.broadcast = bounds.end = limit;
@@ -85,19 +90,24 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
           std::max(sizes.broadcastEarly.patience(), lateness);
     }
   }
-  const Duration both = bounds.scatter + bounds.broadcast;
+  const Duration all = bounds.scatter + bounds.exchange + bounds.broadcast;
   bounds.end = options_.repair == RepairPolicy::kNone
-                   ? both
-                   : both * options_.hardBoundFactor;
+                   ? all
+                   : all * options_.hardBoundFactor;
   if (bounds.end > limit) {
+    const Duration most = limit / (shape.hierarchical() ? 3 : 2);
     bounds.end = limit;
-    bounds.scatter = std::min(bounds.scatter, limit / 2);
-    bounds.broadcast = std::min(bounds.broadcast, limit / 2);
+    bounds.scatter = std::min(bounds.scatter, most);
+    bounds.exchange = std::min(bounds.exchange, most);
+    bounds.broadcast = std::min(bounds.broadcast, most);
   }
+  // What is left is for the results.
+  bounds.exchangeEnd = bounds.end - bounds.broadcast;
   if (options_.repair == RepairPolicy::kBoth) {
     // Contributions are asked for as well, for half of the hard bound; the
     // other half is for the results.
     bounds.scatter = bounds.end / 2;
+    bounds.exchangeEnd = std::max(bounds.exchangeEnd, bounds.end / 4 * 3);
   }
   return bounds;
 }
@@ -108,6 +118,9 @@ SizeClasses::Sample SizeClasses::returned(int rank, const Op& op) {
   sizes.ops++;
   if (op.scatterTook() > Duration{0}) {
     sizes.scatter.complete(op.scatterTook(), op.warmup());
+  }
+  if (op.exchangeTook() > Duration{0}) {
+    sizes.exchange.complete(op.exchangeTook(), op.warmup());
   }
   if (op.broadcastTook() > Duration{0}) {
     sizes.broadcast.complete(op.broadcastTook(), op.warmup());
@@ -135,6 +148,9 @@ void SizeClasses::done(const Op& op) {
   sizes.broadcastEarly.done(op.broadcastHaste());
   if (op.scatterCutShort()) {
     sizes.scatter.cutShort(op.bounds().scatter);
+  }
+  if (op.exchangeCutShort()) {
+    sizes.exchange.cutShort(op.bounds().exchange);
   }
   if (op.broadcastCutShort()) {
     sizes.broadcast.cutShort(op.bounds().broadcast);

@@ -25,6 +25,7 @@ class SizeClasses {
   struct Sample {
     Duration scatter{0};
     Duration broadcast{0};
+    Duration exchange{0};  // a local matter
   };
 
   // `options` must outlive this.
@@ -49,6 +50,7 @@ class SizeClasses {
 
     uint32_t ops = 0;
     StageBound scatter;
+    StageBound exchange;
     StageBound broadcast;
     EarlyTimeout scatterEarly;
     EarlyTimeout broadcastEarly;

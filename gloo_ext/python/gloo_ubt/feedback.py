@@ -16,18 +16,24 @@ class _Bucket:
     def __init__(self, gradient: torch.Tensor, report: Dict[str, Any]) -> None:
         self.elements = gradient.numel()
         self.shard_elements = report["shard_elements"]
+        # Of groups of ranks, the first one's; else ranks own their own.
+        self.shard_owners = report["shard_owners"]
         begin, count = report["own_shard"]
         self.own = gradient[begin:begin + count].clone()
         # (where, what stands there)
         self.filled = [(begin, gradient[begin:begin + count].clone())
                        for begin, count in report["filled"]]
 
-    def owners(self) -> List[int]:
+    def lacking(self) -> List[int]:
+        """The shards that a part was filled in of."""
         return [begin // self.shard_elements for begin, _ in self.filled]
 
-    def shard(self, owner: int) -> Tuple[int, int]:
-        """Where an owner's shard begins and ends."""
-        begin = min(owner * self.shard_elements, self.elements)
+    def owner(self, shard: int) -> int:
+        return self.shard_owners[shard] if self.shard_owners else shard
+
+    def place(self, shard: int) -> Tuple[int, int]:
+        """Where a shard begins and ends."""
+        begin = min(shard * self.shard_elements, self.elements)
         return begin, min(begin + self.shard_elements, self.elements)
 
 
@@ -56,7 +62,7 @@ class Feedback:
         self._size = dist.get_world_size(group)
         self._newest: Dict[int, _Bucket] = {}  # by index, as the others
         self._asked: Dict[int, _Bucket] = {}
-        self._gaps: Optional[torch.Tensor] = None  # (buckets, owners)
+        self._gaps: Optional[torch.Tensor] = None  # (buckets, shards)
         self._answer: Any = None
         self._owed: Dict[int, List[Tuple[int, torch.Tensor]]] = {}
         self._steps = 0
@@ -101,21 +107,22 @@ class Feedback:
         self._gaps = torch.zeros(max(self._asked) + 1, self._size,
                                  dtype=torch.int32)
         for index, bucket in self._asked.items():
-            for owner in bucket.owners():
-                self._gaps[index, owner] = 1
+            for shard in bucket.lacking():
+                self._gaps[index, shard] = 1
         self._answer = dist.all_reduce(self._gaps, dist.ReduceOp.MAX,
                                        group=self._group, async_op=True)
 
     def _make_good(self) -> None:
-        for index, owner in self._gaps.nonzero().tolist():
+        for index, shard in self._gaps.nonzero().tolist():
             bucket = self._asked[index]
-            begin, end = bucket.shard(owner)
-            shard = (bucket.own if owner == self._rank
-                     else bucket.own.new_empty(end - begin))
-            dist.broadcast(shard, src=self._global_rank(owner),
+            begin, end = bucket.place(shard)
+            owner = bucket.owner(shard)
+            values = (bucket.own if owner == self._rank
+                      else bucket.own.new_empty(end - begin))
+            dist.broadcast(values, src=self._global_rank(owner),
                            group=self._group)
             self._owed.setdefault(index, []).extend(
-                (at, shard[at - begin:at - begin + filled.numel()] - filled)
+                (at, values[at - begin:at - begin + filled.numel()] - filled)
                 for at, filled in bucket.filled if begin <= at < end)
 
     def _global_rank(self, rank: int) -> int:

@@ -53,6 +53,8 @@ class BeforeThereIsAWorker(unittest.TestCase):
                 (["--algorithms", "hierarchical_transpose", "--ranks", "4"],
                  ("hierarchical_transpose", "4 ranks", "GLOO_UBT_GROUPS=3",
                   "divisor")),
+                (["--algorithms", "hierarchical_optireduce", "--ranks", "4"],
+                 ("hierarchical_optireduce", "4 ranks", "GLOO_UBT_GROUPS=3")),
                 (["--algorithms", "optireduce", "--ranks", "1"],
                  ("optireduce", "at least 2 ranks"))):
             with self.subTest(argv=argv), mock.patch.dict(

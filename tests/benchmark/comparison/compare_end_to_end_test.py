@@ -136,6 +136,25 @@ class Local(unittest.TestCase):
         self.assertGreater(none["worst_se"], none["mse"])
         self.assertGreater(none["drift_fraction"], 0)
 
+    def test_groups_lose_and_are_verified(self):
+        # Groups that lack each other's sums (none) differ.
+        for repair in ("broadcast", "none"):
+            with self.subTest(repair=repair), unittest.mock.patch.dict(
+                    os.environ, {"GLOO_UBT_FAULT": "loss:0.02,seed:7",
+                                 "GLOO_UBT_MTU": "1500",  # many datagrams
+                                 "GLOO_UBT_REPAIR": repair,
+                                 "GLOO_UBT_BOUND": "100ms"}), \
+                    tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "rows.json")
+                code, _, err = run_compare(
+                    "--ranks", "4", "--elements", "100000", "--seconds",
+                    "0.5", "--json", path, "--algorithms",
+                    "hierarchical_optireduce")
+                self.assertEqual(0, code, err)
+                with open(path, encoding="utf-8") as file:
+                    [row] = json.load(file)
+                self.assertGreater(row["loss_fraction"], 0)
+
     def test_a_wrong_variable_is_named(self):
         with unittest.mock.patch.dict(
                 os.environ, {"GLOO_UBT_REPAIR": "sometimes"}):

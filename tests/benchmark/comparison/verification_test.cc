@@ -158,6 +158,19 @@ TEST_F(VerificationTest, whatStandsInForAResultIsKnown) {
   EXPECT_FALSE(verification_.verifyExact(result.data(), {}));
 }
 
+// Groups that lack others' sums say so, not which.
+TEST_F(VerificationTest, whatNobodyCanNameIsPassedOver) {
+  auto result = completeSum(&Verification::fillExact);
+  for (size_t i = 50; i < 60; i++) {
+    result[i] = -1;
+  }
+  EXPECT_TRUE(verification_.verifyExact(
+      result.data(), {{{1, 55, 5}}, {{Gaps::kUnknown, 50, 10}}}));
+  EXPECT_FALSE(verification_.verifyExact(result.data(),
+                                         {{}, {{Gaps::kUnknown, 51, 9}}}));
+  EXPECT_FALSE(verification_.verifyExact(result.data(), {{}, {{-2, 50, 10}}}));
+}
+
 TEST_F(VerificationTest, nonsenseReportsAreNotVerified) {
   const auto result = completeSum(&Verification::fillExact);
   for (const RankRange range :

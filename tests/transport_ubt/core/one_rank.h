@@ -34,6 +34,7 @@ class OneRank {
     size_t arenaBytes = 1 << 20;
     uint64_t windowBytes = 1 << 20;
     int sessions = 1;
+    int groups = 1;
     Options options = boundedBy(std::chrono::milliseconds(10));
   };
 
@@ -53,6 +54,7 @@ class OneRank {
     own.slotBytesMax = setup.slotBytes;
     own.keys.resize(setup.size);
     own.windowBytes.assign(setup.size, setup.windowBytes);
+    own.groups = RankGroups::equal(setup.size, setup.groups);
     own.options = setup.options;
     for (int i = 0; i < setup.sessions; i++) {
       own.epoch = kEpoch + i;

@@ -60,6 +60,8 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   in.destination = *rc::gen::arbitrary<uint16_t>();
   in.elements = *rc::gen::arbitrary<uint32_t>();
   in.contributors = *rc::gen::arbitrary<uint16_t>();
+  in.hierarchical = in.type == PacketType::kData && *rc::gen::arbitrary<bool>();
+  in.partial = in.hierarchical && *rc::gen::arbitrary<bool>();
   in.epoch = *rc::gen::arbitrary<uint64_t>();
   in.number = *rc::gen::arbitrary<uint64_t>() >> 1;
   if (in.type == PacketType::kControl) {
@@ -73,6 +75,8 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   std::byte again[PacketHeader::kBytes];
   out.encode(again);
   RC_ASSERT(std::equal(bytes, bytes + sizeof(bytes), again));
+  RC_ASSERT(out.hierarchical == in.hierarchical);
+  RC_ASSERT(out.partial == (in.partial && in.stage == Stage::kBroadcast));
 }
 
 TEST(PacketHeader, RefusesWhatItDoesNotKnow) {
@@ -87,9 +91,10 @@ TEST(PacketHeader, RefusesWhatItDoesNotKnow) {
     size_t offset;
     int value;
   };
-  // Version, type, kept flags, element type, control's number in data.
+  // Version, type, element type, control's number in data; more contributors
+  // than there can be, a partial result of an op that is not hierarchical.
   for (const Change& change :
-       {Change{0, 2}, {1, 0}, {1, 3}, {2, 0x80}, {3, 4}, {39, 0x80}}) {
+       {Change{0, 2}, {1, 0}, {1, 3}, {3, 4}, {39, 0x80}, {22, 2}, {22, 1}}) {
     std::byte bad[PacketHeader::kBytes];
     std::copy(good, good + sizeof(good), bad);
     bad[change.offset] = static_cast<std::byte>(change.value);

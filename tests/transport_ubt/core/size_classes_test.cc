@@ -266,5 +266,52 @@ TEST_F(SizeClassesTest, NoCallOutlastsItsLimit) {
   expect(at(100), ms(50), ms(20), ms(100));
 }
 
+// Where ranks form groups ----------------------------------------------------
+
+class HierarchicalBounds : public SizeClassesTest {
+ protected:
+  OpBounds grouped(Duration limit) {
+    options_.warmupOps = 0;
+    options_.boundScatter = milliseconds(10);
+    options_.boundBroadcast = milliseconds(20);
+    OpShape shape = floats(64);
+    shape.fingerprint |= OpShape::kHierarchical;
+    return classes_.boundsFor(shape, kPrompt, limit);
+  }
+};
+
+TEST_F(HierarchicalBounds, ACallHasThreeStages) {
+  const OpBounds bounds = grouped(kLimit);
+  expect(bounds, milliseconds(10), milliseconds(20), milliseconds(4 * 50));
+  EXPECT_EQ(bounds.exchange, milliseconds(20));
+  // Results have a stage's time left.
+  EXPECT_EQ(bounds.exchangeEnd, milliseconds(180));
+  EXPECT_EQ(this->bounds(64).exchange, Duration{0});  // of a plain one
+}
+
+TEST_F(HierarchicalBounds, WithoutRepairEachStageHasItsBound) {
+  options_.repair = RepairPolicy::kNone;
+  const OpBounds bounds = grouped(kLimit);
+  EXPECT_EQ(bounds.end, milliseconds(50));
+  EXPECT_EQ(bounds.exchangeEnd, milliseconds(30));
+}
+
+TEST_F(HierarchicalBounds, SumsAreNotGivenUpBeforeContributions) {
+  options_.repair = RepairPolicy::kBoth;
+  for (const uint32_t factor : {1, 2, 4}) {
+    options_.hardBoundFactor = factor;
+    const OpBounds bounds = grouped(kLimit);
+    EXPECT_GT(bounds.exchangeEnd, bounds.scatter);
+    EXPECT_LT(bounds.exchangeEnd, bounds.end);
+  }
+}
+
+TEST_F(HierarchicalBounds, NoStageOutlastsAThirdOfTheLimit) {
+  const OpBounds bounds = grouped(milliseconds(30));
+  expect(bounds, milliseconds(10), milliseconds(10), milliseconds(30));
+  EXPECT_EQ(bounds.exchange, milliseconds(10));
+  EXPECT_EQ(bounds.exchangeEnd, milliseconds(20));
+}
+
 }  // namespace
 }  // namespace ubt

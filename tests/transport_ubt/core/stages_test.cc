@@ -52,7 +52,7 @@ class Stages : public ::testing::Test {
   const ShardLayout layout_{shape(), kRanks, kSlotBytes};
   // Rank 1 of three.
   ScatterStage scatter_ = scatterBy(SumOrder::kArrival);
-  BroadcastStage broadcast_{layout_, 1, kRanks, &arena_};
+  BroadcastStage broadcast_{layout_, 1, kRanks, kRanks, &arena_};
   std::vector<float> bucket_;
 };
 
