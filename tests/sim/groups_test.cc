@@ -107,8 +107,11 @@ TEST(SimGroups, BroadcastRepairLeavesNoDrift) {
     const SimResult result = runChecked(options);
     EXPECT_EQ(result.errors, 0u);
     EXPECT_EQ(result.driftElements, 0u);
-    // With groups of one there is nothing but sums to lose.
-    EXPECT_EQ(result.pairsMissing > 0, ranks.ranks > ranks.groups);
+    // Groups of one lose nothing but sums; but who comes late, for it waited
+    // for the last op's, may be left out by all.
+    if (ranks.ranks > ranks.groups) {
+      EXPECT_GT(result.pairsMissing, 0u);
+    }
   }
 }
 

@@ -94,7 +94,7 @@ class ReceiveWindow {
   static constexpr uint64_t kGrowth = 32;
   static constexpr uint64_t kReturn = 8;
   static constexpr uint64_t kBelowLoss = 10;
-  static constexpr uint64_t kChance = 50;  // one in so many gets lost by it
+  static constexpr uint64_t kChance = 20;  // one in so many gets lost by it
   static constexpr double kShrink = 0.8;
 
   // What was lost with a window that has come: by a queue too short for it?
