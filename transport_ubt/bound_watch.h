@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "transport_ubt/core/op_report.h"
@@ -9,12 +11,17 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Notices a bound, set by hand, that is too short for most of what others send
+// Notices bounds, set by hand, that are too short for most of what others send
 // ever to come in time. Not thread-safe.
 class BoundWatch {
  public:
-  // In so many calls in a row. One burst of others is shorter.
+  // In so many calls in a row, of one size class. One burst of others is
+  // shorter.
   static constexpr int kCalls = 10;
+
+  // Takes what was set (Options).
+  BoundWatch(::ubt::Duration scatter, ::ubt::Duration broadcast)
+      : scatter_(scatter), broadcast_(broadcast) {}
 
   // A call has returned. What to warn of: empty but for the first time that
   // this is the kCalls-th in a row whose scatter stage ended at its bound
@@ -22,11 +29,19 @@ class BoundWatch {
   std::string returned(const ::ubt::OpReport& report);
 
  private:
+  struct Row {
+    int calls = 0;
+    // In all of them, of ranks that had entered. Bytes.
+    uint64_t expected = 0;
+    uint64_t received = 0;
+  };
+
+  std::string advice(const Row& row, ::ubt::Duration ended) const;
+
+  const ::ubt::Duration scatter_;
+  const ::ubt::Duration broadcast_;
   bool said_ = false;
-  int calls_ = 0;  // of the row
-  // In all of them, of ranks that had entered. Bytes.
-  uint64_t expected_ = 0;
-  uint64_t received_ = 0;
+  std::map<uint32_t, Row> rows_;  // by size class
 };
 
 }  // namespace ubt

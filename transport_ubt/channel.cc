@@ -29,6 +29,8 @@ constexpr uint64_t kFarewellSlot = 0xfd00000000000000;
 Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
     : engine_(std::move(engine)),
       mesh_(std::move(mesh)),
+      boundWatch_(settings().protocol.boundScatter,
+                  settings().protocol.boundBroadcast),
       watchable_(mesh_.size, true) {
   hello_.port = address().port();
   hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());

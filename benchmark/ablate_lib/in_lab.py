@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs in the lab: the real transport, all jobs of an environment in turns."""
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 
 from compare_lib import in_lab
 from compare_lib.collect import collect
+from compare_lib.errors import CompareError
 from compare_lib.processes import PrivateRedis, Workers
 from compare_lib.progress import Progress
 from compare_lib.table import verdict
@@ -77,17 +79,21 @@ def _side_by_side(arguments: argparse.Namespace, worker: str,
     for number, change in enumerate(changes):
         options += ["--variant", " ".join([f"job{number}", *(
             f"{name}={value}" for name, value in change.lab.items())])]
-    with Lab(settings) as lab:
-        accounts = in_lab.Accounts(lab)
-        with Workers(worker, options, range(settings.hosts), settings.hosts,
-                     lab) as workers:
-            found = collect(workers, len(changes), accounts, progress)
+    try:
+        with Lab(settings) as lab:
+            accounts = in_lab.Accounts(lab)
+            with Workers(worker, options, range(settings.hosts),
+                         settings.hosts, lab) as workers:
+                found = collect(workers, len(changes), accounts, progress)
+    except CompareError as error:  # the other environments' stand
+        return [Run((), *[math.nan] * 4, failed=str(error)) for _ in changes]
     return [run_of(row, samples) for row, samples in found]
 
 
 def run_of(row: Mapping, samples_us: Sequence[float]) -> Run:
     """Of what a worker reports."""
     sound = verdict(row)
+    failed = "" if sound == "yes" else f"its results are {sound}"
     return Run([us / 1000 for us in samples_us], row["loss_fraction"],
-               row["drift_fraction"], row["mse"], row["worst_se"],
-               "" if sound == "yes" else f"its results are {sound}")
+               row["drift_fraction"], row["mse"], row["worst_se"], failed,
+               f"{row['algorithm']}: {failed}" if sound == "WRONG" else "")

@@ -19,7 +19,7 @@ WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
 
 # What the real transport has there, where the simulator's own defaults suit
 # small jobs: transport_ubt/core/endpoint.h and settings.h.
-_SOCKET = {"window_bytes": "2097152", "window_bytes_min": "262144",
+_SOCKET = {"window_bytes": "2097152", "window_bytes_min": "65536",
            "arena_bytes": "268435456"}
 _HEADERS = 28 + 48  # IP's and UDP's, then the protocol's
 _SLOT_STEP = 64

@@ -38,7 +38,7 @@ std::string after(BoundWatch* watch, int calls, const ::ubt::OpReport& report) {
 }
 
 TEST(BoundWatch, NamesTheBoundThePaceAndWhatToSet) {
-  BoundWatch watch;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
   EXPECT_EQ(after(&watch, BoundWatch::kCalls - 1, expired(250)), "");
   EXPECT_THAT(watch.returned(expired(250)),
               AllOf(HasSubstr("10 calls in a row ended at 4ms with 75 %"),
@@ -47,15 +47,34 @@ TEST(BoundWatch, NamesTheBoundThePaceAndWhatToSet) {
 }
 
 TEST(BoundWatch, SaysSoOnce) {
-  BoundWatch watch;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
   EXPECT_NE(after(&watch, BoundWatch::kCalls, expired(250)), "");
   EXPECT_EQ(after(&watch, 100, expired(250)), "");
-  EXPECT_EQ(watch.returned({}), "");
+  EXPECT_EQ(watch.returned(expired(1000)), "");
   EXPECT_EQ(after(&watch, 100, expired(250)), "");
 }
 
+TEST(BoundWatch, KnowsWhatWasSetWhereStagesEndLater) {
+  BoundWatch watch(milliseconds(1), milliseconds(2));
+  EXPECT_THAT(after(&watch, BoundWatch::kCalls, expired(250)),
+              AllOf(HasSubstr("ended at 4ms"),
+                    HasSubstr("some 16ms:"),
+                    HasSubstr("GLOO_UBT_BOUND=8ms,16ms,")));
+}
+
+TEST(BoundWatch, OtherSizesAreNoComfort) {
+  BoundWatch watch(milliseconds(4), milliseconds(4));
+  ::ubt::OpReport small = expired(1000);
+  small.scatter[1].expected = small.scatter[1].received = 100;
+  std::string said;
+  for (int i = 0; i < BoundWatch::kCalls; i++) {
+    said += watch.returned(expired(250)) + watch.returned(small);
+  }
+  EXPECT_NE(said, "");
+}
+
 TEST(BoundWatch, HasNoPaceWhereNothingComes) {
-  BoundWatch watch;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
   ::ubt::OpReport report = expired(0);
   report.boundScatter = microseconds(1500);
   EXPECT_THAT(after(&watch, BoundWatch::kCalls, report),
@@ -63,9 +82,8 @@ TEST(BoundWatch, HasNoPaceWhereNothingComes) {
 }
 
 TEST(BoundWatch, LeavesBurstsAlone) {
-  BoundWatch watch;
-  ::ubt::OpReport complete;
-  complete.bounded = true;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
+  const ::ubt::OpReport complete = expired(1000);
   for (int i = 0; i < 5; i++) {
     EXPECT_EQ(after(&watch, BoundWatch::kCalls - 1, expired(250)), "");
     EXPECT_EQ(watch.returned(complete), "");
@@ -74,17 +92,17 @@ TEST(BoundWatch, LeavesBurstsAlone) {
 }
 
 TEST(BoundWatch, LeavesAloneWhatIsMostlyThere) {
-  BoundWatch watch;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
   EXPECT_EQ(after(&watch, 100, expired(500)), "");
 }
 
 TEST(BoundWatch, RanksThatHaveNotEnteredAreNoFaultOfTheBound) {
-  BoundWatch watch;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
   EXPECT_EQ(after(&watch, 100, expired(0, 1000)), "");
 }
 
 TEST(BoundWatch, EarlyEndsAreNoFaultOfTheBound) {
-  BoundWatch watch;
+  BoundWatch watch(milliseconds(4), milliseconds(4));
   ::ubt::OpReport report = expired(250);
   report.scatterEarly = true;
   EXPECT_EQ(after(&watch, 100, report), "");

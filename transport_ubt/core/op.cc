@@ -126,6 +126,7 @@ void Op::memberCame(TimePoint now, int rank) {
   memberCame_ = now;
   if (scatterDeadline_ != kNever) {
     setScatterDeadline();
+    setExchangeDeadline();
   }
 }
 
@@ -149,11 +150,16 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
 
 void Op::closeScatter(TimePoint now) {
   scatterDeadline_ = kNever;
-  scatterClosed_ = ownClosed_ = now;
+  if (scatterClosed_ == TimePoint{}) {
+    scatterClosed_ = ownClosed_ = now;
+  }
   if (!scatterExpired_) {
     scatterTook_ = std::max(now - scatterStart(), Duration{1});
   }
   settleScatter();
+  if (!exchanged() && repairsBroadcast()) {
+    awaitSums(now);
+  }
   noteExchange(now);
   noteProgress(now);
 }

@@ -261,6 +261,7 @@ class Op {
                   const PacketHeader& header,
                   const std::byte* payload);
   void slotsClosed(TimePoint now);
+  void awaitSums(TimePoint now);
   void noteExchange(TimePoint now);
   void expireExchange(TimePoint now);
   TimePoint exchangeEarlyEnd() const;

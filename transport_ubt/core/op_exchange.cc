@@ -73,11 +73,19 @@ uint16_t Op::resultContributors(uint32_t slot) const {
                               : scatter_.contributors(slot);
 }
 
-// Exact ops wait for all sums; so do those that need every result.
+// Exact ops wait for all sums; so do those that need every result. The others
+// give the own group's sum its time, however late that group began.
 void Op::setExchangeDeadline() {
-  exchangeDeadline_ = exchanged() || needsEveryResult()
-                          ? kNever
-                          : started_ + bounds_.exchangeEnd;
+  if (exchanged() || needsEveryResult()) {
+    exchangeDeadline_ = kNever;
+    return;
+  }
+  exchangeDeadline_ = started_ + bounds_.exchangeEnd;
+  if (scatterDeadline_ != kNever) {
+    exchangeDeadline_ =
+        std::max(exchangeDeadline_,
+                 scatterDeadline_ + (bounds_.exchangeEnd - bounds_.scatter));
+  }
 }
 
 // Some slots of the own group's sum may have closed.
@@ -86,6 +94,16 @@ void Op::slotsClosed(TimePoint now) {
     closeScatter(now);
   } else {
     noteExchange(now);
+  }
+}
+
+// From now on sums of other groups are what is waited for.
+void Op::awaitSums(TimePoint now) {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Retry& repair = peers_[rank].broadcastRepair;
+    if (ranks_.isCoOwner(rank) && repair.at == kNever) {
+      schedule(&repair, now, rank);
+    }
   }
 }
 
@@ -98,12 +116,6 @@ void Op::noteExchange(TimePoint now) {
   const auto& order = scatter_.closedOrder();
   for (; ownSums_ < order.size(); ownSums_++) {
     exchange_->addOwn(order[ownSums_]);
-  }
-  for (int rank = 0; repairsBroadcast() && rank < setup_.size; rank++) {
-    Retry& repair = peers_[rank].broadcastRepair;
-    if (ranks_.isCoOwner(rank) && scatter_.closed() && repair.at == kNever) {
-      schedule(&repair, now, rank);
-    }
   }
   if (!exchange_->closed()) {
     return;

@@ -25,7 +25,8 @@ Counter Op::data(TimePoint now,
       header.hierarchical != setup_.shape.hierarchical() ||
       (ranks_.grouped() && header.form != Form::kPlain) ||
       (scatter && header.elements != setup_.shape.elements) ||
-      !(sum ? !header.partial : ranks_.isMember(header.source))) {
+      !(sum || ranks_.isMember(header.source)) ||
+      (header.partial && (sum || !ranks_.grouped()))) {
     return Counter::kMismatched;
   }
   const int shard =
@@ -59,6 +60,7 @@ Counter Op::scatterData(TimePoint now,
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
       peer.announced = true;
+      memberCame(now, header.source);
       mark(&peer.scatterInVain, scatter_.slots(), header.slot);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:

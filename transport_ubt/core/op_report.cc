@@ -197,9 +197,10 @@ OpReport Op::leave(TimePoint now) {
       if (exchange_ == nullptr) {
         notRetained_ = scatter_.leave(firstNeeded(true));
       } else {
-        notRetained_ = scatter_.leave(firstNeeded(false)) +
-                       exchange_->leave(bucket_ + layout_.shardOffset(own),
-                                        firstNeeded(true));
+        // In this order: results overwrite what is kept of the group's sums.
+        notRetained_ = scatter_.leave(firstNeeded(false));
+        notRetained_ += exchange_->leave(bucket_ + layout_.shardOffset(own),
+                                         firstNeeded(true));
       }
       report.skipped =
           setup_.options->skipLoss > 0 &&

@@ -74,7 +74,8 @@ struct OpReport {
   std::vector<Form> contributed;
   std::vector<Form> forms;
   // Elements of the own shard that were left zero, at every rank, for too much
-  // of it was missing (Options::zeroLoss).
+  // of it was missing (Options::zeroLoss). Where ranks form groups, of the own
+  // group's sum: that of the others takes its place.
   uint64_t zeroedElements = 0;
   // Too much was missing: the result is zero, here and at every rank
   // (Options::skipLoss).

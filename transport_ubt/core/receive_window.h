@@ -58,10 +58,11 @@ class ReceiveWindow {
   // A datagram came; one of its peer's has waited so long on its way.
   void arrived(TimePoint now, uint64_t slotBytes) {
     came_ += slotBytes;
+    since_ += slotBytes;
     if (came_ >= bytes_) {
       settle();
       adapt(now, slotBytes);
-      came_ = lost_ = 0;
+      came_ = since_ = lost_ = 0;
       delays_ = Duration{0};
       delaysSeen_ = 0;
       worstBefore_ = worst_;
@@ -97,9 +98,11 @@ class ReceiveWindow {
   static constexpr uint64_t kChance = 20;  // one in so many gets lost by it
   static constexpr double kShrink = 0.8;
 
-  // What was lost with a window that has come: by a queue too short for it?
+  // What was lost since windows came: by a queue too short for them? That
+  // nothing waited long has to have been said.
   void settle() {
-    if (lost_ > bytes_ / kChance && std::max(worst_, worstBefore_) < kMiddle) {
+    if (lost_ > since_ / kChance && delaysSeen_ > 0 &&
+        std::max(worst_, worstBefore_) < kMiddle) {
       home_ = std::clamp(atLoss_ - atLoss_ / kBelowLoss, bytesMin_, home_);
     }
   }
@@ -132,7 +135,8 @@ class ReceiveWindow {
   const bool adapts_;
   uint64_t bytes_;
   uint64_t home_;        // what it returns to
-  uint64_t came_ = 0;    // since it was adapted
+  uint64_t came_ = 0;    // since it was adapted or datagrams got lost
+  uint64_t since_ = 0;   // since it was adapted
   uint64_t lost_ = 0;    // likewise
   uint64_t atLoss_ = 0;  // what it was before the last loss
   Duration delays_{0};   // since then, of all that said

@@ -43,7 +43,7 @@ class Mistakes(unittest.TestCase):
                 (["--environments", "lossy:x"], "'lossy:x'", "lossy:0.05"),
                 (["--in", "cloud"], "'cloud'", "simulator, lab"),
                 (["--repair", "some"], "'some'", "broadcast"),
-                (["--seeds", "1"], "--seeds 1", "at least 2"),
+                (["--seeds", "1"], "--seeds 1", "at least 3"),
                 (["--ops", "0"], "'0'", "above 0"),
                 (["--seconds", "5"], "--seconds", "--in lab"),
                 (["--in", "lab", "--ops", "5"], "--ops", "--in simulator"),

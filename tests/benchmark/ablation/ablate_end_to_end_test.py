@@ -32,7 +32,7 @@ class Simulator(unittest.TestCase):
         """Returns what --json writes, and standard output."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.json")
-            code, out, err = run_ablate("--seeds", "2", "--json", path, *argv)
+            code, out, err = run_ablate("--seeds", "3", "--json", path, *argv)
             self.assertEqual(0, code, err)
             with open(path, encoding="utf-8") as file:
                 return json.load(file), out
@@ -42,7 +42,7 @@ class Simulator(unittest.TestCase):
                                  "5000", "--ops", "3")
         self.assertEqual(set(LOOPS), set(found["verdicts"]))
         jobs = {row["job"] for row in found["rows"]}
-        self.assertEqual(2 * len(jobs), len(found["rows"]))
+        self.assertEqual(3 * len(jobs), len(found["rows"]))
         for loop in LOOPS.values():
             name = f"{'-' if loop.is_default else '+'} {loop.name}"
             self.assertIn(name, jobs)

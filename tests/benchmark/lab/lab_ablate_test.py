@@ -16,8 +16,8 @@ _LIMIT_S = 240
 
 
 class RunOf(unittest.TestCase):
-    ROW = {"loss_fraction": 0.25, "drift_fraction": 0.125, "mse": 0.5,
-           "worst_se": 3.0, "transport": "ubt", "bounded_ops": 2,
+    ROW = {"algorithm": "job1", "loss_fraction": 0.25,
+           "drift_fraction": 0.125, "mse": 0.5, "worst_se": 3.0, "transport": "ubt", "bounded_ops": 2,
            "verified": True}
 
     def test_is_the_workers_row(self):
@@ -27,10 +27,12 @@ class RunOf(unittest.TestCase):
             run.failed))
 
     def test_a_row_that_is_not_sound_has_failed(self):
-        for change, word in (({"verified": False}, "WRONG"),
-                             ({"bounded_ops": 0}, "not bounded")):
+        for change, word, broken in (
+                ({"verified": False}, "WRONG", "job1: its results are WRONG"),
+                ({"bounded_ops": 0}, "not bounded", "")):
             run = in_lab.run_of(self.ROW | change, [1.0])
             self.assertIn(word, run.failed)
+            self.assertEqual(broken, run.broken)
 
 
 @unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
@@ -42,7 +44,7 @@ class AblateTest(unittest.TestCase):
                 [sys.executable, "-B", "-m", "ablate_lib", "--binary", WORKER,
                  "--in", "lab", "--environments", "clean,lossy:0.02",
                  "--loops", "fill,skip-loss", "--elements", "100000",
-                 "--seconds", "1", "--seeds", "2", "--json", path],
+                 "--seconds", "1", "--seeds", "3", "--json", path],
                 capture_output=True, text=True, check=False, timeout=_LIMIT_S,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
             self.assertEqual(0, done.returncode, done.stderr)
@@ -50,9 +52,9 @@ class AblateTest(unittest.TestCase):
                 found = json.load(file)
         clean = ["baseline", "REPAIR=none", "- fill"]
         self.assertEqual(
-            [("clean", job, seed) for job in clean for seed in (1, 2)]
+            [("clean", job, seed) for job in clean for seed in (1, 2, 3)]
             + [("lossy:0.02", job, seed) for job in [*clean, "+ skip-loss"]
-               for seed in (1, 2)],
+               for seed in (1, 2, 3)],
             [(row["environment"], row["job"], row["seed"])
              for row in found["rows"]])
         for row in found["rows"]:
