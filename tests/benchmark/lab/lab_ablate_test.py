@@ -17,8 +17,8 @@ _LIMIT_S = 240
 
 class RunOf(unittest.TestCase):
     ROW = {"algorithm": "job1", "loss_fraction": 0.25,
-           "drift_fraction": 0.125, "mse": 0.5, "worst_se": 3.0, "transport": "ubt", "bounded_ops": 2,
-           "verified": True}
+           "drift_fraction": 0.125, "mse": 0.5, "worst_se": 3.0,
+           "transport": "ubt", "bounded_ops": 2, "verified": True}
 
     def test_is_the_workers_row(self):
         run = in_lab.run_of(self.ROW, [1000.0, 2000.0])
