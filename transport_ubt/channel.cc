@@ -4,7 +4,6 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
 #include "transport_ubt/host_id.h"
@@ -228,7 +227,7 @@ void Channel::watchBound(const ::ubt::OpReport& report) {
     advice = boundWatch_.returned(report);
   }
   if (!advice.empty()) {
-    std::cerr << "warning: bounded allreduce: " << advice << "\n";
+    warnOnce("bounded allreduce: " + advice);
   }
 }
 

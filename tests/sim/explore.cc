@@ -3,27 +3,23 @@
 // Looks for violations of the protocol's promises under random faults.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "tests/sim/world.h"
+#include "transport_ubt/core/percentile.h"
 
 namespace {
 
 // Of bounded ops, in milliseconds.
 void printTimes(const ubt::sim::SimResult& result) {
-  std::vector<ubt::Duration> times = result.opTimes;
-  if (times.empty()) {
+  if (result.opTimes.empty()) {
     return;
   }
-  std::sort(times.begin(), times.end());
   const auto at = [&](double share) {
-    const auto index = static_cast<size_t>(share * times.size());
     return std::chrono::duration<double, std::milli>(
-               times[std::min(index, times.size() - 1)])
+               ubt::percentile(result.opTimes, share))
         .count();
   };
   std::printf("  slowest rank's ms: p50 %.2f, p90 %.2f, p99 %.2f\n",

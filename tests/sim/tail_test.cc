@@ -2,10 +2,8 @@
 //
 // What is left of a tail that others' bursts make.
 
-#include <algorithm>
-#include <vector>
-
 #include "tests/sim/run_checked.h"
+#include "transport_ubt/core/percentile.h"
 
 namespace ubt::sim {
 namespace {
@@ -35,11 +33,6 @@ SimOptions job(bool burst) {
   return options;
 }
 
-Duration percentileOf(std::vector<Duration> times, double share) {
-  std::sort(times.begin(), times.end());
-  return times[static_cast<size_t>(share * static_cast<double>(times.size()))];
-}
-
 double lossOf(const SimResult& result, const SimOptions& options) {
   return static_cast<double>(result.pairsMissing) /
          (static_cast<double>(result.boundedOps) * options.ranks *
@@ -51,7 +44,7 @@ TEST(Tail, LinksAreFullWhereNobodyElseSends) {
   const SimResult result = runChecked(options);
   // 7 / 8 of the bucket twice, with headers, at the rate of a link.
   const Duration line = milliseconds(31);
-  EXPECT_LT(percentileOf(result.opTimes, 0.5), line * 12 / 10);
+  EXPECT_LT(percentile(result.opTimes, 0.5), line * 12 / 10);
   EXPECT_LT(lossOf(result, options), 0.0005);
 }
 
@@ -62,22 +55,22 @@ TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
   options.ranks = 16;
   options.elementsMax = 125000;
   options.bytesPerSecond = 1.25e8;
-  const Duration deep = percentileOf(runChecked(options).opTimes, 0.5);
+  const Duration deep = percentile(runChecked(options).opTimes, 0.5);
   options.queueBytes = 128 << 10;
   const SimResult result = runChecked(options);
-  EXPECT_LT(percentileOf(result.opTimes, 0.5), deep * 8 / 5);
+  EXPECT_LT(percentile(result.opTimes, 0.5), deep * 8 / 5);
   EXPECT_LT(lossOf(result, options), 0.1);
 }
 
 TEST(Tail, BoundsEndWhatBurstsHoldBack) {
   const SimOptions options = job(true);
   const SimResult result = runChecked(options);
-  const Duration alone = percentileOf(runChecked(job(false)).opTimes, 0.5);
-  EXPECT_LT(percentileOf(result.opTimes, 0.9), alone * 3 / 2);
-  EXPECT_LT(percentileOf(result.opTimes, 0.99), alone * 2);
+  const Duration alone = percentile(runChecked(job(false)).opTimes, 0.5);
+  EXPECT_LT(percentile(result.opTimes, 0.9), alone * 3 / 2);
+  EXPECT_LT(percentile(result.opTimes, 0.99), alone * 2);
   EXPECT_LT(lossOf(result, options), 0.05);
   // Most ops meet no burst, and none of them is slower for those that did.
-  EXPECT_LT(percentileOf(result.opTimes, 0.5), alone * 11 / 10);
+  EXPECT_LT(percentile(result.opTimes, 0.5), alone * 11 / 10);
 }
 
 }  // namespace

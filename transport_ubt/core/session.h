@@ -184,6 +184,11 @@ class Session : private OpHost {
   void updateActivity();
   void peerLeft(int peer, uint32_t because);
 
+  void newDataIn(TimePoint now,
+                 const PacketHeader& header,
+                 const PeerLink::Payload& payload,
+                 size_t bytes,
+                 ReceiveCredit* credit);
   Counter dataIn(TimePoint now,
                  const PacketHeader& header,
                  const std::byte* payload,

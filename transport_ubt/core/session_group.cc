@@ -49,12 +49,7 @@ void Session::groupIn(TimePoint now,
     counters.add(Counter::kDuplicateData);
     return;
   }
-  if (const uint64_t skipped = link->receive.arrived(header.number);
-      skipped > 0) {
-    shared_->window.lost(now, skipped * bytes);
-  }
-  shared_->window.arrived(now, bytes);
-  counters.add(dataIn(now, header, payload.data, payload.bytes));
+  newDataIn(now, header, payload, bytes, &link->receive);
   answerGroup(owner);
 }
 

@@ -56,13 +56,21 @@ void Session::packetIn(TimePoint now,
     counters.add(Counter::kDuplicateData);
     return;
   }
-  if (const uint64_t skipped = peer.receive.arrived(header.number);
-      skipped > 0) {
+  newDataIn(now, header, payload, bytes, &peer.receive);
+  considerCredit(header.source);
+}
+
+// A datagram of data, `bytes` long, that comes for the first time.
+void Session::newDataIn(TimePoint now,
+                        const PacketHeader& header,
+                        const PeerLink::Payload& payload,
+                        size_t bytes,
+                        ReceiveCredit* credit) {
+  if (const uint64_t skipped = credit->arrived(header.number); skipped > 0) {
     shared_->window.lost(now, skipped * bytes);
   }
   shared_->window.arrived(now, bytes);
-  counters.add(dataIn(now, header, payload.data, payload.bytes));
-  considerCredit(header.source);
+  shared_->counters.add(dataIn(now, header, payload.data, payload.bytes));
 }
 
 Counter Session::dataIn(TimePoint now,
