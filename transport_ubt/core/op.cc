@@ -118,6 +118,18 @@ void Op::setScatterDeadline() {
   }
 }
 
+// Owners end by clocks that the first to enter started. Who comes later need
+// not wait longer than that one for what nobody repeats; if it did, it would
+// begin the next op just as late, and be left out by all of them for good. What
+// owners have sent has its time to come in any case.
+void Op::setEndDeadline() {
+  endDeadline_ = entry_ + bounds_.end;
+  if (!repairsBroadcast()) {
+    endDeadline_ = std::max(scatterStart() + bounds_.end,
+                            entry_ + bounds_.broadcast);
+  }
+}
+
 // The rank has entered, for all that is known.
 void Op::memberCame(TimePoint now, int rank) {
   if (memberCame_ != kNever || !ranks_.isMember(rank)) {
@@ -237,7 +249,6 @@ void Op::enter(TimePoint now,
   }
   bounds_ = bounds;
   entry_ = now;
-  endDeadline_ = now + bounds.end;
   bucket_ = bucket;
   contribute(form);
   // The own shard first: results of others may take the places of the own
@@ -278,6 +289,7 @@ void Op::enter(TimePoint now,
     setScatterDeadline();
   }
   setExchangeDeadline();
+  setEndDeadline();
   slotsClosed(now);
   noteProgress(now);
 }

@@ -31,7 +31,8 @@ struct OpBounds {
   Duration broadcast{0};  // on top of both, from local entry
   // When an owner gives up other groups' sums, from its start.
   Duration exchangeEnd{0};
-  Duration end{0};    // the call's own end, from local entry
+  // The call's own end, from local entry at the latest (setEndDeadline).
+  Duration end{0};
   Duration limit{0};  // likewise, if it needs every result: its timeout
   // How long to wait for the last of a stage (StageProgress); zero: no less.
   Duration scatterPatience{0};
@@ -284,6 +285,7 @@ class Op {
 
   void memberCame(TimePoint now, int rank);
   void setScatterDeadline();
+  void setEndDeadline();
   TimePoint scatterStart() const {
     return memberCame_ == kNever ? started_ : memberCame_;
   }
