@@ -41,8 +41,8 @@ TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
       &up_[rank], at, bytes, options_.queueBytes + options_.socketBytes);
 }
 
-TimePoint Network::writableAt(int rank) const {
-  return up_[rank].freeAt - wire(options_.socketBytes);
+TimePoint Network::writableAt(int rank, uint64_t bytes) const {
+  return up_[rank].freeAt - wire(std::min(bytes, options_.socketBytes));
 }
 
 TimePoint Network::pass(Link* link,

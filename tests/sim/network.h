@@ -38,9 +38,9 @@ class Network {
   }
   uint64_t lost(PacketType type) const { return lost_[index(type)]; }
 
-  // When what a rank's host holds back for its link has shrunk to what its
-  // socket lets wait; the past, if no more waits.
-  TimePoint writableAt(int rank) const;
+  // When what a rank's host holds back for its link has shrunk to so many
+  // bytes, which are no more than its socket lets wait; the past, if it has.
+  TimePoint writableAt(int rank, uint64_t bytes) const;
 
   // What a rank has put on its link.
   uint64_t sentBytes(int rank) const { return up_[rank].bytes; }

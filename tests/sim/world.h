@@ -56,6 +56,7 @@ class World {
     std::vector<Session*> sessions;  // by context
     std::vector<Left> left;          // likewise
     TimePoint wakeAt = kNever;
+    uint64_t sentBytes = 0;
     bool crashed = false;
   };
   Options protocolOf(int rank) const;
@@ -65,6 +66,8 @@ class World {
   void next(Caller* caller);
   void giveUp(Caller* caller, const std::string& why);
   void pump(int rank);
+  void sendAll(int rank);
+  TimePoint writableAt(int rank) const;
   void crash(int rank);
   void wake(int rank, TimePoint when);
   void receive(int rank, const Network::Datagram& datagram);

@@ -13,6 +13,7 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
                             limits.windowAdapts),
               {},
               {},
+              {},
               reduction,
               0} {}
 

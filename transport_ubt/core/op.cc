@@ -110,12 +110,21 @@ bool Op::needsEveryResult() const {
 // An owner's clock is its group's: who begins late together, for what other
 // groups need not have lost, is late for the exchange alone. But a group that
 // stays away altogether holds up nobody for longer than twice the bound.
+//
+// Where nothing is repeated, the results of slots that are closed have left in
+// time; what the broadcast stage has for them, open slots can have.
 void Op::setScatterDeadline() {
   scatterDeadline_ = started_ + 2 * bounds_.scatter;
   if (memberCame_ != kNever) {
     scatterDeadline_ =
         std::min(scatterDeadline_, memberCame_ + bounds_.scatter);
   }
+  if (!repairsBroadcast() && !ranks_.grouped() && scatter_.slots() > 0) {
+    const auto closed = static_cast<double>(scatter_.closedOrder().size());
+    scatterDeadline_ +=
+        wholeNanoseconds(bounds_.broadcast * (closed / scatter_.slots()));
+  }
+  scatterDeadline_ += scatterExcuse_;
 }
 
 // Owners end by clocks that the first to enter started. Who comes later need
@@ -125,8 +134,8 @@ void Op::setScatterDeadline() {
 void Op::setEndDeadline() {
   endDeadline_ = entry_ + bounds_.end;
   if (!repairsBroadcast()) {
-    endDeadline_ = std::max(scatterStart() + bounds_.end,
-                            entry_ + bounds_.broadcast);
+    endDeadline_ =
+        std::max(scatterStart() + bounds_.end, entry_ + bounds_.broadcast);
   }
 }
 

@@ -26,7 +26,7 @@ namespace ubt {
 // How long the stages of one op may take, as this rank sees it.
 struct OpBounds {
   bool warmup = true;
-  Duration scatter{0};    // from the owner's start
+  Duration scatter{0};    // from the owner's start, and see setScatterDeadline
   Duration exchange{0};   // on top of it; zero where ranks form no groups
   Duration broadcast{0};  // on top of both, from local entry
   // When an owner gives up other groups' sums, from its start.
@@ -341,6 +341,7 @@ class Op {
   TimePoint endDeadline_ = kNever;
   Retry held_;  // complete, but others lack what the arena could not keep
   bool excused_ = false;  // a bound that was missed once, no more
+  Duration scatterExcuse_{0};
   bool scatterExpired_ = false;
   bool scatterEarly_ = false;
   bool scatterSettled_ = false;

@@ -93,6 +93,9 @@ void Op::slotsClosed(TimePoint now) {
   if (scatter_.closed()) {
     closeScatter(now);
   } else {
+    if (scatterDeadline_ != kNever) {
+      setScatterDeadline();
+    }
     noteExchange(now);
   }
 }

@@ -102,6 +102,7 @@ bool Op::excuse(TimePoint now) {
     return false;
   }
   excused_ = true;
+  scatterExcuse_ = now + missed - scatterDeadline_;
   scatterDeadline_ = now + missed;
   if (exchangeDeadline_ != kNever) {
     exchangeDeadline_ =

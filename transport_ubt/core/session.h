@@ -17,6 +17,7 @@
 #include "transport_ubt/core/credit.h"
 #include "transport_ubt/core/halt.h"
 #include "transport_ubt/core/lead.h"
+#include "transport_ubt/core/link_rate.h"
 #include "transport_ubt/core/multicast.h"
 #include "transport_ubt/core/op.h"
 #include "transport_ubt/core/options.h"
@@ -37,6 +38,7 @@ struct SharedState {
   ReceiveWindow window;
   Counters counters;
   TimerLateness lateness;
+  LinkRate link;
   Reduction reduction;
   int activeSenders = 0;  // peers from which some session awaits data
 };

@@ -67,9 +67,7 @@ TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
             ? bound
             : flow.first +
                   scaled(flow.last - flow.first, flow.owed - 1, flow.came - 1);
-    if (projected <= bound) {
-      finish = std::max(finish, projected);
-    }
+    finish = std::max(finish, std::min(projected, bound));
   }
   return std::min(end, finish + std::max(patience, 2 * gapMost_));
 }

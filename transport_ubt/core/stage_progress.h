@@ -34,9 +34,10 @@ class StageProgress {
   // silent, so either will do:
   // - every sender's mark has been seen, and nothing comes any more;
   // - more than half of the senders are complete, and the others, who have all
-  //   begun, are slower than to finish by `bound` at their pace so far, or
-  //   should have finished. Senders take turns with their receivers: then twice
-  //   the longest pause that any has made counts as no more than patience.
+  //   begun, should have finished at their pace so far; who is slower than to
+  //   finish by `bound` has until then, for what comes is not lost. Senders
+  //   take turns with their receivers: then twice the longest pause that any
+  //   has made counts as no more than patience.
   // kNever: neither holds, or the patience is zero.
   TimePoint earlyEnd(TimePoint bound, Duration patience) const;
 

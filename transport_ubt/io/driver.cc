@@ -299,7 +299,7 @@ void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
     if (busy) {
       yieldUntil = now + self.idle.yield;
       makeWay(lock);
-    } else if (!self.ready() && now < yieldUntil) {
+    } else if (!self.ready() && now < yieldUntil && !sender_.blocked()) {
       yield(lock, now);
     } else if (!self.ready()) {
       sleep(lock, now, deadline, self.idle.nap);

@@ -13,6 +13,7 @@ PacketSender::PacketSender(Endpoint* endpoint,
       harmful_(faults.any()),
       faults_(faults),
       sessions_(UdpSocket::kTrainSegmentsMax + 1) {
+  socket_->setBacklog(backlogBytes_);
   while (packets_.size() < sessions_.size()) {
     packets_.push_back(std::make_unique<OutPacket>());
   }
@@ -25,14 +26,19 @@ void PacketSender::setAddresses(const Session* session,
 
 bool PacketSender::send(TimePoint now, int trains) {
   full_ = false;
+  LinkRate& link = endpoint_->shared().link;
+  if (link.measuring() && socket_->sentAll()) {
+    link.empty();
+  }
   if (!sendWaiting()) {
+    isFull(now);
     return false;
   }
   bool any = false;
   if (harmful_) {
     releaseHeld(now);
   }
-  for (int sent = 0; sent < trains && !blocked() && hasRoom(); sent++) {
+  for (int sent = 0; sent < trains && !blocked() && hasRoom(now); sent++) {
     size_t count = 0;
     size_t bytes = 0;
     // A train: datagrams to one peer of one session, all of one size but the
@@ -124,20 +130,35 @@ bool PacketSender::offer(const SocketAddress& to,
     // As good as lost on the way: the protocol makes up for it.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
   }
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && sent != UdpSocket::Sent::kFull; i++) {
     sinceAskedBytes_ += pieces[i].iov_len;
+    sentBytes_ += pieces[i].iov_len;
   }
   return sent != UdpSocket::Sent::kFull;
 }
 
 // Asks before it builds a train that would have to be copied and wait, but not
 // each time: most sockets have room.
-bool PacketSender::hasRoom() {
-  if (sinceAskedBytes_ >= UdpSocket::kTrainBytesMax / 2) {
+bool PacketSender::hasRoom(TimePoint now) {
+  if (sinceAskedBytes_ >= backlogBytes_ / 4) {
     full_ = !socket_->writable();
-    sinceAskedBytes_ = full_ ? sinceAskedBytes_ : 0;
+    if (full_) {
+      isFull(now);
+    } else {
+      sinceAskedBytes_ = 0;
+    }
   }
   return !full_;
+}
+
+void PacketSender::isFull(TimePoint now) {
+  LinkRate& link = endpoint_->shared().link;
+  link.full(now, sentBytes_);
+  const size_t bytes = link.backlogBytes();
+  if (bytes > backlogBytes_ * 5 / 4 || bytes < backlogBytes_ * 3 / 4) {
+    backlogBytes_ = bytes;
+    socket_->setBacklog(bytes);
+  }
 }
 
 // True if no train waits any more.

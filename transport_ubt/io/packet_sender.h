@@ -27,7 +27,8 @@ class PacketSender {
                     std::vector<SocketAddress> addresses);
   void forget(const Session* session) { addresses_.erase(session); }
 
-  // Sends what `trains` trains can carry. False if there was nothing to send,
+  // Sends what `trains` trains can carry, and has the socket hold no more than
+  // the link needs (LinkRate). False if there was nothing to send,
   // or the socket is full.
   bool send(TimePoint now, int trains);
   // Whether there is no room in the socket: nothing more is taken from the
@@ -47,7 +48,8 @@ class PacketSender {
     size_t datagrams = 0;
   };
 
-  bool hasRoom();
+  bool hasRoom(TimePoint now);
+  void isFull(TimePoint now);
   bool sendWaiting();
   bool offer(const SocketAddress& to,
              const iovec* pieces,
@@ -73,6 +75,8 @@ class PacketSender {
   std::deque<Waiting> waiting_;
   bool full_ = false;           // the socket said so when it was asked
   size_t sinceAskedBytes_ = 0;  // sent since then
+  uint64_t sentBytes_ = 0;
+  size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // the socket's
   // Packets of the train being built, and which session each belongs to.
   std::vector<std::unique_ptr<OutPacket>> packets_;
   std::vector<const Session*> sessions_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/udp_socket.h"
 
+#include <linux/sockios.h>
 #include <linux/udp.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -116,7 +117,6 @@ UdpSocket::UdpSocket(const Options& options)
                    sizeof(int)) != 0) {
       set(fd_, SOL_SOCKET, SO_RCVBUF, options.receiveBufferBytes, "SO_RCVBUF");
     }
-    set(fd_, SOL_SOCKET, SO_SNDBUF, options.sendBufferBytes, "SO_SNDBUF");
     socklen_t length = sizeof(receiveBufferBytes_);
     if (getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes_, &length) !=
         0) {
@@ -242,6 +242,16 @@ bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
     }
   }
   return true;
+}
+
+// The kernel doubles what it is told, and wakes writers at half of that.
+void UdpSocket::setBacklog(size_t bytes) {
+  set(fd_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes), "SO_SNDBUF");
+}
+
+bool UdpSocket::sentAll() const {
+  int waiting = 0;
+  return ioctl(fd_, SIOCOUTQ, &waiting) == 0 && waiting == 0;
 }
 
 bool UdpSocket::writable() const {

@@ -25,9 +25,6 @@ class UdpSocket {
     uint16_t portLow = 0;   // 0: any free port
     uint16_t portHigh = 0;  // inclusive
     int receiveBufferBytes = 4 << 20;
-    // Beside what is being sent, a train that waits: a slow link should not
-    // stand still until this process runs again.
-    int sendBufferBytes = 128 << 10;
     bool segmentation = true;  // false: never use UDP_SEGMENT
     // Set: `address` is a group, to be joined on the interface that has this
     // one; the socket takes what goes to the group's port, as may others.
@@ -86,9 +83,14 @@ class UdpSocket {
     return true;
   }
 
-  // Whether there is room for a train or two. A send that finds none costs as
-  // much as one that does.
+  // How much may wait for the link before the socket says it is full, as the
+  // kernel accounts for it; a train more does.
+  void setBacklog(size_t bytes);
+  // Whether less waits. A send that finds no room costs as much as one that
+  // does.
   bool writable() const;
+  // Whether nothing does.
+  bool sentAll() const;
 
   // Waits until there is something to receive (or, if `writable`, room to
   // send), `wakeFd` or `otherFd` is readable or the time is up; with negative

@@ -118,5 +118,36 @@ TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   }
 }
 
+// Four slots, of which the last two come when the scatter stage's time is over:
+// the half that has been sent on leaves half of the broadcast stage's. But who
+// repeats results is waited for as it is.
+TEST(SessionBounds, OpenSlotsHaveTheTimeThatClosedOnesDoNotNeed) {
+  for (const RepairPolicy repair :
+       {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
+    OneRank::Setup setup;  // bounds of 10 ms
+    setup.options.repair = repair;
+    setup.slotBytes = 64;
+    OneRank rank(setup);
+    const OpShape shape = floats(128);
+    std::vector<float> bucket(shape.elements, 1);
+    rank.say(1, {ControlRecord::announce({0, 0}, shape)});
+    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+    const TimePoint start = rank.now;
+    PacketHeader header;
+    header.elements = shape.elements;
+    header.op = {0, 0};
+    for (const int milliseconds : {1, 5, 14, 17}) {
+      rank.at(start + std::chrono::milliseconds(milliseconds));
+      rank.send(1, header, 64);
+      header.slot++;
+    }
+    rank.at(start + std::chrono::milliseconds(100));
+    const OpReport report = rank.session().leave(rank.now, {0, 0});
+    const bool all = repair == RepairPolicy::kNone;
+    EXPECT_EQ(report.scatter[1].received, all ? 256u : 128u);
+    EXPECT_EQ(report.scatterExpired, !all);
+  }
+}
+
 }  // namespace
 }  // namespace ubt

@@ -120,10 +120,10 @@ TEST_F(StageProgressTest, WhoWillFinishByTheBoundIsWaitedFor) {
   EXPECT_EQ(end(), at(80 + 2 * 8));  // pauses of 8 are nothing unusual
 }
 
-TEST_F(StageProgressTest, WhoCannotFinishByTheBoundIsNot) {
+TEST_F(StageProgressTest, WhoCannotFinishByTheBoundHasUntilThen) {
   threeComplete();
   comeEvery(12, 3, 3, 40);  // from 16 on: the tenth by 124
-  EXPECT_EQ(end(), at(30 + 2 * 12));
+  EXPECT_EQ(end(), at(100 + 2 * 12));
 }
 
 TEST_F(StageProgressTest, HalfOfTheSendersAreNotMost) {

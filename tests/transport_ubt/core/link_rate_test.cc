@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/link_rate.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A socket that is found full every half millisecond, and takes as much each
+// time as has gone out since.
+class Socket {
+ public:
+  void stayFull(Duration time, double perSecond) {
+    for (Duration passed{0}; passed < time; passed += kStep) {
+      now_ += kStep;
+      bytes_ += static_cast<uint64_t>(
+          perSecond * std::chrono::duration<double>(kStep).count());
+      rate.full(now_, bytes_);
+    }
+  }
+  void pause(Duration time) { now_ += time; }
+
+  LinkRate rate;
+
+ private:
+  static constexpr Duration kStep = microseconds(500);
+
+  TimePoint now_{seconds(100)};
+  uint64_t bytes_ = 0;
+};
+
+TEST(LinkRate, ALinkThatIsNeverFullTakesAllThatComes) {
+  const LinkRate rate;
+  EXPECT_FALSE(rate.measuring());
+  EXPECT_EQ(rate.trainBytes(), LinkRate::kTrainBytesMax);
+  EXPECT_EQ(rate.backlogBytes(), LinkRate::kBacklogBytesMax);
+}
+
+TEST(LinkRate, ASlowLinkHoldsLittle) {
+  Socket socket;
+  socket.stayFull(milliseconds(20), 62.5e6);
+  EXPECT_NEAR(socket.rate.trainBytes(), 15625, 100);
+  EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
+}
+
+TEST(LinkRate, AFastLinkHoldsNoMoreThanTheMost) {
+  Socket socket;
+  socket.stayFull(milliseconds(20), 1.25e9);
+  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
+  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
+}
+
+TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
+  Socket socket;
+  for (int op = 0; op < 20; op++) {
+    socket.stayFull(milliseconds(10), 62.5e6);
+    socket.rate.empty();
+    EXPECT_FALSE(socket.rate.measuring());
+    socket.pause(seconds(1));
+  }
+  EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
+}
+
+// Nor while it is looked at again, and has got nothing since.
+TEST(LinkRate, AFullSocketIsNoSlowOne) {
+  Socket socket;
+  socket.stayFull(milliseconds(10), 62.5e6);
+  const size_t before = socket.rate.backlogBytes();
+  socket.stayFull(milliseconds(10), 0);
+  EXPECT_EQ(socket.rate.backlogBytes(), before);
+}
+
+TEST(LinkRate, FollowsALinkThatOthersUse) {
+  Socket socket;
+  socket.stayFull(milliseconds(20), 62.5e6);
+  socket.stayFull(milliseconds(200), 20e6);
+  EXPECT_NEAR(socket.rate.backlogBytes(), 20000, 400);
+}
+
+}  // namespace
+}  // namespace ubt
