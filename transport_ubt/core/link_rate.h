@@ -18,9 +18,10 @@ namespace ubt {
 class LinkRate {
  public:
   // What leaves in one go: at most, with room for the control that rides
-  // behind, and for how long it may occupy the link.
+  // behind, and for how long it may occupy the link. (Half of that fills links
+  // better by 1 %, where it costs no CPU.)
   static constexpr size_t kTrainBytesMax = 64256;
-  static constexpr Duration kTrain = std::chrono::microseconds(250);
+  static constexpr Duration kTrain = std::chrono::microseconds(500);
   // Likewise what waits in the socket, which has to last until its sender gets
   // the CPU again.
   static constexpr size_t kBacklogBytesMax = 128 << 10;
