@@ -89,11 +89,6 @@ class Switched:
                 f"address {host.mac} mtu {mtu}",
                 f"link set {host.port} master {_SWITCH} up"]
         _batch(self.switch, "ip", lines)
-        # Where the machine has bridges' datagrams pass its firewall, every one
-        # of them would cost as much again; a switch has none.
-        _run(self.switch, ["sh", "-c",
-                           "for on in /proc/sys/net/bridge/bridge-nf-call-*; "
-                           'do [ ! -e "$on" ] || echo 0 > "$on"; done'])
         _batch(self.switch, "tc", [
             line for host in self.hosts
             for line in self._queue(host.port, self._links.queue_bytes)])

@@ -20,10 +20,12 @@ class LinkRate {
   // What leaves in one go: at most, with room for the control that rides
   // behind, and for how long it may occupy the link. (Half of that fills links
   // better by 1 %, where it costs no CPU.)
+  static constexpr size_t kTrainBytesMin = 8 << 10;
   static constexpr size_t kTrainBytesMax = 64256;
   static constexpr Duration kTrain = std::chrono::microseconds(500);
   // Likewise what waits in the socket, which has to last until its sender gets
   // the CPU again.
+  static constexpr size_t kBacklogBytesMin = 32 << 10;
   static constexpr size_t kBacklogBytesMax = 128 << 10;
   static constexpr Duration kBacklog = std::chrono::milliseconds(1);
 
@@ -42,25 +44,34 @@ class LinkRate {
     }
     bytesLast_ = bytes;
   }
-  // It is empty: nobody knows what the link would have taken.
-  void empty() { since_ = kNever; }
+  // It is empty: nobody knows what the link would have taken. More, maybe, had
+  // there been more; if that was not so, the next samples correct it.
+  void empty() {
+    if (since_ != kNever) {
+      perSecond_ += perSecond_ * kGain;
+      since_ = kNever;
+    }
+  }
   // Whether it matters if it is.
   bool measuring() const { return since_ != kNever; }
 
-  // For one datagram there is always room.
-  size_t trainBytes() const { return within(kTrain, kTrainBytesMax); }
-  size_t backlogBytes() const { return within(kBacklog, kBacklogBytesMax); }
+  size_t trainBytes() const {
+    return within(kTrain, kTrainBytesMin, kTrainBytesMax);
+  }
+  size_t backlogBytes() const {
+    return within(kBacklog, kBacklogBytesMin, kBacklogBytesMax);
+  }
 
  private:
   static constexpr Duration kSample = std::chrono::milliseconds(2);
   static constexpr double kGain = 0.125;  // of a sample
 
-  size_t within(Duration time, size_t most) const {
+  size_t within(Duration time, size_t least, size_t most) const {
     const double bytes =
         perSecond_ * std::chrono::duration<double>(time).count();
     return perSecond_ == 0 || bytes >= static_cast<double>(most)
                ? most
-               : static_cast<size_t>(bytes);
+               : std::max(least, static_cast<size_t>(bytes));
   }
 
   double perSecond_ = 0;  // zero: not known

@@ -112,7 +112,9 @@ bool Op::needsEveryResult() const {
 // stays away altogether holds up nobody for longer than twice the bound.
 //
 // Where nothing is repeated, the results of slots that are closed have left in
-// time; what the broadcast stage has for them, open slots can have.
+// time; what the broadcast stage has for them, open slots can have. But a
+// quarter is for the way of the last ones: to be late with a sum for what it
+// lacks of one rank would harm all.
 void Op::setScatterDeadline() {
   scatterDeadline_ = started_ + 2 * bounds_.scatter;
   if (memberCame_ != kNever) {
@@ -121,8 +123,8 @@ void Op::setScatterDeadline() {
   }
   if (!repairsBroadcast() && !ranks_.grouped() && scatter_.slots() > 0) {
     const auto closed = static_cast<double>(scatter_.closedOrder().size());
-    scatterDeadline_ +=
-        wholeNanoseconds(bounds_.broadcast * (closed / scatter_.slots()));
+    scatterDeadline_ += wholeNanoseconds(bounds_.broadcast * 3 / 4 *
+                                         (closed / scatter_.slots()));
   }
   scatterDeadline_ += scatterExcuse_;
 }
@@ -145,6 +147,7 @@ void Op::memberCame(TimePoint now, int rank) {
     return;
   }
   memberCame_ = now;
+  scatterExcuse_ = Duration{0};  // of another deadline
   if (scatterDeadline_ != kNever) {
     setScatterDeadline();
     setExchangeDeadline();

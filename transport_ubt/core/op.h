@@ -28,7 +28,7 @@ struct OpBounds {
   bool warmup = true;
   Duration scatter{0};    // from the owner's start, and see setScatterDeadline
   Duration exchange{0};   // on top of it; zero where ranks form no groups
-  Duration broadcast{0};  // on top of both, from local entry
+  Duration broadcast{0};  // on top of both
   // When an owner gives up other groups' sums, from its start.
   Duration exchangeEnd{0};
   // The call's own end, from local entry at the latest (setEndDeadline).

@@ -136,8 +136,9 @@ Duration Op::scatterSample() const {
   if (!scatterExpired_) {
     return scatterTook_;
   }
-  return scatterEarly_ ? scatterProgress_.projected(scatterStart())
-                       : bounds_.scatter;
+  return scatterEarly_
+             ? scatterProgress_.projected(scatterStart())
+             : std::max(bounds_.scatter, scatterClosed_ - scatterStart());
 }
 
 Duration Op::broadcastSample() const {

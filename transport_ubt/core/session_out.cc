@@ -16,7 +16,7 @@ bool Session::hasData(int peer) const {
 
 // Peers take turns; the own rank's is the group's. In its turn a peer gets a
 // burst of data and then, behind it so that both can leave as one train, what
-// control is due.
+// control there is.
 bool Session::packetOut(TimePoint now, OutPacket* out) {
   lastNow_ = now;
   for (int i = 0; i <= setup_.size; i++) {

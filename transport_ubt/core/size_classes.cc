@@ -147,7 +147,7 @@ void SizeClasses::done(const Op& op) {
   sizes.scatterEarly.done(op.scatterHaste());
   sizes.broadcastEarly.done(op.broadcastHaste());
   if (op.scatterCutShort()) {
-    sizes.scatter.cutShort(op.bounds().scatter);
+    sizes.scatter.cutShort(std::max(op.bounds().scatter, op.scatterSample()));
   }
   if (op.exchangeCutShort()) {
     sizes.exchange.cutShort(op.bounds().exchange);

@@ -322,8 +322,8 @@ void Driver::sleep(Lock& lock,
                    Duration napMax) {
   const bool blocked = sender_.blocked();
   // What waits to be sent is overdue, and remains so until there is room.
-  const TimePoint timer =
-      blocked ? std::max(nextDeadline(), now + kSendRetry) : nextDeadline();
+  const TimePoint due = nextDeadline();
+  const TimePoint timer = blocked && due <= now ? now + kSendRetry : due;
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
   const Duration napping = blocked ? Duration{0} : std::min(left, napMax);

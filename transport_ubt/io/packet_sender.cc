@@ -130,7 +130,7 @@ bool PacketSender::offer(const SocketAddress& to,
     // As good as lost on the way: the protocol makes up for it.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
   }
-  for (size_t i = 0; i < count && sent != UdpSocket::Sent::kFull; i++) {
+  for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
     sinceAskedBytes_ += pieces[i].iov_len;
     sentBytes_ += pieces[i].iov_len;
   }

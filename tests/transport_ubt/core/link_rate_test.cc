@@ -49,7 +49,8 @@ TEST(LinkRate, ASlowLinkHoldsLittle) {
 
 TEST(LinkRate, AFastLinkHoldsNoMoreThanTheMost) {
   Socket socket;
-  socket.stayFull(milliseconds(20), 1.25e9);
+  socket.stayFull(milliseconds(20), 62.5e6);
+  socket.stayFull(milliseconds(100), 1.25e9);
   EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
   EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
 }
@@ -62,11 +63,26 @@ TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
     EXPECT_FALSE(socket.rate.measuring());
     socket.pause(seconds(1));
   }
-  EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
+  socket.stayFull(milliseconds(60), 62.5e6);
+  EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 2000);
+}
+
+// Then nobody sees it full for long enough to measure: it is always empty when
+// its sender has the CPU again.
+TEST(LinkRate, ALinkThatWasTakenForTooSlowGetsMoreAgain) {
+  Socket socket;
+  socket.stayFull(milliseconds(20), 1e6);
+  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMin);
+  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMin);
+  for (int wake = 0; wake < 60; wake++) {
+    socket.stayFull(microseconds(500), 1.25e9);
+    socket.rate.empty();
+  }
+  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
 }
 
 // Nor while it is looked at again, and has got nothing since.
-TEST(LinkRate, AFullSocketIsNoSlowOne) {
+TEST(LinkRate, ASocketThatGetsNothingIsNoSlowOne) {
   Socket socket;
   socket.stayFull(milliseconds(10), 62.5e6);
   const size_t before = socket.rate.backlogBytes();
@@ -77,8 +93,8 @@ TEST(LinkRate, AFullSocketIsNoSlowOne) {
 TEST(LinkRate, FollowsALinkThatOthersUse) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);
-  socket.stayFull(milliseconds(200), 20e6);
-  EXPECT_NEAR(socket.rate.backlogBytes(), 20000, 400);
+  socket.stayFull(milliseconds(200), 40e6);
+  EXPECT_NEAR(socket.rate.backlogBytes(), 40000, 400);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST(SessionBounds, OpenSlotsHaveTheTimeThatClosedOnesDoNotNeed) {
     PacketHeader header;
     header.elements = shape.elements;
     header.op = {0, 0};
-    for (const int milliseconds : {1, 5, 14, 17}) {
+    for (const int milliseconds : {1, 5, 13, 15}) {
       rank.at(start + std::chrono::milliseconds(milliseconds));
       rank.send(1, header, 64);
       header.slot++;
