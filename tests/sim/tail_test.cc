@@ -10,19 +10,25 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// The paper's policy, and nothing but it.
+SimOptions unrepaired(int ranks, int ops, uint32_t elements) {
+  SimOptions options;
+  options.ranks = ranks;
+  options.ops = ops;
+  options.oneShape = true;
+  options.elementsMax = elements;
+  options.protocol.repair = RepairPolicy::kNone;
+  options.protocol.hadamard = Hadamard::kNever;
+  return options;
+}
+
 // A quarter of the lab's size and times: links of 500 Mbit/s, an op of 30 ms,
 // of which the fullest link is busy all the time. `burst`: every half second
 // two hosts send to a third for a fifth of it, with two thirds of its rate.
 SimOptions job(bool burst) {
-  SimOptions options;
-  options.ranks = 8;
-  options.ops = 90;
-  options.oneShape = true;
-  options.elementsMax = 250000;
+  SimOptions options = unrepaired(8, 90, 250000);
   options.bytesPerSecond = 6.25e7;
   options.windowBytes = 2 << 20;
-  options.protocol.repair = RepairPolicy::kNone;
-  options.protocol.hadamard = Hadamard::kNever;
   if (burst) {
     options.burstEvery = milliseconds(500);
     options.burstLeast = milliseconds(95);
@@ -58,7 +64,7 @@ TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
   const Duration deep = percentile(runChecked(options).opTimes, 0.5);
   options.queueBytes = 128 << 10;
   const SimResult result = runChecked(options);
-  EXPECT_LT(percentile(result.opTimes, 0.5), deep * 5 / 2);
+  EXPECT_LT(percentile(result.opTimes, 0.5), deep * 7 / 4);
   EXPECT_LT(lossOf(result, options), 0.05);
 }
 
@@ -66,14 +72,8 @@ TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
 // them, who lacks none is off half of that ahead. Seen on real sockets: from
 // there on every rank left out all the others.
 TEST(Tail, RanksThatPartMeetAgain) {
-  SimOptions options;
-  options.ranks = 3;
-  options.ops = 60;
-  options.oneShape = true;
-  options.elementsMax = 100000;
+  SimOptions options = unrepaired(3, 60, 100000);
   options.loss = 0.02;
-  options.protocol.repair = RepairPolicy::kNone;
-  options.protocol.hadamard = Hadamard::kNever;
   options.protocol.haltLoss = 0;
   options.protocol.warmupOps = 0;
   options.protocol.boundScatter = milliseconds(30);

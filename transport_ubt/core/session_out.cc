@@ -76,7 +76,9 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   const bool rides = sendBurstBytes_ > 0;
   sendBurstBytes_ = LinkRate::kTrainBytesMax;  // only control from here on
   const auto credit = [&](WriteCursor* cursor) { writeCredit(rank, cursor); };
-  if ((rides ? peer.controlDue() == kNever : now < peer.controlDue()) ||
+  const bool goes =
+      rides ? peer.controlDue() != kNever : now >= peer.controlDue();
+  if (!goes ||
       !peer.controlOut(now, shared_->lateness.worst(now), credit, out)) {
     return false;
   }

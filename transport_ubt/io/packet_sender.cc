@@ -31,7 +31,7 @@ bool PacketSender::send(TimePoint now, int trains) {
     link.empty();
   }
   if (!sendWaiting()) {
-    isFull(now);
+    fitSocket(now);
     return false;
   }
   bool any = false;
@@ -143,7 +143,7 @@ bool PacketSender::hasRoom(TimePoint now) {
   if (sinceAskedBytes_ >= backlogBytes_ / 4) {
     full_ = !socket_->writable();
     if (full_) {
-      isFull(now);
+      fitSocket(now);
     } else {
       sinceAskedBytes_ = 0;
     }
@@ -151,7 +151,8 @@ bool PacketSender::hasRoom(TimePoint now) {
   return !full_;
 }
 
-void PacketSender::isFull(TimePoint now) {
+// The socket is full.
+void PacketSender::fitSocket(TimePoint now) {
   LinkRate& link = endpoint_->shared().link;
   link.full(now, sentBytes_);
   const size_t bytes = link.backlogBytes();

@@ -28,8 +28,8 @@ class PacketSender {
   void forget(const Session* session) { addresses_.erase(session); }
 
   // Sends what `trains` trains can carry, and has the socket hold no more than
-  // the link needs (LinkRate). False if there was nothing to send,
-  // or the socket is full.
+  // the link needs (LinkRate). False if there was nothing to send, or the
+  // socket is full.
   bool send(TimePoint now, int trains);
   // Whether there is no room in the socket: nothing more is taken from the
   // endpoint until there is.
@@ -49,7 +49,7 @@ class PacketSender {
   };
 
   bool hasRoom(TimePoint now);
-  void isFull(TimePoint now);
+  void fitSocket(TimePoint now);
   bool sendWaiting();
   bool offer(const SocketAddress& to,
              const iovec* pieces,
