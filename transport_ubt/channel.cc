@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport_ubt/core/shard_layout.h"
 #include "transport_ubt/host_id.h"
 #include "transport_ubt/io/group_address.h"
 #include "transport_ubt/patience.h"
@@ -149,8 +150,11 @@ void Channel::open(const std::vector<Hello>& hellos,
                                          : addresses[peer].withPort(hello.port);
   }
   const uint64_t share = windowMin / (kSlotsPerSender * (mesh_.size - 1));
-  setup.slotBytesMax = std::min(
-      setup.slotBytesMax, std::max<size_t>(share / 64 * 64, kSlotBytesFloor));
+  setup.slotBytesMax =
+      std::min(setup.slotBytesMax,
+               std::max<size_t>(share / ::ubt::ShardLayout::kSlotStep *
+                                    ::ubt::ShardLayout::kSlotStep,
+                                kSlotBytesFloor));
   const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
   if (setup.options.order == ::ubt::SumOrder::kRank &&
       slotOfAll > settings().arenaBytes) {
@@ -181,11 +185,6 @@ void Channel::open(const std::vector<Hello>& hellos,
                                    size_t elements,
                                    std::chrono::milliseconds timeout,
                                    bool hierarchical) {
-  if (elements > UINT32_MAX) {
-    throw ::gloo::InvalidOperationException(
-        "a bounded allreduce takes at most 4294967295 elements, not " +
-        std::to_string(elements) + ": split it");
-  }
   if (hierarchical) {
     checkGroups();
   }
@@ -198,6 +197,14 @@ void Channel::open(const std::vector<Hello>& hellos,
       (hierarchical && session_->hasGroups() ? ::ubt::OpShape::kHierarchical
                                              : 0);
   shape.space = space;
+  if (!session_->takes(shape)) {
+    throw ::gloo::InvalidOperationException(
+        "a bounded allreduce takes at most 4294967295 elements, of which each "
+        "rank's shard at most " +
+        std::to_string(::ubt::PacketHeader::kSlotsMax) + " slots of " +
+        std::to_string(session_->slotBytesMax()) + " bytes, not " +
+        std::to_string(elements) + " elements: split it");
+  }
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;
   const uint64_t failuresBefore = failures_;

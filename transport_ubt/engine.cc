@@ -8,6 +8,7 @@
 
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/packet_seal.h"
+#include "transport_ubt/core/shard_layout.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/receive_buffer.h"
 #include "transport_ubt/warn_once.h"
@@ -19,16 +20,18 @@ namespace {
 
 constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
 constexpr int kIpv6Overhead = 40 + 8;
-// What one UDP datagram can carry, in steps of 64.
-constexpr int kSlotBytesLargest = 65408;
+constexpr int kDatagramBytesMax = 65507;
 constexpr int kSlotBytesSmallest = 256;
+constexpr int kSlotStep = static_cast<int>(::ubt::ShardLayout::kSlotStep);
 
 size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
-  const int payload = mtu -
-                      (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead) -
-                      static_cast<int>(::ubt::PacketHeader::kBytes);
-  const int behind = auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0;
-  const int slot = (std::min(payload, kSlotBytesLargest) - behind) / 64 * 64;
+  const int datagram =
+      std::min(mtu - (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead),
+               kDatagramBytesMax);
+  const int around = static_cast<int>(
+      ::ubt::PacketHeader::kBytes +
+      (auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0));
+  const int slot = (datagram - around) / kSlotStep * kSlotStep;
   if (slot < kSlotBytesSmallest) {
     throw ::gloo::InvalidOperationException(
         "an MTU of " + std::to_string(mtu) +

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/shard_layout.h"
+
 namespace gloo {
 namespace transport {
 namespace ubt {
@@ -56,7 +58,8 @@ bool Hello::decode(::ubt::ReadCursor* in, Hello* out) {
     byte = in->get<uint8_t>();
   }
   return !in->failed() && magic == kMagic && out->port != 0 &&
-         out->slotBytesMax > 0 && out->slotBytesMax % 64 == 0 &&
+         out->slotBytesMax > 0 &&
+         out->slotBytesMax % ::ubt::ShardLayout::kSlotStep == 0 &&
          out->windowBytes > 0 &&
          by <= static_cast<uint64_t>(Grouping::By::kCount);
 }

@@ -21,8 +21,8 @@ WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
 # small jobs: transport_ubt/core/endpoint.h and settings.h.
 _SOCKET = {"window_bytes": "2097152", "window_bytes_min": "65536",
            "arena_bytes": "268435456"}
-_HEADERS = 28 + 48  # IP's and UDP's, then the protocol's
-_SLOT_STEP = 64
+_HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
+_SLOT_STEP = 32
 
 
 def options_of(environment: Environment, seed: int, elements: int,

@@ -31,20 +31,19 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
   std::vector<std::byte> packet(ubt::PacketHeader::kBytes);
   std::memcpy(packet.data(), data, std::min(size, ubt::PacketHeader::kBytes));
   ubt::PacketHeader header;
-  packet[0] = std::byte{ubt::PacketHeader::kVersion};
+  packet[0] &= std::byte{0x1f};
+  packet[0] |= std::byte{ubt::PacketHeader::kVersion << 5};
   if (!ubt::PacketHeader::decode(packet.data(), packet.size(), &header)) {
     return packet;
   }
-  header.epoch = 1;
+  header.context = 1;
   if (header.type == ubt::PacketType::kData) {
     header.sealed = auth == ubt::AuthMode::kAead;  // of no effect otherwise
   }
   header.source = 1 + header.source % (kRanks - 1);
-  const bool group = (header.destination & 1) != 0;
-  header.destination = group ? ubt::PacketHeader::kGroup : 0;
   const ubt::PeerKeys keys =
-      group ? ubt::groupKeys(ubt::GroupSeed{}) : ubt::PeerKeys{};
-  header.number &= ubt::PacketHeader::kControlNumber | 0xffff;
+      header.group ? ubt::groupKeys(ubt::GroupSeed{}) : ubt::PeerKeys{};
+  header.number &= ubt::kControlNumber | 0xffff;
   if (size > ubt::PacketHeader::kBytes) {
     const auto* const payload =
         reinterpret_cast<const std::byte*>(data) + ubt::PacketHeader::kBytes;
@@ -56,8 +55,12 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
     packet.resize(packet.size() + ubt::kSealBytes);
     header.encode(packet.data());
     std::byte* const payload = packet.data() + ubt::PacketHeader::kBytes;
-    ubt::sealPacket(
-        keys.sendSeal, packet.data(), payload, payloadBytes, payload);
+    ubt::sealPacket(keys.sendSeal,
+                    packet.data(),
+                    header.number,
+                    payload,
+                    payloadBytes,
+                    payload);
     return packet;
   }
   header.encode(packet.data());
@@ -65,6 +68,7 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
       header.type == ubt::PacketType::kControl || auth == ubt::AuthMode::kFull;
   header.tag = ubt::packetTag(keys.send,
                               packet.data(),
+                              header.number,
                               packet.data() + ubt::PacketHeader::kBytes,
                               whole ? payloadBytes : 0);
   header.encode(packet.data());
@@ -75,7 +79,7 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
 std::vector<uint8_t> groupKeyOf(ubt::AuthMode auth, uint16_t rank) {
   ubt::PacketHeader header;
   header.source = rank - 1;
-  header.number = ubt::PacketHeader::kControlNumber;
+  header.number = ubt::kControlNumber;
   header.sealed = auth == ubt::AuthMode::kAead;
   std::vector<uint8_t> bytes(ubt::PacketHeader::kBytes +
                              ubt::ControlClocks::kBytes +

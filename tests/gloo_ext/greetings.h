@@ -30,7 +30,7 @@ inline Greeting greetingOf(int rank,
                            const std::string& ip = "127.0.0.1") {
   Greeting greeting;
   greeting.hello.port = 1000 + rank;
-  greeting.hello.slotBytesMax = 1408 + 64 * rank;
+  greeting.hello.slotBytesMax = 1440 + 64 * rank;
   greeting.hello.windowBytes = 100000 + rank;
   greeting.hello.minBytes = uint64_t{1} << 40;
   greeting.hello.publicKey.fill(rank + 1);

@@ -39,7 +39,7 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
     setup.rank = rank;
     setup.size = 2;
     setup.epoch = epoch;
-    setup.slotBytesMax = 1408;
+    setup.slotBytesMax = 1440;
     setup.windowBytes.assign(2, 1 << 20);
     setup.keys.resize(2);
     for (PeerKeys& keys : setup.keys) {
@@ -133,15 +133,17 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
     PacketHeader header;
     header.sealed = GetParam() != AuthMode::kAead;
     header.source = 1;
-    header.epoch = 1;
-    header.number = PacketHeader::kControlNumber | 1000;
+    header.context = 1;
+    header.number = kControlNumber | 1000;
     const PeerKeys keys = setup(1, 1, 40).keys[0];
     header.encode(bytes.data());
     const size_t used = cursor.used();
     if (header.sealed) {
-      sealPacket(keys.sendSeal, bytes.data(), payload, used, payload);
+      sealPacket(
+          keys.sendSeal, bytes.data(), header.number, payload, used, payload);
     } else {
-      header.tag = packetTag(keys.send, bytes.data(), payload, used);
+      header.tag =
+          packetTag(keys.send, bytes.data(), header.number, payload, used);
       header.encode(bytes.data());
     }
     bytes.resize(PacketHeader::kBytes + used +
@@ -211,6 +213,29 @@ TEST_P(RecordedDatagrams, OfAnotherRunAreRejected) {
   runOp(sameEpoch, 1);
 }
 
+// Headers name a context by a part of its epoch, which another may share.
+TEST_P(RecordedDatagrams, FindTheirContextAmongThoseOfOneNumber) {
+  constexpr uint64_t kTwin = 1 + (1 << 16);
+  Host hosts[2];
+  Session* twins[2][2] = {};  // by rank
+  for (int rank = 0; rank < 2; rank++) {
+    twins[rank][0] = hosts[rank].endpoint.open(setup(rank, 1, 40));
+    twins[rank][1] = hosts[rank].endpoint.open(setup(rank, kTwin, 50));
+  }
+  for (int op = 0; op < 4; op++) {
+    for (int rank = 0; rank < 2; rank++) {
+      hosts[rank].session = twins[rank][op % 2];
+    }
+    runOp(hosts, 1);
+  }
+  for (int rank = 0; rank < 2; rank++) {
+    EXPECT_EQ(counted(hosts[rank], Counter::kBadTag), 0u);
+    hosts[rank].endpoint.close(twins[rank][0]);
+    hosts[rank].session = twins[rank][1];
+  }
+  runOp(hosts, 1);
+}
+
 TEST_P(RecordedDatagrams, TruncatedAnywhereAreRejected) {
   Host hosts[2];
   openAll(hosts);
@@ -247,13 +272,16 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
   fresh.session = fresh.endpoint.open(setup(0, 1, 40));
   uint64_t fed = 0;
   for (const Bytes& datagram : hosts[0].heard) {
-    const bool data = datagram[1] == std::byte{1};
+    PacketHeader header;
+    ASSERT_TRUE(
+        PacketHeader::decode(datagram.data(), datagram.size(), &header));
+    const bool data = header.type == PacketType::kData;
     const size_t covered = data && GetParam() == AuthMode::kHeader
                                ? PacketHeader::kBytes
                                : datagram.size();
     // All of the header and the end, less of what lies between.
     for (size_t at = 0; at < covered;
-         at += at < 60 || at + 9 > covered ? 1 : 1 + at / 8) {
+         at += at < 44 || at + 9 > covered ? 1 : 1 + at / 8) {
       Bytes changed = datagram;
       changed[at] ^= static_cast<std::byte>(1 << fed % 8);
       fresh.endpoint.packetIn(now_, changed.data(), changed.size());
@@ -263,6 +291,7 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
   EXPECT_EQ(counted(fresh, Counter::kMalformed) +
                 counted(fresh, Counter::kUnknownEpoch) +
                 counted(fresh, Counter::kWrongRank) +
+                counted(fresh, Counter::kNoGroupKey) +
                 counted(fresh, Counter::kBadTag),
             fed);
   EXPECT_GT(counted(fresh, Counter::kBadTag), fed / 2);

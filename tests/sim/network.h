@@ -47,7 +47,9 @@ class Network {
 
   // REQUIRES a datagram that a core has written.
   static PacketType typeOf(const Datagram& datagram) {
-    return static_cast<PacketType>(datagram[1]);
+    PacketHeader header;
+    PacketHeader::decode(datagram.data(), datagram.size(), &header);
+    return header.type;
   }
 
  private:

@@ -175,7 +175,7 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
   o.threads = chance(0.3) ? 2 + static_cast<int>(below(5)) : 1;
   o.ops = 10 + static_cast<int>(below(30));
   o.elementsMax = chance(0.2) ? 20 : 500 + below(chance(0.1) ? 30000 : 5000);
-  const size_t slots[] = {64, 256, 1408, 1408, 8192};
+  const size_t slots[] = {64, 256, 1440, 1440, 8192};
   o.slotBytes = slots[below(o.elementsMax > 6000 ? 3 : 5) +
                       (o.elementsMax > 6000 ? 2 : 0)];
   o.arenaBytes = chance(0.2) ? 64 << 10 : 8 << 20;

@@ -24,7 +24,7 @@ struct SimOptions {
   int ops = 30;     // of each caller
   uint32_t elementsMax = 40000;
   bool oneShape = false;  // every op has elementsMax float32
-  size_t slotBytes = 1408;
+  size_t slotBytes = 1440;
   size_t arenaBytes = 8 << 20;
   uint64_t windowBytes = 256 << 10;  // at most; at least:
   uint64_t windowBytesMin = 8 << 10;

@@ -50,9 +50,9 @@ void World::receive(int rank, const Network::Datagram& datagram) {
   pump(rank);
 }
 
-// As a genuine datagram, but of another version, epoch, rank or job.
+// As a genuine datagram, but of another version, context, rank or job.
 void World::strangerTo(int rank, Network::Datagram datagram) {
-  constexpr size_t kOffsets[] = {0, 24, 18, PacketHeader::kTagOffset};
+  constexpr size_t kOffsets[] = {0, 22, 2, PacketHeader::kTagOffset};
   datagram[kOffsets[random_() % 4]] ^= std::byte{0x40};
   traffic_.strangers++;
   hosts_[rank].endpoint->packetIn(
@@ -92,7 +92,9 @@ void World::openSessions() {
       Session::Setup setup;
       setup.rank = rank;
       setup.size = options_.ranks;
-      setup.epoch = mix(options_.seed) + context;
+      // Half of the seeds have contexts that headers do not tell apart.
+      setup.epoch = mix(options_.seed) + (static_cast<uint64_t>(context)
+                                          << (options_.seed % 2 * 16));
       setup.slotBytesMax = options_.slotBytes;
       setup.groups = RankGroups::equal(options_.ranks, options_.groups);
       setup.options = protocolOf(rank);

@@ -23,7 +23,7 @@ std::vector<char> tcpBytes() {
 Hello hello() {
   Hello hello;
   hello.port = 40000;
-  hello.slotBytesMax = 1408;
+  hello.slotBytesMax = 1440;
   hello.windowBytes = uint32_t{1} << 31;
   hello.minBytes = uint64_t{1} << 34;
   hello.groups = {{Grouping::By::kCount, 12}, 0xfffffff0};
@@ -38,7 +38,7 @@ TEST(Address, SurvivesTheStore) {
   const Address address(sent.bytes());
   EXPECT_EQ(address.tcp(), tcpBytes());
   EXPECT_EQ(address.hello().port, 40000);
-  EXPECT_EQ(address.hello().slotBytesMax, 1408u);
+  EXPECT_EQ(address.hello().slotBytesMax, 1440u);
   EXPECT_EQ(address.hello().windowBytes, uint32_t{1} << 31);
   EXPECT_EQ(address.hello().minBytes, uint64_t{1} << 34);
   EXPECT_EQ(address.hello().groups.grouping.str(), "12");

@@ -21,7 +21,7 @@ enum class Counter : uint8_t {
   kUnknownEpoch,     // no such context here
   kOwnEcho,          // multicast of this very rank's
   kNoGroupKey,       // multicast of a rank whose group key has not come
-  kWrongRank,        // not for this rank, or from no rank
+  kWrongRank,        // from no rank, or from this one
   kBadTag,           // the authentication failed
   kReplayed,         // control with a number seen before
   kClosedPeer,       // control of a rank that has left, or died

@@ -50,12 +50,14 @@ class ReceiveCredit {
   // Lets the sender be `share` ahead of what was seen.
   void grant(uint64_t share) { limit_ = std::max(limit_, next_ + share); }
 
+  // One past the highest number known to have been used.
+  uint64_t next() const { return next_; }
   uint64_t limit() const { return limit_; }
   // Numbers the sender may still use, as far as is known here.
   uint64_t left() const { return limit_ - std::min(limit_, next_); }
 
  private:
-  uint64_t next_ = 0;  // one past the highest number seen
+  uint64_t next_ = 0;
   uint64_t limit_;
 };
 

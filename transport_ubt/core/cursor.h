@@ -32,6 +32,12 @@ class ReadCursor {
     return value;
   }
 
+  // Three bytes.
+  uint32_t get24() {
+    const uint32_t low = get<uint16_t>();
+    return low | static_cast<uint32_t>(get<uint8_t>()) << 16;
+  }
+
   bool failed() const { return failed_; }
   size_t left() const { return left_; }
 
@@ -58,6 +64,12 @@ class WriteCursor {
     }
     used_ += sizeof(T);
     left_ -= sizeof(T);
+  }
+
+  // The lowest three bytes.
+  void put24(uint32_t value) {
+    put(static_cast<uint16_t>(value));
+    put(static_cast<uint8_t>(value >> 16));
   }
 
   bool failed() const { return failed_; }

@@ -5,6 +5,25 @@
 #include <new>
 
 namespace ubt {
+namespace {
+
+constexpr int kContextBits = 16;
+
+uint64_t firstKey(uint16_t context) {
+  return uint64_t{context} << (64 - kContextBits);
+}
+
+uint64_t keyOf(uint64_t epoch) {
+  return firstKey(PacketHeader::contextOf(epoch)) | epoch >> kContextBits;
+}
+
+// Whether a datagram may be another session's of the same context number.
+bool isStrange(Counter fate) {
+  return fate == Counter::kBadTag || fate == Counter::kNoGroupKey ||
+         fate == Counter::kOwnEcho || fate == Counter::kWrongRank;
+}
+
+}  // namespace
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
     : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
@@ -18,13 +37,13 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
               0} {}
 
 Session* Endpoint::open(const Session::Setup& setup) {
-  auto& session = sessions_[setup.epoch];
+  auto& session = sessions_[keyOf(setup.epoch)];
   session = std::make_unique<Session>(setup, &shared_);
   return session.get();
 }
 
 void Endpoint::close(Session* session) {
-  sessions_.erase(session->epoch());
+  sessions_.erase(keyOf(session->epoch()));
 }
 
 void Endpoint::packetIn(TimePoint now,
@@ -35,18 +54,24 @@ void Endpoint::packetIn(TimePoint now,
     shared_.counters.add(Counter::kMalformed);
     return;
   }
-  const auto session = sessions_.find(header.epoch);
-  if (session == sessions_.end()) {
-    shared_.counters.add(Counter::kUnknownEpoch);
-    return;
-  }
+  Counter fate = Counter::kUnknownEpoch;
   try {
-    session->second->packetIn(now, header, datagram, bytes);
+    const uint64_t key = firstKey(header.context);
+    for (auto session = sessions_.lower_bound(key);
+         session != sessions_.end() &&
+         session->second->context() == header.context;
+         ++session) {
+      fate = session->second->packetIn(now, header, datagram, bytes);
+      if (!isStrange(fate)) {
+        break;
+      }
+    }
   } catch (const std::bad_alloc&) {
     // The machine has less than the arena's limit promises: a peer's bytes
     // must not end this process for it.
-    shared_.counters.add(Counter::kArenaFull);
+    fate = Counter::kArenaFull;
   }
+  shared_.counters.add(fate);
 }
 
 Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {

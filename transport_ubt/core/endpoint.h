@@ -43,8 +43,9 @@ class Endpoint {
 
  private:
   SharedState shared_;
+  // By their epochs, of which first what datagrams name.
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
-  uint64_t turn_ = 0;  // epoch of the session whose burst it is
+  uint64_t turn_ = 0;  // the key of the session whose burst it is
 };
 
 }  // namespace ubt

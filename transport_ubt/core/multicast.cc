@@ -16,7 +16,7 @@ constexpr int kUnansweredMax = 3;
 constexpr Duration kSeekFirst = std::chrono::milliseconds(10);
 constexpr Duration kSeekLast = std::chrono::seconds(1);
 // An honest owner's numbers never come near the bit that tells control.
-constexpr uint64_t kNumbersMax = PacketHeader::kControlNumber >> 1;
+constexpr uint64_t kNumbersMax = kControlNumber >> 1;
 
 }  // namespace
 
@@ -26,6 +26,7 @@ PeerLink::Setup Multicast::linkSetup(int self,
   PeerLink::Setup link;
   link.self = self;
   link.peer = peer;
+  link.group = true;
   link.epoch = setup_.epoch;
   link.keys = groupKeys(seed);
   link.auth = setup_.auth;
@@ -38,7 +39,7 @@ PeerLink::Setup Multicast::linkSetup(int self,
 
 Multicast::Multicast(const Setup& setup)
     : setup_(setup),
-      out_(linkSetup(setup.rank, PacketHeader::kGroup, setup.seed)),
+      out_(linkSetup(setup.rank, setup.rank, setup.seed)),
       peers_(setup.size),
       seekEvery_(kSeekFirst / 2) {
   peers_[setup.rank].closed = true;  // has no need to hear itself
@@ -100,7 +101,6 @@ void Multicast::dataOut(TimePoint now,
                         size_t bytes,
                         OutPacket* out) {
   out_.dataOut(header, payload, bytes, out);
-  out->peer = setup_.rank;
   sent(now, false);
 }
 
@@ -121,7 +121,6 @@ bool Multicast::probeOut(TimePoint now, Duration late, OutPacket* out) {
         record.encode(cursor);
       },
       out);
-  out->peer = setup_.rank;
   sent(now, true);
   return true;
 }

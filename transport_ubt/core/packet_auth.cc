@@ -25,19 +25,19 @@ uint64_t sipHash(const AuthKey& key, const std::byte* data, size_t bytes) {
 
 uint64_t packetTag(const AuthKey& key,
                    const std::byte* header,
+                   PacketNumber number,
                    const std::byte* payload,
                    size_t payloadBytes) {
-  // The payload's hash takes the tag's place behind the header, so that the
-  // two need not lie side by side in memory.
-  std::byte covered[PacketHeader::kBytes];
+  // The payload's hash stands for it, so that header and payload need not lie
+  // side by side in memory.
+  std::byte covered[PacketHeader::kTagOffset + 2 * sizeof(uint64_t)];
   std::memcpy(covered, header, PacketHeader::kTagOffset);
-  if (payloadBytes == 0) {
-    return sipHash(key, covered, PacketHeader::kTagOffset);
+  WriteCursor cursor(covered + PacketHeader::kTagOffset, 2 * sizeof(uint64_t));
+  cursor.put(number);
+  if (payloadBytes > 0) {
+    cursor.put(sipHash(key, payload, payloadBytes));
   }
-  WriteCursor(covered + PacketHeader::kTagOffset,
-              PacketHeader::kBytes - PacketHeader::kTagOffset)
-      .put(sipHash(key, payload, payloadBytes));
-  return sipHash(key, covered, PacketHeader::kBytes);
+  return sipHash(key, covered, PacketHeader::kTagOffset + cursor.used());
 }
 
 }  // namespace ubt

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport_ubt/core/packet_number.h"
 #include "transport_ubt/core/packet_seal.h"
 
 namespace ubt {
@@ -31,10 +32,11 @@ struct PeerKeys {
   GroupMask receiveMask{};
 };
 
-// SipHash-2-4 over a header without its tag, then a payload (which may be
-// empty). Pure; callable from any thread.
+// SipHash-2-4 over an encoded header without its tag, its whole number, then a
+// payload (which may be empty). Pure; callable from any thread.
 uint64_t packetTag(const AuthKey& key,
                    const std::byte* header,
+                   PacketNumber number,
                    const std::byte* payload,
                    size_t payloadBytes);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "transport_ubt/core/element_type.h"
 #include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/packet_number.h"
 
 namespace ubt {
 
@@ -17,12 +17,11 @@ enum class Form : uint8_t { kPlain = 0, kTransformed = 1 };
 
 // The header of every datagram; its layout is docs/wire_format.md.
 struct PacketHeader {
-  static constexpr size_t kBytes = 48;
-  static constexpr size_t kNumberOffset = 32;
-  static constexpr size_t kTagOffset = 40;
-  static constexpr uint8_t kVersion = 1;
-  // The destination of what goes to all ranks at once: no rank's number.
-  static constexpr uint16_t kGroup = 0xffff;
+  static constexpr size_t kBytes = 32;
+  static constexpr size_t kTagOffset = 24;
+  static constexpr uint8_t kVersion = 2;
+  // A slot's index is less.
+  static constexpr uint32_t kSlotsMax = 1 << 24;
 
   PacketType type = PacketType::kControl;
   Stage stage = Stage::kScatter;
@@ -33,6 +32,7 @@ struct PacketHeader {
   bool repair = false;          // sent again on request
   bool halted = false;          // its sender begins no op any more (Halt)
   bool sealed = false;          // encrypted (packet_seal.h)
+  bool group = false;           // for all ranks at once, by multicast
   bool hierarchical = false;    // data, of an op of that shape
   // Of a result of such an op: some group's sum is not in it, but may be in
   // what other groups got.
@@ -41,23 +41,24 @@ struct PacketHeader {
   OpId op;
   uint32_t slot = 0;
   uint16_t source = 0;
-  uint16_t destination = 0;
   // Scatter stage: the op's element count, so that any contribution tells the
   // owner the op's shape. Broadcast stage: how many ranks the slot sums.
   uint32_t elements = 0;
   uint16_t contributors = 0;
-  uint64_t epoch = 0;
-  // Counts up per direction, data and control apart: kControlNumber is set in
-  // a control datagram's number, so that no two datagrams share one.
-  uint64_t number = 0;
+  // The context's, of whose epoch it is a part: others may have the same.
+  uint16_t context = 0;
+  PacketNumber number = 0;
   uint64_t tag = 0;
 
-  static constexpr uint64_t kControlNumber = uint64_t{1} << 63;
+  static constexpr uint16_t contextOf(uint64_t epoch) {
+    return static_cast<uint16_t>(epoch);
+  }
 
   // Writes kBytes bytes, the tag included.
   void encode(std::byte* out) const;
 
-  // False if the bytes are no header of this version. Checks form only.
+  // False if the bytes are no header of this version. Checks form only. Of the
+  // number it knows what nearestNumber() needs.
   static bool decode(const std::byte* data, size_t bytes, PacketHeader* out);
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "transport_ubt/core/cursor.h"
 #include "transport_ubt/core/packet_header.h"
 
 namespace ubt {
@@ -30,18 +31,18 @@ Bytes* chars(std::byte* bytes) {
 
 // Four zeros and the number, which differs in each datagram of a direction.
 struct Nonce {
-  explicit Nonce(const std::byte* header) {
-    constexpr size_t kZeros = kNonceBytes - sizeof(uint64_t);
-    std::memcpy(
-        bytes + kZeros, header + PacketHeader::kNumberOffset, sizeof(uint64_t));
+  explicit Nonce(PacketNumber number) {
+    constexpr size_t kZeros = kNonceBytes - sizeof(number);
+    WriteCursor(bytes + kZeros, sizeof(number)).put(number);
   }
-  Bytes bytes[kNonceBytes] = {};
+  std::byte bytes[kNonceBytes] = {};
 };
 
 }  // namespace
 
 void sealPacket(const SealKey& key,
                 std::byte* header,
+                PacketNumber number,
                 const std::byte* payload,
                 size_t bytes,
                 std::byte* out) {
@@ -54,7 +55,7 @@ void sealPacket(const SealKey& key,
                                                      chars(header),
                                                      PacketHeader::kTagOffset,
                                                      nullptr,
-                                                     Nonce(header).bytes,
+                                                     chars(Nonce(number).bytes),
                                                      key.data());
   std::memcpy(header + PacketHeader::kTagOffset, tag, kTagInHeader);
   std::memcpy(out + bytes, tag + kTagInHeader, kSealBytes);
@@ -63,6 +64,7 @@ void sealPacket(const SealKey& key,
 bool openPacket(const SealKey& key,
                 const std::byte* datagram,
                 size_t bytes,
+                PacketNumber number,
                 std::byte* out) {
   if (bytes < PacketHeader::kBytes + kSealBytes) {
     return false;
@@ -78,7 +80,7 @@ bool openPacket(const SealKey& key,
              tag,
              chars(datagram),
              PacketHeader::kTagOffset,
-             Nonce(datagram).bytes,
+             chars(Nonce(number).bytes),
              key.data()) == 0;
 }
 

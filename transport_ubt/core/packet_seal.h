@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport_ubt/core/packet_number.h"
+
 namespace ubt {
 
 using SealKey = std::array<uint8_t, 32>;
@@ -14,14 +16,15 @@ using SealKey = std::array<uint8_t, 32>;
 constexpr size_t kSealBytes = 8;
 
 // Encryption of one datagram: ChaCha20-Poly1305 (RFC 8439) with the header as
-// associated data and the header's packet number as nonce. Pure; callable from
-// any thread. No number may ever be sealed twice with one key: whoever has two
-// such datagrams can read both and forge more.
+// associated data and its whole number as nonce. Pure; callable from any
+// thread. No number may ever be sealed twice with one key: whoever has two such
+// datagrams can read both and forge more.
 
 // Encrypts `bytes` of payload to `out`, which takes kSealBytes more and may be
 // the payload's own place, and writes the tag into the encoded `header`.
 void sealPacket(const SealKey& key,
                 std::byte* header,
+                PacketNumber number,
                 const std::byte* payload,
                 size_t bytes,
                 std::byte* out);
@@ -32,6 +35,7 @@ void sealPacket(const SealKey& key,
 bool openPacket(const SealKey& key,
                 const std::byte* datagram,
                 size_t bytes,
+                PacketNumber number,
                 std::byte* out);
 
 }  // namespace ubt

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/cursor.h"
+
 namespace ubt {
 namespace {
 
@@ -17,23 +19,27 @@ constexpr size_t kControlQueueMax = 512;
 
 }  // namespace
 
-bool PeerLink::open(const PacketHeader& header,
+bool PeerLink::open(PacketHeader* header,
                     const std::byte* datagram,
                     size_t bytes,
                     Payload* out) const {
-  const bool control = header.type == PacketType::kControl;
-  out->foreign = header.sealed != (setup_.auth == AuthMode::kAead);
+  const bool control = header->type == PacketType::kControl;
+  out->foreign = header->sealed != (setup_.auth == AuthMode::kAead);
   if (out->foreign && (!control || heard())) {
     return false;
   }
+  header->number = control ? kControlNumber | nearestNumber(header->number,
+                                                            controlSeen_.next())
+                           : nearestNumber(header->number, receive.next());
   out->data = datagram + PacketHeader::kBytes;
   out->bytes = bytes - PacketHeader::kBytes;
-  if (!header.sealed) {
+  if (!header->sealed) {
     const bool whole = control || setup_.auth == AuthMode::kFull;
     return packetTag(setup_.keys.receive,
                      datagram,
+                     header->number,
                      out->data,
-                     whole ? out->bytes : 0) == header.tag;
+                     whole ? out->bytes : 0) == header->tag;
   }
   if (out->bytes < kSealBytes ||
       out->bytes - kSealBytes > setup_.opened->size()) {
@@ -41,14 +47,16 @@ bool PeerLink::open(const PacketHeader& header,
   }
   out->data = setup_.opened->data();
   out->bytes -= kSealBytes;
-  return openPacket(
-      setup_.keys.receiveSeal, datagram, bytes, setup_.opened->data());
+  return openPacket(setup_.keys.receiveSeal,
+                    datagram,
+                    bytes,
+                    header->number,
+                    setup_.opened->data());
 }
 
 bool PeerLink::isFirst(const PacketHeader& header) {
   return header.type == PacketType::kControl
-             ? controlSeen_.accept(header.number &
-                                   ~PacketHeader::kControlNumber)
+             ? controlSeen_.accept(header.number & ~kControlNumber)
              : dataSeen_.accept(header.number);
 }
 
@@ -133,11 +141,11 @@ bool PeerLink::controlOut(TimePoint now,
   PacketHeader header;
   header.type = PacketType::kControl;
   header.form = wish;
-  header.number = PacketHeader::kControlNumber | controlNumber_++;
+  header.number = kControlNumber | controlNumber_++;
   if (sealed) {
-    seal(&header, records, cursor.used(), records, out);
+    seal(header, records, cursor.used(), records, out);
   } else {
-    tag(&header, records, cursor.used(), out);
+    tag(header, records, cursor.used(), out);
   }
   out->headBytes = around + cursor.used();
   out->payload = nullptr;
@@ -156,47 +164,49 @@ void PeerLink::dataOut(PacketHeader header,
     if (out->sealed.size() < bytes + kSealBytes) {
       out->sealed.resize(bytes + kSealBytes);
     }
-    seal(&header, payload, bytes, out->sealed.data(), out);
+    seal(header, payload, bytes, out->sealed.data(), out);
     out->payload = out->sealed.data();
     out->payloadBytes = bytes + kSealBytes;
     return;
   }
-  tag(&header, payload, setup_.auth == AuthMode::kFull ? bytes : 0, out);
+  tag(header, payload, setup_.auth == AuthMode::kFull ? bytes : 0, out);
   out->payload = payload;
   out->payloadBytes = bytes;
 }
 
 // Completes the header, but for its tag, and writes it.
-void PeerLink::address(PacketHeader* header, OutPacket* out) const {
-  header->halted = halted;
-  header->source = static_cast<uint16_t>(setup_.self);
-  header->destination = static_cast<uint16_t>(setup_.peer);
-  header->epoch = setup_.epoch;
-  header->encode(out->head);
+void PeerLink::address(PacketHeader header, OutPacket* out) const {
+  header.halted = halted;
+  header.group = setup_.group;
+  header.source = static_cast<uint16_t>(setup_.self);
+  header.context = PacketHeader::contextOf(setup_.epoch);
+  header.encode(out->head);
   out->peer = setup_.peer;
-  out->type = header->type;
+  out->type = header.type;
 }
 
 // Addresses the header and tags it over `covered` bytes of payload.
-void PeerLink::tag(PacketHeader* header,
+void PeerLink::tag(const PacketHeader& header,
                    const std::byte* payload,
                    size_t covered,
                    OutPacket* out) const {
   address(header, out);
-  header->tag = packetTag(setup_.keys.send, out->head, payload, covered);
-  header->encode(out->head);
+  WriteCursor(out->head + PacketHeader::kTagOffset, sizeof(header.tag))
+      .put(packetTag(
+          setup_.keys.send, out->head, header.number, payload, covered));
 }
 
 // Addresses the header and encrypts the payload to `sealed`. Each number is
 // taken once and comes here once: what is sent again gets a new one.
-void PeerLink::seal(PacketHeader* header,
+void PeerLink::seal(PacketHeader header,
                     const std::byte* payload,
                     size_t bytes,
                     std::byte* sealed,
                     OutPacket* out) const {
-  header->sealed = true;
+  header.sealed = true;
   address(header, out);
-  sealPacket(setup_.keys.sendSeal, out->head, payload, bytes, sealed);
+  sealPacket(
+      setup_.keys.sendSeal, out->head, header.number, payload, bytes, sealed);
 }
 
 Duration PeerLink::retryAfter() const {

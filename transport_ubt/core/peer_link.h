@@ -41,6 +41,7 @@ class PeerLink {
   struct Setup {
     int self = 0;
     int peer = 0;
+    bool group = false;  // what is sent is for all ranks at once
     uint64_t epoch = 0;
     PeerKeys keys;
     AuthMode auth = AuthMode::kHeader;
@@ -73,8 +74,9 @@ class PeerLink {
 
   // In -----------------------------------------------------------------------
 
-  // Whether the datagram is the peer's; then `out` is what it carries.
-  bool open(const PacketHeader& header,
+  // Whether the datagram is the peer's; then the header's number is whole, and
+  // `out` is what it carries.
+  bool open(PacketHeader* header,
             const std::byte* datagram,
             size_t bytes,
             Payload* out) const;
@@ -105,8 +107,8 @@ class PeerLink {
                   Duration late,
                   const Extra& credit,
                   OutPacket* out);
-  // Completes a data packet: `header` needs its source, destination, epoch,
-  // number and tag yet. REQUIRES send.available().
+  // Completes a data packet: `header` needs its source, context, number and tag
+  // yet. REQUIRES send.available().
   void dataOut(PacketHeader header,
                const std::byte* payload,
                size_t bytes,
@@ -134,12 +136,12 @@ class PeerLink {
   bool closed() const { return closed_; }
 
  private:
-  void address(PacketHeader* header, OutPacket* out) const;
-  void tag(PacketHeader* header,
+  void address(PacketHeader header, OutPacket* out) const;
+  void tag(const PacketHeader& header,
            const std::byte* payload,
            size_t covered,
            OutPacket* out) const;
-  void seal(PacketHeader* header,
+  void seal(PacketHeader header,
             const std::byte* payload,
             size_t bytes,
             std::byte* sealed,

@@ -113,6 +113,14 @@ void Session::giveUp() {
   sendLeave();
 }
 
+bool Session::takes(const OpShape& shape) const {
+  return shape.elements <= kElementsMax &&
+         ShardLayout(shape,
+                     ranksOf(shape.hierarchical()).members(),
+                     setup_.slotBytesMax)
+                 .slots(0) <= PacketHeader::kSlotsMax;
+}
+
 OpId Session::enter(TimePoint now,
                     uint32_t tag,
                     const OpShape& shape,
@@ -306,7 +314,7 @@ Op* Session::startFromPeer(TimePoint now,
                            const OpShape& shape,
                            int peer,
                            Counter* whyNot) {
-  if (shape.elements > kElementsMax) {  // no honest rank's
+  if (!takes(shape)) {  // no honest rank's
     *whyNot = Counter::kMismatched;
     return nullptr;
   }

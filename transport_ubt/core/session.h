@@ -63,15 +63,19 @@ class Session : private OpHost {
   };
 
   // `shared` must outlive this. REQUIRES size > 1, keys and windowBytes of
-  // `size` entries, slotBytesMax a positive multiple of 64.
+  // `size` entries, slotBytesMax a positive multiple of ShardLayout::kSlotStep.
   Session(const Setup& setup, SharedState* shared);
   ~Session() override;
 
   uint64_t epoch() const { return setup_.epoch; }
+  // What the headers of its datagrams say of the epoch.
+  uint16_t context() const { return PacketHeader::contextOf(setup_.epoch); }
   int rank() const { return setup_.rank; }
   int size() const { return setup_.size; }
   const Options& options() const { return setup_.options; }
   size_t slotBytesMax() const { return setup_.slotBytesMax; }
+  // Whether headers can name all elements and slots of such an op.
+  bool takes(const OpShape& shape) const;
   // Whether an op of a hierarchical shape runs in more groups than one.
   bool hasGroups() const { return ranksOf(true).grouped(); }
 
@@ -81,7 +85,7 @@ class Session : private OpHost {
   // the lead is used up, once it is not (Lead). The op reads and writes the
   // bucket until leave(). The wait, and the call while warming up, end
   // `timeout` from now (zero: the options'); whoever waits in vain gives the
-  // session up. REQUIRES failure().empty().
+  // session up. REQUIRES failure().empty(), takes(shape).
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
@@ -109,11 +113,11 @@ class Session : private OpHost {
 
   // The four verbs -----------------------------------------------------------
 
-  // A datagram whose epoch is this session's. Counts what becomes of it.
-  void packetIn(TimePoint now,
-                const PacketHeader& header,
-                const std::byte* datagram,
-                size_t bytes);
+  // A datagram whose context is this session's. Returns what becomes of it.
+  Counter packetIn(TimePoint now,
+                   PacketHeader header,
+                   const std::byte* datagram,
+                   size_t bytes);
   // The next datagram to send, or false. To the own rank: to the group.
   bool packetOut(TimePoint now, OutPacket* out);
   // The next one of the burst to one peer that the last of packetOut() began,
@@ -186,11 +190,11 @@ class Session : private OpHost {
   void updateActivity();
   void peerLeft(int peer, uint32_t because);
 
-  void newDataIn(TimePoint now,
-                 const PacketHeader& header,
-                 const PeerLink::Payload& payload,
-                 size_t bytes,
-                 ReceiveCredit* credit);
+  Counter newDataIn(TimePoint now,
+                    const PacketHeader& header,
+                    const PeerLink::Payload& payload,
+                    size_t bytes,
+                    ReceiveCredit* credit);
   Counter dataIn(TimePoint now,
                  const PacketHeader& header,
                  const std::byte* payload,
@@ -204,10 +208,10 @@ class Session : private OpHost {
   uint64_t shareSlots(int peer) const;
 
   // Multicast
-  void groupIn(TimePoint now,
-               const PacketHeader& header,
-               const std::byte* datagram,
-               size_t bytes);
+  Counter groupIn(TimePoint now,
+                  PacketHeader* header,
+                  const std::byte* datagram,
+                  size_t bytes);
   Counter probeIn(TimePoint now,
                   const PacketHeader& header,
                   const PeerLink::Payload& payload);

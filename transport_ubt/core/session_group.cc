@@ -8,49 +8,42 @@
 
 namespace ubt {
 
-void Session::groupIn(TimePoint now,
-                      const PacketHeader& header,
-                      const std::byte* datagram,
-                      size_t bytes) {
-  Counters& counters = shared_->counters;
-  const int owner = header.source;
+Counter Session::groupIn(TimePoint now,
+                         PacketHeader* header,
+                         const std::byte* datagram,
+                         size_t bytes) {
+  const int owner = header->source;
   if (owner == setup_.rank) {
-    counters.add(Counter::kOwnEcho);
-    return;
+    return Counter::kOwnEcho;
   }
   PeerLink* const link = multicast_.from(owner);
   if (link == nullptr) {
-    counters.add(Counter::kNoGroupKey);
-    return;
+    return Counter::kNoGroupKey;
   }
   PeerLink::Payload payload;
   if (!link->open(header, datagram, bytes, &payload)) {
-    counters.add(Counter::kBadTag);
-    return;
+    return Counter::kBadTag;
   }
   peers_[owner].heardAt = now;
-  if (header.type == PacketType::kControl) {
-    counters.add(link->isFirst(header) ? probeIn(now, header, payload)
-                                       : Counter::kReplayed);
-    return;
+  if (header->type == PacketType::kControl) {
+    return link->isFirst(*header) ? probeIn(now, *header, payload)
+                                  : Counter::kReplayed;
   }
-  if (header.stage != Stage::kBroadcast) {  // contributions are for one rank
-    counters.add(Counter::kMismatched);
-    return;
+  if (header->stage != Stage::kBroadcast) {  // contributions are for one rank
+    return Counter::kMismatched;
   }
-  if (header.number >= link->receive.limit()) {
+  if (header->number >= link->receive.limit()) {
     // The owner takes this rank for deaf. It should learn better.
-    link->receive.arrived(header.number);
-    counters.add(Counter::kMismatched);
+    link->receive.arrived(header->number);
     answerGroup(owner);
-    return;
+    return Counter::kMismatched;
   }
-  if (!link->isFirst(header)) {
-    counters.add(Counter::kDuplicateData);
-    return;
+  if (!link->isFirst(*header)) {
+    return Counter::kDuplicateData;
   }
-  newDataIn(now, header, payload, bytes, &link->receive);
+  const Counter fate = newDataIn(now, *header, payload, bytes, &link->receive);
   answerGroup(owner);
+  return fate;
 }
 
 // A probe says which numbers its owner has used.

@@ -8,28 +8,24 @@
 
 namespace ubt {
 
-void Session::packetIn(TimePoint now,
-                       const PacketHeader& header,
-                       const std::byte* datagram,
-                       size_t bytes) {
+Counter Session::packetIn(TimePoint now,
+                          PacketHeader header,
+                          const std::byte* datagram,
+                          size_t bytes) {
   lastNow_ = now;
-  Counters& counters = shared_->counters;
-  const bool group = header.destination == PacketHeader::kGroup;
-  if (header.source >= setup_.size ||
-      (!group &&
-       (header.source == setup_.rank || header.destination != setup_.rank))) {
-    counters.add(Counter::kWrongRank);
-    return;
+  if (header.source >= setup_.size) {
+    return Counter::kWrongRank;
   }
-  if (group) {
-    groupIn(now, header, datagram, bytes);
-    return;
+  if (header.group) {
+    return groupIn(now, &header, datagram, bytes);
+  }
+  if (header.source == setup_.rank) {
+    return Counter::kWrongRank;
   }
   PeerLink& peer = peers_[header.source];
   PeerLink::Payload payload;
-  if (!peer.open(header, datagram, bytes, &payload)) {
-    counters.add(Counter::kBadTag);
-    return;
+  if (!peer.open(&header, datagram, bytes, &payload)) {
+    return Counter::kBadTag;
   }
   peer.heardAt = now;
   if (header.halted && !peer.halted) {
@@ -39,38 +35,34 @@ void Session::packetIn(TimePoint now,
   }
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {
-    counters.add(control ? Counter::kClosedPeer : Counter::kLateData);
-    return;
+    return control ? Counter::kClosedPeer : Counter::kLateData;
   }
   if (control) {
-    counters.add(peer.isFirst(header) ? controlIn(now, header, payload)
-                                      : Counter::kReplayed);
-    return;
+    return peer.isFirst(header) ? controlIn(now, header, payload)
+                                : Counter::kReplayed;
   }
   if (header.number >= peer.receive.limit()) {
-    // A number that was never granted is no honest sender's.
-    counters.add(Counter::kMismatched);
-    return;
+    return Counter::kMismatched;  // never granted: no honest sender's
   }
   if (!peer.isFirst(header)) {
-    counters.add(Counter::kDuplicateData);
-    return;
+    return Counter::kDuplicateData;
   }
-  newDataIn(now, header, payload, bytes, &peer.receive);
+  const Counter fate = newDataIn(now, header, payload, bytes, &peer.receive);
   considerCredit(header.source);
+  return fate;
 }
 
 // A datagram of data, `bytes` long, that comes for the first time.
-void Session::newDataIn(TimePoint now,
-                        const PacketHeader& header,
-                        const PeerLink::Payload& payload,
-                        size_t bytes,
-                        ReceiveCredit* credit) {
+Counter Session::newDataIn(TimePoint now,
+                           const PacketHeader& header,
+                           const PeerLink::Payload& payload,
+                           size_t bytes,
+                           ReceiveCredit* credit) {
   if (const uint64_t skipped = credit->arrived(header.number); skipped > 0) {
     shared_->window.lost(now, skipped * bytes);
   }
   shared_->window.arrived(now, bytes);
-  shared_->counters.add(dataIn(now, header, payload.data, payload.bytes));
+  return dataIn(now, header, payload.data, payload.bytes);
 }
 
 Counter Session::dataIn(TimePoint now,

@@ -12,17 +12,21 @@ namespace ubt {
 // How a bucket divides into shards (one per owner) and a shard into packet
 // slots. A function of the shape, the number of ranks and the context's slot
 // size alone, so every rank computes the same one. Later shards may be short
-// or empty; the slots of a shard are as even as 64-byte steps allow.
+// or empty; the slots of a shard are as even as their steps allow.
 class ShardLayout {
  public:
-  // REQUIRES ranks > 0, slotBytesMax a positive multiple of 64.
+  static constexpr size_t kShardStep = 64;
+  static constexpr size_t kSlotStep = 32;
+
+  // REQUIRES ranks > 0, slotBytesMax a positive multiple of kSlotStep.
   ShardLayout(const OpShape& shape, int ranks, size_t slotBytesMax)
       : bytes_(shape.bytes()), elementSize_(elementSize(shape.type)) {
     const size_t even = (bytes_ + ranks - 1) / ranks;
-    shardBytes_ = roundUp(even);
+    shardBytes_ = roundUp(even, kShardStep);
     const size_t slots = (shardBytes_ + slotBytesMax - 1) / slotBytesMax;
-    slotBytes_ =
-        slots == 0 ? slotBytesMax : roundUp((shardBytes_ + slots - 1) / slots);
+    slotBytes_ = slots == 0
+                     ? slotBytesMax
+                     : roundUp((shardBytes_ + slots - 1) / slots, kSlotStep);
   }
 
   // Byte range of a shard in the bucket.
@@ -48,7 +52,9 @@ class ShardLayout {
   size_t elements() const { return bytes_ / elementSize_; }
 
  private:
-  static size_t roundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
+  static size_t roundUp(size_t bytes, size_t step) {
+    return (bytes + step - 1) / step * step;
+  }
 
   size_t bytes_;
   size_t elementSize_;

@@ -15,7 +15,7 @@ class Options(unittest.TestCase):
     def test_are_the_labs(self):
         found = options("clean")
         for name, value in {"ranks": "8", "bytes_per_second": "62500000.0",
-                            "queue_bytes": "524288", "slot_bytes": "1408",
+                            "queue_bytes": "524288", "slot_bytes": "1440",
                             "elements_max": "1000", "ops": "30",
                             "warmup_ops": "20", "loss": "0"}.items():
             self.assertEqual(value, found[name], name)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "tests/transport_ubt/core/one_rank.h"
@@ -120,7 +121,7 @@ TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
   }
   rank_.send(2, header(Stage::kBroadcast, 2), kSlotBytes);
   const TimePoint start = rank_.now;
-  std::vector<PacketHeader> data;
+  std::vector<std::pair<int, PacketHeader>> data;
   for (int ms = 0; ms < 200; ms++) {
     rank_.now = start + std::chrono::milliseconds(ms);
     if (rank_.endpoint().nextDeadline() <= rank_.now) {
@@ -131,16 +132,16 @@ TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
       ASSERT_TRUE(PacketHeader::decode(
           sent.packet.head, sent.packet.headBytes, &header));
       if (header.type == PacketType::kData) {
-        data.push_back(header);
+        data.emplace_back(sent.packet.peer, header);
       }
     }
   }
   std::vector<int> to;
-  for (const PacketHeader& header : data) {
+  for (const auto& [peer, header] : data) {
     EXPECT_TRUE(header.hierarchical);
     EXPECT_EQ(header.stage, Stage::kBroadcast);
-    to.push_back(header.destination);
-    if (header.destination == 1) {
+    to.push_back(peer);
+    if (peer == 1) {
       EXPECT_EQ(header.contributors, header.slot == 0 ? 3 : 1);
       EXPECT_EQ(header.partial, header.slot == 1);
     } else {
@@ -173,7 +174,7 @@ Duration scatterEndsAfter(OneRank* rank, Duration late) {
     for (const auto& sent : rank->sent()) {
       PacketHeader header;
       PacketHeader::decode(sent.packet.head, sent.packet.headBytes, &header);
-      if (header.type == PacketType::kData && header.destination == 2) {
+      if (header.type == PacketType::kData && sent.packet.peer == 2) {
         return passed;
       }
     }

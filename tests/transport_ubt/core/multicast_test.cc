@@ -154,7 +154,7 @@ class Hearer : public ::testing::Test {
   static PeerLink::Setup link() {
     PeerLink::Setup link;
     link.self = 1;
-    link.peer = PacketHeader::kGroup;
+    link.group = true;
     link.epoch = OneRank::kEpoch;
     link.keys = groupKeys(seed());
     link.sendCredit = 1 << 20;
@@ -271,9 +271,9 @@ TEST_F(Hearer, TakesNoForgeryNoContributionAndNoNumberBeyondItsLimit) {
 
 TEST_F(Hearer, KnowsItsOwnEcho) {
   PacketHeader header;
-  header.epoch = OneRank::kEpoch;
-  header.destination = PacketHeader::kGroup;
-  header.number = PacketHeader::kControlNumber;
+  header.context = OneRank::kEpoch;
+  header.group = true;
+  header.number = kControlNumber;
   std::byte bytes[PacketHeader::kBytes];
   header.encode(bytes);
   rank_.endpoint().packetIn(rank_.now, bytes, sizeof(bytes));

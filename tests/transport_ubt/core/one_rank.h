@@ -30,7 +30,7 @@ class OneRank {
 
   struct Setup {
     int size = 2;
-    size_t slotBytes = 1408;
+    size_t slotBytes = 1440;
     size_t arenaBytes = 1 << 20;
     uint64_t windowBytes = 1 << 20;
     int sessions = 1;

@@ -20,19 +20,16 @@ PacketHeader example() {
   header.op = {7, 0, TagSpace::kClass};
   header.slot = 2;
   header.source = 1;
-  header.destination = 0;
   header.contributors = 3;
-  header.epoch = 0x1122334455667788;
+  header.context = 0x7788;
   header.number = 4;
   return header;
 }
 
 const std::vector<uint8_t> kExampleBytes = {
-    0x01, 0x01, 0x41, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00,
-    0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
-    0x03, 0x00, 0x00, 0x00, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
-    0x22, 0x11, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
-constexpr uint64_t kExampleTag = 0xf223570758760dec;
+    0x40, 0x41, 0x01, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x03, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x04, 0x00, 0x00, 0x88, 0x77};
+constexpr uint64_t kExampleTag = 0x1b94fc5adbc84de1;
 
 TEST(PacketHeader, EncodesTheDocumentedExample) {
   std::byte bytes[PacketHeader::kBytes];
@@ -42,7 +39,7 @@ TEST(PacketHeader, EncodesTheDocumentedExample) {
   }
   AuthKey key;
   std::iota(key.begin(), key.end(), 0);
-  EXPECT_EQ(packetTag(key, bytes, nullptr, 0), kExampleTag);
+  EXPECT_EQ(packetTag(key, bytes, 4, nullptr, 0), kExampleTag);
 }
 
 RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
@@ -55,17 +52,17 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   in.op = {*rc::gen::arbitrary<uint32_t>(),
            *rc::gen::arbitrary<uint32_t>(),
            *rc::gen::element(TagSpace::kOptions, TagSpace::kClass)};
-  in.slot = *rc::gen::arbitrary<uint32_t>();
+  in.slot = *rc::gen::inRange<uint32_t>(0, PacketHeader::kSlotsMax);
   in.source = *rc::gen::arbitrary<uint16_t>();
-  in.destination = *rc::gen::arbitrary<uint16_t>();
+  in.group = *rc::gen::arbitrary<bool>();
   in.elements = *rc::gen::arbitrary<uint32_t>();
   in.contributors = *rc::gen::arbitrary<uint16_t>();
   in.hierarchical = in.type == PacketType::kData && *rc::gen::arbitrary<bool>();
   in.partial = in.hierarchical && *rc::gen::arbitrary<bool>();
-  in.epoch = *rc::gen::arbitrary<uint64_t>();
+  in.context = *rc::gen::arbitrary<uint16_t>();
   in.number = *rc::gen::arbitrary<uint64_t>() >> 1;
   if (in.type == PacketType::kControl) {
-    in.number |= PacketHeader::kControlNumber;
+    in.number |= kControlNumber;
   }
   in.tag = *rc::gen::arbitrary<uint64_t>();
   std::byte bytes[PacketHeader::kBytes];
@@ -75,6 +72,10 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   std::byte again[PacketHeader::kBytes];
   out.encode(again);
   RC_ASSERT(std::equal(bytes, bytes + sizeof(bytes), again));
+  RC_ASSERT(out.type == in.type);
+  RC_ASSERT(out.group == in.group);
+  RC_ASSERT(out.slot == in.slot);
+  RC_ASSERT(out.context == in.context);
   RC_ASSERT(out.hierarchical == in.hierarchical);
   RC_ASSERT(out.partial == (in.partial && in.stage == Stage::kBroadcast));
 }
@@ -91,15 +92,38 @@ TEST(PacketHeader, RefusesWhatItDoesNotKnow) {
     size_t offset;
     int value;
   };
-  // Version, type, element type, control's number in data; more contributors
-  // than there can be, a partial result of an op that is not hierarchical.
+  // Versions; hierarchical control, more contributors than there can be, a
+  // partial result of an op that is not hierarchical, a partial contribution.
   for (const Change& change :
-       {Change{0, 2}, {1, 0}, {1, 3}, {3, 4}, {39, 0x80}, {22, 2}, {22, 1}}) {
+       {Change{0, 0x20}, {0, 0x60}, {0, 0xc0}, {14, 1}, {1, 0x61}, {1, 0xe0}}) {
     std::byte bad[PacketHeader::kBytes];
     std::copy(good, good + sizeof(good), bad);
     bad[change.offset] = static_cast<std::byte>(change.value);
-    EXPECT_FALSE(PacketHeader::decode(bad, sizeof(bad), &out)) << change.offset;
+    EXPECT_FALSE(PacketHeader::decode(bad, sizeof(bad), &out)) << change.value;
   }
+  good[0] |= std::byte{0x10};  // control
+  ASSERT_TRUE(PacketHeader::decode(good, sizeof(good), &out));
+  good[1] |= std::byte{0x80};
+  EXPECT_FALSE(PacketHeader::decode(good, sizeof(good), &out));
+}
+
+RC_GTEST_PROP(PacketNumber, IsKnownByItsLowestBits, ()) {
+  const PacketNumber next = *rc::gen::arbitrary<uint64_t>() >> 2;
+  const auto half = int64_t{1} << (kNumberBitsOnWire - 1);
+  const auto away = *rc::gen::inRange<int64_t>(1 - half, half);
+  if (away < 0 && next < static_cast<PacketNumber>(-away)) {
+    return;  // there is no such number
+  }
+  const PacketNumber number = next + static_cast<PacketNumber>(away);
+  const PacketNumber lowest = number & ((1u << kNumberBitsOnWire) - 1);
+  RC_ASSERT(nearestNumber(lowest, next) == number);
+  RC_ASSERT(nearestNumber(kControlNumber | number, next) == number);
+}
+
+TEST(PacketNumber, NeverGoesBelowZero) {
+  EXPECT_EQ(nearestNumber(0xffffff, 0), 0xffffffu);
+  EXPECT_EQ(nearestNumber(0, 0xffffff), 0x1000000u);
+  EXPECT_EQ(nearestNumber(0xffffff, 0x1000000), 0xffffffu);
 }
 
 TEST(PacketAuth, CoversHeaderAndPayloadAndKey) {
@@ -107,21 +131,25 @@ TEST(PacketAuth, CoversHeaderAndPayloadAndKey) {
   example().encode(header);
   std::byte payload[100] = {};
   AuthKey key{};
-  const uint64_t tag = packetTag(key, header, payload, sizeof(payload));
+  const uint64_t tag = packetTag(key, header, 4, payload, sizeof(payload));
   for (size_t i = 0; i < PacketHeader::kTagOffset; i++) {
     header[i] ^= std::byte{1};
-    EXPECT_NE(packetTag(key, header, payload, sizeof(payload)), tag) << i;
+    EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload)), tag) << i;
     header[i] ^= std::byte{1};
   }
   for (std::byte& byte : payload) {
     byte ^= std::byte{0x40};
-    EXPECT_NE(packetTag(key, header, payload, sizeof(payload)), tag);
+    EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload)), tag);
     byte ^= std::byte{0x40};
   }
-  EXPECT_NE(packetTag(key, header, payload, sizeof(payload) - 1), tag);
-  EXPECT_NE(packetTag(key, header, nullptr, 0), tag);
+  EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload) - 1), tag);
+  EXPECT_NE(packetTag(key, header, 4, nullptr, 0), tag);
+  const PacketNumber others[] = {5, 0x1000004, kControlNumber | 4};
+  for (const PacketNumber number : others) {
+    EXPECT_NE(packetTag(key, header, number, payload, sizeof(payload)), tag);
+  }
   key[0] = 1;
-  EXPECT_NE(packetTag(key, header, payload, sizeof(payload)), tag);
+  EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload)), tag);
 }
 
 }  // namespace

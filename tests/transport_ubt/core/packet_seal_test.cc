@@ -14,14 +14,15 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
+constexpr PacketNumber kNumber = 4;
+
 // The worked example of docs/wire_format.md.
 const std::vector<uint8_t> kExampleBytes = {
-    0x01, 0x01, 0x61, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-    0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00,
-    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x04, 0x00, 0x00, 0x00,
-    0x00, 0x00, 0x00, 0x00, 0xa6, 0x19, 0x66, 0x13, 0xef, 0x77, 0x7f, 0x33,
-    0xd4, 0xc9, 0xd6, 0x57, 0x8f, 0xee, 0xee, 0x1f, 0x16, 0x86, 0x12, 0x44,
-    0x17, 0x0a, 0x5c, 0xf9, 0x75, 0x02, 0xb8, 0x66, 0x68, 0x3d, 0xbc, 0x2b};
+    0x44, 0x41, 0x01, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x03, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x04, 0x00, 0x00, 0x88, 0x77,
+    0xf1, 0xf4, 0x80, 0x33, 0xc7, 0x70, 0xab, 0x54, 0xd4, 0xc9, 0xd6, 0x57,
+    0x8f, 0xee, 0xee, 0x1f, 0x16, 0x86, 0x12, 0x44, 0x17, 0x0a, 0x5c, 0xf9,
+    0xd8, 0xc1, 0xf3, 0x02, 0xac, 0x5b, 0x3f, 0x65};
 
 PacketHeader exampleHeader() {
   PacketHeader header;
@@ -32,8 +33,8 @@ PacketHeader exampleHeader() {
   header.slot = 2;
   header.source = 1;
   header.contributors = 3;
-  header.epoch = 0x1122334455667788;
-  header.number = 4;
+  header.context = 0x7788;
+  header.number = kNumber;
   return header;
 }
 
@@ -53,6 +54,7 @@ Bytes sealed(const PacketHeader& header, const Bytes& payload) {
   header.encode(datagram.data());
   sealPacket(exampleKey(),
              datagram.data(),
+             header.number,
              payload.data(),
              payload.size(),
              datagram.data() + PacketHeader::kBytes);
@@ -61,7 +63,8 @@ Bytes sealed(const PacketHeader& header, const Bytes& payload) {
 
 bool open(const SealKey& key, const Bytes& datagram, Bytes* payload) {
   payload->assign(datagram.size(), std::byte{0});
-  return openPacket(key, datagram.data(), datagram.size(), payload->data());
+  return openPacket(
+      key, datagram.data(), datagram.size(), kNumber, payload->data());
 }
 
 TEST(PacketSeal, IsTheDocumentedExample) {
@@ -76,7 +79,7 @@ TEST(PacketSeal, IsTheDocumentedExample) {
 }
 
 TEST(PacketSeal, OpensToWhatWasSealed) {
-  for (const size_t bytes : {0, 1, 15, 16, 17, 63, 64, 65, 1408, 31808}) {
+  for (const size_t bytes : {0, 1, 15, 16, 17, 63, 64, 65, 1440, 31808}) {
     Bytes payload(bytes);
     for (size_t i = 0; i < bytes; i++) {
       payload[i] = static_cast<std::byte>(i * 7);
@@ -94,7 +97,8 @@ TEST(PacketSeal, MayReplaceThePayloadInItsPlace) {
   exampleHeader().encode(datagram.data());
   std::byte* const place = datagram.data() + PacketHeader::kBytes;
   std::copy(payload.begin(), payload.end(), place);
-  sealPacket(exampleKey(), datagram.data(), place, payload.size(), place);
+  sealPacket(
+      exampleKey(), datagram.data(), kNumber, place, payload.size(), place);
   EXPECT_EQ(datagram, sealed(exampleHeader(), payload));
 }
 
@@ -110,12 +114,17 @@ TEST(PacketSeal, NoticesAnyChange) {
     }
   }
   for (size_t bytes = 0; bytes < good.size(); bytes++) {
-    EXPECT_FALSE(openPacket(exampleKey(), good.data(), bytes, out.data()))
+    EXPECT_FALSE(
+        openPacket(exampleKey(), good.data(), bytes, kNumber, out.data()))
         << bytes;
   }
   Bytes longer = good;
   longer.push_back(std::byte{0});
   EXPECT_FALSE(open(exampleKey(), longer, &out));
+  for (const PacketNumber number : {PacketNumber{5}, kControlNumber | 4}) {
+    EXPECT_FALSE(
+        openPacket(exampleKey(), good.data(), good.size(), number, out.data()));
+  }
   for (size_t i = 0; i < sizeof(SealKey); i++) {
     SealKey key = exampleKey();
     key[i] ^= 1;
@@ -126,7 +135,7 @@ TEST(PacketSeal, NoticesAnyChange) {
 // The nonce is the number: data and control count apart and never meet.
 TEST(PacketSeal, EachNumberHasItsOwnKeystream) {
   std::set<Bytes> seen;
-  for (const uint64_t control : {uint64_t{0}, PacketHeader::kControlNumber}) {
+  for (const uint64_t control : {uint64_t{0}, kControlNumber}) {
     for (uint64_t number = 0; number < 100; number++) {
       PacketHeader header = exampleHeader();
       header.number = control | number;

@@ -46,7 +46,7 @@ TEST(ReceiveWindow, StartsWithWhatSendersWereToldButNoMoreThanItMayHave) {
 
 TEST(ReceiveWindow, StartsWithSomeSlotsForEachSenderWhereSlotsAreLarge) {
   constexpr uint64_t kMost = 2 << 20;
-  EXPECT_EQ(ReceiveWindow::startOf(kMost, 7, 1408), 448u << 10);
+  EXPECT_EQ(ReceiveWindow::startOf(kMost, 7, 1440), 448u << 10);
   EXPECT_EQ(ReceiveWindow::startOf(kMost, 7, 60000), 4u * 7 * 60000);
   EXPECT_EQ(ReceiveWindow::startOf(100000, 7, 60000), 100000u);
 }
