@@ -46,7 +46,7 @@ class Checker {
   void check(const OpKey& key, const std::vector<Outcome>& outcomes) const;
 
   // One rank's call took so long, by the world's clock, in all of which it may
-  // have waited for lead first.
+  // have waited first, for lead or until results had gone out.
   void checkTime(const OpKey& key,
                  int rank,
                  const OpReport& report,

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cinttypes>
 #include <cstdio>
+#include <numeric>
 #include <string>
 
 #include "tests/sim/world.h"
@@ -22,7 +23,14 @@ void printTimes(const ubt::sim::SimResult& result) {
                ubt::percentile(result.opTimes, share))
         .count();
   };
-  std::printf("  slowest rank's ms: p50 %.2f, p90 %.2f, p99 %.2f\n",
+  const double mean =
+      std::chrono::duration<double, std::milli>(
+          std::accumulate(
+              result.opTimes.begin(), result.opTimes.end(), ubt::Duration{0}))
+          .count() /
+      static_cast<double>(result.opTimes.size());
+  std::printf("  slowest rank's ms: mean %.2f, p50 %.2f, p90 %.2f, p99 %.2f\n",
+              mean,
               at(0.5),
               at(0.9),
               at(0.99));

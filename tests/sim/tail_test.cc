@@ -103,5 +103,14 @@ TEST(Tail, BoundsEndWhatBurstsHoldBack) {
   EXPECT_LT(percentile(result.opTimes, 0.5), alone * 11 / 10);
 }
 
+// Who has all its results early and goes on starts clocks that those whose
+// results are on their way yet cannot keep to.
+TEST(Tail, NoneGoesAheadOfThoseThatWaitForItsResults) {
+  SimOptions options = job(true);
+  options.protocol.repair = RepairPolicy::kBroadcast;
+  const SimResult result = runChecked(options);
+  EXPECT_LT(lossOf(result, options), 0.035);
+}
+
 }  // namespace
 }  // namespace ubt::sim

@@ -225,8 +225,11 @@ void World::tryEnter(Caller* caller) {
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
   const Left& left = host.left[caller->context];
+  const bool repairs = options_.protocol.repair != RepairPolicy::kNone ||
+                       options_.protocol.warmupOps > 0;
   caller->mayWait = left.ops >= options_.protocol.leadOps ||
-                    left.bytes >= options_.protocol.leadBytes;
+                    left.bytes >= options_.protocol.leadBytes ||
+                    (left.ops > 0 && repairs);
   // Half of the callers use one tag for ever, the others a new one each time;
   // half of them tags of the options form, the others those same tags of the
   // class form.

@@ -171,6 +171,10 @@ class Op {
   bool nextGroupData(DataSend* out);
   // The peer hears no more: what it has not been sent it gets by itself.
   void leaveGroup(int peer);
+  // The call is over here, but own results are still to be sent to ranks that
+  // brought their contributions in time and wait for them. Up to a moment.
+  bool owesResults(TimePoint now) const;
+  TimePoint owesUntil() const { return entry_ + bounds_.end; }
   // Slots that a peer, or all peers together, have to send to here yet.
   uint64_t owed(int peer) const {
     return (scatter_.closed() ? 0 : scatterProgress_.owed(peer)) +

@@ -120,6 +120,22 @@ bool Op::hasGroupData() const {
   return groupPeers_ > 0 && groupNext_ < scatter_.closedOrder().size();
 }
 
+bool Op::owesResults(TimePoint now) const {
+  if (!returned_ || !repairsBroadcast() || now >= owesUntil()) {
+    return false;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const Peer& peer = peers_[rank];
+    const bool unsent = peer.inGroup
+                            ? hasGroupData()
+                            : peer.queue.hasBroadcast(orderFor(rank).size());
+    if (unsent && !peer.gone && peer.scatter.received > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Op::nextGroupData(DataSend* out) {
   while (hasGroupData()) {
     out->slot = scatter_.closedOrder()[groupNext_];

@@ -132,12 +132,40 @@ OpId Session::enter(TimePoint now,
       shape,
       bucket,
       now + (timeout > Duration{0} ? timeout : setup_.options.timeout)};
-  if (lead_.mayBegin(find(id) != nullptr)) {
+  if (mayBegin(id)) {
     begin(id, call);
   } else {
     waiting_.emplace(id, call);
   }
   return id;
+}
+
+// What others have begun waits for nobody. But no rank is the first to begin an
+// op while it has results to send yet that others wait for: they would come to
+// the next op late, and be left out of it by owners whose clocks had started.
+bool Session::mayBegin(const OpId& id) const {
+  const bool awaited = find(id) != nullptr;
+  return lead_.mayBegin(awaited) &&
+         (awaited ||
+          std::none_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
+            return entry.second->owesResults(lastNow_);
+          }));
+}
+
+TimePoint Session::mayBeginAt() const {
+  if (!failure_.empty()) {
+    return kNever;
+  }
+  for (const auto& [id, call] : waiting_) {
+    if (mayBegin(id)) {
+      return lastNow_;
+    }
+  }
+  TimePoint at = kNever;
+  for (const auto& [id, op] : ops_) {
+    at = op->owesResults(lastNow_) ? std::min(at, op->owesUntil()) : at;
+  }
+  return at;
 }
 
 void Session::begin(const OpId& id, const Call& call) {
@@ -165,13 +193,13 @@ void Session::begin(const OpId& id, const Call& call) {
   sendBurstBytes_ = 0;
 }
 
-// Begins what had to wait for lead and has to no longer.
+// Begins what had to wait and has to no longer.
 void Session::admit() {
   for (auto next = waiting_.begin();
        next != waiting_.end() && failure_.empty();) {
     const auto [id, call] = *next;
     ++next;
-    if (lead_.mayBegin(find(id) != nullptr)) {
+    if (mayBegin(id)) {
       waiting_.erase(id);
       begin(id, call);
     }

@@ -149,6 +149,10 @@ class Session : private OpHost {
   bool makeRoom() override;
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
+  bool mayBegin(const OpId& id) const;
+  // When a call that waits may begin its op, as far as that is a matter of
+  // time, or of results that have gone out.
+  TimePoint mayBeginAt() const;
   void begin(const OpId& id, const Call& call);
   void admit();
   int lagging() const;

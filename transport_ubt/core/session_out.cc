@@ -128,6 +128,9 @@ TimePoint Session::nextDeadline() const {
   for (const auto& [id, call] : waiting_) {
     next = failure_.empty() ? std::min(next, call.until) : next;
   }
+  if (!waiting_.empty()) {
+    next = std::min(next, mayBeginAt());
+  }
   return next;
 }
 
@@ -153,6 +156,7 @@ void Session::deadlinePassed(TimePoint now) {
       op->deadlinePassed(now);
     }
   }
+  admit();
   for (const auto& [id, call] : waiting_) {
     if (now >= call.until) {
       giveUp();
