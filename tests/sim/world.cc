@@ -225,10 +225,12 @@ void World::tryEnter(Caller* caller) {
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
   const Left& left = host.left[caller->context];
-  const bool repairs = options_.protocol.repair != RepairPolicy::kNone ||
-                       options_.protocol.warmupOps > 0;
-  caller->mayWait = left.ops >= options_.protocol.leadOps ||
-                    left.bytes >= options_.protocol.leadBytes ||
+  const Options& protocol = options_.protocol;
+  const bool repairs = protocol.repair != RepairPolicy::kNone ||
+                       protocol.boundScatter == Duration{0} ||
+                       protocol.warmupOps > 0 || protocol.skipLoss > 0;
+  caller->mayWait = left.ops >= protocol.leadOps ||
+                    left.bytes >= protocol.leadBytes ||
                     (left.ops > 0 && repairs);
   // Half of the callers use one tag for ever, the others a new one each time;
   // half of them tags of the options form, the others those same tags of the
