@@ -10,7 +10,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-constexpr uint32_t kMagic = 0x34746275;  // "ubt4", little-endian
+constexpr uint32_t kMagic = 0x35746275;  // "ubt5", little-endian
 
 // 64 bits hold what minBytes and the grouping may be.
 constexpr int kMinBytesBits = 41;

@@ -45,13 +45,13 @@ class Checker {
   // `outcomes` by rank: all there will ever be of this op.
   void check(const OpKey& key, const std::vector<Outcome>& outcomes) const;
 
-  // One rank's call took so long, by the world's clock, in all of which it may
-  // have waited first, for lead or until results had gone out.
+  // One rank's call took so long, by the world's clock, of which its op may
+  // have waited to begin: for lead, or until results had gone out.
   void checkTime(const OpKey& key,
                  int rank,
                  const OpReport& report,
                  Duration took,
-                 bool mayHaveWaited) const;
+                 Duration mayHaveWaited) const;
 
   // sent + duplicated = accepted + duplicate + late + rejected + lost, for data
   // and for control. `counters`: summed over ranks, when nothing is under way.

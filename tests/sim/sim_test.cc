@@ -32,6 +32,18 @@ TEST(Sim, NothingIsLostAtARankThatJoinsLate) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
+// Of odd seeds, headers do not tell contexts apart (world.cc).
+TEST(Sim, ContextsShareASocket) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    SimOptions options = bounded(100);
+    options.seed = seed;
+    options.contexts = 3;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u);
+    EXPECT_EQ(result.pairsMissing, 0u);
+  }
+}
+
 TEST(Sim, WarmupIsExactUnderLoss) {
   SimOptions options;
   options.loss = 0.05;
@@ -166,6 +178,12 @@ TEST(Sim, EarlyResultsGivenUpForRoomAreCountedOnce) {
     const SimResult result = runChecked(options);
     EXPECT_GT(result.counters.get(Counter::kDroppedEarly), 0u);
   }
+}
+
+// Seed 400000167: first the arena has no room for a contribution, then it has,
+// and then it is dropped after all, for it is of the form of fewer ranks.
+TEST(Sim, ContributionsRefusedAndTakenAreOneOfTheTwo) {
+  runChecked(SimOptions::fromSeed(400000167));
 }
 
 TEST(Sim, EveryPacketLostReturnsByTheHardBound) {

@@ -98,7 +98,9 @@ void World::openSessions() {
       setup.slotBytesMax = options_.slotBytes;
       setup.groups = RankGroups::equal(options_.ranks, options_.groups);
       setup.options = protocolOf(rank);
+      const auto number = static_cast<uint8_t>(context);
       setup.groupSeed.fill(static_cast<uint8_t>(100 + rank));
+      setup.groupSeed[1] = number;
       setup.windowBytes.assign(options_.ranks, options_.windowBytes);
       for (int peer = 0; peer < options_.ranks; peer++) {
         PeerKeys keys;
@@ -106,6 +108,8 @@ void World::openSessions() {
         keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
         keys.sendSeal.fill(keys.send[0]);
         keys.receiveSeal.fill(keys.receive[0]);
+        keys.send[1] = keys.receive[1] = number;
+        keys.sendSeal[1] = keys.receiveSeal[1] = number;
         keys.sendMask.fill(keys.send[0]);
         keys.receiveMask.fill(keys.receive[0]);
         setup.keys.push_back(keys);
@@ -225,13 +229,8 @@ void World::tryEnter(Caller* caller) {
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
   const Left& left = host.left[caller->context];
-  const Options& protocol = options_.protocol;
-  const bool repairs = protocol.repair != RepairPolicy::kNone ||
-                       protocol.boundScatter == Duration{0} ||
-                       protocol.warmupOps > 0 || protocol.skipLoss > 0;
-  caller->mayWait = left.ops >= protocol.leadOps ||
-                    left.bytes >= protocol.leadBytes ||
-                    (left.ops > 0 && repairs);
+  caller->mayWait = left.ops >= options_.protocol.leadOps ||
+                    left.bytes >= options_.protocol.leadBytes;
   // Half of the callers use one tag for ever, the others a new one each time;
   // half of them tags of the options form, the others those same tags of the
   // class form.
@@ -277,8 +276,17 @@ void World::poll(Caller* caller) {
   const OpReport& report = outcome.report;
   result_.add(report);
   returned_.insert(key);
-  checker_.checkTime(
-      key, caller->rank, report, now - caller->enteredAt, caller->mayWait);
+  // Results of calls that ended before may have gone out first.
+  Left& left = hosts_[caller->rank].left[caller->context];
+  const Duration held =
+      std::max(left.owesUntil - caller->enteredAt, Duration{0});
+  checker_.checkTime(key,
+                     caller->rank,
+                     report,
+                     outcome.took,
+                     caller->mayWait ? Duration::max() : held);
+  left.owesUntil =
+      std::max(left.owesUntil, now - report.elapsed + report.hardBound);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
     if (options_.checkResults) {

@@ -43,13 +43,14 @@ class World {
     bool over = false;
     OpId id;
     TimePoint enteredAt{};
-    bool mayWait = false;  // for lead, before it begins
+    bool mayWait = false;  // for lead, before its op begins
     std::vector<std::byte> bucket;
   };
   // Calls of one rank that have ended.
   struct Left {
     uint64_t ops = 0;
     uint64_t bytes = 0;
+    TimePoint owesUntil{};  // to others, at most
   };
   struct Host {
     std::unique_ptr<Endpoint> endpoint;

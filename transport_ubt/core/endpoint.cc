@@ -61,10 +61,13 @@ void Endpoint::packetIn(TimePoint now,
          session != sessions_.end() &&
          session->second->context() == header.context;
          ++session) {
-      fate = session->second->packetIn(now, header, datagram, bytes);
-      if (!isStrange(fate)) {
+      const Counter next =
+          session->second->packetIn(now, header, datagram, bytes);
+      if (!isStrange(next)) {
+        fate = next;
         break;
       }
+      fate = fate == Counter::kUnknownEpoch ? next : fate;
     }
   } catch (const std::bad_alloc&) {
     // The machine has less than the arena's limit promises: a peer's bytes

@@ -43,7 +43,8 @@ class Endpoint {
 
  private:
   SharedState shared_;
-  // By their epochs, of which first what datagrams name.
+  // By epoch, what datagrams name of it first: sessions of one context number
+  // are neighbours.
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   uint64_t turn_ = 0;  // the key of the session whose burst it is
 };

@@ -171,8 +171,9 @@ class Op {
   bool nextGroupData(DataSend* out);
   // The peer hears no more: what it has not been sent it gets by itself.
   void leaveGroup(int peer);
-  // The call is over here, but own results are still to be sent to ranks that
-  // brought their contributions in time and wait for them. Up to a moment.
+  // The call is over here, but own results, or the group's sums, are still to
+  // be sent to ranks that wait for them and of which something came in time.
+  // Not after owesUntil().
   bool owesResults(TimePoint now) const;
   TimePoint owesUntil() const { return entry_ + bounds_.end; }
   // Slots that a peer, or all peers together, have to send to here yet.

@@ -89,6 +89,9 @@ Counter Op::scatterData(TimePoint now,
   memberCame(now, header.source);
   peer.scatter.received += bytes;
   peer.scatter.repaired += header.repair ? bytes : 0;
+  if (peer.scatterInVain.size() > 0) {
+    peer.scatterInVain.clear(header.slot);  // it may be dropped again later
+  }
   scatterProgress_.arrived(now, header.source, header.lastPercentile);
   if (repairsScatter()) {
     peer.scatterRepair.tries = 0;

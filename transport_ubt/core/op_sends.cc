@@ -126,10 +126,12 @@ bool Op::owesResults(TimePoint now) const {
   }
   for (int rank = 0; rank < setup_.size; rank++) {
     const Peer& peer = peers_[rank];
+    const StageBytes& came =
+        ranks_.isCoOwner(rank) ? peer.broadcast : peer.scatter;
     const bool unsent = peer.inGroup
-                            ? hasGroupData()
+                            ? hasGroupData() || peer.queue.hasBroadcast(0)
                             : peer.queue.hasBroadcast(orderFor(rank).size());
-    if (unsent && !peer.gone && peer.scatter.received > 0) {
+    if (unsent && !peer.gone && came.received > 0) {
       return true;
     }
   }

@@ -88,7 +88,7 @@ struct Options {
   uint32_t leadOps = 4;
   // Likewise, bytes of their buckets; one op may have more.
   uint64_t leadBytes = uint64_t{1} << 30;
-  // The context's timeout: of warm-up ops, of waiting for lead.
+  // The context's timeout: of warm-up ops, of what waits before an op.
   Duration timeout = std::chrono::seconds(30);
 
   // The hash all ranks must share for an op to make sense.

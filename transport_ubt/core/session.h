@@ -82,10 +82,11 @@ class Session : private OpHost {
   // Callers ------------------------------------------------------------------
 
   // Begins an allreduce over `bucket`, in place, under a tag of shape.space; if
-  // the lead is used up, once it is not (Lead). The op reads and writes the
-  // bucket until leave(). The wait, and the call while warming up, end
-  // `timeout` from now (zero: the options'); whoever waits in vain gives the
-  // session up. REQUIRES failure().empty(), takes(shape).
+  // the lead is used up, once it is not (Lead); and after results that are owed
+  // (Op::owesResults), for half of `timeout` at most. The op reads and writes
+  // the bucket until leave(). The wait, and the call while warming up, end
+  // `timeout` from now (zero: the options'); whoever waits for lead in vain
+  // gives the session up. REQUIRES failure().empty(), takes(shape).
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
@@ -130,10 +131,11 @@ class Session : private OpHost {
   size_t opsHeld() const { return ops_.size(); }
 
  private:
-  // A caller that waits for lead.
+  // A caller whose op has to wait.
   struct Call {
     OpShape shape;
     std::byte* bucket = nullptr;
+    TimePoint heldUntil{};  // at most, by results that are owed
     TimePoint until{};
   };
 
@@ -149,7 +151,7 @@ class Session : private OpHost {
   bool makeRoom() override;
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
-  bool mayBegin(const OpId& id) const;
+  bool mayBegin(const OpId& id, const Call& call) const;
   // When a call that waits may begin its op, as far as that is a matter of
   // time, or of results that have gone out.
   TimePoint mayBeginAt() const;

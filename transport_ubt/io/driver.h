@@ -57,7 +57,7 @@ class Driver : private ServiceThread::Client {
 
   // One allreduce, in place. True: `report` says what became of it. False:
   // `failure` says why there is no result. Returns by the op's bound, or by
-  // `timeout` while warming up or waiting for lead.
+  // `timeout` while warming up or waiting before its op.
   bool allreduce(Session* session,
                  uint32_t tag,
                  const OpShape& shape,

@@ -122,10 +122,10 @@ class SessionOwes : public ::testing::Test {
     rank_->say(1, {});
     enter(0);
   }
-  void enter(uint32_t tag) {
+  void enter(uint32_t tag, Duration timeout = Duration{0}) {
     buckets_[tag].assign(shape_.elements, 1);
-    const OpId id =
-        rank_->session().enter(rank_->now, tag, shape_, bytesOf(buckets_[tag]));
+    const OpId id = rank_->session().enter(
+        rank_->now, tag, shape_, bytesOf(buckets_[tag]), timeout);
     sent_ = rank_->sent();
     ASSERT_EQ(id, (OpId{tag, 0}));
   }
@@ -190,6 +190,34 @@ TEST_F(SessionOwes, ToNobodyLongerThanACallMayTake) {
   EXPECT_FALSE(begins());
   rank_->at(entered + std::chrono::milliseconds(80));
   EXPECT_TRUE(begins());
+}
+
+TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
+  start(RepairPolicy::kBroadcast);
+  slots(Stage::kScatter);
+  slots(Stage::kBroadcast);
+  leave();
+  const TimePoint entered = rank_->now;
+  enter(1, std::chrono::milliseconds(40));
+  rank_->at(entered + std::chrono::milliseconds(19));
+  EXPECT_FALSE(begins());
+  rank_->at(entered + std::chrono::milliseconds(20));
+  EXPECT_TRUE(begins());
+  rank_->at(entered + std::chrono::milliseconds(40));
+  ASSERT_TRUE(rank_->session().finished({1, 0}));
+  EXPECT_TRUE(rank_->session().failure({1, 0}).empty());
+}
+
+// The wait is no deadlock where the other has left.
+TEST_F(SessionOwes, NothingToWhoIsGone) {
+  start(RepairPolicy::kBroadcast);
+  slots(Stage::kScatter);
+  slots(Stage::kBroadcast);
+  leave();
+  enter(1);
+  rank_->session().peerClosed(1, "rank 1 is gone");
+  ASSERT_TRUE(rank_->session().finished({1, 0}));
+  EXPECT_EQ(rank_->session().failure({1, 0}), "rank 1 is gone");
 }
 
 TEST_F(SessionOwes, NothingToWhoAsksForNothingMore) {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session does for its callers, and what they wait for.
+
+#include <algorithm>
+
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+namespace {
+
+// The element count travels in 32 bits.
+constexpr uint64_t kElementsMax = UINT32_MAX;
+
+}  // namespace
+
+int Session::lagging() const {
+  for (const auto& [id, op] : ops_) {
+    if (op->returned() && !op->doneEverywhere()) {
+      return op->firstNotDone();
+    }
+  }
+  return -1;
+}
+
+void Session::giveUp() {
+  if (!failure_.empty()) {
+    return;
+  }
+  const int rank = lagging();
+  culprit_ = culprit_ < 0 ? rank : culprit_;
+  failure_ = "rank " + std::to_string(rank) +
+             " has not finished an allreduce that ended here, and did not "
+             "within the timeout (no more than " +
+             lead_.limit() + " may be ahead of it); is it stuck or stopped?" +
+             silence(rank);
+  for (auto& [id, op] : ops_) {
+    op->giveUp(failure_);
+  }
+  sendLeave();
+}
+
+bool Session::takes(const OpShape& shape) const {
+  return shape.elements <= kElementsMax &&
+         ShardLayout(shape,
+                     ranksOf(shape.hierarchical()).members(),
+                     setup_.slotBytesMax)
+                 .slots(0) <= PacketHeader::kSlotsMax;
+}
+
+OpId Session::enter(TimePoint now,
+                    uint32_t tag,
+                    const OpShape& shape,
+                    std::byte* bucket,
+                    Duration timeout) {
+  lastNow_ = now;
+  const OpId id{tag, tagsOf(shape.space).use(tag), shape.space};
+  timeout = timeout > Duration{0} ? timeout : setup_.options.timeout;
+  const Call call{shape, bucket, now + timeout / 2, now + timeout};
+  if (mayBegin(id, call)) {
+    begin(id, call);
+  } else {
+    waiting_.emplace(id, call);
+  }
+  return id;
+}
+
+// What others have begun waits for nobody. But no rank is the first to begin an
+// op while it has results to send yet that others wait for: they would come to
+// the next op late, and be left out of it by owners whose clocks had started.
+bool Session::mayBegin(const OpId& id, const Call& call) const {
+  const bool awaited = find(id) != nullptr;
+  return lead_.mayBegin(awaited) &&
+         (awaited || lastNow_ >= call.heldUntil ||
+          std::none_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
+            return entry.second->owesResults(lastNow_);
+          }));
+}
+
+TimePoint Session::mayBeginAt() const {
+  TimePoint at = kNever;
+  if (!failure_.empty()) {
+    return at;
+  }
+  for (const auto& [id, call] : waiting_) {
+    if (mayBegin(id, call)) {
+      return lastNow_;
+    }
+    if (lastNow_ < call.heldUntil) {
+      at = std::min(at, call.heldUntil);
+    }
+  }
+  for (const auto& [id, op] : ops_) {
+    at = op->owesResults(lastNow_) ? std::min(at, op->owesUntil()) : at;
+  }
+  return at;
+}
+
+void Session::begin(const OpId& id, const Call& call) {
+  Op* op = find(id);
+  if (op == nullptr) {
+    op = start(lastNow_, id, call.shape, setup_.rank, {});
+  } else if (op->shape() != call.shape) {
+    // What this rank brings goes out, so that the others learn of it too.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        control(peer, ControlRecord::announce(id, call.shape), true);
+      }
+    }
+    op->disagree(setup_.rank, call.shape);
+  }
+  op->enter(lastNow_,
+            call.bucket,
+            contributionForm(),
+            boundsFor(lastNow_, call.shape, call.until - lastNow_));
+  updateActivity();
+  multicast_.seek(lastNow_);
+  // Ranks begin an op at about the same time. Each serves its neighbour first,
+  // then the one after that: as long as they keep in step, no two meet at one.
+  sendTurn_ = (setup_.rank + 1) % setup_.size;
+  sendBurstBytes_ = 0;
+}
+
+// Begins what had to wait and has to no longer.
+void Session::admit() {
+  for (auto next = waiting_.begin();
+       next != waiting_.end() && failure_.empty();) {
+    const auto [id, call] = *next;
+    ++next;
+    if (lastNow_ < call.until && mayBegin(id, call)) {
+      waiting_.erase(id);
+      begin(id, call);
+    }
+  }
+}
+
+bool Session::finished(const OpId& id) const {
+  return waiting_.count(id) > 0 ? !failure_.empty() : find(id)->finished();
+}
+
+const std::string& Session::failure(const OpId& id) const {
+  return waiting_.count(id) > 0 ? failure_ : find(id)->failure();
+}
+
+OpReport Session::leave(TimePoint now, const OpId& id) {
+  lastNow_ = now;
+  if (waiting_.erase(id) > 0) {
+    return {};
+  }
+  Op* const op = find(id);
+  OpReport report = op->leave(now);
+  shared_->counters.add(Counter::kNotRetained, op->notRetained());
+  if (!op->failure().empty()) {
+    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+    ops_.erase(id);
+  } else {
+    learnFrom(*op, report);
+    lead_.returned(op->shape().bytes());
+    forgetIfDone(id);
+  }
+  updateActivity();
+  return report;
+}
+
+}  // namespace ubt
