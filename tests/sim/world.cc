@@ -228,9 +228,6 @@ void World::tryEnter(Caller* caller) {
   caller->bucket.assign(shape.bytes(), std::byte{0});
   inputs_.fill(key, caller->rank, caller->bucket.data());
   caller->enteredAt = now;
-  const Left& left = host.left[caller->context];
-  caller->mayWait = left.ops >= options_.protocol.leadOps ||
-                    left.bytes >= options_.protocol.leadBytes;
   // Half of the callers use one tag for ever, the others a new one each time;
   // half of them tags of the options form, the others those same tags of the
   // class form.
@@ -276,15 +273,15 @@ void World::poll(Caller* caller) {
   const OpReport& report = outcome.report;
   result_.add(report);
   returned_.insert(key);
-  // Results of calls that ended before may have gone out first.
+  // Results of calls that ended before may have gone out first. While they do,
+  // other threads' calls may use up the lead.
   Left& left = hosts_[caller->rank].left[caller->context];
+  const bool leads = left.ops > options_.protocol.leadOps ||
+                     left.bytes > options_.protocol.leadBytes;
   const Duration held =
       std::max(left.owesUntil - caller->enteredAt, Duration{0});
-  checker_.checkTime(key,
-                     caller->rank,
-                     report,
-                     outcome.took,
-                     caller->mayWait ? Duration::max() : held);
+  checker_.checkTime(
+      key, caller->rank, report, outcome.took, leads ? Duration::max() : held);
   left.owesUntil =
       std::max(left.owesUntil, now - report.elapsed + report.hardBound);
   if (std::all_of(

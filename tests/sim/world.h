@@ -43,7 +43,6 @@ class World {
     bool over = false;
     OpId id;
     TimePoint enteredAt{};
-    bool mayWait = false;  // for lead, before its op begins
     std::vector<std::byte> bucket;
   };
   // Calls of one rank that have ended.
