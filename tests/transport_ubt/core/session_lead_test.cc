@@ -147,6 +147,13 @@ class SessionOwes : public ::testing::Test {
     rank_->session().leave(rank_->now, {0, 0});
     rank_->sent();
   }
+  // The first call ends as early as it can: no time passes.
+  void owe(RepairPolicy repair) {
+    start(repair);
+    slots(Stage::kScatter);
+    slots(Stage::kBroadcast);
+    leave();
+  }
   // Whether the next call's op has begun. REQUIRES that the first is not over
   // everywhere.
   bool begins() {
@@ -161,10 +168,7 @@ class SessionOwes : public ::testing::Test {
 };
 
 TEST_F(SessionOwes, ResultsGoOutBeforeTheNextOpBegins) {
-  start(RepairPolicy::kBroadcast);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
-  leave();
+  owe(RepairPolicy::kBroadcast);
   enter(1);
   EXPECT_FALSE(begins());
   ControlRecord credit;
@@ -180,11 +184,8 @@ TEST_F(SessionOwes, ResultsGoOutBeforeTheNextOpBegins) {
 }
 
 TEST_F(SessionOwes, ToNobodyLongerThanACallMayTake) {
-  start(RepairPolicy::kBroadcast);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
+  owe(RepairPolicy::kBroadcast);
   const TimePoint entered = rank_->now;
-  leave();
   enter(1);
   rank_->at(entered + std::chrono::milliseconds(79));
   EXPECT_FALSE(begins());
@@ -193,10 +194,7 @@ TEST_F(SessionOwes, ToNobodyLongerThanACallMayTake) {
 }
 
 TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
-  start(RepairPolicy::kBroadcast);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
-  leave();
+  owe(RepairPolicy::kBroadcast);
   const TimePoint entered = rank_->now;
   enter(1, std::chrono::milliseconds(40));
   rank_->at(entered + std::chrono::milliseconds(19));
@@ -210,10 +208,7 @@ TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
 
 // The wait is no deadlock where the other has left.
 TEST_F(SessionOwes, NothingToWhoIsGone) {
-  start(RepairPolicy::kBroadcast);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
-  leave();
+  owe(RepairPolicy::kBroadcast);
   enter(1);
   rank_->session().peerClosed(1, "rank 1 is gone");
   ASSERT_TRUE(rank_->session().finished({1, 0}));
@@ -221,10 +216,7 @@ TEST_F(SessionOwes, NothingToWhoIsGone) {
 }
 
 TEST_F(SessionOwes, NothingToWhoAsksForNothingMore) {
-  start(RepairPolicy::kBroadcast);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
-  leave();
+  owe(RepairPolicy::kBroadcast);
   enter(1);
   rank_->say(1, {ControlRecord::about(ControlType::kDone, {0, 0})});
   rank_->sent();
@@ -234,10 +226,7 @@ TEST_F(SessionOwes, NothingToWhoAsksForNothingMore) {
 
 // Another has begun it, and owners' clocks with it.
 TEST_F(SessionOwes, WhatAPeerHasBegunNeedNotWait) {
-  start(RepairPolicy::kBroadcast);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
-  leave();
+  owe(RepairPolicy::kBroadcast);
   rank_->say(1, {ControlRecord::announce({1, 0}, shape_)});
   enter(1);
   EXPECT_FALSE(rank_->session().finished({1, 0}));
@@ -258,10 +247,7 @@ TEST_F(SessionOwes, NothingToWhoCameTooLateOrWaitsForNothing) {
   enter(1);
   EXPECT_TRUE(begins());
 
-  start(RepairPolicy::kNone);
-  slots(Stage::kScatter);
-  slots(Stage::kBroadcast);
-  leave();
+  owe(RepairPolicy::kNone);
   enter(1);
   EXPECT_TRUE(begins());
 }
