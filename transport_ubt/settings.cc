@@ -252,6 +252,10 @@ Readers boundReaders() {
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.leadBytes = integer(name, value, 1, uint64_t{1} << 40);
        }},
+      {"GLOO_UBT_RESULTS_FIRST",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->protocol.resultsFirst = onOff(name, value);
+       }},
       {"GLOO_UBT_MIN_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
          s->minBytes = integer(name, value, 0, uint64_t{1} << 40);

@@ -72,6 +72,9 @@ LOOPS = {loop.name: loop for loop in (
          within=REPAIR["none"]),
     Loop("lead", "a rank may be 4 ops ahead of the slowest", "1 op",
          Change({"GLOO_UBT_LEAD_OPS": "1"}, {"lead_ops": "1"})),
+    Loop("results-first", "no rank begins an op while others wait for its "
+         "results of the last", "it does",
+         Change({"GLOO_UBT_RESULTS_FIRST": "off"}, {"results_first": "0"})),
     Loop("multicast", "results go out once, to all",
          "switched on (it is off unless asked for)",
          Change({"GLOO_UBT_MULTICAST": "auto"}, {"multicast": "1"}),

@@ -35,6 +35,7 @@ void visit(Options& o, Visitor&& member) {
   member("multicast", o.protocol.multicast);
   member("mixed_forms", o.mixedForms);
   member("bound_mode", o.protocol.boundMode);
+  member("results_first", o.protocol.resultsFirst);
   member("early", o.protocol.early);
   member("early_share", o.protocol.earlyShare);
   member("warmup_ops", o.protocol.warmupOps);
@@ -263,6 +264,7 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
       o.groups = 2 + static_cast<int>(below(o.ranks - 1));
     } while (o.ranks % o.groups != 0);
   }
+  o.protocol.resultsFirst = chance(0.8);
   return o;
 }
 

@@ -46,6 +46,7 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("GLOO_UBT_HALT_LOSS", "0").protocol.haltLoss, 0.0);
   EXPECT_EQ(with("GLOO_UBT_SKIP_LOSS", "0.05").protocol.skipLoss, 0.05);
   EXPECT_EQ(with("GLOO_UBT_LEAD_OPS", "64").protocol.leadOps, 64u);
+  EXPECT_FALSE(with("GLOO_UBT_RESULTS_FIRST", "off").protocol.resultsFirst);
   EXPECT_EQ(with("GLOO_UBT_MIN_BYTES", "1099511627776").minBytes,
             size_t{1} << 40);
   EXPECT_EQ(with("GLOO_UBT_MTU", "1500").mtu, 1500);

@@ -55,6 +55,9 @@ class LinkRate {
   // Whether it matters if it is.
   bool measuring() const { return since_ != kNever; }
 
+  // Whether it is so slow that it, rather than this host, is what ops wait for.
+  bool limits() const { return trainBytes() < kTrainBytesMax; }
+
   size_t trainBytes() const {
     return within(kTrain, kTrainBytesMin, kTrainBytesMax);
   }

@@ -40,6 +40,9 @@ class Multicast {
   // once, and not, as what they send one by one, each to another: a queue on
   // the way may get it all, behind contributions. Bytes.
   static constexpr uint64_t kWindowBytesMax = 128 << 10;
+  // But this many slots of each owner's always may: with fewer, what one rank
+  // loses makes its owner wait for a probe, and all others with it.
+  static constexpr uint64_t kShareSlotsMin = 4;
   // A receiver answers within this.
   static constexpr Duration kAnswerWithin = std::chrono::milliseconds(5);
 

@@ -88,6 +88,9 @@ struct Options {
   uint32_t leadOps = 4;
   // Likewise, bytes of their buckets; one op may have more.
   uint64_t leadBytes = uint64_t{1} << 30;
+  // Whether, where results are repaired, no op is begun here, unless others
+  // have, while results are still to be sent that others wait for.
+  bool resultsFirst = true;
   // The context's timeout: of warm-up ops, of what waits before an op.
   Duration timeout = std::chrono::seconds(30);
 

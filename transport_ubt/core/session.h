@@ -152,6 +152,9 @@ class Session : private OpHost {
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
   bool mayBegin(const OpId& id, const Call& call) const;
+  // Whether others wait for results that this rank has still to send, for whose
+  // sake it begins no op.
+  bool owesResults() const;
   // When a call that waits may begin its op, as far as that is a matter of
   // time, or of results that have gone out.
   TimePoint mayBeginAt() const;

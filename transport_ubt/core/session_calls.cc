@@ -71,10 +71,14 @@ OpId Session::enter(TimePoint now,
 bool Session::mayBegin(const OpId& id, const Call& call) const {
   const bool awaited = find(id) != nullptr;
   return lead_.mayBegin(awaited) &&
-         (awaited || lastNow_ >= call.heldUntil ||
-          std::none_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
-            return entry.second->owesResults(lastNow_);
-          }));
+         (awaited || lastNow_ >= call.heldUntil || !owesResults());
+}
+
+bool Session::owesResults() const {
+  return setup_.options.resultsFirst &&
+         std::any_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
+           return entry.second->owesResults(lastNow_);
+         });
 }
 
 TimePoint Session::mayBeginAt() const {

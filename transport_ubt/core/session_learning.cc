@@ -27,7 +27,8 @@ OpBounds Session::boundsFor(TimePoint now,
       late = std::max(late, peer.late(now));
     }
   }
-  return classesOf(shape.hierarchical()).boundsFor(shape, late, limit);
+  return classesOf(shape.hierarchical())
+      .boundsFor(shape, {late, shared_->link.limits()}, limit);
 }
 
 // Every packet carries it on. What has begun ends by its bound, but what has

@@ -24,13 +24,12 @@ bool SizeClasses::warm(const Learned& learned) const {
 
 // The bounds of a class, its own or borrowed; zero: none of it is warm, nor of
 // any other.
-SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass,
-                                         Duration lateness) const {
+SizeClasses::Sample SizeClasses::learned(
+    uint32_t sizeClass, const StageBound::Unrest& unrest) const {
   const auto bounds = [&](const Learned& learned, int64_t factor) {
-    return Sample{
-        learned.scatter.bound(options_.boundMode, lateness) * factor,
-        learned.broadcast.bound(options_.boundMode, lateness) * factor,
-        learned.exchange.bound(options_.boundMode, lateness) * factor};
+    return Sample{learned.scatter.bound(options_.boundMode, unrest) * factor,
+                  learned.broadcast.bound(options_.boundMode, unrest) * factor,
+                  learned.exchange.bound(options_.boundMode, unrest) * factor};
   };
   Sample found;
   for (const auto& [other, learned] : classes_) {
@@ -56,7 +55,7 @@ SizeClasses::Sample SizeClasses::learned(uint32_t sizeClass,
 }
 
 OpBounds SizeClasses::boundsFor(const OpShape& shape,
-                                Duration lateness,
+                                const StageBound::Unrest& unrest,
                                 Duration limit) {
   const uint32_t sizeClass = of(shape.bytes());
   const bool byHand = options_.boundScatter > Duration{0};
@@ -69,7 +68,7 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     bounds.exchange =
         shape.hierarchical() ? options_.boundBroadcast : Duration{0};
   } else {
-    const Sample own = learned(sizeClass, lateness);
+    const Sample own = learned(sizeClass, unrest);
     bounds.warmup = own.scatter == Duration{0};
     bounds.scatter = own.scatter;
     bounds.broadcast = own.broadcast;
@@ -83,11 +82,11 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     const Learned& sizes = classOf(sizeClass);
     if (options_.early && sizes.scatterEarly.stage() > Duration{0}) {
       bounds.scatterPatience =
-          std::max(sizes.scatterEarly.patience(), lateness);
+          std::max(sizes.scatterEarly.patience(), unrest.lateness);
     }
     if (options_.early && sizes.broadcastEarly.stage() > Duration{0}) {
       bounds.broadcastPatience =
-          std::max(sizes.broadcastEarly.patience(), lateness);
+          std::max(sizes.broadcastEarly.patience(), unrest.lateness);
     }
   }
   const Duration all = bounds.scatter + bounds.exchange + bounds.broadcast;

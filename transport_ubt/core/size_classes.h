@@ -32,10 +32,11 @@ class SizeClasses {
   SizeClasses(const Options& options, int ranks)
       : options_(options), ranks_(ranks) {}
 
-  // For an op of this shape that begins now. `lateness`: how late deadlines may
-  // be noticed on any rank. `limit`: what the call may take, whatever was
-  // learned.
-  OpBounds boundsFor(const OpShape& shape, Duration lateness, Duration limit);
+  // For an op of this shape that begins now. `limit`: what the call may take,
+  // whatever was learned.
+  OpBounds boundsFor(const OpShape& shape,
+                     const StageBound::Unrest& unrest,
+                     Duration limit);
   // An op has returned with a result at the own rank. What to tell the others.
   Sample returned(int rank, const Op& op);
   // A rank tells. REQUIRES sizeClass < kClasses.
@@ -58,7 +59,7 @@ class SizeClasses {
 
   Learned& classOf(uint32_t sizeClass);
   bool warm(const Learned& learned) const;
-  Sample learned(uint32_t sizeClass, Duration lateness) const;
+  Sample learned(uint32_t sizeClass, const StageBound::Unrest& unrest) const;
 
   const Options& options_;
   const int ranks_;

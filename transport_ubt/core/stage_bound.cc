@@ -9,9 +9,12 @@
 namespace ubt {
 namespace {
 
-// Quartile distances beyond the median that are still a host's own unrest: of
-// waits that scatter as exponential ones do, 19 in 20 stay below.
-constexpr int kSpreads = 6;
+// Quartile distances beyond the median that are still a stage's own unrest. Of
+// waits for a host, which scatter as exponential ones do, 19 in 20 stay below;
+// of times on a link, which are sums of many and scatter as normal ones do, 48
+// in 49.
+constexpr int kHostSpreads = 6;
+constexpr int kLinkSpreads = 3;
 // Latenesses beyond the median: a stage has two ends.
 constexpr int kLatenesses = 2;
 
@@ -33,7 +36,7 @@ void StageBound::add(const Stage& stage) {
   stages_++;
 }
 
-Duration StageBound::bound(BoundMode mode, Duration lateness) const {
+Duration StageBound::bound(BoundMode mode, const Unrest& unrest) const {
   if (stages_ == 0) {
     return Duration{0};
   }
@@ -50,11 +53,12 @@ Duration StageBound::bound(BoundMode mode, Duration lateness) const {
                               ? Duration{0}
                               : std::min(median - percentile(complete, 0.25),
                                          percentile(complete, 0.75) - median);
-  const Duration unrest = kLatenesses * lateness;
+  const Duration late = kLatenesses * unrest.lateness;
   if (mode == BoundMode::kPaper && !warmup_.empty()) {
-    return std::max(percentile(warmup_, 0.95), median + unrest);
+    return std::max(percentile(warmup_, 0.95), median + late);
   }
-  return median + std::max({median / 4, kSpreads * spread, unrest});
+  const int spreads = unrest.ofLinks ? kLinkSpreads : kHostSpreads;
+  return median + std::max({median / 4, spreads * spread, late});
 }
 
 void TimerLateness::sample(TimePoint now, Duration late) {

@@ -13,13 +13,21 @@ namespace ubt {
 
 // Learns how long one stage of one size class may take (OptiReduce, section
 // 3.2.1, tB): the running median and a quarter, or, where stages scatter by
-// themselves, six times the distance from the median of that quartile of
-// complete ones which is nearer on top of it, or, where hosts are busy, twice
-// their lateness. (The farther quartile is that of bursts, which a bound is
-// there to end.) A burst moves none of these; a network that has got slower for
-// good does, in the end. Not thread-safe.
+// themselves, some distances from the median of that quartile of complete ones
+// which is nearer on top of it, or, where hosts are busy, twice their lateness.
+// (The farther quartile is that of bursts, which a bound is there to end.) A
+// burst moves none of these; a network that has got slower for good does, in
+// the end. Not thread-safe.
 class StageBound {
  public:
+  // Why stages of one size take unlike times.
+  struct Unrest {
+    // How late deadlines may be noticed on any rank.
+    Duration lateness{0};
+    // Whether what ops wait for are links, rather than hosts.
+    bool ofLinks = false;
+  };
+
   // The stage was complete after `elapsed`, during warm-up or after it.
   void complete(Duration elapsed, bool warmup);
   // The stage expired at `bound`, and what was missing came after that: it
@@ -28,9 +36,8 @@ class StageBound {
 
   // Whether anything has been learned.
   bool any() const { return stages_ > 0; }
-  // `lateness`: how late deadlines may be noticed on any rank. Zero while
-  // nothing has been learned.
-  Duration bound(BoundMode mode, Duration lateness) const;
+  // Zero while nothing has been learned.
+  Duration bound(BoundMode mode, const Unrest& unrest) const;
 
  private:
   static constexpr size_t kRecent = 64;

@@ -117,8 +117,8 @@ class SessionOwes : public ::testing::Test {
     setup.options.repair = repair;
     return setup;
   }
-  void start(RepairPolicy repair) {
-    rank_.emplace(setup(repair));
+  void start(const OneRank::Setup& setup) {
+    rank_.emplace(setup);
     rank_->say(1, {});
     enter(0);
   }
@@ -149,7 +149,7 @@ class SessionOwes : public ::testing::Test {
   }
   // The first call ends as early as it can: no time passes.
   void owe(RepairPolicy repair) {
-    start(repair);
+    start(setup(repair));
     slots(Stage::kScatter);
     slots(Stage::kBroadcast);
     leave();
@@ -240,7 +240,7 @@ TEST_F(SessionOwes, WhatAPeerHasBegunNeedNotWait) {
 // Nobody waits for a rank whose process is late, nor, without repair, for one
 // whose call has ended like all others.
 TEST_F(SessionOwes, NothingToWhoCameTooLateOrWaitsForNothing) {
-  start(RepairPolicy::kBroadcast);
+  start(setup(RepairPolicy::kBroadcast));
   rank_->at(rank_->now + std::chrono::milliseconds(20));
   slots(Stage::kBroadcast);
   leave();
@@ -248,6 +248,17 @@ TEST_F(SessionOwes, NothingToWhoCameTooLateOrWaitsForNothing) {
   EXPECT_TRUE(begins());
 
   owe(RepairPolicy::kNone);
+  enter(1);
+  EXPECT_TRUE(begins());
+}
+
+TEST_F(SessionOwes, NothingToAnybodyIfSwitchedOff) {
+  OneRank::Setup off = setup(RepairPolicy::kBroadcast);
+  off.options.resultsFirst = false;
+  start(off);
+  slots(Stage::kScatter);
+  slots(Stage::kBroadcast);
+  leave();
   enter(1);
   EXPECT_TRUE(begins());
 }

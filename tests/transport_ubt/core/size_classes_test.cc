@@ -69,7 +69,7 @@ class SizeClassesTest : public ::testing::Test {
   OpBounds bounds(uint64_t elements,
                   Duration lateness = kPrompt,
                   Duration limit = kLimit) {
-    return classes_.boundsFor(floats(elements), lateness, limit);
+    return classes_.boundsFor(floats(elements), {lateness}, limit);
   }
 
   // The bounds, set by hand, of an op that may take `limit`.
@@ -276,7 +276,7 @@ class HierarchicalBounds : public SizeClassesTest {
     options_.boundBroadcast = milliseconds(20);
     OpShape shape = floats(64);
     shape.fingerprint |= OpShape::kHierarchical;
-    return classes_.boundsFor(shape, kPrompt, limit);
+    return classes_.boundsFor(shape, {}, limit);
   }
 };
 

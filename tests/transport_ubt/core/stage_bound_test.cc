@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Duration kPrompt{0};  // deadlines are noticed at once
+constexpr StageBound::Unrest kPrompt;  // deadlines are noticed at once
 
 TEST(StageBound, KnowsNothingBeforeAStageWasComplete) {
   EXPECT_EQ(StageBound().bound(BoundMode::kMedian, kPrompt), Duration{0});
@@ -36,8 +36,10 @@ TEST(StageBound, IsWiderWhereStagesScatterByThemselves) {
   for (int i = 0; i < 64; i++) {
     bound.complete(milliseconds(20 + 20 * (i % 3)), false);
   }
-  // Quartiles 20 and 60, median 40: 40 + 6 * 20.
+  // Quartiles 20 and 60, median 40: 40 + 6 * 20, or 3 * 20.
   EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(160));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, {Duration{0}, true}),
+            milliseconds(100));
 }
 
 TEST(StageBound, IsNoWiderWhereBurstsMakeSomeStagesLong) {
@@ -53,9 +55,12 @@ TEST(StageBound, AllowsForHostsThatAreLate) {
   for (int i = 0; i < 20; i++) {
     bound.complete(milliseconds(40), true);
   }
-  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(5)), milliseconds(50));
-  EXPECT_EQ(bound.bound(BoundMode::kMedian, milliseconds(6)), milliseconds(52));
-  EXPECT_EQ(bound.bound(BoundMode::kPaper, milliseconds(6)), milliseconds(52));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, {milliseconds(5)}),
+            milliseconds(50));
+  EXPECT_EQ(bound.bound(BoundMode::kMedian, {milliseconds(6)}),
+            milliseconds(52));
+  EXPECT_EQ(bound.bound(BoundMode::kPaper, {milliseconds(6)}),
+            milliseconds(52));
 }
 
 TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {
