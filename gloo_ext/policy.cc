@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "transport_ubt/nearest.h"
+#include "transport_ubt/setting_value.h"
 #include "transport_ubt/settings.h"
 
 namespace gloo_ext {
@@ -59,7 +60,7 @@ Policy Policy::fromEnvironment() {
   constexpr const char* kHandshake = "GLOO_UBT_HANDSHAKE_TIMEOUT";
   if (const char* const value = std::getenv(kHandshake)) {
     policy.handshakeTimeout = std::chrono::ceil<std::chrono::milliseconds>(
-        gloo::transport::ubt::parseDuration(kHandshake, value));
+        gloo::transport::ubt::durationOf(kHandshake, value));
   }
   return policy;
 }

@@ -4,7 +4,6 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "transport_ubt/nearest.h"
+#include "transport_ubt/setting_value.h"
 
 extern char** environ;
 
@@ -25,88 +25,13 @@ namespace {
 
 constexpr char kPrefix[] = "GLOO_UBT_";
 
-[[noreturn]] void reject(const char* name,
-                         const std::string& value,
-                         const std::string& allowed) {
-  throw ::gloo::InvalidOperationException(std::string(name) + "=" + value +
-                                          ": expected " + allowed);
-}
-
-// Names to values; the choice's own text on a miss.
-template <typename T>
-T choose(const char* name,
-         const std::string& value,
-         const std::map<std::string, T>& choices) {
-  const auto found = choices.find(value);
-  if (found != choices.end()) {
-    return found->second;
-  }
-  std::string allowed;
-  for (const auto& [choice, unused] : choices) {
-    allowed += (allowed.empty() ? "one of: " : ", ") + choice;
-  }
-  reject(name, value, allowed);
-}
-
-// `whole` is what the variable holds if `value` is but a part of it.
-uint64_t integer(const char* name,
-                 const std::string& value,
-                 uint64_t min,
-                 uint64_t max,
-                 const std::string& whole = "") {
-  errno = 0;
-  char* end = nullptr;
-  const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
-  const bool digits = !value.empty() && value.find('-') == std::string::npos;
-  if (!digits || *end != '\0' || errno != 0 || number < min || number > max) {
-    reject(name,
-           whole.empty() ? value : whole,
-           "an integer from " + std::to_string(min) + " to " +
-               std::to_string(max));
-  }
-  return number;
-}
-
-::ubt::Duration duration(const char* name,
-                         const std::string& value,
-                         const std::string& whole) {
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  const std::string unit = end;
-  const double ns = unit == "us"   ? 1e3
-                    : unit == "ms" ? 1e6
-                    : unit == "s"  ? 1e9
-                                   : 0;
-  if (end == value.c_str() || ns == 0 || !(number > 0 && number < 1e6)) {
-    reject(name, whole, "a positive duration such as 500us, 20ms or 1s");
-  }
-  return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
-}
-
-bool onOff(const char* name, const std::string& value) {
-  return choose<bool>(name, value, {{"on", true}, {"off", false}});
-}
-
-double share(const char* name, const std::string& value) {
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  if (value.empty() || *end != '\0' || !(number >= 0 && number < 1)) {
-    reject(name, value, "a share from 0 (off) to under 1, such as 0.05");
-  }
-  return number;
-}
-
-::ubt::Duration durationOrOff(const char* name, const std::string& value) {
-  return value == "off" ? ::ubt::Duration{0} : duration(name, value, value);
-}
-
 void readBound(Settings* s, const char* name, const std::string& value) {
   const size_t comma = value.find(',');
-  s->protocol.boundScatter = duration(name, value.substr(0, comma), value);
+  s->protocol.boundScatter = durationOf(name, value.substr(0, comma), value);
   s->protocol.boundBroadcast =
       comma == std::string::npos
           ? s->protocol.boundScatter
-          : duration(name, value.substr(comma + 1), value);
+          : durationOf(name, value.substr(comma + 1), value);
 }
 
 void readEarly(Settings* s, const char* name, const std::string& value) {
@@ -115,13 +40,7 @@ void readEarly(Settings* s, const char* name, const std::string& value) {
   if (value == "on" || value == "off") {
     return;
   }
-  char* end = nullptr;
-  const double percent = std::strtod(value.c_str(), &end);
-  if (end == value.c_str() || std::strcmp(end, "%") != 0 ||
-      !(percent > 0 && percent <= 100)) {
-    reject(name, value, "one of: on, off, or a percentage such as 10%");
-  }
-  s->protocol.earlyShare = percent / 100;
+  s->protocol.earlyShare = percentageOf(name, value, "one of: on, off");
 }
 
 void readGroups(Settings* s, const char* name, const std::string& value) {
@@ -131,27 +50,29 @@ void readGroups(Settings* s, const char* name, const std::string& value) {
     return;
   }
   if (value.empty() || value.find_first_not_of("0123456789") != value.npos) {
-    reject(name, value, "one of: auto, host, or a number of groups such as 4");
+    rejectSetting(
+        name, value, "one of: auto, host, or a number of groups such as 4");
   }
   s->groups.by = Grouping::By::kCount;
-  s->groups.count = static_cast<uint32_t>(integer(name, value, 1, kGroupsMax));
+  s->groups.count =
+      static_cast<uint32_t>(integerOf(name, value, 1, kGroupsMax));
 }
 
 void readPorts(Settings* s, const char* name, const std::string& value) {
   const size_t dash = value.find('-');
   s->portLow = static_cast<uint16_t>(
-      integer(name, value.substr(0, dash), 1024, 65535, value));
+      integerOf(name, value.substr(0, dash), 1024, 65535, value));
   s->portHigh =
       dash == std::string::npos
           ? s->portLow
-          : static_cast<uint16_t>(integer(
+          : static_cast<uint16_t>(integerOf(
                 name, value.substr(dash + 1), s->portLow, 65535, value));
 }
 
 void readSecretFile(Settings* s, const char* name, const std::string& path) {
   std::ifstream file(path);
   if (!std::getline(file, s->secret) || s->secret.empty()) {
-    reject(name, path, "a readable file whose first line is the secret");
+    rejectSetting(name, path, "a readable file whose first line is the secret");
   }
 }
 
@@ -165,7 +86,7 @@ Readers policyReaders() {
   return {
       {"GLOO_UBT_REPAIR",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.repair = choose<::ubt::RepairPolicy>(
+         s->protocol.repair = choiceOf<::ubt::RepairPolicy>(
              name,
              value,
              {{"none", ::ubt::RepairPolicy::kNone},
@@ -174,7 +95,7 @@ Readers policyReaders() {
        }},
       {"GLOO_UBT_FILL",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.fill = choose<::ubt::Fill>(
+         s->protocol.fill = choiceOf<::ubt::Fill>(
              name,
              value,
              {{"local", ::ubt::Fill::kLocal}, {"zero", ::ubt::Fill::kZero}});
@@ -182,19 +103,19 @@ Readers policyReaders() {
       {"GLOO_UBT_ORDER",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.order =
-             choose<::ubt::SumOrder>(name,
-                                     value,
-                                     {{"arrival", ::ubt::SumOrder::kArrival},
-                                      {"rank", ::ubt::SumOrder::kRank}});
+             choiceOf<::ubt::SumOrder>(name,
+                                       value,
+                                       {{"arrival", ::ubt::SumOrder::kArrival},
+                                        {"rank", ::ubt::SumOrder::kRank}});
        }},
       {"GLOO_UBT_AUTH",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.auth =
-             choose<::ubt::AuthMode>(name,
-                                     value,
-                                     {{"header", ::ubt::AuthMode::kHeader},
-                                      {"full", ::ubt::AuthMode::kFull},
-                                      {"aead", ::ubt::AuthMode::kAead}});
+             choiceOf<::ubt::AuthMode>(name,
+                                       value,
+                                       {{"header", ::ubt::AuthMode::kHeader},
+                                        {"full", ::ubt::AuthMode::kFull},
+                                        {"aead", ::ubt::AuthMode::kAead}});
        }},
   };
 }
@@ -206,59 +127,59 @@ Readers boundReaders() {
       {"GLOO_UBT_BOUND_MODE",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.boundMode =
-             choose<::ubt::BoundMode>(name,
-                                      value,
-                                      {{"median", ::ubt::BoundMode::kMedian},
-                                       {"paper", ::ubt::BoundMode::kPaper}});
+             choiceOf<::ubt::BoundMode>(name,
+                                        value,
+                                        {{"median", ::ubt::BoundMode::kMedian},
+                                         {"paper", ::ubt::BoundMode::kPaper}});
        }},
       {"GLOO_UBT_HADAMARD",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.hadamard =
-             choose<::ubt::Hadamard>(name,
-                                     value,
-                                     {{"auto", ::ubt::Hadamard::kAuto},
-                                      {"on", ::ubt::Hadamard::kAlways},
-                                      {"off", ::ubt::Hadamard::kNever}});
+             choiceOf<::ubt::Hadamard>(name,
+                                       value,
+                                       {{"auto", ::ubt::Hadamard::kAuto},
+                                        {"on", ::ubt::Hadamard::kAlways},
+                                        {"off", ::ubt::Hadamard::kNever}});
        }},
       {"GLOO_UBT_EARLY", readEarly},
       {"GLOO_UBT_WARMUP_OPS",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.warmupOps =
-             static_cast<uint32_t>(integer(name, value, 0, 1000000));
+             static_cast<uint32_t>(integerOf(name, value, 0, 1000000));
        }},
       {"GLOO_UBT_HARD_BOUND",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.hardBoundFactor =
-             static_cast<uint32_t>(integer(name, value, 1, 1000));
+             static_cast<uint32_t>(integerOf(name, value, 1, 1000));
        }},
       {"GLOO_UBT_SKIP_LOSS",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.skipLoss = share(name, value);
+         s->protocol.skipLoss = shareOf(name, value);
        }},
       {"GLOO_UBT_ZERO_LOSS",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.zeroLoss = share(name, value);
+         s->protocol.zeroLoss = shareOf(name, value);
        }},
       {"GLOO_UBT_HALT_LOSS",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.haltLoss = share(name, value);
+         s->protocol.haltLoss = shareOf(name, value);
        }},
       {"GLOO_UBT_LEAD_OPS",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.leadOps =
-             static_cast<uint32_t>(integer(name, value, 1, 64));
+             static_cast<uint32_t>(integerOf(name, value, 1, 64));
        }},
       {"GLOO_UBT_LEAD_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.leadBytes = integer(name, value, 1, uint64_t{1} << 40);
+         s->protocol.leadBytes = integerOf(name, value, 1, uint64_t{1} << 40);
        }},
       {"GLOO_UBT_RESULTS_FIRST",
        [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.resultsFirst = onOff(name, value);
+         s->protocol.resultsFirst = switchOf(name, value);
        }},
       {"GLOO_UBT_MIN_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
-         s->minBytes = integer(name, value, 0, uint64_t{1} << 40);
+         s->minBytes = integerOf(name, value, 0, uint64_t{1} << 40);
        }},
   };
 }
@@ -268,29 +189,29 @@ Readers socketReaders() {
       {"GLOO_UBT_PORTS", readPorts},
       {"GLOO_UBT_MTU",
        [](Settings* s, const char* name, const std::string& value) {
-         s->mtu = static_cast<int>(integer(name, value, 576, 65536));
+         s->mtu = static_cast<int>(integerOf(name, value, 576, 65536));
        }},
       {"GLOO_UBT_GSO",
        [](Settings* s, const char* name, const std::string& value) {
-         s->segmentation = onOff(name, value);
+         s->segmentation = switchOf(name, value);
        }},
       {"GLOO_UBT_ARENA_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
-         s->arenaBytes = integer(name, value, 1 << 20, uint64_t{1} << 40);
+         s->arenaBytes = integerOf(name, value, 1 << 20, uint64_t{1} << 40);
        }},
       {"GLOO_UBT_WINDOW_BYTES",
        [](Settings* s, const char* name, const std::string& value) {
-         s->windowBytes = integer(name, value, 64 << 10, 1 << 30);
+         s->windowBytes = integerOf(name, value, 64 << 10, 1 << 30);
        }},
       {"GLOO_UBT_WINDOW",
        [](Settings* s, const char* name, const std::string& value) {
          s->windowAdapts =
-             choose<bool>(name, value, {{"auto", true}, {"fixed", false}});
+             choiceOf<bool>(name, value, {{"auto", true}, {"fixed", false}});
        }},
       {"GLOO_UBT_MULTICAST",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.multicast =
-             choose<bool>(name, value, {{"auto", true}, {"off", false}});
+             choiceOf<bool>(name, value, {{"auto", true}, {"off", false}});
        }},
       {"GLOO_UBT_YIELD",
        [](Settings* s, const char* name, const std::string& value) {
@@ -355,6 +276,22 @@ void warnOfUnknown() {
   }
 }
 
+// What is about learned bounds contradicts one that is set by hand.
+void refuseBesideBound() {
+  const char* const early = std::getenv("GLOO_UBT_EARLY");
+  const char* const other =
+      early != nullptr && std::strcmp(early, "off") != 0 ? "GLOO_UBT_EARLY"
+      : std::getenv("GLOO_UBT_BOUND_MODE") != nullptr    ? "GLOO_UBT_BOUND_MODE"
+                                                         : nullptr;
+  if (other != nullptr) {
+    throw ::gloo::InvalidOperationException(
+        std::string("GLOO_UBT_BOUND=") + std::getenv("GLOO_UBT_BOUND") +
+        " and " + other + "=" + std::getenv(other) +
+        " contradict each other: a bound set by hand is neither learned nor "
+        "ended early; unset one of them");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> Settings::variables() {
@@ -375,10 +312,6 @@ void Settings::read(const std::string& name, const std::string& value) {
   reader->second(this, name.c_str(), value);
 }
 
-::ubt::Duration parseDuration(const char* name, const std::string& value) {
-  return duration(name, value, value);
-}
-
 Settings Settings::fromEnvironment() {
   static std::once_flag warned;
   std::call_once(warned, warnOfUnknown);
@@ -388,9 +321,11 @@ Settings Settings::fromEnvironment() {
       settings.read(name, value);
     }
   }
-  if (settings.protocol.boundScatter > ::ubt::Duration{0} &&
-      std::getenv("GLOO_UBT_WARMUP_OPS") == nullptr) {
-    settings.protocol.warmupOps = 0;  // there is nothing to learn
+  if (settings.protocol.boundScatter > ::ubt::Duration{0}) {
+    refuseBesideBound();
+    if (std::getenv("GLOO_UBT_WARMUP_OPS") == nullptr) {
+      settings.protocol.warmupOps = 0;  // there is nothing to learn
+    }
   }
   return settings;
 }

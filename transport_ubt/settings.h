@@ -16,10 +16,6 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// What a variable of that name says: "500us", "20ms", "1s". Throws as
-// Settings::fromEnvironment().
-::ubt::Duration parseDuration(const char* name, const std::string& value);
-
 // Everything that can be set about the bounded transport, with its defaults:
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
@@ -64,8 +60,9 @@ struct Settings {
   void read(const std::string& name, const std::string& value);
 
   // Reads the variables. Throws gloo::InvalidOperationException, which names
-  // the variable, its value and what is allowed; warns once on stderr of an
-  // unknown GLOO_UBT_* variable and names the nearest.
+  // the variable, its value and what is allowed, or two that contradict each
+  // other; warns once on stderr of an unknown GLOO_UBT_* variable and names the
+  // nearest.
   static Settings fromEnvironment();
 };
 

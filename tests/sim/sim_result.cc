@@ -50,6 +50,7 @@ void SimResult::addTogether(const SimOptions& options,
   opTimes.push_back(slowest);
   if (options.measureError) {
     error.add(inputs, key, outcomes);
+    drift.add(inputs, key, outcomes);
   }
 }
 

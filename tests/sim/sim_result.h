@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/sim/checker.h"
+#include "tests/sim/replica_drift.h"
 #include "tests/sim/sum_error.h"
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/op_report.h"
@@ -23,9 +24,11 @@ struct SimResult {
   uint64_t transformed = 0;  // returns of calls that contributed so
   Duration boundedTime{};    // of bounded calls, together
   // Of each bounded op that all ranks returned from, the slowest rank's but for
-  // the late one, and how far its results are off (SimOptions::measureError).
+  // the late one, and how far its results are off, and replicas apart by them
+  // (SimOptions::measureError).
   std::vector<Duration> opTimes;
   SumError error;
+  ReplicaDrift drift;
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;

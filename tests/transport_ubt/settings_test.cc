@@ -120,6 +120,28 @@ TEST(Settings, WithABoundByHandThereIsNoWarmUpUnlessAskedFor) {
             ::ubt::Options().warmupOps);
 }
 
+TEST(Settings, RefusesWhatContradictsABoundByHand) {
+  setenv("GLOO_UBT_BOUND", "5ms", 1);
+  const auto refused = [](const char* name, const char* value) {
+    setenv(name, value, 1);
+    std::string error;
+    try {
+      Settings::fromEnvironment();
+    } catch (const ::gloo::InvalidOperationException& thrown) {
+      error = thrown.what();
+    }
+    unsetenv(name);
+    return error.find(std::string("GLOO_UBT_BOUND=5ms and ") + name + "=" +
+                      value) != std::string::npos;
+  };
+  EXPECT_TRUE(refused("GLOO_UBT_EARLY", "on"));
+  EXPECT_TRUE(refused("GLOO_UBT_EARLY", "10%"));
+  EXPECT_TRUE(refused("GLOO_UBT_BOUND_MODE", "paper"));
+  EXPECT_FALSE(refused("GLOO_UBT_EARLY", "off"));
+  unsetenv("GLOO_UBT_BOUND");
+  EXPECT_FALSE(refused("GLOO_UBT_BOUND_MODE", "paper"));
+}
+
 }  // namespace
 }  // namespace ubt
 }  // namespace transport
