@@ -75,6 +75,13 @@ Json rangesJson(const std::vector<ubt::OpReport::Range>& ranges) {
   return pairs;
 }
 
+Json safeguardsJson(const ubt::OpReport::Safeguards& safeguards) {
+  return {{"loss_average", safeguards.lossAverage},
+          {"zero_loss", safeguards.zeroLoss},
+          {"skip_loss", safeguards.skipLoss},
+          {"halt_loss", safeguards.haltLoss}};
+}
+
 // Where this replica differs from the others: what was filled, or, where fills
 // are coefficients, all of the shard. `elements`: the bucket's.
 std::vector<ubt::OpReport::Range> driftRanges(const ubt::OpReport& report,
@@ -132,6 +139,7 @@ std::string opJson(const BoundedOp& op) {
       {"exchange_expired", report.exchangeExpired},
       {"skipped", report.skipped},
       {"zeroed_elements", report.zeroedElements},
+      {"safeguards", safeguardsJson(report.safeguards)},
       {"took_us", microseconds(op.took)},
       {"bound_scatter_us", microseconds(report.boundScatter)},
       {"bound_exchange_us", microseconds(report.boundExchange)},
@@ -181,6 +189,7 @@ std::string totalsJson(const Statistics::Totals& totals) {
       {"expired_ops", totals.expiredOps},
       {"skipped_ops", totals.skippedOps},
       {"zeroed_elements", totals.zeroedElements},
+      {"safeguards", safeguardsJson(totals.safeguards)},
       {"failed_ops", totals.failedOps},
       {"bytes", totals.bytes},
       {"repaired_bytes", totals.repairedBytes},
@@ -245,6 +254,20 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
   counter("drift_elements_total",
           "Elements filled in locally, where replicas differ.",
           totals.driftElements);
+  family("loss_average",
+         "gauge",
+         "Share of what others bring that recent bounded calls lack.");
+  value("loss_average", "", std::to_string(totals.safeguards.lossAverage));
+  family("loss_limit", "gauge", "From where on a safeguard acts; 0: never.");
+  const std::array<std::pair<const char*, double>, 3> limits = {
+      {{"zero", totals.safeguards.zeroLoss},
+       {"skip", totals.safeguards.skipLoss},
+       {"halt", totals.safeguards.haltLoss}}};
+  for (const auto& [safeguard, limit] : limits) {
+    value("loss_limit",
+          ",safeguard=\"" + std::string(safeguard) + "\"",
+          std::to_string(limit));
+  }
   family("lost_bytes_total", "counter", "Bytes that a peer sent in vain.");
   for (const Statistics::Peer& peer : totals.peers) {
     value("lost_bytes_total",

@@ -78,6 +78,7 @@ void Statistics::add(const BoundedOp& op) {
   totals_.pairsMissing += report.pairsMissing;
   totals_.driftElements += report.driftElements;
   totals_.zeroedElements += report.zeroedElements;
+  totals_.safeguards = report.safeguards;
   const int log = std::ilogb(static_cast<double>(op.bytes));
   bounds_[log] = {size_t{1} << log,
                   report.boundScatter,

@@ -64,8 +64,9 @@ class Statistics {
     uint64_t pairsExpected = 0;   // (contributor, element), of the bounded
     uint64_t pairsMissing = 0;
     uint64_t driftElements = 0;  // where this replica differs from others
-    std::vector<Bound> bounds;   // smallest first
-    std::vector<Peer> peers;     // by rank
+    ubt::OpReport::Safeguards safeguards;  // as of the newest bounded call
+    std::vector<Bound> bounds;             // smallest first
+    std::vector<Peer> peers;               // by rank
     // Of recent bounded ops; zero if there was none.
     std::chrono::nanoseconds p50{0};
     std::chrono::nanoseconds p99{0};

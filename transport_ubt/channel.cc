@@ -219,22 +219,24 @@ void Channel::open(const std::vector<Hello>& hellos,
     throw ::gloo::IoException("bounded allreduce: " + failure.what);
   }
   forgiven_ = failuresBefore;
-  watchBound(report);
+  advise(report);
   return report;
 }
 
-// Learned bounds need no advice.
-void Channel::watchBound(const ::ubt::OpReport& report) {
-  if (settings().protocol.boundScatter == ::ubt::Duration{0}) {
-    return;
-  }
-  std::string advice;
+void Channel::advise(const ::ubt::OpReport& report) {
+  std::string bound;
+  std::string absence;
   {
-    std::lock_guard<std::mutex> lock(boundMutex_);
-    advice = boundWatch_.returned(report);
+    std::lock_guard<std::mutex> lock(adviceMutex_);
+    if (settings().protocol.boundScatter > ::ubt::Duration{0}) {
+      bound = boundWatch_.returned(report);  // learned ones need no advice
+    }
+    absence = absenceWatch_.returned(report);
   }
-  if (!advice.empty()) {
-    warnOnce("bounded allreduce: " + advice);
+  for (const std::string& advice : {bound, absence}) {
+    if (!advice.empty()) {
+      warnOnce("bounded allreduce: " + advice);
+    }
   }
 }
 

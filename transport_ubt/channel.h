@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "transport_ubt/absence_watch.h"
 #include "transport_ubt/bound_watch.h"
 #include "transport_ubt/core/element_type.h"
 #include "transport_ubt/core/op_report.h"
@@ -89,7 +90,8 @@ class Channel {
       const std::vector<Hello>& hellos);
   void checkGroups();
   void watch();
-  void watchBound(const ::ubt::OpReport& report);
+  // Warns of what a call shows to be wrong with settings or ranks.
+  void advise(const ::ubt::OpReport& report);
 
   const std::shared_ptr<Engine> engine_;
   const Mesh mesh_;
@@ -99,8 +101,9 @@ class Channel {
   std::exception_ptr noGroups_;        // why hierarchical ops cannot be
   std::string groupsRemark_;           // what to know of those that can
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
-  std::mutex boundMutex_;
+  std::mutex adviceMutex_;
   BoundWatch boundWatch_;
+  AbsenceWatch absenceWatch_;
   std::mutex watchMutex_;
   std::vector<bool> watchable_;        // by rank
   std::unique_ptr<MeshWatch> watch_;   // from the first allreduce on

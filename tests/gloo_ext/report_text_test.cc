@@ -42,6 +42,7 @@ BoundedOp opThatLostSome() {
   op.report.shardElements = 1024;
   op.report.forms = {ubt::Form::kPlain, ubt::Form::kTransformed};
   op.report.skipped = true;
+  op.report.safeguards = {0.25, 0.5, 0.125, 0.75};
   op.report.scatter[0] = stageBytes();
   op.report.broadcast[0].expected = 50;
   return op;
@@ -82,6 +83,11 @@ TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
                          {"partial", {{30, 8}}},
                          {"shard_owners", {0, 3}},
                          {"transformed_shards", 1},
+                         {"safeguards",
+                          {{"loss_average", 0.25},
+                           {"zero_loss", 0.5},
+                           {"skip_loss", 0.125},
+                           {"halt_loss", 0.75}}},
                          {"skipped", true}};
   for (const auto& [name, value] : expected.items()) {
     EXPECT_EQ(got.value(name, json()), value) << name;
@@ -148,6 +154,7 @@ Statistics::Totals someTotals() {
   totals.p50 = microseconds(1500);
   totals.p99 = microseconds(2500);
   totals.skippedOps = 17;
+  totals.safeguards = {0.25, 0.5, 0.125, 0.75};
   totals.zeroedElements = 18;
   totals.repairedBytes = 18;
   totals.bounds.push_back(
@@ -179,6 +186,11 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
                          {"p50_us", 1500.0},
                          {"p99_us", 2500.0},
                          {"skipped_ops", 17},
+                         {"safeguards",
+                          {{"loss_average", 0.25},
+                           {"zero_loss", 0.5},
+                           {"skip_loss", 0.125},
+                           {"halt_loss", 0.75}}},
                          {"zeroed_elements", 18},
                          {"repaired_bytes", 18}};
   for (const auto& [name, value] : expected.items()) {
@@ -262,6 +274,10 @@ TEST(ReportText, TextfileIsWhatPrometheusReads) {
       {"pairs_missing_total{rank=\"7\"}", 10},
       {"drift_elements_total{rank=\"7\"}", 9},
       {"skipped_ops_total{rank=\"7\"}", 17},
+      {"loss_average{rank=\"7\"}", 0.25},
+      {"loss_limit{rank=\"7\",safeguard=\"zero\"}", 0.5},
+      {"loss_limit{rank=\"7\",safeguard=\"skip\"}", 0.125},
+      {"loss_limit{rank=\"7\",safeguard=\"halt\"}", 0.75},
       {"zeroed_elements_total{rank=\"7\"}", 18},
       {"repaired_bytes_total{rank=\"7\"}", 18},
       {"lost_bytes_total{rank=\"7\",peer=\"20\",address=\"[::1]:1000\"}", 14},

@@ -3,6 +3,7 @@
 // What each control loop buys, on a simulated network.
 
 #include "tests/sim/run_checked.h"
+#include "transport_ubt/core/percentile.h"
 
 namespace ubt::sim {
 namespace {
@@ -43,6 +44,29 @@ TEST(Hadamard, IsOnWhileMuchIsLost) {
   EXPECT_GT(much.transformed, much.boundedOps / 2);
   options.protocol.hadamard = Hadamard::kNever;
   EXPECT_EQ(runChecked(options).transformed, 0u);
+}
+
+// A second in twenty packets, between seconds in which nothing is lost.
+TEST(ControlLoops, ComeBackAfterLossThatComesAndGoes) {
+  SimOptions options = lossy();
+  options.ops = 300;
+  options.oneShape = true;
+  options.elementsMax = 100000;
+  options.lossAt = std::chrono::seconds(1);
+  options.lossFor = std::chrono::seconds(1);
+  options.loss = 0.05;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_GT(result.transformed, result.returns / 20);
+  EXPECT_LT(result.transformed, result.returns / 2);
+  ASSERT_GT(result.opTimes.size(), 200u);
+  const auto median = [](auto begin) {
+    return percentile({begin, begin + 40}, 0.5);
+  };
+  EXPECT_LT(median(result.opTimes.end() - 40),
+            median(result.opTimes.begin()) * 11 / 10);
+  options.loss = 0;
+  EXPECT_LT(runChecked(options).pairsMissing, result.pairsMissing / 10);
 }
 
 TEST(Hadamard, RanksMayDifferInForm) {

@@ -31,6 +31,12 @@ bool Network::partitioned(int from, int to) const {
          events_->now() < begin + options_.partitionFor;
 }
 
+double Network::loss() const {
+  const TimePoint begin = kStart + options_.lossAt;
+  const TimePoint now = events_->now();
+  return now >= begin && now < begin + options_.lossFor ? options_.loss : 0;
+}
+
 Duration Network::wire(double bytes) const {
   return Duration(static_cast<int64_t>(bytes * 1e9 / options_.bytesPerSecond));
 }
@@ -114,7 +120,7 @@ void Network::deliver(int from,
                       int to,
                       TimePoint sent,
                       const Datagram& datagram) {
-  if (sent == kNever || partitioned(from, to) || chance(options_.loss)) {
+  if (sent == kNever || partitioned(from, to) || chance(loss())) {
     lost_[index(typeOf(datagram))]++;
     return;
   }

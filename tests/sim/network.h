@@ -61,6 +61,7 @@ class Network {
   static size_t index(PacketType type) {
     return type == PacketType::kData ? 0 : 1;
   }
+  double loss() const;
   Duration wire(double bytes) const;
   // When a datagram leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link,

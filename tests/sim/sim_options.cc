@@ -53,6 +53,8 @@ void visit(Options& o, Visitor&& member) {
   member("measure_error", o.measureError);
   member("timing_seed", o.timingSeed);
   member("loss", o.loss);
+  member("loss_at_ns", o.lossAt);
+  member("loss_for_ns", o.lossFor);
   member("duplicate", o.duplicate);
   member("reorder", o.reorder);
   member("reorder_by_ns", o.reorderBy);

@@ -41,7 +41,9 @@ struct SimOptions {
   uint64_t timingSeed = 0;
 
   // The network: every rank has a link to one switch.
-  double loss = 0;       // probability, of each datagram
+  double loss = 0;  // probability, of each datagram, from lossAt for lossFor
+  Duration lossAt{0};
+  Duration lossFor = std::chrono::hours(1);
   double duplicate = 0;  // likewise
   double reorder = 0;    // likewise: an extra delay of up to reorderBy
   Duration reorderBy = std::chrono::microseconds(300);

@@ -203,15 +203,6 @@ TEST(Sim, EveryPacketLostWhileWarmingUpIsAnError) {
   EXPECT_EQ(result.errors, 4u);
 }
 
-TEST(Sim, AStragglerDelaysNobodyAndCountsAsAbsent) {
-  SimOptions options = bounded(10);
-  options.lateOps = 0.1;
-  const SimResult result = runChecked(options);
-  EXPECT_EQ(result.errors, 0u);
-  EXPECT_GT(result.pairsMissing, 0u);
-  EXPECT_EQ(result.driftElements, 0u);
-}
-
 TEST(Sim, ARankThatDiesIsNamedByAllOthers) {
   SimOptions options = bounded(10);
   options.ops = 200;

@@ -40,9 +40,10 @@ class Multicast {
   // once, and not, as what they send one by one, each to another: a queue on
   // the way may get it all, behind contributions. Bytes.
   static constexpr uint64_t kWindowBytesMax = 128 << 10;
-  // But this many slots of each owner's always may: with fewer, what one rank
-  // loses makes its owner wait for a probe, and all others with it.
-  static constexpr uint64_t kShareSlotsMin = 4;
+  // But this many slots of each owner may, if that is no more than half: with
+  // fewer, what one rank loses makes its owner wait for a probe, and all others
+  // with it.
+  static constexpr uint64_t kShareSlots = 4;
   // A receiver answers within this.
   static constexpr Duration kAnswerWithin = std::chrono::milliseconds(5);
 
@@ -92,7 +93,11 @@ class Multicast {
   // What all owners' multicast may have in flight to here, of a whole window
   // of so many bytes: nothing as long as nobody was heard.
   uint64_t windowBytes(uint64_t whole) const {
-    return heard_ ? std::min(kWindowBytesMax, whole / 4) : 0;
+    const uint64_t shares =
+        kShareSlots * (setup_.size - 1) * setup_.datagramBytesMax;
+    return heard_ ? std::max(std::min(kWindowBytesMax, whole / 4),
+                             std::min(shares, whole / 2))
+                  : 0;
   }
   // What an owner's multicast is opened with; null: its key is not known.
   PeerLink* from(int owner) { return peers_[owner].in.get(); }

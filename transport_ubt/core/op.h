@@ -214,10 +214,19 @@ class Op {
   // what it missed: a little more patience would have had it.
   double scatterHaste() const { return haste(&Peer::scatter); }
   double broadcastHaste() const { return haste(&Peer::broadcast); }
-  // Whether the stage ended at its bound and missed what was on its way.
-  bool scatterCutShort() const { return scatterCutShort_; }
+  // What a stage that was not complete, but nearly, would have taken. Zero: it
+  // was complete, or far from it.
+  Duration scatterWouldTake() const;
+  Duration broadcastWouldTake() const;
+  // Whether the stage ended at its bound, far from complete, and missed what
+  // was on its way.
+  bool scatterCutShort() const {
+    return scatterCutShort_ && !scatterProgress_.nearlyComplete();
+  }
   bool exchangeCutShort() const { return exchangeCutShort_; }
-  bool broadcastCutShort() const { return broadcastCutShort_; }
+  bool broadcastCutShort() const {
+    return broadcastCutShort_ && !broadcastProgress_.nearlyComplete();
+  }
   const OpBounds& bounds() const { return bounds_; }
   bool warmup() const { return bounds_.warmup; }
 
@@ -251,6 +260,9 @@ class Op {
 
   // Marks a slot, of `slots`; false if it was before.
   static bool mark(BitSet* marks, uint32_t slots, uint32_t slot);
+  bool endedAtBound() const {
+    return endedBy_ == EndedBy::kBound || endedBy_ == EndedBy::kHardBound;
+  }
   double haste(StageBytes Peer::*stage) const;
   void contribute(Form form);
   Form resultForm(int shard) const;

@@ -72,7 +72,7 @@ Counter Op::scatterData(TimePoint now,
           peer.scatter.lost >= bytes) {  // it was not lost after all
         peer.scatter.lost -= bytes;
         peer.scatter.late += bytes;
-        scatterCutShort_ = scatterExpired_;
+        scatterCutShort_ = scatterExpired_ && !scatterEarly_;
       }
       if (now >= peer.closedNotice.at || peer.closedNotice.at == kNever) {
         setup_.host->control(
@@ -112,7 +112,7 @@ Counter Op::broadcastData(TimePoint now,
   const size_t bytes = layout_.slotSize(owner, header.slot);
   const BitSet& taken = broadcast_.received(owner);
   if (returned_) {
-    broadcastCutShort_ = endedBy_ != EndedBy::kComplete;
+    broadcastCutShort_ = endedAtBound();
     if (mark(&peer.broadcastInVain, taken.size(), header.slot) &&
         peer.broadcast.lost >= bytes) {
       peer.broadcast.lost -= bytes;
@@ -124,7 +124,7 @@ Counter Op::broadcastData(TimePoint now,
     if (!taken.test(header.slot) &&
         mark(&peer.broadcastInVain, taken.size(), header.slot)) {
       peer.broadcast.late += bytes;
-      broadcastCutShort_ = endedBy_ != EndedBy::kComplete;
+      broadcastCutShort_ = endedAtBound();
     }
     return Counter::kLateData;
   }

@@ -148,6 +148,23 @@ Duration Op::broadcastSample() const {
   return endedBy_ == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
 }
 
+Duration Op::scatterWouldTake() const {
+  return scatterExpired_ && scatterProgress_.nearlyComplete()
+             ? scatterProgress_.projected(scatterStart())
+             : Duration{0};
+}
+
+// Beyond the scatter stage, as broadcastTook().
+Duration Op::broadcastWouldTake() const {
+  if (endedBy_ == EndedBy::kComplete || firstResult_ == kNever ||
+      !broadcastProgress_.nearlyComplete()) {
+    return Duration{0};
+  }
+  const TimePoint end =
+      firstResult_ + broadcastProgress_.projected(firstResult_);
+  return std::max(end - std::max(ownClosed_, entry_), Duration{1});
+}
+
 OpReport Op::leave(TimePoint now) {
   OpReport report;
   report.op = setup_.id;

@@ -80,6 +80,16 @@ struct OpReport {
   // Too much was missing: the result is zero, here and at every rank
   // (Options::skipLoss).
   bool skipped = false;
+  // What halts a job, and from where on each safeguard acts (Options).
+  struct Safeguards {
+    // Of what others bring: the share that is missing, on average of the last
+    // bounded calls of the context, this one included (Halt).
+    double lossAverage = 0;
+    double zeroLoss = 0;
+    double skipLoss = 0;
+    double haltLoss = 0;
+  };
+  Safeguards safeguards;
   // The own shard's place, and how many elements a slot of it has (the last
   // may have fewer).
   Range ownShard;

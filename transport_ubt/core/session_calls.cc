@@ -28,12 +28,19 @@ void Session::giveUp() {
     return;
   }
   const int rank = lagging();
-  culprit_ = culprit_ < 0 ? rank : culprit_;
-  failure_ = "rank " + std::to_string(rank) +
-             " has not finished an allreduce that ended here, and did not "
-             "within the timeout (no more than " +
-             lead_.limit() + " may be ahead of it); is it stuck or stopped?" +
-             silence(rank);
+  if (rank < 0) {  // nobody, by now: nobody looked here when it could begin
+    culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+    failure_ = "rank " + std::to_string(setup_.rank) +
+               " had an allreduce wait for its whole timeout, and does so no "
+               "longer for any other rank: was its process stopped?";
+  } else {
+    culprit_ = culprit_ < 0 ? rank : culprit_;
+    failure_ = "rank " + std::to_string(rank) +
+               " has not finished an allreduce that ended here, and did not "
+               "within the timeout (no more than " +
+               lead_.limit() + " may be ahead of it); is it stuck or stopped?" +
+               silence(rank);
+  }
   for (auto& [id, op] : ops_) {
     op->giveUp(failure_);
   }
@@ -159,6 +166,9 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     ops_.erase(id);
   } else {
     learnFrom(*op, report);
+    const Options& options = setup_.options;
+    report.safeguards = {
+        halt_.loss(), options.zeroLoss, options.skipLoss, options.haltLoss};
     lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }

@@ -71,7 +71,7 @@ Counter Session::probeIn(TimePoint now,
 
 uint64_t Session::groupShareSlots() const {
   const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  return std::max<uint64_t>(Multicast::kShareSlotsMin,
+  return std::max<uint64_t>(1,
                             multicast_.windowBytes(shared_->window.bytes()) /
                                 ((setup_.size - 1) * slotBytes));
 }

@@ -117,12 +117,16 @@ SizeClasses::Sample SizeClasses::returned(int rank, const Op& op) {
   sizes.ops++;
   if (op.scatterTook() > Duration{0}) {
     sizes.scatter.complete(op.scatterTook(), op.warmup());
+  } else if (op.scatterWouldTake() > Duration{0}) {
+    sizes.scatter.incomplete(op.scatterWouldTake());
   }
   if (op.exchangeTook() > Duration{0}) {
     sizes.exchange.complete(op.exchangeTook(), op.warmup());
   }
   if (op.broadcastTook() > Duration{0}) {
     sizes.broadcast.complete(op.broadcastTook(), op.warmup());
+  } else if (op.broadcastWouldTake() > Duration{0}) {
+    sizes.broadcast.incomplete(op.broadcastWouldTake());
   }
   const Sample own{op.scatterSample(), op.broadcastSample()};
   sample(rank, sizeClass, own);
@@ -146,13 +150,13 @@ void SizeClasses::done(const Op& op) {
   sizes.scatterEarly.done(op.scatterHaste());
   sizes.broadcastEarly.done(op.broadcastHaste());
   if (op.scatterCutShort()) {
-    sizes.scatter.cutShort(std::max(op.bounds().scatter, op.scatterSample()));
+    sizes.scatter.incomplete(std::max(op.bounds().scatter, op.scatterSample()));
   }
   if (op.exchangeCutShort()) {
-    sizes.exchange.cutShort(op.bounds().exchange);
+    sizes.exchange.incomplete(op.bounds().exchange);
   }
   if (op.broadcastCutShort()) {
-    sizes.broadcast.cutShort(op.bounds().broadcast);
+    sizes.broadcast.incomplete(op.bounds().broadcast);
   }
 }
 

@@ -27,8 +27,8 @@ void StageBound::complete(Duration elapsed, bool warmup) {
   add({elapsed, true});
 }
 
-void StageBound::cutShort(Duration bound) {
-  add({bound, false});
+void StageBound::incomplete(Duration atLeast) {
+  add({atLeast, false});
 }
 
 void StageBound::add(const Stage& stage) {

@@ -30,9 +30,10 @@ class StageBound {
 
   // The stage was complete after `elapsed`, during warm-up or after it.
   void complete(Duration elapsed, bool warmup);
-  // The stage expired at `bound`, and what was missing came after that: it
-  // would have taken longer.
-  void cutShort(Duration bound);
+  // It was not, and would have taken so long, by the pace at which nearly all
+  // of it came; or longer, if that is the bound at which it ended and what was
+  // missing came after that.
+  void incomplete(Duration atLeast);
 
   // Whether anything has been learned.
   bool any() const { return stages_ > 0; }

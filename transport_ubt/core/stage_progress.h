@@ -41,6 +41,9 @@ class StageProgress {
   // kNever: neither holds, or the patience is zero.
   TimePoint earlyEnd(TimePoint bound, Duration patience) const;
 
+  // So much has come that the pace says how long all of it takes: nine tenths.
+  bool nearlyComplete() const { return 10 * came_ >= 9 * owed_; }
+
   // Slots that a sender, or all senders together, owe yet.
   uint32_t owed(int sender) const {
     return flows_[sender].owed - flows_[sender].came;

@@ -71,6 +71,22 @@ TEST_F(SessionLead, OneThatGivesUpSaysSoAndWaitsForNobodyAnyMore) {
   EXPECT_EQ(rank_.sent().size(), 2u);  // a leave to each
 }
 
+// The process is stopped meanwhile, and goes on after the timeout.
+TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesNobodyElse) {
+  lead(0);
+  lead(1);
+  const OpId waits = enter(2);
+  rank_.now += std::chrono::seconds(2);
+  rank_.say(2,
+            {ControlRecord::about(ControlType::kDone, {0, 0}),
+             ControlRecord::about(ControlType::kDone, {1, 0})});
+  rank_.endpoint().deadlinePassed(rank_.now);
+  ASSERT_TRUE(rank_.session().finished(waits));
+  EXPECT_THAT(rank_.session().failure(waits),
+              ::testing::StartsWith("rank 0 had an allreduce wait"));
+  rank_.session().leave(rank_.now, waits);
+}
+
 TEST_F(SessionLead, WhatHadToWaitBeginsWhenTheLaggardIsDone) {
   lead(0);
   lead(1);

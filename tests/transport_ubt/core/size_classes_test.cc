@@ -30,38 +30,79 @@ class Alone : public OpHost {
 
 class SizeClassesTest : public ::testing::Test {
  protected:
-  // An op of so many floats returns: rank 0 of 2, both stages complete after
-  // `took`; zero: neither complete. REQUIRES elements a multiple of 64.
-  void returned(uint64_t elements, Duration took) {
+  Op::Setup setupOf(uint64_t elements) {
     Op::Setup setup;
     setup.shape = floats(elements);
     setup.size = 2;
-    setup.slotBytesMax = elements;  // of a shard of 2 x elements bytes
     setup.options = &options_;
     setup.reduction = &reduction_;
     setup.arena = &arena_;
     setup.host = &host_;
+    return setup;
+  }
+  // One slot from rank 1.
+  static void data(
+      Op* op, TimePoint now, Stage stage, uint32_t slot, size_t bytes) {
+    PacketHeader header;
+    header.stage = stage;
+    header.source = 1;
+    header.slot = slot;
+    header.elements = static_cast<uint32_t>(op->shape().elements);
+    header.contributors = 2;
+    const std::vector<std::byte> payload(bytes);
+    op->data(now, header, payload.data(), payload.size());
+  }
+  // An op of so many floats returns: rank 0 of 2, both stages complete after
+  // `took`; zero: neither complete. REQUIRES elements a multiple of 64.
+  void returned(uint64_t elements, Duration took) {
+    Op::Setup setup = setupOf(elements);
+    setup.slotBytesMax = elements;  // of a shard of 2 x elements bytes
     const OpBounds bounds = this->bounds(elements);
     TimePoint now{seconds(1)};
     Op op(setup, bounds, now, {});
     std::vector<float> bucket(elements);
     op.enter(now, bytesOf(bucket), Form::kPlain, bounds);
     for (const Stage stage : {Stage::kScatter, Stage::kBroadcast}) {
-      const std::vector<std::byte> payload(elements);
-      PacketHeader header;
-      header.stage = stage;
-      header.source = 1;
-      header.elements = static_cast<uint32_t>(elements);
-      header.contributors = 2;
       if (took > Duration{0}) {
-        op.data(now, header, payload.data(), payload.size());
+        data(&op, now, stage, 0, elements);
         now += took;
-        header.slot = 1;
-        op.data(now, header, payload.data(), payload.size());
+        data(&op, now, stage, 1, elements);
       }
     }
     EXPECT_EQ(op.scatterTook(), took);
     EXPECT_EQ(op.broadcastTook(), took);
+    classes_.returned(0, op);
+    classes_.done(op);
+  }
+
+  // Likewise, but the last of a shard's ten slots misses the stage's bound; the
+  // others take that long. REQUIRES elements a multiple of 160.
+  void nearlyReturned(uint64_t elements, Duration took, bool late) {
+    Op::Setup setup = setupOf(elements);
+    setup.slotBytesMax = elements / 5;
+    const OpBounds bounds = this->bounds(elements);
+    TimePoint now{seconds(1)};
+    const TimePoint end = now + bounds.end;
+    Op op(setup, bounds, now, {});
+    std::vector<float> bucket(elements);
+    op.enter(now, bytesOf(bucket), Form::kPlain, bounds);
+    for (const auto& [stage, over] :
+         {std::pair{Stage::kScatter, now + bounds.scatter},
+          std::pair{Stage::kBroadcast, end}}) {
+      for (uint32_t slot = 0; slot < 9; slot++) {
+        data(&op,
+             now + (slot == 0 ? Duration{0} : took),
+             stage,
+             slot,
+             elements / 5);
+      }
+      now = over;
+      op.deadlinePassed(now);
+      if (late) {
+        data(&op, now, stage, 9, elements / 5);
+      }
+    }
+    ASSERT_TRUE(op.finished());
     classes_.returned(0, op);
     classes_.done(op);
   }
@@ -135,6 +176,19 @@ TEST_F(SizeClassesTest, LearnsClassesApart) {
   // A quarter over the median, and four times both.
   expect(bounds(64), milliseconds(10), milliseconds(10), milliseconds(80));
   expect(bounds(128), milliseconds(50), milliseconds(50), milliseconds(400));
+}
+
+// Of ten slots nine come in time and one after the bound, or never.
+TEST_F(SizeClassesTest, FollowsThePaceOfStagesThatAreNeverComplete) {
+  options_.warmupOps = 1;
+  returned(1600, milliseconds(80));
+  for (const bool late : {true, false}) {
+    for (int op = 0; op < 64; op++) {
+      nearlyReturned(1600, milliseconds(late ? 36 : 18), late);
+    }
+    const Duration took = milliseconds(late ? 40 : 20);
+    expect(bounds(1600), took * 5 / 4, took * 5 / 4, took * 10);
+  }
 }
 
 // Borrowed -------------------------------------------------------------------

@@ -82,10 +82,10 @@ TEST(StageBound, GrowsWhereMostStagesAreCutShort) {
   }
   const Duration before = bound.bound(BoundMode::kMedian, kPrompt);
   for (int i = 0; i < 19; i++) {
-    bound.cutShort(before);
+    bound.incomplete(before);
   }
   EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), before);  // a burst
-  bound.cutShort(before);
+  bound.incomplete(before);
   EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), before * 5 / 4);
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that call late.
+
+#include "tests/sim/bounded.h"
+#include "tests/sim/run_checked.h"
+
+namespace ubt::sim {
+namespace {
+
+TEST(Stragglers, DelayNobodyAndCountAsAbsent) {
+  SimOptions options = bounded(10);
+  options.lateOps = 0.1;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_GT(result.pairsMissing, 0u);
+  EXPECT_EQ(result.driftElements, 0u);
+}
+
+// It holds the others to its pace, by their lead, and is in no sum: they get
+// what they can have without it, and no call fails.
+TEST(Stragglers, AreLeftOutAndNothingElseIfTheyAlwaysAre) {
+  SimOptions options = bounded(5);
+  options.ops = 100;
+  options.oneShape = true;
+  options.lateRank = 2;
+  options.lateOps = 1;
+  options.lateBy = std::chrono::milliseconds(50);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.driftElements, 0u);
+  EXPECT_EQ(result.returns, static_cast<uint64_t>(options.ops * options.ranks));
+  const uint64_t contribution = result.returns * options.elementsMax;
+  EXPECT_GT(result.pairsMissing, contribution / 2);
+  EXPECT_LE(result.pairsMissing, contribution);
+}
+
+}  // namespace
+}  // namespace ubt::sim

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits are measured by monotonic clocks: others jump."""
+import re
+import unittest
+
+from tests import junit_main
+from tests.tidy import workspace
+
+_JUMPS = re.compile(r"system_clock|CLOCK_REALTIME|gettimeofday"
+                    r"|high_resolution_clock|\btime\((?:0|NULL|nullptr)\)")
+
+
+class ClockTest(unittest.TestCase):
+    def test_no_code_waits_by_a_clock_that_jumps(self):
+        for path in workspace.files():
+            if path.endswith((".h", ".cc")):
+                for number, line in enumerate(workspace.lines(path), 1):
+                    self.assertNotRegex(line, _JUMPS, f"{path}:{number}")
+
+
+if __name__ == "__main__":
+    junit_main.main()
