@@ -50,7 +50,8 @@ uint64_t integerOf(const char* name,
                     : unit == "ms" ? 1e6
                     : unit == "s"  ? 1e9
                                    : 0;
-  if (end == text.c_str() || ns == 0 || !(number > 0 && number < 1e6)) {
+  const bool some = number * ns >= 1 && number < 1e6;  // no NaN, either
+  if (end == text.c_str() || !some) {
     rejectSetting(name,
                   whole.empty() ? text : whole,
                   "a positive duration such as 500us, 20ms or 1s");

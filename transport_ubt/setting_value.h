@@ -46,7 +46,8 @@ uint64_t integerOf(const char* name,
                    uint64_t max,
                    const std::string& whole = "");
 
-// "500us", "20ms", "1s": above 0, under 10^6 of the unit. `whole`: likewise.
+// "500us", "20ms", "1s": a nanosecond at least, under 10^6 of the unit.
+// `whole`: likewise.
 ::ubt::Duration durationOf(const char* name,
                            const std::string& text,
                            const std::string& whole = "");
