@@ -38,6 +38,8 @@ Op::Op(const Setup& setup,
       broadcast_(
           layout_, ranks_.place(), ranks_.members(), setup.size, setup.arena),
       contributed_(ranks_.members(), Form::kPlain),
+      settled_(ranks_.members()),
+      plain_(ranks_.members()),
       scatterProgress_(setup.size),
       exchangeProgress_(ranks_.grouped() ? setup.size : 0),
       broadcastProgress_(setup.size),
@@ -262,7 +264,12 @@ void Op::enter(TimePoint now,
   bounds_ = bounds;
   entry_ = now;
   bucket_ = bucket;
-  contribute(form);
+  form_ = bounds_.warmup || ranks_.grouped() ? Form::kPlain : form;
+  for (int shard = 0; shard < ranks_.members(); shard++) {
+    if (shard == ranks_.place() || !broadcast_.received(shard).none()) {
+      contribute(shard);
+    }
+  }
   // The own shard first: results of others may take the places of the own
   // contributions to them, which are then no longer needed.
   scatter_.enter(bucket + layout_.shardOffset(ranks_.place()),

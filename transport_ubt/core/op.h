@@ -264,9 +264,9 @@ class Op {
     return endedBy_ == EndedBy::kBound || endedBy_ == EndedBy::kHardBound;
   }
   double haste(StageBytes Peer::*stage) const;
-  void contribute(Form form);
+  void contribute(int shard);
   Form resultForm(int shard) const;
-  void invert(int shard, Form form);
+  void invert(int shard);
   Counter scatterData(TimePoint now,
                       const PacketHeader& header,
                       const std::byte* payload);
@@ -342,7 +342,12 @@ class Op {
   ScatterStage scatter_;
   std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
   BroadcastStage broadcast_;
+  Form form_ = Form::kPlain;       // the one to contribute in
   std::vector<Form> contributed_;  // by shard: what the bucket brought
+  // By shard, likewise: whether that is settled, and whether its result is
+  // plain by now.
+  std::vector<bool> settled_;
+  std::vector<bool> plain_;
   StageProgress scatterProgress_;
   StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;

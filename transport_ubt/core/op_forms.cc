@@ -14,19 +14,22 @@ uint64_t Op::seedOf(const OpId& id, int shard) {
   return mixed(mixed(op) + place);
 }
 
-void Op::contribute(Form form) {
-  if (form == Form::kPlain || bounds_.warmup || ranks_.grouped()) {
+// Gives the bucket's part the form it is contributed in, if it has not got it:
+// before any of it is sent, and before results take its place. To transform all
+// of a bucket at once would keep links idle meanwhile.
+void Op::contribute(int shard) {
+  if (settled_[shard]) {
     return;
   }
-  const size_t elementBytes = elementSize(setup_.shape.type);
-  for (int shard = 0; shard < ranks_.members(); shard++) {
-    if (setup_.reduction->transform(setup_.shape.type,
-                                    bucket_ + layout_.shardOffset(shard),
-                                    layout_.shardSize(shard) / elementBytes,
-                                    seedOf(setup_.id, shard),
-                                    setup_.size)) {
-      contributed_[shard] = Form::kTransformed;
-    }
+  settled_[shard] = true;
+  if (form_ == Form::kTransformed &&
+      setup_.reduction->transform(
+          setup_.shape.type,
+          bucket_ + layout_.shardOffset(shard),
+          layout_.shardSize(shard) / elementSize(setup_.shape.type),
+          seedOf(setup_.id, shard),
+          setup_.size)) {
+    contributed_[shard] = Form::kTransformed;
   }
 }
 
@@ -37,15 +40,17 @@ Form Op::resultForm(int shard) const {
              : broadcast_.form(shard).value_or(contributed_[shard]);
 }
 
-// Makes the bucket's part plain.
-void Op::invert(int shard, Form form) {
-  if (form == Form::kTransformed) {
+// Makes the bucket's part plain, if it is not. All of it has come, or was
+// filled in.
+void Op::invert(int shard) {
+  if (!plain_[shard] && resultForm(shard) == Form::kTransformed) {
     setup_.reduction->inverse(
         setup_.shape.type,
         bucket_ + layout_.shardOffset(shard),
         layout_.shardSize(shard) / elementSize(setup_.shape.type),
         seedOf(setup_.id, shard));
   }
+  plain_[shard] = true;
 }
 
 }  // namespace ubt

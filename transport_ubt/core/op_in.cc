@@ -128,6 +128,9 @@ Counter Op::broadcastData(TimePoint now,
     }
     return Counter::kLateData;
   }
+  if (bucket_ != nullptr) {
+    contribute(owner);
+  }
   switch (broadcast_.add(
       owner, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
@@ -152,6 +155,9 @@ Counter Op::broadcastData(TimePoint now,
   }
   peer.broadcastRepair.tries = 0;
   schedule(&peer.broadcastRepair, now, header.source);
+  if (bucket_ != nullptr && taken.all()) {
+    invert(owner);  // now, while others' results are still on their way
+  }
   if (broadcast_.complete()) {
     resultsTook_ = std::max(now - firstResult_, Duration{1});
   }

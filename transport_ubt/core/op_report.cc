@@ -229,7 +229,7 @@ OpReport Op::leave(TimePoint now) {
       for (int shard = 0; !report.skipped && shard < ranks_.members();
            shard++) {
         report.forms.push_back(resultForm(shard));
-        invert(shard, report.forms.back());
+        invert(shard);
       }
     }
     broadcast_.leave();

@@ -167,6 +167,7 @@ bool Op::nextContribution(int rank, DataSend* out) {
     if (broadcast_.received(shard).test(out->slot)) {
       continue;  // closed there, and overwritten here
     }
+    contribute(shard);
     out->stage = Stage::kScatter;
     out->lastPercentile =
         out->slot >= StageProgress::firstMarked(layout_.slots(shard));
