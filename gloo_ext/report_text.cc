@@ -234,7 +234,7 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
     value(name, "", std::to_string(count));
   };
   counter("expired_ops_total",
-          "Bounded calls of which a stage met its bound.",
+          "Bounded calls of which a stage met its bound or ended early.",
           totals.expiredOps);
   counter("skipped_ops_total",
           "Calls made zero on all ranks, for what was missing.",

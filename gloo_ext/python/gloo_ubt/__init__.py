@@ -28,9 +28,14 @@ def stats() -> Dict[str, Any]:
 
     Counts: exact_ops (served by plain Gloo or another exact algorithm, while
     GLOO_ALGO is set), warmup_ops (over the bounded path, exact, as long as they
-    took), bounded_ops, expired_ops (bounded, and a stage met its bound),
-    skipped_ops (made zero on all ranks: skipped()), failed_ops (raised).
-    zeroed_elements: of this rank's shards, left zero for too much was missing.
+    took), bounded_ops, expired_ops (bounded, and a stage met its bound or ended
+    early), skipped_ops (made zero on all ranks: skipped()), failed_ops
+    (raised). zeroed_elements: of this rank's shards, left zero for too much was
+    missing.
+
+    safeguards, as of the newest bounded call: loss_average (the share of what
+    others bring that the last 16 calls or so of its group lack), and from where
+    on each acts (0: never): zero_loss, skip_loss and halt_loss.
 
     Of warm-up and bounded ones: bytes, repaired_bytes (came on request).
 
