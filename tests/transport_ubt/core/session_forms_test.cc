@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a call's shards are transformed, and when they are plain again.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/transport_ubt/core/one_rank.h"
+#include "transport_ubt/core/op.h"
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+namespace {
+
+// Two ranks, shards of 1,440 floats in four slots each.
+class SessionForms : public ::testing::Test {
+ protected:
+  static constexpr size_t kShard = 1440;
+  static constexpr uint32_t kSlots = 4;
+
+  static OneRank::Setup setup() {
+    OneRank::Setup setup;
+    setup.options.hadamard = Hadamard::kAlways;
+    return setup;
+  }
+  void enter() {
+    rank_.say(1, {});
+    rank_.session().enter(rank_.now, 0, floats(2 * kShard), bytesOf(bucket_));
+  }
+  // Whether it holds ones there, as the caller brought them.
+  bool untouched(int shard) const {
+    const auto begin = bucket_.begin() + shard * kShard;
+    return std::all_of(
+        begin, begin + kShard, [](float value) { return value == 1; });
+  }
+  // Results of rank 1's shard: of twos, transformed.
+  void results(uint32_t from, uint32_t to) {
+    std::vector<float> shard(kShard, 2.0F);
+    ASSERT_TRUE(sim::plainReduction().transform(
+        ElementType::kFloat32, bytesOf(shard), kShard, Op::seedOf({}, 1), 2));
+    const size_t bytes = OneRank::Setup().slotBytes;
+    PacketHeader header;
+    header.stage = Stage::kBroadcast;
+    header.form = Form::kTransformed;
+    header.elements = 2 * kShard;
+    header.contributors = 2;
+    for (header.slot = from; header.slot < to; header.slot++) {
+      const std::byte* const slot = bytesOf(shard) + header.slot * bytes;
+      rank_.send(1, header, std::vector<std::byte>(slot, slot + bytes));
+    }
+  }
+  bool holdsTheResult() const {
+    return std::all_of(bucket_.begin() + kShard,
+                       bucket_.end(),
+                       [](float value) { return std::abs(value - 2) < 1e-5F; });
+  }
+
+  OneRank rank_{setup()};
+  std::vector<float> bucket_ = std::vector<float>(2 * kShard, 1.0F);
+};
+
+TEST_F(SessionForms, AShardIsTransformedWhenItIsFirstSent) {
+  enter();
+  EXPECT_FALSE(untouched(0));  // the own one: others' are added to it
+  EXPECT_TRUE(untouched(1));
+  rank_.sent();
+  EXPECT_FALSE(untouched(1));
+}
+
+TEST_F(SessionForms, AResultIsPlainAsSoonAsItIsComplete) {
+  enter();
+  results(0, kSlots);
+  EXPECT_TRUE(holdsTheResult());
+  rank_.at(rank_.now + std::chrono::seconds(1));
+  ASSERT_TRUE(rank_.session().finished({0, 0}));
+  const OpReport report = rank_.session().leave(rank_.now, {0, 0});
+  EXPECT_EQ(report.forms[1], Form::kTransformed);
+  EXPECT_TRUE(holdsTheResult());
+}
+
+// Its owner left this rank out, and what came of the result takes the place of
+// coefficients. A fill beside it is of these, too.
+TEST_F(SessionForms, AResultTakesThePlaceOfCoefficients) {
+  enter();
+  results(0, kSlots - 1);
+  EXPECT_FALSE(untouched(1));
+  rank_.at(rank_.now + std::chrono::seconds(1));
+  ASSERT_TRUE(rank_.session().finished({0, 0}));
+  rank_.session().leave(rank_.now, {0, 0});
+  // Two times ones is what the missing slot should hold.
+  EXPECT_TRUE(holdsTheResult());
+}
+
+}  // namespace
+}  // namespace ubt
