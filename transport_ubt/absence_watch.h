@@ -15,8 +15,9 @@ namespace ubt {
 // the data. Not thread-safe.
 class AbsenceWatch {
  public:
-  // In so many bounded calls in a row. A pause of a process is shorter.
-  static constexpr int kCalls = 50;
+  // In so many bounded calls in a row. A pause of a process is shorter; and a
+  // job that halts for what is missing (ubt::Halt) does so later.
+  static constexpr int kCalls = 30;
 
   // A call has returned. What to warn of: empty but for the first time that
   // this is the kCalls-th in a row into whose own shard nothing came from some

@@ -22,36 +22,56 @@ std::string inWords(::ubt::Duration duration) {
 
 }  // namespace
 
-std::string BoundWatch::returned(const ::ubt::OpReport& report) {
+const BoundWatch::Row* BoundWatch::add(
+    Rows* rows, const std::vector<::ubt::StageBytes>& stage, bool ended) {
   uint64_t all = 0;
   uint64_t expected = 0;
   uint64_t received = 0;
-  for (const ::ubt::StageBytes& peer : report.scatter) {
+  for (const ::ubt::StageBytes& peer : stage) {
     all += peer.expected;
     expected += peer.expected - peer.absent;
     received += peer.received;
   }
-  Row& row = rows_[::ubt::SizeClasses::of(all)];
-  if (!report.bounded || !report.scatterExpired || report.scatterEarly ||
-      2 * received >= expected) {
+  Row& row = (*rows)[::ubt::SizeClasses::of(all)];
+  if (!ended || 2 * received >= expected) {
     row = Row();
-    return "";
+    return nullptr;
   }
   row.expected += expected;
   row.received += received;
   row.calls++;
-  if (row.calls < kCalls || said_) {
+  return row.calls < kCalls ? nullptr : &row;
+}
+
+std::string BoundWatch::returned(const ::ubt::OpReport& report) {
+  using ::ubt::EndedBy;
+  const Row* const scatter =
+      add(&scatters_,
+          report.scatter,
+          report.bounded && report.scatterExpired && !report.scatterEarly);
+  const Row* const broadcast =
+      add(&broadcasts_,
+          report.broadcast,
+          report.bounded && report.endedBy == EndedBy::kBound);
+  if (said_ || (scatter == nullptr && broadcast == nullptr)) {
     return "";
   }
   said_ = true;
-  return advice(row, report.boundScatter);
+  return scatter != nullptr
+             ? advice("scatter", *scatter, report.boundScatter, true)
+             : advice("broadcast", *broadcast, report.boundBroadcast, false);
 }
 
-// With repair `both` stages end later than what was set; in proportion.
-std::string BoundWatch::advice(const Row& row, ::ubt::Duration ended) const {
+// With repair `both` scatter stages end later than what was set; in proportion.
+// `both`: the other stage has as much to send.
+std::string BoundWatch::advice(const char* stages,
+                               const Row& row,
+                               ::ubt::Duration ended,
+                               bool both) const {
   std::string text =
-      "GLOO_UBT_BOUND: the scatter stages of " + std::to_string(kCalls) +
-      " calls in a row ended at " + inWords(ended) + " with " +
+      std::string("GLOO_UBT_BOUND: the ") + stages + " stages of " +
+      std::to_string(kCalls) + " calls in a row ended at " + inWords(ended) +
+      " with " +
       std::to_string(
           std::lround(100.0 * (row.expected - row.received) / row.expected)) +
       " % of what others send not there yet. ";
@@ -62,10 +82,12 @@ std::string BoundWatch::advice(const Row& row, ::ubt::Duration ended) const {
   const auto longer = [pace](::ubt::Duration bound) {
     return inWords(::ubt::wholeNanoseconds(bound * 2 * pace));
   };
+  const std::string scatter = both ? longer(scatter_) : inWords(scatter_);
+  const std::string broadcast = longer(broadcast_);
   return text + "At the pace so far they take some " +
          inWords(::ubt::wholeNanoseconds(ended * pace)) +
-         ": set twice as much, GLOO_UBT_BOUND=" + longer(scatter_) +
-         (broadcast_ == scatter_ ? "" : "," + longer(broadcast_)) +
+         ": set twice as much, GLOO_UBT_BOUND=" + scatter +
+         (broadcast == scatter ? "" : "," + broadcast) +
          ", or unset it, and bounds are learned";
 }
 

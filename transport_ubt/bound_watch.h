@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "transport_ubt/core/op_report.h"
 
@@ -24,8 +25,8 @@ class BoundWatch {
       : scatter_(scatter), broadcast_(broadcast) {}
 
   // A call has returned. What to warn of: empty but for the first time that
-  // this is the kCalls-th in a row whose scatter stage ended at its bound
-  // before half of it had come.
+  // this is the kCalls-th in a row of which a stage ended at its bound before
+  // half of it had come.
   std::string returned(const ::ubt::OpReport& report);
 
  private:
@@ -35,13 +36,22 @@ class BoundWatch {
     uint64_t expected = 0;
     uint64_t received = 0;
   };
+  using Rows = std::map<uint32_t, Row>;  // by size class
 
-  std::string advice(const Row& row, ::ubt::Duration ended) const;
+  // The row that is full by this call; null: none is.
+  static const Row* add(Rows* rows,
+                        const std::vector<::ubt::StageBytes>& stage,
+                        bool ended);
+  std::string advice(const char* stages,
+                     const Row& row,
+                     ::ubt::Duration ended,
+                     bool both) const;
 
   const ::ubt::Duration scatter_;
   const ::ubt::Duration broadcast_;
   bool said_ = false;
-  std::map<uint32_t, Row> rows_;  // by size class
+  Rows scatters_;
+  Rows broadcasts_;
 };
 
 }  // namespace ubt

@@ -8,53 +8,22 @@
 #include <functional>
 #include <thread>
 
+#include "tests/algorithms/bounded_job.h"
 #include "tests/conformance/mesh.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
 namespace {
 
+using testing::bounded;
+using testing::expected;
+using testing::fill;
 using testing::Mesh;
-
-// Far off: these tests are not about time, and machines are busy.
-constexpr auto kBound = std::chrono::seconds(20);
 
 transport::ubt::attr attributes() {
   transport::ubt::attr attr("127.0.0.1");
   attr.settings.minBytes = 0;
   return attr;
-}
-
-// A transport whose ops are bounded from the first.
-testing::Transport bounded(
-    const std::function<void(transport::ubt::Settings*)>& change = {}) {
-  return {"ubt", [change] {
-            auto attr = attributes();
-            attr.settings.protocol.warmupOps = 0;
-            attr.settings.protocol.boundScatter = kBound;
-            attr.settings.protocol.boundBroadcast = kBound;
-            if (change) {
-              change(&attr.settings);
-            }
-            return transport::ubt::CreateDevice(attr);
-          }};
-}
-
-// Small integers, so that sums are exact in any order.
-template <typename T>
-void fill(int rank, std::vector<T>* values) {
-  for (size_t i = 0; i < values->size(); i++) {
-    (*values)[i] = static_cast<T>((i * 7 + rank * 13) % 31);
-  }
-}
-
-template <typename T>
-T expected(int ranks, size_t i) {
-  T sum = 0;
-  for (int rank = 0; rank < ranks; rank++) {
-    sum += static_cast<T>((i * 7 + rank * 13) % 31);
-  }
-  return sum;
 }
 
 class BoundedTransposeAllreduceRanks : public ::testing::TestWithParam<int> {};
@@ -192,30 +161,7 @@ TEST(BoundedTransposeAllreduce, IntegersAndMaximaStayExact) {
 }
 
 TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
-  Mesh mesh(bounded([](transport::ubt::Settings* settings) {
-              settings->faults.loss = 0.02;
-              settings->faults.duplicate = 0.01;
-              settings->faults.reorder = 0.02;
-              settings->protocol.boundScatter = std::chrono::milliseconds(40);
-              settings->protocol.boundBroadcast = std::chrono::milliseconds(40);
-              settings->protocol.hardBoundFactor = 20;
-              settings->mtu = 1500;
-            }),
-            4);
-  std::atomic<uint64_t> missing{0};
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
-    std::vector<float> values(100000);
-    BoundedTransposeAllreduce<float> algorithm(
-        context, {values.data()}, values.size());
-    for (int i = 0; i < 10; i++) {
-      fill(context->rank, &values);
-      algorithm.run();
-      missing += algorithm.report()->pairsMissing;
-      EXPECT_EQ(algorithm.report()->driftElements, 0u);
-    }
-  });
-  EXPECT_EQ(error, "");
-  EXPECT_GT(missing, 0u);
+  testing::expectRepairWithoutDrift<BoundedTransposeAllreduce<float>>();
 }
 
 // In which Gloo's pairs take none of the receives that watch for dead ranks.

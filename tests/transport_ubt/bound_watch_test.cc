@@ -62,6 +62,22 @@ TEST(BoundWatch, KnowsWhatWasSetWhereStagesEndLater) {
                     HasSubstr("GLOO_UBT_BOUND=8ms,16ms,")));
 }
 
+// Without repair results may be what never comes in time.
+TEST(BoundWatch, LooksAtResultsToo) {
+  BoundWatch watch(milliseconds(20), milliseconds(1));
+  ::ubt::OpReport report = expired(1000);
+  report.endedBy = ::ubt::EndedBy::kBound;
+  report.boundScatter = milliseconds(20);
+  report.boundBroadcast = milliseconds(1);
+  report.broadcast.resize(2);
+  report.broadcast[1].expected = 1000;
+  report.broadcast[1].received = 100;
+  EXPECT_THAT(after(&watch, BoundWatch::kCalls, report),
+              AllOf(HasSubstr("the broadcast stages of 10 calls"),
+                    HasSubstr("at 1ms with 90 %"),
+                    HasSubstr("GLOO_UBT_BOUND=20ms, or unset")));
+}
+
 TEST(BoundWatch, OtherSizesAreNoComfort) {
   BoundWatch watch(milliseconds(4), milliseconds(4));
   ::ubt::OpReport small = expired(1000);

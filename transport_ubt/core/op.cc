@@ -38,8 +38,6 @@ Op::Op(const Setup& setup,
       broadcast_(
           layout_, ranks_.place(), ranks_.members(), setup.size, setup.arena),
       contributed_(ranks_.members(), Form::kPlain),
-      settled_(ranks_.members()),
-      plain_(ranks_.members()),
       scatterProgress_(setup.size),
       exchangeProgress_(ranks_.grouped() ? setup.size : 0),
       broadcastProgress_(setup.size),

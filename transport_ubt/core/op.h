@@ -235,6 +235,8 @@ class Op {
     TimePoint at = kNever;
     uint32_t tries = 0;
   };
+  // What the bucket's part is that the peer owns.
+  enum class Part : uint8_t { kAsBrought, kContribution, kPlainResult };
   struct Peer {
     explicit Peer(const SendQueue& sends) : queue(sends) {}
     SendQueue queue;
@@ -244,6 +246,7 @@ class Op {
     bool done = false;
     bool gone = false;
     bool inGroup = false;  // gets new results with others, by multicast
+    Part part = Part::kAsBrought;
     // It has all of our shard's slots below; a co-owner, of our group's sums.
     uint32_t progress = 0;
     Retry announce;
@@ -342,12 +345,7 @@ class Op {
   ScatterStage scatter_;
   std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
   BroadcastStage broadcast_;
-  Form form_ = Form::kPlain;       // the one to contribute in
   std::vector<Form> contributed_;  // by shard: what the bucket brought
-  // By shard, likewise: whether that is settled, and whether its result is
-  // plain by now.
-  std::vector<bool> settled_;
-  std::vector<bool> plain_;
   StageProgress scatterProgress_;
   StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;
@@ -387,6 +385,7 @@ class Op {
   Duration resultsTook_{0};  // from the first to the last
 
   std::byte* bucket_ = nullptr;
+  Form form_ = Form::kPlain;  // the one to contribute in
   bool entered_ = false;
   bool finished_ = false;
   bool returned_ = false;

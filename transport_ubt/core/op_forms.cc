@@ -18,12 +18,13 @@ uint64_t Op::seedOf(const OpId& id, int shard) {
 // before any of it is sent, and before results take its place. To transform all
 // of a bucket at once would keep links idle meanwhile.
 void Op::contribute(int shard) {
-  if (settled_[shard]) {
+  // Where ranks form groups, and shards have several owners, all is plain.
+  Part& part = peers_[shard].part;
+  if (form_ == Form::kPlain || part != Part::kAsBrought) {
     return;
   }
-  settled_[shard] = true;
-  if (form_ == Form::kTransformed &&
-      setup_.reduction->transform(
+  part = Part::kContribution;
+  if (setup_.reduction->transform(
           setup_.shape.type,
           bucket_ + layout_.shardOffset(shard),
           layout_.shardSize(shard) / elementSize(setup_.shape.type),
@@ -43,14 +44,15 @@ Form Op::resultForm(int shard) const {
 // Makes the bucket's part plain, if it is not. All of it has come, or was
 // filled in.
 void Op::invert(int shard) {
-  if (!plain_[shard] && resultForm(shard) == Form::kTransformed) {
+  Part& part = peers_[shard].part;
+  if (part != Part::kPlainResult && resultForm(shard) == Form::kTransformed) {
     setup_.reduction->inverse(
         setup_.shape.type,
         bucket_ + layout_.shardOffset(shard),
         layout_.shardSize(shard) / elementSize(setup_.shape.type),
         seedOf(setup_.id, shard));
   }
-  plain_[shard] = true;
+  part = Part::kPlainResult;
 }
 
 }  // namespace ubt

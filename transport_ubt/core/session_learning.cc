@@ -59,10 +59,12 @@ void Session::haltIfDue() {
   why << "halted: on average of the last ops, "
       << std::lround(100 * halt_.loss())
       << " % of what others should bring to this rank's sums was missing, and "
-         "training "
-         "would go nowhere: look for ranks that are late and for a network "
-         "that loses packets (their reports say which), or set "
-         "GLOO_UBT_HALT_LOSS higher (0: never)";
+         "training would go nowhere: look for ranks that are late and for a "
+         "network that loses packets (their reports say which), "
+      << (setup_.options.boundScatter > Duration{0}
+              ? "for a GLOO_UBT_BOUND that is too short, "
+              : "")
+      << "or set GLOO_UBT_HALT_LOSS higher (0: never)";
   halt(why.str());
 }
 

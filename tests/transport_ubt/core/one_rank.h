@@ -92,9 +92,14 @@ class OneRank {
     endpoint_.packetIn(now, out.head, out.headBytes);
   }
 
-  // One data datagram of a peer; the header's op, stage, slot and size.
+  // One data datagram of a peer; the header's op, stage, slot and size. Zeros,
+  // or that.
   void send(int rank, const PacketHeader& header, size_t payloadBytes) {
-    const std::vector<std::byte> payload(payloadBytes);
+    send(rank, header, std::vector<std::byte>(payloadBytes));
+  }
+  void send(int rank,
+            const PacketHeader& header,
+            const std::vector<std::byte>& payload) {
     OutPacket out;
     links_[rank].dataOut(header, payload.data(), payload.size(), &out);
     std::vector<std::byte> datagram(out.head, out.head + out.headBytes);
