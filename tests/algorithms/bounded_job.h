@@ -19,14 +19,20 @@ namespace testing {
 // Far off: these tests are not about time, and machines are busy.
 constexpr auto kBound = std::chrono::seconds(20);
 
+// Of a device whose ops of any size are bounded, once they have warmed up.
+inline transport::ubt::attr attributes() {
+  transport::ubt::attr attr("127.0.0.1");
+  attr.settings.minBytes = 0;
+  return attr;
+}
+
 // A transport whose ops are bounded from the first. `change` gets how many
 // devices were made before.
 inline Transport bounded(
     const std::function<void(transport::ubt::Settings*, int)>& change = {}) {
   const auto devices = std::make_shared<std::atomic<int>>(0);
   return {"ubt", [change, devices] {
-            transport::ubt::attr attr("127.0.0.1");
-            attr.settings.minBytes = 0;
+            transport::ubt::attr attr = attributes();
             attr.settings.protocol.warmupOps = 0;
             attr.settings.protocol.boundScatter = kBound;
             attr.settings.protocol.boundBroadcast = kBound;

@@ -15,16 +15,11 @@
 namespace gloo {
 namespace {
 
+using testing::attributes;
 using testing::bounded;
 using testing::expected;
 using testing::fill;
 using testing::Mesh;
-
-transport::ubt::attr attributes() {
-  transport::ubt::attr attr("127.0.0.1");
-  attr.settings.minBytes = 0;
-  return attr;
-}
 
 class BoundedTransposeAllreduceRanks : public ::testing::TestWithParam<int> {};
 
