@@ -99,6 +99,26 @@ TEST(SimGroups, AFullArenaLeavesWarmupExact) {
   }
 }
 
+// What an owner keeps for others it must have room for when it returns, not
+// only when its call was over. Which sizes leave none just then depends on what
+// an op takes of the arena.
+TEST(SimGroups, NoSizeOfArenaMakesWarmupTimeOut) {
+  SimOptions options = warmingUp({6, 3});
+  options.protocol.order = SumOrder::kRank;
+  options.loss = 0.02;
+  options.lateOps = 0.2;
+  options.lateBy = std::chrono::milliseconds(20);
+  for (options.seed = 1; options.seed <= 3; options.seed++) {
+    for (options.arenaBytes = 14000; options.arenaBytes <= 26000;
+         options.arenaBytes += 500) {
+      const SimResult result = runChecked(options);
+      EXPECT_EQ(result.errors, 0u)
+          << ::testing::PrintToString(result.errorTexts) << options.str();
+      EXPECT_EQ(result.counters.get(Counter::kNotRetained), 0u);
+    }
+  }
+}
+
 // Sums of other groups are asked for as results are.
 TEST(SimGroups, BroadcastRepairLeavesNoDrift) {
   for (const Ranks& ranks : kSome) {

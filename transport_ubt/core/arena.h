@@ -119,10 +119,18 @@ class Arena {
     return ArenaBuffer(this, nullptr, bytes);
   }
 
-  // Whether pieces of so many bytes in all would be given out now.
-  bool hasRoom(size_t bytes) const {
-    return bytes <= limitBytes_ &&
-           budget_->heldBytes() - spareBytes_ <= limitBytes_ - bytes;
+  // Uninitialised memory out of room reserved before, as far as that goes;
+  // beyond it as acquire().
+  ArenaBuffer acquireFrom(ArenaBuffer* room, size_t bytes) {
+    if (bytes > room->bytes_) {
+      return acquire(bytes);
+    }
+    std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]);
+    if (memory == nullptr) {
+      return ArenaBuffer();
+    }
+    room->bytes_ -= bytes;
+    return ArenaBuffer(this, std::move(memory), bytes);
   }
 
   size_t usedBytes() const { return usedBytes_; }

@@ -155,7 +155,9 @@ void ExchangeStage::closeAll() {
   }
 }
 
-uint32_t ExchangeStage::leave(std::byte* shard, uint32_t firstNeeded) {
+uint32_t ExchangeStage::leave(std::byte* shard,
+                              uint32_t firstNeeded,
+                              ArenaBuffer* room) {
   uint32_t dropped = 0;
   entered_ = false;
   for (uint32_t index = 0; index < slots(); index++) {
@@ -170,7 +172,7 @@ uint32_t ExchangeStage::leave(std::byte* shard, uint32_t firstNeeded) {
     if (index < firstNeeded) {
       slot.memory = Memory();
     } else if (!slot.memory.isLent()) {
-      slot.memory = acquire(bytes);
+      slot.memory = Memory(setup_.arena->acquireFrom(room, bytes));
       if (slot.memory) {
         std::memcpy(slot.memory.data(), at, bytes);
       } else {

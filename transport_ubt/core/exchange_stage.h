@@ -57,9 +57,10 @@ class ExchangeStage {
   // The local caller has entered.
   void enter() { entered_ = true; }
   // It takes its memory back: `shard` gets the results. Those from
-  // `firstNeeded` on are kept, in the arena, for members that still lack them.
-  // Returns for how many it had no room. REQUIRES closed().
-  uint32_t leave(std::byte* shard, uint32_t firstNeeded);
+  // `firstNeeded` on are kept, in the arena, for members that still lack them,
+  // in `room` as far as that goes. Returns for how many there was none.
+  // REQUIRES closed().
+  uint32_t leave(std::byte* shard, uint32_t firstNeeded, ArenaBuffer* room);
 
   // Closes every slot that is open: who has not sent its sum is left out, here,
   // if not in other groups. REQUIRES that all slots were added to addOwn().

@@ -195,7 +195,7 @@ void Op::noteProgress(TimePoint now) {
   if (broadcastTook_ == Duration{0}) {
     broadcastTook_ = std::max(now - std::max(ownClosed_, entry_), Duration{1});
   }
-  if (needsEveryResult() && !canRetain()) {
+  if (needsEveryResult() && !reserveRetained()) {
     if (held_.at == kNever) {
       tellProgress(now);
     }

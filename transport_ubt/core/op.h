@@ -319,7 +319,7 @@ class Op {
   bool result(int rank, DataSend* out) const;
   bool nextContribution(int peer, DataSend* out);
   uint32_t firstNeeded(bool byMembers) const;
-  bool canRetain() const;
+  bool reserveRetained();
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
   void finish(EndedBy endedBy);
@@ -341,6 +341,7 @@ class Op {
   const OpRanks ranks_;
   const ShardLayout layout_;
   ArenaBuffer room_;
+  ArenaBuffer retained_;  // room, from the call's end until the caller leaves
   OpBounds bounds_;
   ScatterStage scatter_;
   std::unique_ptr<ExchangeStage> exchange_;  // null: no groups

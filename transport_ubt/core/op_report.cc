@@ -209,16 +209,16 @@ OpReport Op::leave(TimePoint now) {
     reportExchange(&report);
     report.zeroedElements = scatter_.zeroedElements();
     if (failure_.empty()) {
-      if (!canRetain()) {
+      if (!retained_ && !reserveRetained()) {
         setup_.host->makeRoom();
       }
       if (exchange_ == nullptr) {
-        notRetained_ = scatter_.leave(firstNeeded(true));
+        notRetained_ = scatter_.leave(firstNeeded(true), &retained_);
       } else {
         // In this order: results overwrite what is kept of the group's sums.
-        notRetained_ = scatter_.leave(firstNeeded(false));
-        notRetained_ += exchange_->leave(bucket_ + layout_.shardOffset(own),
-                                         firstNeeded(true));
+        notRetained_ = scatter_.leave(firstNeeded(false), &retained_);
+        notRetained_ += exchange_->leave(
+            bucket_ + layout_.shardOffset(own), firstNeeded(true), &retained_);
       }
       report.skipped =
           setup_.options->skipLoss > 0 &&
@@ -232,6 +232,7 @@ OpReport Op::leave(TimePoint now) {
         invert(shard);
       }
     }
+    retained_.reset();
     broadcast_.leave();
     bucket_ = nullptr;
   }

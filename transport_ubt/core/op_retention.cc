@@ -21,9 +21,9 @@ uint32_t Op::firstNeeded(bool byMembers) const {
   return first;
 }
 
-// Whether the arena could keep for others what they may still lack. If not, an
-// op of which every rank needs all stays here, where the bucket holds it.
-bool Op::canRetain() const {
+// Room to keep for others what they may still lack. If there is none, an op of
+// which every rank needs all stays here, where the bucket holds it.
+bool Op::reserveRetained() {
   size_t bytes = 0;
   for (const bool byMembers : {true, false}) {
     const uint32_t first = firstNeeded(byMembers);
@@ -31,7 +31,8 @@ bool Op::canRetain() const {
                                        : layout_.shardSize(ranks_.place()) -
                                              layout_.slotOffset(first);
   }
-  return bytes == 0 || setup_.arena->hasRoom(bytes);
+  retained_ = setup_.arena->reserve(bytes);
+  return static_cast<bool>(retained_);
 }
 
 // The others may be held up for the same reason: they should know that this

@@ -327,12 +327,12 @@ void ScatterStage::closeAll(double zeroLoss) {
   }
 }
 
-uint32_t ScatterStage::leave(uint32_t firstNeeded) {
+uint32_t ScatterStage::leave(uint32_t firstNeeded, ArenaBuffer* room) {
   uint32_t dropped = 0;
   for (uint32_t index = firstNeeded; index < slots(); index++) {
     Slot& slot = slots_[index];
     const size_t bytes = layout_.slotSize(setup_.rank, index);
-    slot.memory = setup_.arena->acquire(bytes);
+    slot.memory = setup_.arena->acquireFrom(room, bytes);
     if (slot.memory) {
       std::memcpy(
           slot.memory.data(), shard_ + layout_.slotOffset(index), bytes);

@@ -68,10 +68,10 @@ class ScatterStage {
   void enter(std::byte* shard, Form form);
 
   // The local caller takes its memory back. Closed slots from `firstNeeded` on
-  // are copied to the arena for peers that still lack them. Returns for how
-  // many it had no room (peers then learn nothing more of those).
-  // REQUIRES closed().
-  uint32_t leave(uint32_t firstNeeded);
+  // are copied to the arena for peers that still lack them, into `room` as far
+  // as that goes. Returns for how many there was none (peers then learn nothing
+  // more of those). REQUIRES closed().
+  uint32_t leave(uint32_t firstNeeded, ArenaBuffer* room);
 
   // Closes every slot that is open: the bound has passed. If more than the
   // share `zeroLoss` of the shard's pairs is missing (zero: whatever is), those

@@ -168,6 +168,22 @@ TEST(Arena, NeverHoldsMoreThanItsLimit) {
   EXPECT_FALSE(arena.acquire(200));
 }
 
+TEST(Arena, GivesOutReservedRoomWhenThereIsNoOther) {
+  Arena arena(1000);
+  ArenaBuffer room = arena.reserve(700);
+  ArenaBuffer other = arena.acquire(300);
+  ArenaBuffer first = arena.acquireFrom(&room, 400);
+  ASSERT_TRUE(first);
+  first.data()[399] = std::byte{1};
+  EXPECT_EQ(room.size(), 300u);
+  EXPECT_EQ(arena.usedBytes(), 1000u);
+  EXPECT_FALSE(arena.acquireFrom(&room, 400));  // more than is left of it
+  EXPECT_EQ(room.size(), 300u);
+  EXPECT_TRUE(arena.acquireFrom(&room, 300));
+  room.reset();
+  EXPECT_EQ(arena.usedBytes(), 700u);  // the second piece has gone as well
+}
+
 TEST(Arena, ArenasOfOneBudgetShareTheLimit) {
   ArenaBudget budget;
   Arena one(1000, &budget);
@@ -175,7 +191,6 @@ TEST(Arena, ArenasOfOneBudgetShareTheLimit) {
     Arena another(1000, &budget);
     ArenaBuffer first = one.acquire(600);
     ASSERT_TRUE(first);
-    EXPECT_FALSE(another.hasRoom(500));
     EXPECT_FALSE(another.acquire(500));
     EXPECT_FALSE(another.reserve(500));
     EXPECT_TRUE(another.acquire(400));  // given back at once, and kept warm

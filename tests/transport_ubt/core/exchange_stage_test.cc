@@ -75,9 +75,11 @@ class Exchange : public ::testing::Test {
     return *reinterpret_cast<const float*>(exchange_->value(slot));
   }
   uint32_t leave(uint32_t firstNeeded) {
-    scatter_->leave(0);
+    ArenaBuffer noRoomReserved;
+    scatter_->leave(0, &noRoomReserved);
     return exchange_->leave(reinterpret_cast<std::byte*>(bucket_.data()),
-                            firstNeeded);
+                            firstNeeded,
+                            &noRoomReserved);
   }
 
   const Reduction reduction_ = sim::plainReduction();

@@ -131,7 +131,8 @@ TEST_F(Stages, ZeroedSlotsAreZeroForALateCaller) {
 TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
   scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   scatter_.closeAll(0);
-  EXPECT_EQ(scatter_.leave(1), 0u);
+  ArenaBuffer noRoomReserved;
+  EXPECT_EQ(scatter_.leave(1, &noRoomReserved), 0u);
   bucket_.assign(kElements, -1);  // the caller goes on with its memory
   EXPECT_EQ(scatter_.value(0), nullptr);
   EXPECT_EQ(value(1), 3);
