@@ -59,6 +59,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
   options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;
   options.limits.windowAdapts = settings.windowAdapts;
+  options.limits.trainsAdapt = settings.trainsAdapt;
   options.faults = settings.faults;
   options.idle = settings.idle;
   if (settings.faults.any()) {

@@ -36,11 +36,13 @@ void readBound(Settings* s, const char* name, const std::string& value) {
 
 void readEarly(Settings* s, const char* name, const std::string& value) {
   s->protocol.early = value != "off";
+  s->protocol.marks = value != "unmarked";
   s->protocol.earlyShare = 0;
-  if (value == "on" || value == "off") {
+  if (value == "on" || value == "off" || value == "unmarked") {
     return;
   }
-  s->protocol.earlyShare = percentageOf(name, value, "one of: on, off");
+  s->protocol.earlyShare =
+      percentageOf(name, value, "one of: on, off, unmarked");
 }
 
 void readGroups(Settings* s, const char* name, const std::string& value) {
@@ -206,6 +208,11 @@ Readers socketReaders() {
       {"GLOO_UBT_WINDOW",
        [](Settings* s, const char* name, const std::string& value) {
          s->windowAdapts =
+             choiceOf<bool>(name, value, {{"auto", true}, {"fixed", false}});
+       }},
+      {"GLOO_UBT_TRAINS",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->trainsAdapt =
              choiceOf<bool>(name, value, {{"auto", true}, {"fixed", false}});
        }},
       {"GLOO_UBT_MULTICAST",

@@ -33,7 +33,7 @@ struct Settings {
 
   // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),
   // _GSO, _ARENA_BYTES (of the process, over all its devices), _WINDOW_BYTES
-  // (of a socket), _WINDOW (auto: it adapts).
+  // (of a socket), _WINDOW (auto: it adapts), _TRAINS (likewise).
   uint16_t portLow = 0;
   uint16_t portHigh = 0;
   int mtu = 0;
@@ -41,6 +41,7 @@ struct Settings {
   size_t arenaBytes = size_t{256} << 20;
   size_t windowBytes = 2 << 20;
   bool windowAdapts = true;
+  bool trainsAdapt = true;
   // What a call does that has nothing to do. GLOO_UBT_YIELD, _NAP.
   ::ubt::IdlePolicy idle{std::chrono::microseconds(200),
                          std::chrono::microseconds(100)};

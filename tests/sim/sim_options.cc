@@ -27,6 +27,7 @@ void visit(Options& o, Visitor&& member) {
   member("window_bytes", o.windowBytes);
   member("window_bytes_min", o.windowBytesMin);
   member("window_adapts", o.windowAdapts);
+  member("trains_adapt", o.trainsAdapt);
   member("repair", o.protocol.repair);
   member("fill", o.protocol.fill);
   member("order", o.protocol.order);
@@ -38,6 +39,7 @@ void visit(Options& o, Visitor&& member) {
   member("results_first", o.protocol.resultsFirst);
   member("early", o.protocol.early);
   member("early_share", o.protocol.earlyShare);
+  member("marks", o.protocol.marks);
   member("warmup_ops", o.protocol.warmupOps);
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);

@@ -29,6 +29,7 @@ struct SimOptions {
   uint64_t windowBytes = 256 << 10;  // at most; at least:
   uint64_t windowBytesMin = 8 << 10;
   bool windowAdapts = true;
+  bool trainsAdapt = true;
   Options protocol;
   // Inputs whose sums depend on the order they are added in. Otherwise they
   // are small integers.

@@ -84,6 +84,7 @@ void World::openSessions() {
       std::min(options_.windowBytes, options_.windowBytesMin);
   limits.windowBytesMax = options_.windowBytes;
   limits.windowAdapts = options_.windowAdapts;
+  limits.trainsAdapt = options_.trainsAdapt;
   for (int rank = 0; rank < options_.ranks; rank++) {
     Host& host = hosts_[rank];
     host.left.resize(options_.contexts);

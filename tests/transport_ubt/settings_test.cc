@@ -38,6 +38,8 @@ TEST(Settings, ReadsEachVariable) {
             ::ubt::BoundMode::kPaper);
   EXPECT_FALSE(with("GLOO_UBT_WINDOW", "fixed").windowAdapts);
   EXPECT_TRUE(with("GLOO_UBT_WINDOW", "auto").windowAdapts);
+  EXPECT_FALSE(with("GLOO_UBT_TRAINS", "fixed").trainsAdapt);
+  EXPECT_TRUE(with("GLOO_UBT_TRAINS", "auto").trainsAdapt);
   EXPECT_EQ(with("GLOO_UBT_HADAMARD", "on").protocol.hadamard,
             ::ubt::Hadamard::kAlways);
   EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
@@ -64,6 +66,9 @@ TEST(Settings, ReadsWhetherStagesEndEarlyAndHowPatiently) {
   EXPECT_TRUE(with("GLOO_UBT_EARLY", "on").protocol.early);
   EXPECT_EQ(with("GLOO_UBT_EARLY", "on").protocol.earlyShare, 0.0);
   EXPECT_FALSE(with("GLOO_UBT_EARLY", "off").protocol.early);
+  EXPECT_TRUE(with("GLOO_UBT_EARLY", "on").protocol.marks);
+  EXPECT_TRUE(with("GLOO_UBT_EARLY", "unmarked").protocol.early);
+  EXPECT_FALSE(with("GLOO_UBT_EARLY", "unmarked").protocol.marks);
   EXPECT_TRUE(with("GLOO_UBT_EARLY", "12.5%").protocol.early);
   EXPECT_EQ(with("GLOO_UBT_EARLY", "12.5%").protocol.earlyShare, 0.125);
   for (const char* wrong : {"", "10", "0%", "101%", "%", "10%x", "auto"}) {

@@ -32,7 +32,7 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
                             limits.windowAdapts),
               {},
               {},
-              {},
+              LinkRate(limits.trainsAdapt),
               reduction,
               0} {}
 

@@ -20,6 +20,7 @@ class Endpoint {
     uint64_t windowBytesMin = 64 << 10;
     uint64_t windowBytesMax = 2 << 20;
     bool windowAdapts = true;  // ReceiveWindow
+    bool trainsAdapt = true;   // LinkRate
     // Of the endpoints that share the arena's limit; outlives them. Null: the
     // limit is this one's alone.
     ArenaBudget* arenaBudget = nullptr;

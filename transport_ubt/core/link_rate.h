@@ -29,8 +29,14 @@ class LinkRate {
   static constexpr size_t kBacklogBytesMax = 128 << 10;
   static constexpr Duration kBacklog = std::chrono::milliseconds(1);
 
+  // Without `adapts` every link counts as one that takes all that comes.
+  explicit LinkRate(bool adapts = true) : adapts_(adapts) {}
+
   // The socket, which got so many bytes in all so far, is full.
   void full(TimePoint now, uint64_t bytes) {
+    if (!adapts_) {
+      return;
+    }
     if (since_ == kNever) {
       since_ = now;
       bytesBefore_ = bytes;
@@ -77,6 +83,7 @@ class LinkRate {
                : std::max(least, static_cast<size_t>(bytes));
   }
 
+  bool adapts_;
   double perSecond_ = 0;  // zero: not known
   TimePoint since_ = kNever;
   uint64_t bytesBefore_ = 0;  // then

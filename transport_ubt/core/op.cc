@@ -38,9 +38,10 @@ Op::Op(const Setup& setup,
       broadcast_(
           layout_, ranks_.place(), ranks_.members(), setup.size, setup.arena),
       contributed_(ranks_.members(), Form::kPlain),
-      scatterProgress_(setup.size),
-      exchangeProgress_(ranks_.grouped() ? setup.size : 0),
-      broadcastProgress_(setup.size),
+      scatterProgress_(setup.size, setup.options->marks),
+      exchangeProgress_(ranks_.grouped() ? setup.size : 0,
+                        setup.options->marks),
+      broadcastProgress_(setup.size, setup.options->marks),
       started_(now) {
   const int own = ranks_.place();
   peers_.reserve(setup.size);

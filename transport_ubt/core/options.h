@@ -67,6 +67,9 @@ struct Options {
   bool early = true;
   // What share of what it takes it then waits, above 0 to 1. Zero: learned.
   double earlyShare = 0;
+  // Whether that heeds the marks of each sender's last slots; else its pace
+  // alone.
+  bool marks = true;
   // Hard bound = this times (scatter bound + broadcast bound).
   uint32_t hardBoundFactor = 4;
 

@@ -34,7 +34,7 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   flow.last = last_ = now;
   came_++;
   const bool complete = flow.came == flow.owed;
-  flow.marked = flow.marked || marked || complete;
+  flow.marked = flow.marked || (marks_ && marked) || complete;
   ending_ += flow.marked && !wasEnding;
   complete_ += complete;
   if (complete && 2 * complete_ > senders_ && 2 * (complete_ - 1) <= senders_) {

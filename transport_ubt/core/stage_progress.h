@@ -14,7 +14,9 @@ namespace ubt {
 // thread-safe.
 class StageProgress {
  public:
-  explicit StageProgress(int senders) : flows_(senders) {}
+  // Without `marks` those of the last slots are not heeded.
+  explicit StageProgress(int senders, bool marks = true)
+      : marks_(marks), flows_(senders) {}
   static size_t bytesFor(int senders) { return senders * sizeof(Flow); }
 
   // Slots that a sender marks, of `slots`: the last one in a hundred, at least
@@ -63,6 +65,7 @@ class StageProgress {
     TimePoint last{};
   };
 
+  bool marks_;
   std::vector<Flow> flows_;
   uint64_t owed_ = 0;
   uint64_t came_ = 0;

@@ -49,6 +49,16 @@ TEST(LinkRate, ASlowLinkHoldsLittle) {
   EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
 }
 
+TEST(LinkRate, WhatDoesNotAdaptLearnsNothing) {
+  Socket socket;
+  socket.rate = LinkRate(false);
+  socket.stayFull(milliseconds(20), 62.5e6);
+  EXPECT_FALSE(socket.rate.measuring());
+  EXPECT_FALSE(socket.rate.limits());
+  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
+  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
+}
+
 TEST(LinkRate, AFastLinkHoldsNoMoreThanTheMost) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);

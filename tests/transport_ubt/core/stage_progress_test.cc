@@ -74,6 +74,20 @@ TEST_F(StageProgressTest, SilenceAfterEveryMarkIsTheEnd) {
   EXPECT_EQ(end(), at(58));  // it was not silent
 }
 
+TEST_F(StageProgressTest, WhoIsToHeedNoMarksGoesByThePace) {
+  progress_ = StageProgress(5, false);
+  SetUp();
+  come(0, 9, 20, true);
+  come(1, 9, 30, true);
+  come(2, 9, 30, true);
+  come(3, 9, 50, true);
+  EXPECT_EQ(end(), kNever);
+  come(0, 1, 51);
+  come(1, 1, 51);
+  come(2, 1, 51);
+  EXPECT_NE(end(), kNever);
+}
+
 TEST_F(StageProgressTest, AMarkIsSeenOnce) {
   come(0, 8, 20, true);
   come(0, 1, 21, true);
