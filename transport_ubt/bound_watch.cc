@@ -33,6 +33,9 @@ const BoundWatch::Row* BoundWatch::add(
     received += peer.received;
   }
   Row& row = (*rows)[::ubt::SizeClasses::of(all)];
+  if (ended && expected == 0) {  // nobody had entered: it says nothing
+    return nullptr;
+  }
   if (!ended || 2 * received >= expected) {
     row = Row();
     return nullptr;
@@ -52,18 +55,22 @@ std::string BoundWatch::returned(const ::ubt::OpReport& report) {
   const Row* const broadcast =
       add(&broadcasts_,
           report.broadcast,
-          report.bounded && report.endedBy == EndedBy::kBound);
+          report.bounded && (report.endedBy == EndedBy::kBound ||
+                             report.endedBy == EndedBy::kHardBound));
   if (said_ || (scatter == nullptr && broadcast == nullptr)) {
     return "";
   }
   said_ = true;
   return scatter != nullptr
              ? advice("scatter", *scatter, report.boundScatter, true)
+         : report.endedBy == EndedBy::kHardBound
+             ? advice("broadcast", *broadcast, report.hardBound, true)
              : advice("broadcast", *broadcast, report.boundBroadcast, false);
 }
 
-// With repair `both` scatter stages end later than what was set; in proportion.
-// `both`: the other stage has as much to send.
+// With repair `both` scatter stages end later than what was set, and by the
+// hard bound broadcast stages do; in proportion. `both`: the other stage has as
+// much to send, or counts as much.
 std::string BoundWatch::advice(const char* stages,
                                const Row& row,
                                ::ubt::Duration ended,

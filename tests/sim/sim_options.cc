@@ -269,6 +269,21 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
     } while (o.ranks % o.groups != 0);
   }
   o.protocol.resultsFirst = chance(0.8);
+  o.protocol.marks = chance(0.8);
+  o.protocol.earlyShare = chance(0.2) ? 0.01 * (1 + below(100)) : 0;
+  o.windowAdapts = chance(0.8);
+  o.trainsAdapt = chance(0.8);
+  if (chance(0.2)) {
+    o.lossAt = milliseconds(below(200));
+    o.lossFor = milliseconds(1 + below(200));
+  }
+  if (o.bytesPerSecond < 1e8 && chance(0.5)) {
+    o.burstEvery = milliseconds(1 + below(200));
+    o.burstLeast = o.burstEvery / 10;
+    o.burstMost = o.burstLeast * (1 + below(4));
+    o.burstSources = 1 + static_cast<int>(below(std::min(2, o.ranks - 1)));
+    o.burstShare = 0.1 + 0.1 * below(10);
+  }
   return o;
 }
 

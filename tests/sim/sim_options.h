@@ -107,7 +107,7 @@ struct SimOptions {
   // what it does not understand.
   static SimOptions parse(const std::string& text);
 
-  // Every member drawn from a seed, but for timingSeed and protocol.timeout.
+  // What a job does and meets, drawn from a seed.
   static SimOptions fromSeed(uint64_t seed);
 };
 

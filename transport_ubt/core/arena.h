@@ -87,23 +87,16 @@ class Arena {
   // Uninitialised memory, or an empty handle if the limit, or the machine,
   // leaves no room. Never throws.
   ArenaBuffer acquire(size_t bytes) {
-    for (size_t i = 0; i < spare_.size(); i++) {
-      if (spare_[i].bytes == bytes) {
-        auto memory = std::move(spare_[i].memory);
-        spareBytes_ -= bytes;
-        spare_[i] = std::move(spare_.back());
-        spare_.pop_back();
-        usedBytes_ += bytes;
-        return ArenaBuffer(this, std::move(memory), bytes);
-      }
-    }
-    if (!take(bytes)) {
-      return ArenaBuffer();
-    }
-    std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]);
+    auto memory = takeSpare(bytes);
     if (memory == nullptr) {
-      budget_->give(bytes);
-      return ArenaBuffer();
+      if (!take(bytes)) {
+        return ArenaBuffer();
+      }
+      memory.reset(new (std::nothrow) std::byte[bytes]);
+      if (memory == nullptr) {
+        budget_->give(bytes);
+        return ArenaBuffer();
+      }
     }
     usedBytes_ += bytes;
     return ArenaBuffer(this, std::move(memory), bytes);
@@ -125,7 +118,12 @@ class Arena {
     if (bytes > room->bytes_) {
       return acquire(bytes);
     }
-    std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes]);
+    auto memory = takeSpare(bytes);
+    if (memory != nullptr) {
+      budget_->give(bytes);  // the room's: the piece has its own
+    } else {
+      memory.reset(new (std::nothrow) std::byte[bytes]);
+    }
     if (memory == nullptr) {
       return ArenaBuffer();
     }
@@ -145,6 +143,20 @@ class Arena {
     size_t bytes;
   };
   static constexpr size_t kSpares = 64;
+
+  // A piece of that size that was kept warm; null: there is none.
+  std::unique_ptr<std::byte[]> takeSpare(size_t bytes) {
+    for (Spare& spare : spare_) {
+      if (spare.bytes == bytes) {
+        auto memory = std::move(spare.memory);
+        spareBytes_ -= bytes;
+        spare = std::move(spare_.back());
+        spare_.pop_back();
+        return memory;
+      }
+    }
+    return nullptr;
+  }
 
   bool take(size_t bytes) {
     if (budget_->take(bytes, limitBytes_)) {

@@ -29,14 +29,11 @@ class LinkRate {
   static constexpr size_t kBacklogBytesMax = 128 << 10;
   static constexpr Duration kBacklog = std::chrono::milliseconds(1);
 
-  // Without `adapts` every link counts as one that takes all that comes.
+  // Without `adapts` every link gets the most.
   explicit LinkRate(bool adapts = true) : adapts_(adapts) {}
 
   // The socket, which got so many bytes in all so far, is full.
   void full(TimePoint now, uint64_t bytes) {
-    if (!adapts_) {
-      return;
-    }
     if (since_ == kNever) {
       since_ = now;
       bytesBefore_ = bytes;
@@ -62,13 +59,17 @@ class LinkRate {
   bool measuring() const { return since_ != kNever; }
 
   // Whether it is so slow that it, rather than this host, is what ops wait for.
-  bool limits() const { return trainBytes() < kTrainBytesMax; }
+  bool limits() const {
+    return within(kTrain, kTrainBytesMin, kTrainBytesMax) < kTrainBytesMax;
+  }
 
   size_t trainBytes() const {
-    return within(kTrain, kTrainBytesMin, kTrainBytesMax);
+    return adapts_ ? within(kTrain, kTrainBytesMin, kTrainBytesMax)
+                   : kTrainBytesMax;
   }
   size_t backlogBytes() const {
-    return within(kBacklog, kBacklogBytesMin, kBacklogBytesMax);
+    return adapts_ ? within(kBacklog, kBacklogBytesMin, kBacklogBytesMax)
+                   : kBacklogBytesMax;
   }
 
  private:

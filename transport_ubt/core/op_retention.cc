@@ -31,8 +31,10 @@ bool Op::reserveRetained() {
                                        : layout_.shardSize(ranks_.place()) -
                                              layout_.slotOffset(first);
   }
-  retained_ = setup_.arena->reserve(bytes);
-  return static_cast<bool>(retained_);
+  if (bytes > 0) {
+    retained_ = setup_.arena->reserve(bytes);
+  }
+  return bytes == 0 || retained_;
 }
 
 // The others may be held up for the same reason: they should know that this

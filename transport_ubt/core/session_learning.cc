@@ -74,8 +74,11 @@ void Session::learnFrom(const Op& op, const OpReport& report) {
     transform_.returned(op.scatterLoss() + op.broadcastLoss(),
                         op.shape().bytes());
     const double others = static_cast<double>(setup_.size - 1) / setup_.size;
-    halt_.returned(static_cast<double>(report.pairsMissing) /
-                   (others * static_cast<double>(report.pairsExpected)));
+    // Of what an owner zeroed its own contribution is missing, too.
+    halt_.returned(
+        std::min(1.0,
+                 static_cast<double>(report.pairsMissing) /
+                     (others * static_cast<double>(report.pairsExpected))));
     haltIfDue();
   }
   const auto microseconds = [](Duration took) {

@@ -184,6 +184,18 @@ TEST(Arena, GivesOutReservedRoomWhenThereIsNoOther) {
   EXPECT_EQ(arena.usedBytes(), 700u);  // the second piece has gone as well
 }
 
+TEST(Arena, ReservedRoomIsMadeOfWarmPieces) {
+  Arena arena(1000);
+  arena.acquire(400);  // given back at once, and kept warm
+  EXPECT_EQ(arena.heldBytes(), 400u);
+  ArenaBuffer room = arena.reserve(500);
+  ArenaBuffer piece = arena.acquireFrom(&room, 400);
+  EXPECT_TRUE(piece);
+  EXPECT_EQ(arena.heldBytes(), 500u);  // no longer warm besides
+  EXPECT_TRUE(arena.acquire(500));
+  EXPECT_FALSE(arena.acquire(501));
+}
+
 TEST(Arena, ArenasOfOneBudgetShareTheLimit) {
   ArenaBudget budget;
   Arena one(1000, &budget);
