@@ -97,5 +97,26 @@ TEST(SizeClasses, ASizeNotSeenYetDoesNotWarmUp) {
   EXPECT_GT(result.boundedOps, result.returns * 7 / 10);
 }
 
+// Six threads end their rank's warm-up in another order on each rank.
+TEST(SimLoops, AnOpThatIsExactHereAndBoundedThereEnds) {
+  SimOptions options;
+  options.threads = 6;
+  options.ops = 20;
+  options.elementsMax = 20000;
+  options.oneShape = true;
+  options.loss = 0.05;
+  options.lateOps = 0.1;
+  options.lateBy = std::chrono::milliseconds(20);
+  options.protocol.warmupOps = 5;
+  options.protocol.repair = RepairPolicy::kNone;
+  options.protocol.haltLoss = 0;
+  options.protocol.timeout = std::chrono::seconds(5);
+  for (options.seed = 1; options.seed <= 8; options.seed++) {
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u)
+        << ::testing::PrintToString(result.errorTexts) << options.str();
+  }
+}
+
 }  // namespace
 }  // namespace ubt::sim

@@ -29,8 +29,10 @@ nlohmann::ordered_json reportOf(const SimOptions& options,
   const double elements = pairs / options.ranks;
   report["drift_fraction"] =
       pairs > 0 ? static_cast<double>(result.driftElements) / elements : 0;
-  report["mse"] = result.error.mean();
-  report["worst_se"] = result.error.worst();
+  if (options.measureError) {
+    report["mse"] = result.error.mean();
+    report["worst_se"] = result.error.worst();
+  }
   report["errors"] = result.errorTexts;
   report["violations"] = result.violations;
   return report;
@@ -43,7 +45,7 @@ int run(const std::string& text) {
         "one_shape: has to be 1, for what is printed "
         "is of ops of one size");
   }
-  options.measureError = true;
+  options.measureError = !options.noData;
   options.checkResults = false;  // tests do
   std::cout
       << reportOf(options, World(options, reductionKernels()).run()).dump()
@@ -61,7 +63,8 @@ int main(int argc, char** argv) {
       "(contributor, "
       "element) pairs and drift_fraction of results' elements; mse and "
       "worst_se, squared errors relative to the mean square of exact sums "
-      "(tests/sim/sum_error.h); errors that callers got; violations of "
+      "(tests/sim/sum_error.h), but of no_data; errors that callers got; "
+      "violations of "
       "docs/semantics.md.");
   std::string text;
   app.add_option("--options", text, "name=value ..., of sim_options.cc")

@@ -107,4 +107,16 @@ inline Reduction plainReduction() {
   return reduction;
 }
 
+// Of data that are not there.
+inline Reduction noReduction() {
+  Reduction reduction;
+  reduction.add = [](ElementType, void*, const void*, size_t) {};
+  reduction.scale = [](ElementType, void*, double, size_t) {};
+  reduction.transform = [](ElementType, void*, size_t, uint64_t, size_t) {
+    return true;
+  };
+  reduction.inverse = [](ElementType, void*, size_t, uint64_t) {};
+  return reduction;
+}
+
 }  // namespace ubt::sim

@@ -53,6 +53,7 @@ void visit(Options& o, Visitor&& member) {
   member("rough_inputs", o.roughInputs);
   member("check_results", o.checkResults);
   member("measure_error", o.measureError);
+  member("no_data", o.noData);
   member("timing_seed", o.timingSeed);
   member("loss", o.loss);
   member("loss_at_ns", o.lossAt);
@@ -79,6 +80,7 @@ void visit(Options& o, Visitor&& member) {
   member("late_rank", o.lateRank);
   member("late_by_ns", o.lateBy);
   member("opposite", o.opposite);
+  member("wakes_every_ns", o.wakesEvery);
   member("slow", o.slow);
   member("slow_by_ns", o.slowBy);
   member("never_enters", o.neverEnters);

@@ -38,6 +38,9 @@ struct SimOptions {
   // both take time.
   bool checkResults = true;
   bool measureError = false;
+  // No rank's bucket holds anything, and nothing is summed: for jobs whose data
+  // would not fit this machine. REQUIRES neither of the two.
+  bool noData = false;
   // Varies when things happen, but not what is computed.
   uint64_t timingSeed = 0;
 
@@ -77,6 +80,9 @@ struct SimOptions {
   Duration lateBy = std::chrono::milliseconds(200);
   // Every other thread begins late by as much; at odd ranks, the others.
   bool opposite = false;
+  // A host sends and looks at its timers so often, beside what its callers do;
+  // zero: whenever something comes in.
+  Duration wakesEvery{0};
   int slow = -1;  // this rank takes slowBy for each datagram that comes in
   Duration slowBy{0};
   int neverEnters = -1;  // this rank's callers never call
@@ -99,6 +105,19 @@ struct SimOptions {
   bool mayTransform(int rank) const {
     return protocol.hadamard != Hadamard::kNever &&
            !(mixedForms && rank % 2 == 1);
+  }
+
+  // Whether something happens for which a call may throw. Loss alone is no
+  // cause: but where much is missing the job may halt. Nor is a full arena, but
+  // where threads' ops are bounded at one rank, which keeps what it can of its
+  // shard, and still exact at another.
+  bool callsMayFail() const {
+    const bool mayHalt = protocol.haltLoss > 0 &&
+                         (protocol.haltLoss < 0.5 ||
+                          protocol.boundScatter > Duration{0} || loss >= 0.05);
+    const bool mayLack = threads > 1 && arenaBytes < (1 << 20);
+    return crashes >= 0 || neverEnters >= 0 || slow >= 0 || disagrees >= 0 ||
+           otherwise >= 0 || partitionFor > Duration{0} || mayHalt || mayLack;
   }
 
   // One line that holds every member, and what it says.

@@ -20,7 +20,7 @@ World::World(const SimOptions& options) : World(options, plainReduction()) {}
 
 World::World(const SimOptions& options, const Reduction& reduction)
     : options_(options),
-      reduction_(reduction),
+      reduction_(options.noData ? noReduction() : reduction),
       inputs_(options_),
       checker_(options_,
                inputs_,
@@ -31,7 +31,8 @@ World::World(const SimOptions& options, const Reduction& reduction)
                [this](int rank, const Network::Datagram& datagram) {
                  receive(rank, datagram);
                }),
-      hosts_(options.ranks) {}
+      hosts_(options.ranks),
+      nothing_(options.noData ? options.elementsMax * sizeof(double) : 0) {}
 
 World::~World() = default;
 
@@ -47,7 +48,12 @@ void World::receive(int rank, const Network::Datagram& datagram) {
     strangerTo(rank, datagram);
   }
   host.endpoint->packetIn(events_.now(), datagram.data(), datagram.size());
-  pump(rank);
+  if (options_.wakesEvery == Duration{0}) {
+    pump(rank);
+    return;
+  }
+  const Duration since = events_.now().time_since_epoch() % options_.wakesEvery;
+  wake(rank, events_.now() + options_.wakesEvery - since);
 }
 
 // As a genuine datagram, but of another version, context, rank or job.
@@ -131,6 +137,7 @@ SimResult World::run() {
       for (int thread = 0; thread < options_.threads; thread++) {
         callers_.push_back(std::make_unique<Caller>());
         Caller* const caller = callers_.back().get();
+        hosts_[rank].callers.push_back(caller);
         caller->rank = rank;
         caller->context = context;
         caller->thread = thread;
@@ -161,6 +168,11 @@ SimResult World::run() {
   for (int rank = 0; rank < options_.ranks; rank++) {
     result_.counters.add(hosts_[rank].endpoint->shared().counters);
     result_.sentBytes.push_back(network_.sentBytes(rank));
+  }
+  if (!options_.callsMayFail()) {
+    for (const std::string& why : result_.errorTexts) {
+      violation("a call failed without a cause: " + why);
+    }
   }
   checker_.checkTraffic(result_.counters, traffic_, network_);
   checkMemory();
@@ -226,8 +238,10 @@ void World::tryEnter(Caller* caller) {
   shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
   shape.fingerprint = protocolOf(caller->rank).fingerprint() |
                       (shape.fingerprint & OpShape::kHierarchical);
-  caller->bucket.assign(shape.bytes(), std::byte{0});
-  inputs_.fill(key, caller->rank, caller->bucket.data());
+  if (!options_.noData) {
+    caller->bucket.assign(shape.bytes(), std::byte{0});
+    inputs_.fill(key, caller->rank, caller->bucket.data());
+  }
   caller->enteredAt = now;
   // Half of the callers use one tag for ever, the others a new one each time;
   // half of them tags of the options form, the others those same tags of the
@@ -238,7 +252,11 @@ void World::tryEnter(Caller* caller) {
   const int tag =
       caller->thread % 2 == 0 ? base : (base + 1) * 100000 + caller->op;
   caller->inside = true;
-  caller->id = session->enter(now, tag, shape, caller->bucket.data());
+  caller->id =
+      session->enter(now,
+                     tag,
+                     shape,
+                     options_.noData ? nothing_.data() : caller->bucket.data());
   pump(caller->rank);
 }
 

@@ -25,8 +25,8 @@ namespace ubt::sim {
 class World {
  public:
   explicit World(const SimOptions& options);
-  // With another arithmetic than one that can be checked by eye. REQUIRES
-  // !options.checkResults.
+  // With another arithmetic than one that can be checked by eye (of noData
+  // there is none). REQUIRES !options.checkResults.
   World(const SimOptions& options, const Reduction& reduction);
   ~World();
 
@@ -55,6 +55,7 @@ class World {
     std::unique_ptr<Endpoint> endpoint;
     std::vector<Session*> sessions;  // by context
     std::vector<Left> left;          // likewise
+    std::vector<Caller*> callers;
     TimePoint wakeAt = kNever;
     uint64_t sentBytes = 0;
     bool crashed = false;
@@ -86,6 +87,7 @@ class World {
   Network network_;
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
+  std::vector<std::byte> nothing_;  // everybody's bucket, of noData
   std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
   TimePoint joined_{};  // when rank 0 begins to hear
   bool sending_ = true;

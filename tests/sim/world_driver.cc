@@ -63,10 +63,8 @@ void World::pump(int rank) {
   if (arena.heldBytes() > arena.limitBytes()) {
     violation("the arena holds more than its limit");
   }
-  for (auto& caller : callers_) {
-    if (caller->rank == rank) {
-      poll(caller.get());
-    }
+  for (Caller* caller : host.callers) {
+    poll(caller);
   }
   TimePoint next = host.endpoint->nextDeadline();
   const TimePoint writable = writableAt(rank);

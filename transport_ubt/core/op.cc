@@ -222,7 +222,25 @@ void Op::done(TimePoint now, int rank) {
     mostDone_ = now;
   }
   needsNothing(rank);
+  noteContributions(now);
   noteProgress(now);
+}
+
+// A rank that is done brings nothing any more. If it still owes something, this
+// op, exact here, was bounded there: threads' ops may end their ranks' warm-up
+// in any order. What others owe is waited for, and no more.
+void Op::noteContributions(TimePoint now) {
+  if (peersDone_ == 0 || scatter_.closed() || !repairsScatter()) {
+    return;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const bool over = rank == setup_.rank ? entered_ : peers_[rank].done;
+    if (!over && owesContributions(rank)) {
+      return;
+    }
+  }
+  scatterEarly_ = true;
+  expireScatter(now);
 }
 
 void Op::needsNothing(int rank) {
@@ -308,6 +326,7 @@ void Op::enter(TimePoint now,
   }
   setExchangeDeadline();
   setEndDeadline();
+  noteContributions(now);
   slotsClosed(now);
   noteProgress(now);
 }

@@ -322,6 +322,7 @@ class Op {
   bool reserveRetained();
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
+  void noteContributions(TimePoint now);
   void finish(EndedBy endedBy);
   void fail(const std::string& why);
   void schedule(Retry* retry, TimePoint now, int peer);

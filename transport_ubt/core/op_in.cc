@@ -97,6 +97,7 @@ Counter Op::scatterData(TimePoint now,
     peer.scatterRepair.tries = 0;
     schedule(&peer.scatterRepair, now, header.source);
   }
+  noteContributions(now);
   slotsClosed(now);
   return Counter::kAcceptedData;
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What makes jobs of many ranks fit a machine changes nothing that they tell.
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/run_checked.h"
+
+namespace ubt::sim {
+namespace {
+
+SimOptions ofRanks(int ranks) {
+  SimOptions options;
+  options.ranks = ranks;
+  options.oneShape = true;
+  options.elementsMax = ranks * 1000;
+  options.ops = 12;
+  options.loss = 0.001;
+  options.protocol.warmupOps = 3;
+  options.checkResults = false;
+  return options;
+}
+
+TEST(SimScale, WithoutDataTimesAndLossesAreTheSame) {
+  SimOptions options = ofRanks(8);
+  options.protocol.repair = RepairPolicy::kNone;
+  const SimResult with = runChecked(options);
+  options.noData = true;
+  const SimResult without = runChecked(options);
+  EXPECT_GT(with.pairsMissing, 0u);
+  EXPECT_EQ(with.pairsMissing, without.pairsMissing);
+  EXPECT_EQ(with.driftElements, without.driftElements);
+  EXPECT_EQ(with.opTimes, without.opTimes);
+}
+
+TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
+  SimOptions options = ofRanks(16);
+  options.noData = true;
+  options.loss = 0;
+  const SimResult atOnce = runChecked(options);
+  options.wakesEvery = std::chrono::microseconds(20);
+  const SimResult seldom = runChecked(options);
+  EXPECT_EQ(seldom.errors, 0u);
+  EXPECT_EQ(seldom.pairsMissing, 0u);
+  ASSERT_EQ(seldom.opTimes.size(), atOnce.opTimes.size());
+  // Two stages and a round trip of credit: some dozen looks.
+  for (size_t op = 0; op < atOnce.opTimes.size(); op++) {
+    EXPECT_LT(seldom.opTimes[op] - atOnce.opTimes[op],
+              std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace
+}  // namespace ubt::sim
