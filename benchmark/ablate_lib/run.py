@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one job came to, and what of it counts."""
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
+
+from compare_lib.percentiles import percentile
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,14 +26,6 @@ class Run:
     @property
     def p99_ms(self) -> float:
         return percentile(self.times_ms, 0.99)
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The least of `values` that `share` of them do not exceed."""
-    if not values:
-        return math.nan
-    rank = math.ceil(share * len(values) - 1e-9)
-    return sorted(values)[max(rank, 1) - 1]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ from . import algorithms, in_lab
 from . import arguments as command_line
 from .collect import collect
 from .errors import EXIT_USAGE, CompareError
+from .percentiles import percentiles
 from .processes import PrivateRedis, Workers
 from .progress import Progress
 from .table import is_sound, render, verdict, why
@@ -46,7 +47,7 @@ def _worker_options(arguments, names, redis_url):
         "--seconds", str(arguments.seconds)]
     if arguments.interface:
         options += ["--interface", arguments.interface]
-    if arguments.plot:
+    if arguments.plot or arguments.json:
         options.append("--samples")
     if arguments.in_lab:
         options += in_lab.worker_options(arguments.in_lab)
@@ -80,7 +81,8 @@ def _show(arguments, results):
     rows = [row for row, _ in results]
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+            json.dump([{**row, "percentiles_us": percentiles(samples)}
+                       for row, samples in results], file, indent=1)
             file.write("\n")
     print(render(rows), end="")
     if arguments.in_lab:

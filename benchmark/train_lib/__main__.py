@@ -35,6 +35,8 @@ def _command(arguments: argparse.Namespace, data: str,
                "--epochs", str(arguments.epochs)]
     if arguments.steps:
         command += ["--steps", str(arguments.steps)]
+    if arguments.evaluate_every:
+        command += ["--evaluate-every", str(arguments.evaluate_every)]
     lateness = arguments.in_lab and arguments.in_lab.lateness()
     if lateness:
         command += ["--late", f"{lateness.host},{lateness.share},"

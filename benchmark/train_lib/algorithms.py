@@ -8,8 +8,11 @@ PLAIN = "gloo"  # without this project's library
 _PRELOADED = ("ring", "bcube", "halving_doubling", "transpose",
               "hierarchical_transpose", "optireduce",
               "hierarchical_optireduce")
+# optireduce:POLICY, as benchmark/compare has it.
+_REPAIRED = tuple(f"optireduce:{policy}"
+                  for policy in ("none", "broadcast", "both"))
 
-KNOWN = (PLAIN, *_PRELOADED)
+KNOWN = (PLAIN, *_PRELOADED, *_REPAIRED)
 
 
 def variables(algorithm: str, library: str | None,
@@ -20,4 +23,6 @@ def variables(algorithm: str, library: str | None,
     if algorithm == PLAIN:
         return {}
     assert library is not None
-    return preload.variables(library, algorithm, preloaded)
+    name, _, policy = algorithm.partition(":")
+    repair = {"GLOO_UBT_REPAIR": policy} if policy else {}
+    return preload.variables(library, name, preloaded) | repair

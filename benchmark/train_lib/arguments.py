@@ -38,6 +38,8 @@ algorithms
               exact ones, over TCP; the last in groups (GLOO_UBT_GROUPS)
   optireduce  bounded in time, over UDP: what is late is left out of the mean.
               The first 20 allreduces of a size are exact and teach the bound
+  optireduce:none, optireduce:broadcast, optireduce:both
+              with that repair policy (GLOO_UBT_REPAIR)
   hierarchical_optireduce
               likewise in groups (GLOO_UBT_GROUPS)
 
@@ -87,6 +89,9 @@ def make_parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--steps", type=positive(int), metavar="N",
         help="end after so many, if the epochs have more")
+    what.add_argument(
+        "--evaluate-every", type=positive(int), metavar="STEPS",
+        help="besides after each epoch (default: a fifth of all steps)")
     what.add_argument(
         "--seeds", type=list_of(_seed, "seed"), default=(1,), metavar="N,M",
         help="train once with each, of weights and order (default: 1)")

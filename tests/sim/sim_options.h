@@ -112,9 +112,10 @@ struct SimOptions {
   // where threads' ops are bounded at one rank, which keeps what it can of its
   // shard, and still exact at another.
   bool callsMayFail() const {
-    const bool mayHalt = protocol.haltLoss > 0 &&
-                         (protocol.haltLoss < 0.5 ||
-                          protocol.boundScatter > Duration{0} || loss >= 0.05);
+    const bool mayHalt =
+        protocol.haltLoss > 0 &&
+        (protocol.haltLoss < 0.5 || protocol.boundScatter > Duration{0} ||
+         loss >= 0.05 || lateOps > 0);
     const bool mayLack = threads > 1 && arenaBytes < (1 << 20);
     return crashes >= 0 || neverEnters >= 0 || slow >= 0 || disagrees >= 0 ||
            otherwise >= 0 || partitionFor > Duration{0} || mayHalt || mayLack;

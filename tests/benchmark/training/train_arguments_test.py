@@ -107,6 +107,13 @@ class Algorithms(unittest.TestCase):
             "/l.so:/malloc.so",
             algorithms.variables("ring", "/l.so", "/malloc.so")["LD_PRELOAD"])
 
+    def test_a_repair_policy_goes_with_the_algorithm(self):
+        found = algorithms.variables("optireduce:none", "/l.so")
+        self.assertEqual("optireduce", found["GLOO_ALGO"])
+        self.assertEqual("none", found["GLOO_UBT_REPAIR"])
+        self.assertNotIn("GLOO_UBT_REPAIR",
+                         algorithms.variables("optireduce", "/l.so"))
+
 
 if __name__ == "__main__":
     junit_main.main()

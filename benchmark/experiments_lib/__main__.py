@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures, then tells."""
+import os
+import sys
+from collections.abc import Sequence
+
+from front_end.commands import run_command
+from front_end.errors import EXIT_FAILED, UserError
+
+from . import arguments as command_line
+from . import report
+from .measure import Steps, measure, missing, steps
+from .store import Store
+
+
+def _list(wanted: Steps, lacking: Steps) -> None:
+    for experiment, part in wanted:
+        state = ("" if (experiment, part) in lacking
+                 else "  (measured)")
+        print(f"{experiment.name:12} {part.name:32} "
+              f"{part.seconds:5.0f} s{state}")
+    seconds = sum(part.seconds for _, part in lacking)
+    print(f"{len(lacking)} of {len(wanted)} parts to measure, about "
+          f"{seconds / 60:.0f} minutes")
+
+
+def _main(argv: Sequence[str]) -> int:
+    arguments = command_line.parse(argv)
+    if arguments.only_check:
+        return 0
+    store = Store(arguments.out)
+    wanted = steps(arguments.experiments, arguments.quick)
+    lacking = wanted if arguments.again else missing(wanted, store)
+    if arguments.list:
+        _list(wanted, lacking)
+        return 0
+    try:
+        os.makedirs(arguments.out, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write into {arguments.out}: "
+                        f"{error.strerror}; name another folder with "
+                        "--out") from error
+    failures = [] if arguments.report else measure(lacking, store)
+    report.write(arguments.out, arguments.experiments, arguments.quick, store,
+                 failures)
+    for failure in failures:
+        print(f"error: {failure.experiment.name}, {failure.part.name}: "
+              f"{failure.why}", file=sys.stderr)
+    print(os.path.join(arguments.out, report.PAGE))
+    return EXIT_FAILED if failures else 0
+
+
+def main(argv: Sequence[str]) -> int:
+    return run_command(_main, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

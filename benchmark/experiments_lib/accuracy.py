@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time to accuracy: what a tail costs a training."""
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .experiment import Experiment, Part
+from .markdown import number, table
+from .pictures import Pictures
+
+_ALGORITHMS = ("ring", "bcube", "transpose", "optireduce:none",
+               "optireduce:broadcast")
+_ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
+_MODELS = ("fashion", "bible")
+_RING, _CLEAN = "ring", "clean"
+_OF_RINGS = 0.99  # the target: so much of what it comes to in `clean`
+
+
+def _part(model: str, environment: str, algorithms: Sequence[str],
+          seeds: Sequence[int], steps: int, step_s: float) -> Part:
+    runs = len(algorithms) * len(seeds)
+    return Part(
+        f"{model}-{environment}",
+        ("benchmark/train", "--lab", environment, "--model", model,
+         "--algorithms", ",".join(algorithms), "--seeds",
+         ",".join(map(str, seeds)), "--steps", str(steps), "--epochs", "9",
+         "--evaluate-every", str(max(1, steps // 20))),
+        20 + runs * (10 + steps * step_s))
+
+
+def _parts(quick: bool) -> Sequence[Part]:
+    if quick:
+        return [_part("fashion", environment, (_RING, *_ALGORITHMS[-2:]), (1,),
+                      40, 0.3) for environment in ("clean", "p3")]
+    return [_part(model, environment, _ALGORITHMS, (1, 2, 3), 120, 0.3)
+            for model in _MODELS for environment in _ENVIRONMENTS]
+
+
+def reached(run: Mapping, target: float, what: str) -> float | None:
+    """When (`what`: "seconds" or "step") a run's accuracy is first `target`;
+    None: never."""
+    return next((point[what] for point in run["accuracies"]
+                 if point["accuracy"] >= target), None)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None if any is: a mean of those that arrive would flatter."""
+    known = [value for value in values if value is not None]
+    return statistics.mean(known) if len(known) == len(values) else None
+
+
+def _of(runs: Sequence[Mapping], algorithm: str) -> list[Mapping]:
+    return [run for run in runs if run["algorithm"] == algorithm]
+
+
+def _curves(runs: Sequence[Mapping], what: str) -> Callable[[Any], None]:
+    def paint(axis: Any) -> None:
+        names = list(dict.fromkeys(run["algorithm"] for run in runs))
+        for number_, name in enumerate(names):
+            for first, run in enumerate(_of(runs, name)):
+                points = run["accuracies"]
+                axis.plot([point[what] for point in points],
+                          [point["accuracy"] for point in points],
+                          color=f"C{number_}", linewidth=1,
+                          label=None if first else name)
+        axis.set_xlabel("seconds of training" if what == "seconds" else what)
+        axis.set_ylabel("accuracy")
+    return paint
+
+
+def _table(runs: Sequence[Mapping], target: float | None) -> str:
+    rows = []
+    names = list(dict.fromkeys(run["algorithm"] for run in runs))
+
+    def mean_of(name: str, what: str) -> float | None:
+        return None if target is None else _mean(
+            [reached(run, target, what) for run in _of(runs, name)])
+
+    ring = mean_of(_RING, "seconds")
+    for name in names:
+        own = _of(runs, name)
+        seconds = mean_of(name, "seconds")
+        rows.append((
+            name,
+            f"{100 * statistics.mean(run['accuracy'] for run in own):.1f} %",
+            number(statistics.mean(run["ms_per_step"] for run in own)),
+            number(mean_of(name, "step")) or "never", number(seconds)
+            or "never", number(ring / seconds) if ring and seconds else "",
+            str(len(own))))
+    return table(("algorithm", "accuracy at the end", "ms a step",
+                  "steps to target", "seconds to target",
+                  "ring's seconds / its", "seeds"), rows)
+
+
+def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
+    text = ""
+    for model in _MODELS:
+        clean = results.get(f"{model}-{_CLEAN}")
+        target = clean and _OF_RINGS * statistics.mean(
+            run["accuracy"] for run in _of(clean, _RING))
+        for environment in _ENVIRONMENTS:
+            runs = results.get(f"{model}-{environment}")
+            if not runs:
+                continue
+            title = f"{model} in {environment}"
+            text += f"### {title}\n\n"
+            text += (f"Target: an accuracy of {target:.3f}.\n\n" if target
+                     else "No target: ring was not measured in clean.\n\n")
+            text += pictures.draw(
+                f"accuracy-{model}-{environment}", f"Accuracy, {title}",
+                [("against time", _curves(runs, "seconds")),
+                 ("against steps", _curves(runs, "step"))]) + "\n"
+            text += _table(runs, target)
+    return text
+
+
+EXPERIMENT = Experiment(
+    "accuracy", "Time to accuracy",
+    "How long does a training take to the accuracy that counts? The target was "
+    "fixed beforehand: 99 % of what ring comes to in `clean`, the mean over "
+    "seeds. PyTorch's DistributedDataParallel, 8 ranks, on data held out.",
+    _parts, _tell)

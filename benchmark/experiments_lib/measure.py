@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what has not been measured yet."""
+import dataclasses
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Sequence
+
+from front_end.bazel import ROOT
+from front_end.children import end, tail, with_parent
+from front_end.progress import Bar
+
+from . import origin
+from .experiment import Experiment, Part
+from .store import Finding, Store
+
+_POLL_S = 0.5
+# A part is stuck that takes so many times what it should, and a build.
+_PATIENCE, _BUILD_S = 5, 900
+
+Steps = Sequence[tuple[Experiment, Part]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    experiment: Experiment
+    part: Part
+    why: str
+
+
+def steps(experiments: Collection[Experiment], quick: bool) -> Steps:
+    return [(experiment, part) for experiment in experiments
+            for part in experiment.parts(quick)]
+
+
+def missing(wanted: Steps, store: Store) -> Steps:
+    return [(experiment, part) for experiment, part in wanted
+            if store.get(experiment, part) is None]
+
+
+def measure(wanted: Steps, store: Store) -> list[Failure]:
+    """Each in turn. One that fails leaves the others alone."""
+    failures = []
+    total = sum(part.seconds for _, part in wanted)
+    done = 0.0
+    commit, machine = origin.commit(), origin.machine()
+    with Bar() as bar:
+        for number, (experiment, part) in enumerate(wanted, 1):
+            title = (f"{number} of {len(wanted)}: {experiment.name}, "
+                     f"{part.name}")
+            if not sys.stderr.isatty():  # else the bar says so
+                print(f"{title}, about {part.seconds:.0f} s", file=sys.stderr)
+            date = datetime.datetime.now(datetime.timezone.utc)
+            began = time.monotonic()
+
+            def show() -> None:
+                bar.show(title, total=total, completed=done + min(
+                    time.monotonic() - began, part.seconds))
+
+            try:
+                result = _run(part, show)
+            except _Failed as error:
+                failures.append(Failure(experiment, part, str(error)))
+            else:
+                store.put(experiment, part, Finding(
+                    list(part.command), dict(part.variables), commit, machine,
+                    date.isoformat(timespec="seconds"),
+                    round(time.monotonic() - began, 1), result))
+            done += part.seconds
+    return failures
+
+
+class _Failed(Exception):
+    """Says why."""
+
+
+def _run(part: Part, show: object) -> object:
+    with tempfile.TemporaryDirectory(prefix="experiments-") as folder:
+        path, errors = (os.path.join(folder, name)
+                        for name in ("result.json", "errors"))
+        with open(errors, "wb") as log:
+            process = subprocess.Popen(
+                with_parent([*part.command, "--json", path]), cwd=ROOT,
+                env={**os.environ, **part.variables},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
+        deadline = time.monotonic() + _BUILD_S + _PATIENCE * part.seconds
+        try:
+            while process.poll() is None:
+                if time.monotonic() > deadline:
+                    raise _Failed("it takes far longer than "
+                                  f"{part.seconds:.0f} s")
+                show()
+                time.sleep(_POLL_S)
+        finally:
+            end([process], grace_s=20)  # a lab has things to take away
+        if process.returncode != 0:
+            raise _Failed(tail(errors) or f"exit code {process.returncode}")
+        try:
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError) as error:
+            raise _Failed(f"it wrote no result: {error}") from error

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a result comes from."""
+import os
+import platform
+import subprocess
+
+from front_end.bazel import ROOT
+
+
+def commit() -> str:
+    """The one checked out; with a + where files differ from it."""
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", f"safe.directory={ROOT}", *arguments], cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        # The report itself is no part of what was measured.
+        changed = git("status", "--porcelain", "--untracked-files=no", "--",
+                      ".", ":!docs")
+        return (git("rev-parse", "--short=12", "HEAD")
+                + ("+" if changed else "")) or "unknown"
+    except FileNotFoundError:
+        return "unknown"
+
+
+def machine() -> str:
+    """Its CPUs, memory and kernel."""
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (f"{os.cpu_count()} x {_cpu()}, {gib:.0f} GiB, "
+            f"{platform.system()} {platform.release().partition('-')[0]}")
+
+
+def _cpu() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.machine()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of a report."""
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+FOLDER = "pictures"
+_INCHES = (4.2, 3.2)
+
+
+class Pictures:
+    """Draws into a folder of the report's."""
+
+    def __init__(self, report: str) -> None:
+        """`report`: its folder."""
+        import matplotlib  # takes a second: only where a report is written
+        matplotlib.use("Agg")
+        # The same data gives the same file, with text that can be searched.
+        matplotlib.rcParams["svg.hashsalt"] = "experiments"
+        matplotlib.rcParams["svg.fonttype"] = "none"
+        self._report = report
+        os.makedirs(os.path.join(report, FOLDER), exist_ok=True)
+
+    def draw(self, name: str, caption: str,
+             panels: Iterable[tuple[str, Callable[[Any], None]]]) -> str:
+        """Draws panels, (title, what draws on its axes), side by side. Returns
+        the Markdown that shows them."""
+        from matplotlib import pyplot
+        panels = list(panels)
+        figure, axes = pyplot.subplots(
+            1, len(panels), squeeze=False, layout="constrained",
+            figsize=(_INCHES[0] * len(panels), _INCHES[1]))
+        for axis, (title, paint) in zip(axes[0], panels):
+            axis.set_title(title, fontsize="medium")
+            axis.grid(True, which="both", alpha=0.3)
+            paint(axis)
+        axes[0][-1].legend(fontsize="small")
+        path = f"{FOLDER}/{name}.svg"
+        figure.savefig(os.path.join(self._report, path),
+                       metadata={"Date": None})
+        pyplot.close(figure)
+        return f"![{caption}]({path})\n"
+
+
+def distributions(rows: Iterable[Mapping]) -> Callable[[Any], None]:
+    """Draws, of rows of benchmark/compare, what fraction of iterations took no
+    longer than how many milliseconds."""
+    def paint(axis: Any) -> None:
+        for row in rows:
+            times = [us / 1000 for us in row["percentiles_us"]]
+            axis.step(times, [share / 100 for share in range(len(times))],
+                      where="post", label=row["algorithm"])
+        axis.set_xscale("log")
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter("{x:g}")
+        axis.tick_params(axis="x", which="both", labelsize="small",
+                         labelrotation=45)
+        axis.set_ylim(0, 1)
+        axis.set_xlabel("time of an allreduce, ms")
+        axis.set_ylabel("fraction of iterations")
+    return paint

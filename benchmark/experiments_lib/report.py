@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report: Markdown with pictures, and the same as one page of HTML."""
+import base64
+import os
+import re
+import shlex
+from collections.abc import Collection, Sequence
+
+from .experiment import Experiment, Part
+from .markdown import table
+from .measure import Failure
+from .pictures import Pictures
+from .store import Finding, Store
+
+MARKDOWN, PAGE = "README.md", "index.html"
+
+_INTRODUCTION = """\
+# Results
+
+Made by `benchmark/experiments{quick}`; every figure and picture is of the raw
+data that its section links to, and what was not measured is named as such.
+Times compare within one command's run, whose algorithms take turns; from one
+machine, or day, to another they do not.
+
+"""
+_STYLE = """\
+body { font-family: sans-serif; max-width: 72em; margin: 2em auto;
+       padding: 0 1em; line-height: 1.4 }
+table { border-collapse: collapse; margin: 1em 0 }
+td, th { padding: 0.1em 0.7em; border-bottom: 1px solid #ccc }
+img { max-width: 100% }
+"""
+_IMAGE = re.compile(r'src="([^"]+\.svg)"')
+
+
+def write(report: str, experiments: Collection[Experiment], quick: bool,
+          store: Store, failures: Sequence[Failure]) -> None:
+    """Into the folder `report`."""
+    pictures = Pictures(report)
+    text = _INTRODUCTION.format(quick=" --quick" if quick else "")
+    for experiment in experiments:
+        text += _section(experiment, quick, store, failures, pictures)
+    with open(os.path.join(report, MARKDOWN), "w", encoding="utf-8") as file:
+        file.write(text)
+    with open(os.path.join(report, PAGE), "w", encoding="utf-8") as file:
+        file.write(_page(text, report))
+
+
+def _section(experiment: Experiment, quick: bool, store: Store,
+             failures: Sequence[Failure], pictures: Pictures) -> str:
+    parts = experiment.parts(quick)
+    findings = {part.name: store.get(experiment, part) for part in parts}
+    found = {name: finding for name, finding in findings.items() if finding}
+    text = f"## {experiment.title}\n\n{experiment.question}\n\n"
+    if found:
+        text += experiment.tell({name: finding.result for name, finding
+                                 in found.items()}, pictures)
+        text += _origins(experiment, parts, found, store)
+    why = {failure.part.name: failure.why for failure in failures
+           if failure.experiment is experiment}
+    for name in findings:
+        if name not in found:
+            text += (f"Not measured: {name}"
+                     + (f", for it failed: `{why[name]}`" if name in why
+                        else "") + ".\n\n")
+    return text
+
+
+def _origins(experiment: Experiment, parts: Sequence[Part],
+             found: dict[str, Finding], store: Store) -> str:
+    rows = []
+    for part in parts:
+        if part.name in found:
+            finding = found[part.name]
+            command = shlex.join([
+                *(f"{name}={value}" for name, value
+                  in finding.variables.items()), *finding.command])
+            rows.append((f"[{part.name}]({store.path(experiment, part)})",
+                         f"`{command}`", finding.commit, finding.date,
+                         f"{finding.seconds:.0f}"))
+    machines = sorted({finding.machine for finding in found.values()})
+    return (f"<details><summary>Commands, on {'; '.join(machines)}"
+            "</summary>\n\n"
+            + table(("raw data", "command", "commit", "began", "s"), rows)
+            + "</details>\n\n")
+
+
+def _page(text: str, report: str) -> str:
+    """One file that needs no other, nor a network."""
+    import markdown  # only where a report is written
+
+    def inline(match: re.Match) -> str:
+        with open(os.path.join(report, match[1]), "rb") as file:
+            data = base64.b64encode(file.read()).decode()
+        return f'src="data:image/svg+xml;base64,{data}"'
+
+    body = markdown.markdown(text.replace("<details>",
+                                          '<details markdown="1">'),
+                             extensions=["tables", "md_in_html"])
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+            f"<title>Results</title>\n<style>\n{_STYLE}</style></head>\n"
+            f"<body>\n{_IMAGE.sub(inline, body)}\n</body></html>\n")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured, what is kept, and what a failure leaves behind."""
+import contextlib
+import io
+import os
+import tempfile
+import unittest
+
+import made_up
+from experiments_lib import measure
+from experiments_lib.store import Store
+from tests import junit_main
+
+
+class Measure(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.store = Store(folder.name)
+
+    def measure(self, experiment):
+        """Returns how many were to measure, and the failures."""
+        wanted = measure.missing(measure.steps([experiment], False),
+                                 self.store)
+        with contextlib.redirect_stderr(io.StringIO()):
+            return len(wanted), measure.measure(wanted, self.store)
+
+    def test_a_finding_says_where_it_comes_from(self):
+        part = made_up.part("one", "json.dump(os.environ['X'], file)", X="y")
+        experiment = made_up.experiment(part)
+        self.assertEqual((1, []), self.measure(experiment))
+        found = self.store.get(experiment, part)
+        self.assertEqual("y", found.result)
+        self.assertEqual({"X": "y"}, found.variables)
+        self.assertEqual(list(part.command), found.command)
+        self.assertGreater(len(found.machine), 5)
+        self.assertRegex(found.date, r"^20..-..-..T..:..:..\+00:00$")
+        self.assertGreater(found.seconds, 0)
+        self.assertGreater(len(found.commit), 5)
+
+    def test_what_is_there_is_not_measured_again(self):
+        parts = [made_up.part("one"), made_up.part("two")]
+        self.assertEqual((1, []), self.measure(made_up.experiment(parts[0])))
+        self.assertEqual((1, []), self.measure(made_up.experiment(*parts)))
+        self.assertEqual((0, []), self.measure(made_up.experiment(*parts)))
+
+    def test_another_command_is_another_measurement(self):
+        self.measure(made_up.experiment(made_up.part("one")))
+        for changed in (made_up.part("one", "json.dump(3, file)"),
+                        made_up.part("one", X="y")):
+            self.assertEqual((1, []),
+                             self.measure(made_up.experiment(changed)))
+
+    def test_a_failure_is_named_and_leaves_the_others_alone(self):
+        failing = made_up.part("bad", "sys.exit('it broke')")
+        silent = made_up.part("silent", "pass")
+        good = made_up.part("good")
+        experiment = made_up.experiment(failing, silent, good)
+        count, failures = self.measure(experiment)
+        self.assertEqual(3, count)
+        self.assertEqual([failing, silent],
+                         [failure.part for failure in failures])
+        self.assertIn("it broke", failures[0].why)
+        self.assertIn("no result", failures[1].why)
+        self.assertIsNone(self.store.get(experiment, failing))
+        self.assertEqual([1, 2], self.store.get(experiment, good).result)
+        self.assertEqual(2, self.measure(experiment)[0])  # it tries again
+
+    def test_a_file_that_is_no_finding_is_measured_again(self):
+        part = made_up.part("one")
+        experiment = made_up.experiment(part)
+        self.measure(experiment)
+        path = os.path.join(self.folder, self.store.path(experiment, part))
+        for text in ("", "{}", "[]", "half {"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.assertEqual((1, []), self.measure(experiment))
+
+
+if __name__ == "__main__":
+    junit_main.main()
