@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one simulated job and prints what it came to, for benchmark/ablate.
+// Runs one simulated job and prints what it came to, for benchmark/ablate and
+// benchmark/experiments.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -8,20 +9,30 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "tests/sim/exact_job.h"
+#include "tests/sim/message_graph.h"
 #include "tests/sim/world.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
 namespace ubt::sim {
 namespace {
 
+constexpr char kBounded[] = "optireduce";
+
+nlohmann::json milliseconds(const std::vector<Duration>& times) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Duration time : times) {
+    list.push_back(std::chrono::duration<double, std::milli>(time).count());
+  }
+  return list;
+}
+
 nlohmann::ordered_json reportOf(const SimOptions& options,
                                 const SimResult& result) {
   nlohmann::ordered_json report;
-  auto& times = report["op_ms"] = nlohmann::json::array();
-  for (const Duration time : result.opTimes) {
-    times.push_back(std::chrono::duration<double, std::milli>(time).count());
-  }
+  report["op_ms"] = milliseconds(result.opTimes);
   const double pairs = static_cast<double>(result.boundedOps) * options.ranks *
                        options.elementsMax;
   report["loss_fraction"] =
@@ -38,12 +49,31 @@ nlohmann::ordered_json reportOf(const SimOptions& options,
   return report;
 }
 
-int run(const std::string& text) {
+nlohmann::ordered_json exactReport(const SimOptions& options,
+                                   const std::string& algorithm) {
+  const MessageGraph graph =
+      MessageGraph::of(algorithm,
+                       options.ranks,
+                       sizeof(float) * uint64_t{options.elementsMax},
+                       options.groups);
+  nlohmann::ordered_json report;
+  report["op_ms"] = milliseconds(ExactJob(options, graph).run());
+  report["loss_fraction"] = 0;
+  report["errors"] = nlohmann::json::array();
+  report["violations"] = nlohmann::json::array();
+  return report;
+}
+
+int run(const std::string& algorithm, const std::string& text) {
   SimOptions options = SimOptions::parse(text);
   if (!options.oneShape) {
     throw std::invalid_argument(
         "one_shape: has to be 1, for what is printed "
         "is of ops of one size");
+  }
+  if (algorithm != kBounded) {
+    std::cout << exactReport(options, algorithm).dump() << std::endl;
+    return 0;
   }
   options.measureError = !options.noData;
   options.checkResults = false;  // tests do
@@ -67,11 +97,16 @@ int main(int argc, char** argv) {
       "violations of "
       "docs/semantics.md.");
   std::string text;
+  std::string algorithm = ubt::sim::kBounded;
+  app.add_option("--algorithm",
+                 algorithm,
+                 "optireduce, or an exact one over ideal connections "
+                 "(message_graph.h): op_ms and loss_fraction only");
   app.add_option("--options", text, "name=value ..., of sim_options.cc")
       ->required();
   CLI11_PARSE(app, argc, argv);
   try {
-    return ubt::sim::run(text);
+    return ubt::sim::run(algorithm, text);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << std::endl;
     return 2;

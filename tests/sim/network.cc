@@ -84,6 +84,13 @@ void Network::send(int from, int to, const Datagram& datagram) {
   forward(from, to, datagram);
 }
 
+TimePoint Network::carry(int from, int to, size_t bytes) {
+  constexpr uint64_t kNoLimit = uint64_t{1} << 50;
+  sendBursts();
+  const TimePoint sent = pass(&up_[from], events_->now(), bytes, kNoLimit);
+  return pass(&down_[to], sent, bytes, kNoLimit) + options_.delay;
+}
+
 void Network::multicast(int from, const Datagram& datagram) {
   sendBursts();
   const size_t type = index(typeOf(datagram));

@@ -31,6 +31,10 @@ class Network {
   // To all ranks but the sender: one datagram as far as the switch.
   void multicast(int from, const Datagram& datagram);
 
+  // Likewise so many bytes that no queue drops, as if their sender knew how
+  // many it may send. Returns when they arrive.
+  TimePoint carry(int from, int to, size_t bytes);
+
   // Datagrams of a type.
   // Those by which more arrive than were sent.
   uint64_t duplicated(PacketType type) const {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/exact_job.h"
+
+#include <algorithm>
+
+namespace ubt::sim {
+namespace {
+
+constexpr Duration kThink = std::chrono::microseconds(50);  // as in world.cc
+// What a host hands over at once, and may have under way to a peer.
+constexpr uint64_t kSegmentBytes = 16 << 10;
+constexpr uint64_t kWindowBytes = 4 * kSegmentBytes;
+// Headers of Ethernet, IP and TCP around a segment's packets.
+constexpr double kOnWire = 1514.0 / 1448;
+
+}  // namespace
+
+ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
+    : options_(options),
+      graph_(graph),
+      random_(options.seed ^ options.timingSeed << 32 ^ 0x6578616374),
+      network_(options, &events_, [](int, const Network::Datagram&) {}),
+      behind_(graph.gates().size()),
+      first_(options.ranks),
+      gatesOf_(options.ranks),
+      incoming_(options.ranks) {
+  const auto& messages = graph.messages();
+  for (uint32_t index = 0; index < messages.size(); index++) {
+    const MessageGraph::Message& message = messages[index];
+    incoming_[message.to]++;
+    (message.waitsFor == MessageGraph::kNone ? first_[message.from]
+                                             : behind_[message.waitsFor])
+        .push_back(index);
+  }
+  for (uint32_t gate = 0; gate < behind_.size(); gate++) {
+    if (!behind_[gate].empty()) {
+      gatesOf_[messages[behind_[gate].front()].from].push_back(gate);
+    }
+  }
+}
+
+std::vector<Duration> ExactJob::run() {
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    next(rank, 0);
+  }
+  while (events_.step()) {
+  }
+  return times_;
+}
+
+ExactJob::Op* ExactJob::opAt(int op) {
+  auto [found, fresh] = ops_.try_emplace(op);
+  if (fresh) {
+    for (const MessageGraph::Gate& gate : graph_.gates()) {
+      found->second.arrivals.push_back(gate.arrivals);
+    }
+    found->second.owed = incoming_;
+    found->second.entered.assign(options_.ranks, kNever);
+  }
+  return &found->second;
+}
+
+void ExactJob::next(int rank, int op) {
+  if (op == options_.ops) {
+    return;
+  }
+  Duration pause{static_cast<int64_t>(random_() % kThink.count())};
+  if (std::uniform_real_distribution<>()(random_) < options_.lateOps &&
+      (options_.lateRank < 0 || options_.lateRank == rank)) {
+    pause += options_.lateBy;
+  }
+  events_.after(pause, [this, rank, op] { enter(rank, op); });
+}
+
+// What came before the caller waits for it.
+void ExactJob::enter(int rank, int op) {
+  Op* const entered = opAt(op);
+  entered->entered[rank] = events_.now();
+  for (const uint32_t message : first_[rank]) {
+    leave(op, message);
+  }
+  for (const uint32_t gate : gatesOf_[rank]) {
+    if (entered->arrivals[gate] == 0) {
+      for (const uint32_t message : behind_[gate]) {
+        leave(op, message);
+      }
+    }
+  }
+  returnIfDone(rank, op);
+}
+
+void ExactJob::leave(int op, uint32_t index) {
+  const MessageGraph::Message& message = graph_.messages()[index];
+  connections_[{message.from, message.to}].queue.push_back(
+      {op, index, std::max<uint64_t>(1, message.bytes)});
+  pump(message.from, message.to);
+}
+
+void ExactJob::pump(int from, int to) {
+  Connection& connection = connections_[{from, to}];
+  while (!connection.queue.empty() && connection.underWay < kWindowBytes) {
+    Sending& sending = connection.queue.front();
+    const uint64_t bytes = std::min(kSegmentBytes, sending.left);
+    sending.left -= bytes;
+    const bool last = sending.left == 0;
+    const int op = sending.op;
+    const uint32_t message = sending.message;
+    if (last) {
+      connection.queue.pop_front();
+    }
+    connection.underWay += bytes;
+    const TimePoint arrives = network_.carry(
+        from, to, static_cast<size_t>(static_cast<double>(bytes) * kOnWire));
+    events_.at(arrives,
+               [this, op, message, last] { arrived(op, message, last); });
+    events_.at(arrives + options_.delay, [this, from, to, bytes] {
+      connections_[{from, to}].underWay -= bytes;
+      pump(from, to);
+    });
+  }
+}
+
+void ExactJob::arrived(int op, uint32_t index, bool last) {
+  if (!last) {
+    return;
+  }
+  const MessageGraph::Message& message = graph_.messages()[index];
+  Op* const at = opAt(op);
+  at->owed[message.to]--;
+  if (message.opens != MessageGraph::kNone) {
+    open(op, message.opens);
+  }
+  returnIfDone(message.to, op);
+}
+
+void ExactJob::open(int op, uint32_t gate) {
+  Op* const at = opAt(op);
+  if (--at->arrivals[gate] > 0) {
+    return;
+  }
+  for (const uint32_t message : behind_[gate]) {
+    if (at->entered[graph_.messages()[message].from] != kNever) {
+      leave(op, message);
+    }
+  }
+  if (graph_.gates()[gate].opens != MessageGraph::kNone) {
+    open(op, graph_.gates()[gate].opens);
+  }
+}
+
+void ExactJob::returnIfDone(int rank, int op) {
+  Op* const at = opAt(op);
+  if (at->owed[rank] > 0 || at->entered[rank] == kNever) {
+    return;
+  }
+  if (rank != options_.lateRank) {
+    at->slowest = std::max(at->slowest, events_.now() - at->entered[rank]);
+  }
+  if (++at->returned == options_.ranks) {
+    times_.push_back(at->slowest);
+    ops_.erase(op);
+  }
+  next(rank, op + 1);
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/exact_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace ubt::sim {
+namespace {
+
+constexpr char const* kAll[] = {
+    "ring", "halving_doubling", "tree", "transpose", "hierarchical_transpose"};
+
+SimOptions job(int ranks) {
+  SimOptions options;
+  options.ranks = ranks;
+  options.groups = 4;
+  options.oneShape = true;
+  options.elementsMax = 1000000;
+  options.ops = 5;
+  options.delay = std::chrono::microseconds(1);
+  return options;
+}
+
+std::vector<Duration> timesOf(const std::string& name,
+                              const SimOptions& options) {
+  const MessageGraph graph = MessageGraph::of(
+      name, options.ranks, 4 * uint64_t{options.elementsMax}, options.groups);
+  return ExactJob(options, graph).run();
+}
+
+// Of what a bucket takes on the wire of one link.
+double inBuckets(Duration time, const SimOptions& options) {
+  const double bucket = 4.0 * options.elementsMax * 1514 / 1448;
+  return std::chrono::duration<double>(time).count() * options.bytesPerSecond /
+         bucket;
+}
+
+Duration median(std::vector<Duration> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+TEST(MessageGraph, WhatEachRankSendsIsWhatTheAlgorithmTakes) {
+  constexpr uint64_t kBytes = 1 << 24;
+  for (const char* name : kAll) {
+    const MessageGraph graph = MessageGraph::of(name, 16, kBytes, 4);
+    std::vector<double> sent(16);
+    for (const auto& message : graph.messages()) {
+      sent[message.from] += static_cast<double>(message.bytes) / kBytes;
+      EXPECT_NE(message.from, message.to);
+    }
+    const double mean = std::accumulate(sent.begin(), sent.end(), 0.0) / 16;
+    // A quarter to three members, the sum of it to three co-owners, and the
+    // result to the members.
+    const double expected =
+        std::string(name) == "hierarchical_transpose" ? 9.0 / 4 : 30.0 / 16;
+    EXPECT_NEAR(mean, expected, 1e-3) << name;
+  }
+}
+
+TEST(MessageGraph, EveryGateOpens) {
+  for (const char* name : kAll) {
+    for (const int ranks : {4, 8, 64}) {
+      const MessageGraph graph = MessageGraph::of(name, ranks, 1 << 20, 4);
+      std::vector<uint32_t> opens(graph.gates().size());
+      for (const auto& message : graph.messages()) {
+        if (message.opens != MessageGraph::kNone) {
+          opens[message.opens]++;
+        }
+      }
+      for (const auto& gate : graph.gates()) {
+        if (gate.opens != MessageGraph::kNone) {
+          opens[gate.opens]++;
+        }
+      }
+      for (size_t gate = 0; gate < opens.size(); gate++) {
+        EXPECT_EQ(opens[gate], graph.gates()[gate].arrivals) << name;
+      }
+    }
+  }
+}
+
+TEST(MessageGraph, NamesWhatItCannotDo) {
+  EXPECT_THROW(MessageGraph::of("rign", 4, 1, 1), std::invalid_argument);
+  EXPECT_THROW(MessageGraph::of("halving_doubling", 6, 1, 1),
+               std::invalid_argument);
+  EXPECT_THROW(MessageGraph::of("hierarchical_transpose", 6, 1, 4),
+               std::invalid_argument);
+}
+
+// On links that nobody else uses.
+TEST(ExactJob, TakesWhatTheBytesTake) {
+  const SimOptions options = job(8);
+  for (const char* name : kAll) {
+    const std::vector<Duration> times = timesOf(name, options);
+    ASSERT_EQ(times.size(), static_cast<size_t>(options.ops)) << name;
+    const double least = std::string(name) == "hierarchical_transpose" ? 2.5
+                         : std::string(name) == "tree"                 ? 2
+                                                       : 14.0 / 8;
+    EXPECT_GT(inBuckets(median(times), options), 0.98 * least) << name;
+    EXPECT_LT(inBuckets(median(times), options), 1.5 * least) << name;
+  }
+}
+
+// A rank that is late is waited for, by all: a step of each algorithm needs it.
+TEST(ExactJob, AStragglerHoldsUpEverybody) {
+  SimOptions options = job(8);
+  options.lateRank = 3;
+  options.lateOps = 1;
+  options.lateBy = std::chrono::milliseconds(100);
+  for (const char* name : kAll) {
+    for (const Duration time : timesOf(name, options)) {
+      EXPECT_GT(time, std::chrono::milliseconds(90)) << name;
+    }
+  }
+}
+
+TEST(ExactJob, ABurstTakesItsShareOfALink) {
+  SimOptions options = job(8);
+  options.bytesPerSecond = 6.25e7;
+  options.ops = 40;
+  const Duration alone = median(timesOf("ring", options));
+  options.burstEvery = std::chrono::seconds(2);
+  options.burstLeast = std::chrono::milliseconds(380);
+  options.burstMost = std::chrono::milliseconds(430);
+  options.burstSources = 2;
+  options.burstShare = 0.344;
+  std::vector<Duration> times = timesOf("ring", options);
+  EXPECT_LT(median(times), alone * 11 / 10);
+  // A third of a link is left: as the lab's p3.
+  EXPECT_GT(*std::max_element(times.begin(), times.end()), alone * 5 / 2);
+  EXPECT_LT(*std::max_element(times.begin(), times.end()), alone * 4);
+}
+
+}  // namespace
+}  // namespace ubt::sim
