@@ -108,14 +108,16 @@ struct SimOptions {
   }
 
   // Whether something happens for which a call may throw. Loss alone is no
-  // cause: but where much is missing the job may halt. Nor is a full arena, but
+  // cause: but where much is missing the job may halt, as where groups' sums
+  // are not repaired and take longer than was learned. Nor is a full arena, but
   // where threads' ops are bounded at one rank, which keeps what it can of its
   // shard, and still exact at another.
   bool callsMayFail() const {
-    const bool mayHalt =
-        protocol.haltLoss > 0 &&
-        (protocol.haltLoss < 0.5 || protocol.boundScatter > Duration{0} ||
-         loss >= 0.05 || lateOps > 0);
+    const bool muchMayLack =
+        protocol.haltLoss < 0.5 || protocol.boundScatter > Duration{0} ||
+        loss >= 0.05 || lateOps > 0 ||
+        (groups > 1 && protocol.repair == RepairPolicy::kNone);
+    const bool mayHalt = protocol.haltLoss > 0 && muchMayLack;
     const bool mayLack = threads > 1 && arenaBytes < (1 << 20);
     return crashes >= 0 || neverEnters >= 0 || slow >= 0 || disagrees >= 0 ||
            otherwise >= 0 || partitionFor > Duration{0} || mayHalt || mayLack;
