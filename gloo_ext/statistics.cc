@@ -67,17 +67,20 @@ void Statistics::add(const BoundedOp& op) {
   }
   totals_.skippedOps += report.skipped;
   skippedSince_ = skippedSince_ || report.skipped;
+  // An op that was bounded at other ranks may lack something, too.
+  if (report.bounded || report.pairsMissing > 0) {
+    totals_.expiredOps += report.scatterExpired || report.exchangeExpired ||
+                          report.endedBy != ubt::EndedBy::kComplete;
+    totals_.pairsExpected += report.pairsExpected;
+    totals_.pairsMissing += report.pairsMissing;
+    totals_.driftElements += report.driftElements;
+    totals_.zeroedElements += report.zeroedElements;
+  }
   if (!report.bounded) {
     totals_.warmupOps++;
     return;
   }
   totals_.boundedOps++;
-  totals_.expiredOps += report.scatterExpired || report.exchangeExpired ||
-                        report.endedBy != ubt::EndedBy::kComplete;
-  totals_.pairsExpected += report.pairsExpected;
-  totals_.pairsMissing += report.pairsMissing;
-  totals_.driftElements += report.driftElements;
-  totals_.zeroedElements += report.zeroedElements;
   totals_.safeguards = report.safeguards;
   const int log = std::ilogb(static_cast<double>(op.bytes));
   bounds_[log] = {size_t{1} << log,

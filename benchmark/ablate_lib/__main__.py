@@ -12,6 +12,7 @@ from front_end.errors import EXIT_FAILED, EXIT_USAGE, UserError
 from front_end.progress import Bar
 from lab_lib import isolation
 from lab_lib.environments import Environment
+from simulate_lib.simulator import Simulator
 
 from . import arguments as command_line
 from . import in_lab, plan, simulated, table
@@ -24,12 +25,13 @@ _COLUMNS = 79
 def _simulate(arguments: argparse.Namespace, measure: str,
               jobs: Sequence[tuple[Environment, Change]],
               seeds: Sequence[int]) -> plan.Results:
-    texts = [simulated.options_of(environment, seed, arguments.elements,
-                                  arguments.ops) | dict(change.simulator)
+    texts = [simulated.text_of(
+        simulated.options_of(environment, seed, arguments.elements,
+                             arguments.ops) | dict(change.simulator))
              for environment, change in jobs for seed in seeds]
     results = plan.Results()
-    with Bar() as bar, simulated.Simulator(
-            measure, arguments.processes) as simulator:
+    with Bar() as bar, Simulator(measure,
+                                 arguments.processes) as simulator:
         finished = 0
 
         def done() -> None:
@@ -39,7 +41,9 @@ def _simulate(arguments: argparse.Namespace, measure: str,
                      total=len(texts))
 
         bar.show("simulating", completed=0, total=len(texts))
-        runs = simulator.run(texts, done)
+        reports = simulator.run([["--options", text] for text in texts], done)
+    runs = [simulated.run_of(report, text)
+            for report, text in zip(reports, texts)]
     for index, (environment, change) in enumerate(jobs):
         first = index * len(seeds)
         results.put(environment, change, runs[first:first + len(seeds)])

@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs in the simulator: virtual time, and no noise but a seed's."""
-import concurrent.futures
-import json
-import subprocess
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
-from front_end.children import end, with_parent
 from front_end.errors import EXIT_USAGE, UserError
 from lab_lib import schedule
 from lab_lib.environments import Environment
 from lab_lib.settings import Links, Settings
+from simulate_lib.simulator import TARGET, WARMUP_OPS
 
 from .run import Run
 
-TARGET = "//tests/sim:measure"
-WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
+__all__ = ["TARGET", "options_of", "run_of", "text_of"]
 
 # What the real transport has there, where the simulator's own defaults suit
 # small jobs: transport_ubt/core/endpoint.h and settings.h.
@@ -58,56 +53,13 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-class Simulator:
-    """A context manager: the processes that it has started end with it."""
-
-    def __init__(self, measure: str, processes: int) -> None:
-        """`measure`: the path of TARGET; so many of it run at once."""
-        self._measure = measure
-        self._pool = concurrent.futures.ThreadPoolExecutor(processes)
-        self._lock = threading.Lock()
-        self._running: set[subprocess.Popen] = set()
-        self._over = False
-
-    def __enter__(self) -> "Simulator":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._over = True
-            running = list(self._running)
-        end(running)
-        self._pool.shutdown(cancel_futures=True)
-
-    def run(self, jobs: Sequence[Mapping[str, str]],
-            done: Callable[[], None]) -> list[Run]:
-        """Their runs, in order; calls `done` after each."""
-        futures = [self._pool.submit(self._one, job) for job in jobs]
-        for future in concurrent.futures.as_completed(futures):
-            future.result()
-            done()
-        return [future.result() for future in futures]
-
-    def _one(self, options: Mapping[str, str]) -> Run:
-        text = " ".join(f"{name}={value}" for name, value in options.items())
-        with self._lock:
-            if self._over:
-                raise UserError("ended before its time")
-            process = subprocess.Popen(
-                with_parent([self._measure, "--options", text]),
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True, start_new_session=True)
-            self._running.add(process)
-        out, err = process.communicate()
-        with self._lock:
-            self._running.discard(process)
-        if process.returncode != 0:
-            raise UserError(f"the simulator failed: {err.strip()}")
-        return run_of(json.loads(out), text)
+def text_of(options: Mapping[str, str]) -> str:
+    """As `measure` takes them."""
+    return " ".join(f"{name}={value}" for name, value in options.items())
 
 
 def run_of(report: Mapping, options: str) -> Run:
-    """Of what `measure` prints."""
+    """Of what `measure` prints of options, as text_of() gives them."""
     failed = broken = ""
     if report["errors"]:
         failed = report["errors"][0]

@@ -11,6 +11,7 @@ from . import arguments as command_line
 from . import report
 from .measure import Steps, measure, missing, steps
 from .store import Store
+from .suite import SUITE
 
 
 def _list(wanted: Steps, lacking: Steps) -> None:
@@ -28,20 +29,19 @@ def _main(argv: Sequence[str]) -> int:
     arguments = command_line.parse(argv)
     if arguments.only_check:
         return 0
-    store = Store(arguments.out)
+    store = Store(arguments.out, arguments.quick)
     wanted = steps(arguments.experiments, arguments.quick)
     lacking = wanted if arguments.again else missing(wanted, store)
     if arguments.list:
         _list(wanted, lacking)
         return 0
     try:
-        os.makedirs(arguments.out, exist_ok=True)
+        report.prepare(arguments.out)
     except OSError as error:
-        raise UserError(f"cannot write into {arguments.out}: "
-                        f"{error.strerror}; name another folder with "
-                        "--out") from error
+        raise UserError(f"cannot write {error.filename}: {error.strerror}; "
+                        "name another folder with --out") from error
     failures = [] if arguments.report else measure(lacking, store)
-    report.write(arguments.out, arguments.experiments, arguments.quick, store,
+    report.write(arguments.out, SUITE.values(), arguments.quick, store,
                  failures)
     for failure in failures:
         print(f"error: {failure.experiment.name}, {failure.part.name}: "

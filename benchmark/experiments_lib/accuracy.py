@@ -6,7 +6,7 @@ from typing import Any
 
 from .experiment import Experiment, Part
 from .markdown import number, table
-from .pictures import Pictures
+from .pictures import Pictures, colour
 
 _ALGORITHMS = ("ring", "bcube", "transpose", "optireduce:none",
                "optireduce:broadcast")
@@ -31,7 +31,7 @@ def _part(model: str, environment: str, algorithms: Sequence[str],
 def _parts(quick: bool) -> Sequence[Part]:
     if quick:
         return [_part("fashion", environment, (_RING, *_ALGORITHMS[-2:]), (1,),
-                      40, 0.3) for environment in ("clean", "p3")]
+                      60, 0.3) for environment in ("clean", "p3")]
     return [_part(model, environment, _ALGORITHMS, (1, 2, 3), 120, 0.3)
             for model in _MODELS for environment in _ENVIRONMENTS]
 
@@ -56,12 +56,12 @@ def _of(runs: Sequence[Mapping], algorithm: str) -> list[Mapping]:
 def _curves(runs: Sequence[Mapping], what: str) -> Callable[[Any], None]:
     def paint(axis: Any) -> None:
         names = list(dict.fromkeys(run["algorithm"] for run in runs))
-        for number_, name in enumerate(names):
+        for name in names:
             for first, run in enumerate(_of(runs, name)):
                 points = run["accuracies"]
                 axis.plot([point[what] for point in points],
                           [point["accuracy"] for point in points],
-                          color=f"C{number_}", linewidth=1,
+                          color=colour(name), linewidth=1,
                           label=None if first else name)
         axis.set_xlabel("seconds of training" if what == "seconds" else what)
         axis.set_ylabel("accuracy")
@@ -116,7 +116,9 @@ def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
 
 EXPERIMENT = Experiment(
     "accuracy", "Time to accuracy",
-    "How long does a training take to the accuracy that counts? The target was "
-    "fixed beforehand: 99 % of what ring comes to in `clean`, the mean over "
-    "seeds. PyTorch's DistributedDataParallel, 8 ranks, on data held out.",
+    "How long does a training take to the accuracy that counts? That was fixed "
+    "beforehand as 99 % of what ring comes to in `clean`, the mean over seeds. "
+    "PyTorch's DistributedDataParallel, 8 ranks, on data held out; one training "
+    "after the other. The first 20 allreduces of a size are exact with "
+    "optireduce, too.",
     _parts, _tell)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from front_end.bazel import ROOT
 from front_end.children import end, tail, with_parent
@@ -47,13 +47,14 @@ def measure(wanted: Steps, store: Store) -> list[Failure]:
     failures = []
     total = sum(part.seconds for _, part in wanted)
     done = 0.0
-    commit, machine = origin.commit(), origin.machine()
+    machine = origin.machine()
     with Bar() as bar:
         for number, (experiment, part) in enumerate(wanted, 1):
             title = (f"{number} of {len(wanted)}: {experiment.name}, "
                      f"{part.name}")
             if not sys.stderr.isatty():  # else the bar says so
                 print(f"{title}, about {part.seconds:.0f} s", file=sys.stderr)
+            commit = origin.commit()
             date = datetime.datetime.now(datetime.timezone.utc)
             began = time.monotonic()
 
@@ -74,6 +75,13 @@ def measure(wanted: Steps, store: Store) -> list[Failure]:
     return failures
 
 
+def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """What the shell sets of this project's would change the result, and be
+    nowhere in it."""
+    return {name: value for name, value in environment.items()
+            if not name.startswith("GLOO_")}
+
+
 class _Failed(Exception):
     """Says why."""
 
@@ -85,7 +93,7 @@ def _run(part: Part, show: object) -> object:
         with open(errors, "wb") as log:
             process = subprocess.Popen(
                 with_parent([*part.command, "--json", path]), cwd=ROOT,
-                env={**os.environ, **part.variables},
+                env={**_without_settings(os.environ), **part.variables},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True)
         deadline = time.monotonic() + _BUILD_S + _PATIENCE * part.seconds

@@ -34,12 +34,25 @@ class Pictures:
             axis.set_title(title, fontsize="medium")
             axis.grid(True, which="both", alpha=0.3)
             paint(axis)
-        axes[0][-1].legend(fontsize="small")
+        entries = {}  # of all panels: not every one has every curve
+        for axis in axes[0]:
+            handles, labels = axis.get_legend_handles_labels()
+            entries |= dict(zip(labels, handles))
+        axes[0][-1].legend(entries.values(), entries.keys(), fontsize="small")
         path = f"{FOLDER}/{name}.svg"
         figure.savefig(os.path.join(self._report, path),
                        metadata={"Date": None})
         pyplot.close(figure)
         return f"![{caption}]({path})\n"
+
+
+_COLOURS = ("ring", "ring_chunked", "halving_doubling", "bcube", "tree",
+            "transpose", "optireduce:none", "optireduce:broadcast")
+
+
+def colour(algorithm: str) -> str:
+    """The same in all pictures."""
+    return f"C{_COLOURS.index(algorithm)}"
 
 
 def distributions(rows: Iterable[Mapping]) -> Callable[[Any], None]:
@@ -49,7 +62,8 @@ def distributions(rows: Iterable[Mapping]) -> Callable[[Any], None]:
         for row in rows:
             times = [us / 1000 for us in row["percentiles_us"]]
             axis.step(times, [share / 100 for share in range(len(times))],
-                      where="post", label=row["algorithm"])
+                      where="post", label=row["algorithm"],
+                      color=colour(row["algorithm"]))
         axis.set_xscale("log")
         axis.xaxis.set_major_formatter("{x:g}")
         axis.xaxis.set_minor_formatter("{x:g}")

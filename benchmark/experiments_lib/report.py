@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from .experiment import Experiment, Part
 from .markdown import table
 from .measure import Failure
+from .pictures import FOLDER as PICTURES
 from .pictures import Pictures
 from .store import Finding, Store
 
@@ -19,8 +20,8 @@ _INTRODUCTION = """\
 
 Made by `benchmark/experiments{quick}`; every figure and picture is of the raw
 data that its section links to, and what was not measured is named as such.
-Times compare within one command's run, whose algorithms take turns; from one
-machine, or day, to another they do not.
+Times compare within one command's run; from one machine, or day, to another
+they do not.
 
 """
 _STYLE = """\
@@ -31,6 +32,14 @@ td, th { padding: 0.1em 0.7em; border-bottom: 1px solid #ccc }
 img { max-width: 100% }
 """
 _IMAGE = re.compile(r'src="([^"]+\.svg)"')
+
+
+def prepare(report: str) -> None:
+    """Raises OSError where write() could not write into the folder."""
+    os.makedirs(os.path.join(report, PICTURES), exist_ok=True)
+    for name in (MARKDOWN, PAGE):
+        with open(os.path.join(report, name), "a", encoding="utf-8"):
+            pass
 
 
 def write(report: str, experiments: Collection[Experiment], quick: bool,
@@ -59,7 +68,10 @@ def _section(experiment: Experiment, quick: bool, store: Store,
     why = {failure.part.name: failure.why for failure in failures
            if failure.experiment is experiment}
     for name in findings:
-        if name not in found:
+        if name in found and name in why:
+            text += (f"{name}, measured anew, failed: `{why[name]}`. What is "
+                     f"told above began {found[name].date}.\n\n")
+        elif name not in found:
             text += (f"Not measured: {name}"
                      + (f", for it failed: `{why[name]}`" if name in why
                         else "") + ".\n\n")

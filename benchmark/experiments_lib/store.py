@@ -27,12 +27,15 @@ class Store:
     """Files below the report's folder. A part that was measured stays so until
     its command changes."""
 
-    def __init__(self, report: str) -> None:
+    def __init__(self, report: str, quick: bool = False) -> None:
+        """`report`: its folder. What is quick lies apart."""
         self._report = report
+        self._folder = os.path.join(FOLDER, "quick") if quick else FOLDER
 
     def path(self, experiment: Experiment, part: Part) -> str:
         """From the report's folder."""
-        return os.path.join(FOLDER, experiment.name, part.name + ".json")
+        return os.path.join(self._folder, experiment.name,
+                            part.name + ".json")
 
     def get(self, experiment: Experiment, part: Part) -> Finding | None:
         """None: not measured, or with another command."""

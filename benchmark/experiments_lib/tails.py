@@ -27,14 +27,14 @@ def _parts(quick: bool) -> Sequence[Part]:
     parts = []
     for environment in _ENVIRONMENTS:
         parts += [in_lab.comparison(_name(environment, ranks, _FLOATS),
-                                    environment, _ALL, 20, ranks)
-                  for ranks in (8, 4, 2)
+                                    environment, _ALL, seconds, ranks)
+                  for ranks, seconds in ((8, 20), (4, 12), (2, 12))
                   if ranks >= _RANKS_MIN.get(environment, 2)]
         parts += [in_lab.comparison(_name(environment, 8, elements),
                                     environment, in_lab.FEW, 10, 8, elements)
                   for elements in _SIZES]
     parts += [in_lab.comparison(_name(environment, 8, _LARGE), environment,
-                                in_lab.FEW, 90, 8, _LARGE)
+                                in_lab.FEW, 60, 8, _LARGE)
               for environment in ("clean", "p3")]
     return parts
 
@@ -63,5 +63,5 @@ EXPERIMENT = Experiment(
     "tails", "Ring against transpose, side by side",
     "How long does an iteration of each algorithm take, and how long its "
     "slowest, where nobody else sends (clean), at times (p1.5, p3) and all "
-    "the time (micro)? One iteration of each in turns of a second, at the "
-    "slowest rank.", _parts, _tell)
+    "the time (micro)? Algorithms take turns of a second; times are the slowest "
+    "rank's.", _parts, _tell)

@@ -39,8 +39,9 @@ TEST(Statistics, CountACallByHowItWasServed) {
   EXPECT_EQ(totals.bytes, 7 * boundedOp(2).bytes);
 }
 
-// A warm-up call is exact: it says nothing of what a bound costs.
-TEST(Statistics, OnlyBoundedCallsMissAnything) {
+// A warm-up call is exact: it says nothing of what a bound costs, unless it was
+// bounded at another rank.
+TEST(Statistics, WhateverIsMissingCounts) {
   BoundedOp op = boundedOp(2);
   op.report.pairsExpected = 100;
   op.report.pairsMissing = 7;
@@ -50,10 +51,12 @@ TEST(Statistics, OnlyBoundedCallsMissAnything) {
   statistics.add(op);
   op.report.bounded = false;
   statistics.add(op);
+  op.report.pairsMissing = op.report.driftElements = 0;
+  statistics.add(op);
   const Statistics::Totals totals = statistics.totals();
-  EXPECT_EQ(totals.pairsExpected, 200u);
-  EXPECT_EQ(totals.pairsMissing, 14u);
-  EXPECT_EQ(totals.driftElements, 10u);
+  EXPECT_EQ(totals.pairsExpected, 300u);
+  EXPECT_EQ(totals.pairsMissing, 21u);
+  EXPECT_EQ(totals.driftElements, 15u);
 }
 
 TEST(Statistics, ACallExpiresInAnyStage) {

@@ -7,17 +7,28 @@ namespace ubt::sim {
 namespace {
 
 constexpr Duration kThink = std::chrono::microseconds(50);  // as in world.cc
-// What a host hands over at once, and may have under way to a peer.
+// What a host hands over at once.
 constexpr uint64_t kSegmentBytes = 16 << 10;
-constexpr uint64_t kWindowBytes = 4 * kSegmentBytes;
 // Headers of Ethernet, IP and TCP around a segment's packets.
 constexpr double kOnWire = 1514.0 / 1448;
+
+// What a sender may have under way to a peer: twice what the way there and back
+// holds, for a way that is as slow as one of a hundred.
+uint64_t windowBytes(const SimOptions& options) {
+  const double roundTrip =
+      std::chrono::duration<double>(2 * options.delay +
+                                    2 * options.pathDelay * options.pathTail)
+          .count();
+  return 4 * kSegmentBytes +
+         static_cast<uint64_t>(2 * options.bytesPerSecond * roundTrip);
+}
 
 }  // namespace
 
 ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
     : options_(options),
       graph_(graph),
+      windowBytes_(windowBytes(options)),
       random_(options.seed ^ options.timingSeed << 32 ^ 0x6578616374),
       network_(options, &events_, [](int, const Network::Datagram&) {}),
       behind_(graph.gates().size()),
@@ -98,7 +109,7 @@ void ExactJob::leave(int op, uint32_t index) {
 
 void ExactJob::pump(int from, int to) {
   Connection& connection = connections_[{from, to}];
-  while (!connection.queue.empty() && connection.underWay < kWindowBytes) {
+  while (!connection.queue.empty() && connection.underWay < windowBytes_) {
     Sending& sending = connection.queue.front();
     const uint64_t bytes = std::min(kSegmentBytes, sending.left);
     sending.left -= bytes;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
@@ -58,6 +57,7 @@ class ExactJob {
 
   const SimOptions& options_;
   const MessageGraph& graph_;
+  const uint64_t windowBytes_;
   EventQueue events_;
   std::mt19937_64 random_;
   Network network_;

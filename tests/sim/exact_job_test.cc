@@ -20,7 +20,6 @@ SimOptions job(int ranks) {
   options.oneShape = true;
   options.elementsMax = 1000000;
   options.ops = 5;
-  options.delay = std::chrono::microseconds(1);
   return options;
 }
 
@@ -93,15 +92,18 @@ TEST(MessageGraph, NamesWhatItCannotDo) {
 
 // On links that nobody else uses.
 TEST(ExactJob, TakesWhatTheBytesTake) {
-  const SimOptions options = job(8);
-  for (const char* name : kAll) {
-    const std::vector<Duration> times = timesOf(name, options);
-    ASSERT_EQ(times.size(), static_cast<size_t>(options.ops)) << name;
-    const double least = std::string(name) == "hierarchical_transpose" ? 2.5
-                         : std::string(name) == "tree"                 ? 2
-                                                       : 14.0 / 8;
-    EXPECT_GT(inBuckets(median(times), options), 0.98 * least) << name;
-    EXPECT_LT(inBuckets(median(times), options), 1.5 * least) << name;
+  SimOptions options = job(8);
+  for (const double bytesPerSecond : {6.25e7, 1.25e9}) {
+    options.bytesPerSecond = bytesPerSecond;
+    for (const char* name : kAll) {
+      const std::vector<Duration> times = timesOf(name, options);
+      ASSERT_EQ(times.size(), static_cast<size_t>(options.ops)) << name;
+      const double least = std::string(name) == "hierarchical_transpose" ? 2.5
+                           : std::string(name) == "tree"                 ? 2
+                                                         : 14.0 / 8;
+      EXPECT_GT(inBuckets(median(times), options), 0.98 * least) << name;
+      EXPECT_LT(inBuckets(median(times), options), 1.5 * least) << name;
+    }
   }
 }
 
@@ -133,6 +135,24 @@ TEST(ExactJob, ABurstTakesItsShareOfALink) {
   // A third of a link is left: as the lab's p3.
   EXPECT_GT(*std::max_element(times.begin(), times.end()), alone * 5 / 2);
   EXPECT_LT(*std::max_element(times.begin(), times.end()), alone * 4);
+}
+
+// A step waits for the slowest way of any: the more there are, the slower.
+TEST(ExactJob, TailsOfWaysAddUpOverSteps) {
+  SimOptions options = job(32);
+  options.elementsMax = 10000;
+  options.ops = 20;
+  options.pathDelay = std::chrono::microseconds(100);
+  options.pathEvery = std::chrono::microseconds(500);
+  const auto slower = [&](const char* name) {
+    options.pathTail = 1;
+    const Duration without = median(timesOf(name, options));
+    options.pathTail = 3;
+    const Duration with = median(timesOf(name, options));
+    return std::chrono::duration<double>(with - without).count();
+  };
+  EXPECT_GT(slower("ring"), 10 * 1e-4);      // 62 steps
+  EXPECT_LT(slower("transpose"), 8 * 1e-4);  // 2
 }
 
 }  // namespace

@@ -36,7 +36,6 @@ class MessageGraph {
                          uint64_t bytes,
                          int groups);
 
-  int ranks() const { return ranks_; }
   const std::vector<Message>& messages() const { return messages_; }
   const std::vector<Gate>& gates() const { return gates_; }
 

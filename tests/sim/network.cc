@@ -2,6 +2,9 @@
 #include "tests/sim/network.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "tests/sim/inputs.h"
 
 namespace ubt::sim {
 namespace {
@@ -39,6 +42,23 @@ double Network::loss() const {
 
 Duration Network::wire(double bytes) const {
   return Duration(static_cast<int64_t>(bytes * 1e9 / options_.bytesPerSecond));
+}
+
+Duration Network::way(int from, int to) const {
+  if (options_.pathDelay == Duration{0}) {
+    return options_.delay;
+  }
+  constexpr double kNormalAt99 = 2.3263;  // of a normal distribution
+  const auto period = static_cast<uint64_t>(events_->now().time_since_epoch() /
+                                            options_.pathEvery);
+  const uint64_t pair = static_cast<uint64_t>(from) << 32 | to;
+  std::minstd_rand random(
+      static_cast<uint32_t>(mix(options_.seed ^ mix(pair ^ mix(period)))));
+  const double normal = std::normal_distribution<>()(random);
+  return options_.delay +
+         wholeNanoseconds(
+             options_.pathDelay *
+             std::exp(std::log(options_.pathTail) / kNormalAt99 * normal));
 }
 
 // A host's own queue has room for what its sockets let wait.
@@ -88,7 +108,7 @@ TimePoint Network::carry(int from, int to, size_t bytes) {
   constexpr uint64_t kNoLimit = uint64_t{1} << 50;
   sendBursts();
   const TimePoint sent = pass(&up_[from], events_->now(), bytes, kNoLimit);
-  return pass(&down_[to], sent, bytes, kNoLimit) + options_.delay;
+  return pass(&down_[to], sent, bytes, kNoLimit) + way(from, to);
 }
 
 void Network::multicast(int from, const Datagram& datagram) {
@@ -137,7 +157,7 @@ void Network::deliver(int from,
     lost_[index(typeOf(datagram))]++;
     return;
   }
-  arrived += options_.delay;
+  arrived += way(from, to);
   if (chance(options_.reorder)) {
     arrived += Duration(random_() % options_.reorderBy.count());
   }

@@ -66,6 +66,8 @@ class Network {
     return type == PacketType::kData ? 0 : 1;
   }
   double loss() const;
+  // How long a way takes, links and queues apart.
+  Duration way(int from, int to) const;
   Duration wire(double bytes) const;
   // When a datagram leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link,

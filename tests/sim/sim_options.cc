@@ -63,6 +63,9 @@ void visit(Options& o, Visitor&& member) {
   member("reorder_by_ns", o.reorderBy);
   member("strangers", o.strangers);
   member("delay_ns", o.delay);
+  member("path_delay_ns", o.pathDelay);
+  member("path_tail", o.pathTail);
+  member("path_every_ns", o.pathEvery);
   member("bytes_per_second", o.bytesPerSecond);
   member("queue_bytes", o.queueBytes);
   member("socket_bytes", o.socketBytes);

@@ -55,6 +55,12 @@ struct SimOptions {
   // or job, for another rank, or of no known version.
   double strangers = 0;
   Duration delay = std::chrono::microseconds(20);
+  // On top of it, what else the way from one rank to another takes: so much in
+  // the middle, pathTail times as much in one of a hundred, drawn anew (of a
+  // lognormal distribution) for each pair of ranks in every such time.
+  Duration pathDelay{0};
+  double pathTail = 1;
+  Duration pathEvery = std::chrono::milliseconds(10);
   double bytesPerSecond = 1.25e9;
   uint64_t queueBytes = 512 << 10;
   uint64_t socketBytes = 128 << 10;  // what a socket lets wait for its link

@@ -9,7 +9,7 @@ constexpr uint8_t kClassBit = 0x80;
 
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
-         type < ControlType::kLeave;
+         (type < ControlType::kLeave || type == ControlType::kNoMore);
 }
 
 }  // namespace
@@ -56,6 +56,7 @@ void ControlRecord::encode(WriteCursor* out) const {
     case ControlType::kClosed:
     case ControlType::kDone:
     case ControlType::kDoneQuery:
+    case ControlType::kNoMore:
       break;
   }
 }
@@ -64,7 +65,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kHears)) {
+      type > static_cast<uint8_t>(ControlType::kNoMore)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -122,6 +123,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
     case ControlType::kClosed:
     case ControlType::kDone:
     case ControlType::kDoneQuery:
+    case ControlType::kNoMore:
       break;
   }
   return !in->failed();

@@ -28,6 +28,7 @@ enum class ControlType : uint8_t {
   kTookStage = 11,    // how long stages of a size class take, by my measure
   kGroupKey = 12,     // what my multicast's keys come from, masked
   kHears = 13,        // your multicast came; its numbers below may be sent
+  kNoMore = 14,       // the op has returned here: I repeat no contribution
 };
 
 // One record. Which members count depends on the type.

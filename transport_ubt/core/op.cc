@@ -222,19 +222,24 @@ void Op::done(TimePoint now, int rank) {
     mostDone_ = now;
   }
   needsNothing(rank);
-  noteContributions(now);
   noteProgress(now);
 }
 
-// A rank that is done brings nothing any more. If it still owes something, this
-// op, exact here, was bounded there: threads' ops may end their ranks' warm-up
-// in any order. What others owe is waited for, and no more.
+void Op::noMore(TimePoint now, int rank) {
+  peers_[rank].noMore = true;
+  noteContributions(now);
+}
+
+// This op, exact here, was bounded at a rank that repeats nothing any more:
+// threads' ops may end their ranks' warm-up in any order. What others owe is
+// waited for, and no more.
 void Op::noteContributions(TimePoint now) {
-  if (peersDone_ == 0 || scatter_.closed() || !repairsScatter()) {
+  if (!entered_ || !failure_.empty() || scatter_.closed() ||
+      !repairsScatter()) {
     return;
   }
   for (int rank = 0; rank < setup_.size; rank++) {
-    const bool over = rank == setup_.rank ? entered_ : peers_[rank].done;
+    const bool over = rank == setup_.rank || peers_[rank].noMore;
     if (!over && owesContributions(rank)) {
       return;
     }

@@ -128,6 +128,7 @@ class Op {
   void repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
+  void noMore(TimePoint now, int peer);
   void done(TimePoint now, int peer);
   // The peer is gone and will neither send nor receive any more.
   void peerGone(int peer, const std::string& why);
@@ -158,8 +159,7 @@ class Op {
   // The first rank that has not finished the op; -1 if all have.
   int firstNotDone() const;
   bool doneEverywhere() const { return firstNotDone() < 0; }
-  // Makes room in the arena: gives up results that came before the caller, if
-  // they can be asked for again. Returns how many slots that were.
+  // Gives up results that came early and can be had again; how many slots.
   uint32_t dropEarly();
 
   // Sends.
@@ -244,6 +244,7 @@ class Op {
     bool announceHeard = false;  // and said so, in as many words
     bool announceSeen = false;   // it knows that we have
     bool done = false;
+    bool noMore = false;  // it has returned, and what it owes is lost
     bool gone = false;
     bool inGroup = false;  // gets new results with others, by multicast
     Part part = Part::kAsBrought;

@@ -97,7 +97,9 @@ Counter Op::scatterData(TimePoint now,
     peer.scatterRepair.tries = 0;
     schedule(&peer.scatterRepair, now, header.source);
   }
-  noteContributions(now);
+  if (scatterProgress_.owed(header.source) == 0) {
+    noteContributions(now);  // it may have been the last to wait for
+  }
   slotsClosed(now);
   return Counter::kAcceptedData;
 }

@@ -18,8 +18,13 @@ void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   const uint32_t limit = layout_.slots(
       stage == Stage::kScatter ? ranks_.placeOf(peer) : ranks_.place());
   const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
+  if (stage == Stage::kScatter && returned_ && failure_.empty()) {
+    setup_.host->control(
+        peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
+    return;
+  }
   if (stage == Stage::kScatter) {
-    for (; entered_ && !returned_ && slot < end; slot++) {
+    for (; entered_ && failure_.empty() && slot < end; slot++) {
       // What was overwritten by the result is closed there anyway.
       if (!received(peer).test(slot)) {
         queue.repeatScatter(slot);

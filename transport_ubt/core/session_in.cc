@@ -175,6 +175,11 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         op->shardClosed(peer);
       }
       return;
+    case ControlType::kNoMore:
+      if (op != nullptr) {
+        op->noMore(now, peer);
+      }
+      return;
     case ControlType::kDone:
       if (op != nullptr) {
         op->done(now, peer);

@@ -13,6 +13,7 @@ import unittest.mock
 import made_up_runs as made_up
 from ablate_lib import __main__ as ablate
 from ablate_lib.loops import LOOPS
+from simulate_lib import simulator
 from tests import junit_main
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -103,7 +104,7 @@ class Faults(unittest.TestCase):
             script.write("#!/bin/sh\necho 'error: no more memory' >&2\nexit 1")
             script.flush()
             with unittest.mock.patch.object(
-                    ablate.simulated, "with_parent",
+                    simulator, "with_parent",
                     lambda command: ["sh", script.name]):
                 code, _, err = run_ablate("--environments", "clean",
                                           "--loops", "early")

@@ -25,7 +25,7 @@ KEYS = (
     "algorithm transport repair ranks elements bytes iterations bounded_ops "
     "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us "
     "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb loss_fraction "
-    "drift_fraction mse worst_se verified").split()
+    "drift_fraction mse worst_se verified percentiles_us").split()
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -83,8 +83,14 @@ class Local(unittest.TestCase):
 
     def check_samples(self, rows, drawn):
         """What is drawn is every iteration that the rows sum up."""
-        self.assertEqual(rows, [row for row, _ in drawn])
-        for row, samples in drawn:
+        self.assertEqual(
+            [{key: row[key] for key in row if key != "percentiles_us"}
+             for row in rows], [row for row, _ in drawn])
+        for row, (_, samples) in zip(rows, drawn):
+            self.assertEqual(101, len(row["percentiles_us"]))
+            self.assertEqual(row["p50_us"], row["percentiles_us"][50])
+            self.assertEqual(row["p99_us"], row["percentiles_us"][99])
+            self.assertEqual(max(samples), row["percentiles_us"][100])
             self.assertEqual(row["iterations"], len(samples))
             self.assertGreater(min(samples), 0)
             self.assertIn(row["p50_us"], samples)

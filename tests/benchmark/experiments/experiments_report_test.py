@@ -51,6 +51,21 @@ class Report(unittest.TestCase):
             self.assertIn("it broke", shown)
             self.assertIn("Not measured: absent.", shown)
 
+    def test_a_failure_is_said_beside_what_was_measured_before(self):
+        part = made_up.part("one")
+        experiment = made_up.experiment(part)
+        text, _ = self.write(experiment, {"one": [1]},
+                             [Failure(experiment, part, "it broke")])
+        self.assertIn("one, measured anew, failed: `it broke`", text)
+        self.assertIn("2026-01-01", text)
+
+    def test_of_few_iterations_the_slowest_is_called_so(self):
+        text, _ = self.write(SUITE["stragglers"], {"late-rank": ROWS})
+        self.assertIn("| worst ms |", text)
+        many = [{**row, "iterations": 100} for row in ROWS]
+        text, _ = self.write(SUITE["stragglers"], {"late-rank": many})
+        self.assertIn("| p99 ms |", text)
+
     def test_the_page_needs_no_other_file_and_no_network(self):
         _, page = self.write(SUITE["stragglers"], {"late-rank": ROWS})
         self.assertIn("data:image/svg+xml;base64,", page)

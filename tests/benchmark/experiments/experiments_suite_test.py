@@ -7,10 +7,13 @@ import unittest.mock
 
 from compare_lib import arguments as compare
 from experiments_lib.suite import SUITE
+from simulate_lib import arguments as simulate
 from tests import junit_main
 from train_lib import arguments as train
 
-PARSERS = {"benchmark/compare": compare.parse, "benchmark/train": train.parse}
+PARSERS = {"benchmark/compare": compare.parse,
+           "benchmark/simulate": simulate.parse,
+           "benchmark/train": train.parse}
 QUICK_MINUTES, FULL_MINUTES = 10, 150
 
 

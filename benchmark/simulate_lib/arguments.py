@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line."""
+import argparse
+import math
+import os
+from collections.abc import Sequence
+
+from front_end.options import check_writable, list_of, one_of, positive
+
+from .jobs import ALGORITHMS, why_not
+from .simulator import WARMUP_OPS
+
+_RANKS_MAX = 4096
+
+_DESCRIPTION = """\
+Allreduces of any number of ranks, in virtual time on one simulated switch:
+optireduce is the protocol itself, the others are what their messages take over
+ideal connections, which lose and repeat nothing. No data is summed, and CPU
+time is none.
+"""
+
+_EPILOG = """\
+algorithms
+  ring, halving_doubling, tree (two binary trees, in chunks of 32 KiB),
+  transpose, hierarchical_transpose (in --groups),
+  optireduce:none, optireduce:broadcast, optireduce:both
+
+what the columns mean
+  p50, p99   ms of an allreduce, at its slowest rank; of optireduce after its
+             warm-up
+  lost       share of (contributor, element) pairs that results lack
+
+examples
+  benchmark/simulate --ranks 8,64 --algorithms ring,tree,optireduce:none
+  benchmark/simulate --ranks 256 --gbit 100 --tail 3 --json rows.json
+
+exit code
+  0 all was simulated; 1 some job failed, which is named; 2 wrong arguments
+"""
+
+
+def _ranks(text: str) -> int:
+    if not text.isdecimal() or not 2 <= int(text) <= _RANKS_MAX:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no number of ranks from 2 to {_RANKS_MAX}")
+    return int(text)
+
+
+def _tail(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value < math.inf:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': a tail, P99/50, is at least 1")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="benchmark/simulate", description=_DESCRIPTION, epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False)
+    what = parser.add_argument_group("what")
+    what.add_argument(
+        "--algorithms", type=list_of(one_of(ALGORITHMS), "algorithm"),
+        default=("ring", "tree", "transpose", "optireduce:none"),
+        metavar="A,B",
+        help="default: ring,tree,transpose,optireduce:none")
+    what.add_argument(
+        "--ranks", type=list_of(_ranks, "number"), default=(8, 32),
+        metavar="N,M", help="default: 8,32")
+    what.add_argument(
+        "--groups", type=positive(int), default=4, metavar="N",
+        help="of hierarchical_transpose (default: 4)")
+    what.add_argument(
+        "--elements", type=positive(int), default=1000000, metavar="N",
+        help="floats in an allreduce (default: 1000000)")
+    what.add_argument(
+        "--ops", type=positive(int), default=20, metavar="N",
+        help="of each seed (default: 20)")
+    what.add_argument(
+        "--warmup", type=positive(int), default=WARMUP_OPS, metavar="N",
+        help="ops before those, of optireduce, which learn its bounds (default: "
+        f"{WARMUP_OPS})")
+    what.add_argument(
+        "--seeds", type=positive(int), default=1, metavar="N",
+        help="the seeds 1 to N (default: 1)")
+    network = parser.add_argument_group("on which network")
+    network.add_argument(
+        "--gbit", type=positive(float), default=10.0, metavar="G",
+        help="of each rank's link, in Gbit/s (default: 10)")
+    network.add_argument(
+        "--mtu", type=positive(int), default=9000, metavar="BYTES",
+        help="of optireduce's packets (default: 9000)")
+    network.add_argument(
+        "--latency", type=positive(float), default=50.0, metavar="US",
+        help="what a way from rank to rank takes in the middle, links and "
+        "queues apart, in microseconds (default: 50)")
+    network.add_argument(
+        "--tail", type=_tail, default=1.0, metavar="P99/50",
+        help="how much longer one way of a hundred takes (default: 1)")
+    network.add_argument(
+        "--every", type=positive(float), default=10.0, metavar="MS",
+        help="for how long a way stays as it is (default: 10)")
+    parser.add_argument(
+        "--processes", type=positive(int), metavar="N",
+        help="that run at once (default: one for each CPU)")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write all rows, as a list")
+    parser.add_argument("--binary", help=argparse.SUPPRESS)
+    parser.add_argument(  # wrong arguments, and do nothing else
+        "--only-check", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Ends the process where something is wrong."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    for ranks in arguments.ranks:
+        for algorithm in arguments.algorithms:
+            why = why_not(arguments, algorithm, ranks)
+            if why:
+                parser.error(f"--algorithms: {algorithm} {why}, not {ranks}")
+    if not 576 <= arguments.mtu <= 65535:
+        parser.error(f"--mtu {arguments.mtu}: has to be from 576 to 65535")
+    if arguments.json is not None:
+        check_writable(parser, "--json", arguments.json)
+    arguments.processes = arguments.processes or os.cpu_count() or 1
+    return arguments

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is simulated, and what a row says of it."""
+import argparse
+import dataclasses
+import statistics
+from collections.abc import Sequence
+
+from compare_lib.percentiles import percentile, percentiles
+
+# Over ideal connections, in tests/sim/message_graph.h.
+EXACT = ("ring", "halving_doubling", "tree", "transpose",
+         "hierarchical_transpose")
+BOUNDED = {"optireduce:none": "0", "optireduce:broadcast": "1",
+           "optireduce:both": "2"}
+ALGORITHMS = (*EXACT, *BOUNDED)
+
+_QUEUE_MS = 4  # what a port's queue holds, in time
+_HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
+_SLOT_STEP = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    algorithm: str
+    ranks: int
+    options: dict[str, str]  # tests/sim/sim_options.h's
+
+    @property
+    def command(self) -> list[str]:
+        """measure's arguments."""
+        text = " ".join(f"{name}={value}"
+                        for name, value in self.options.items())
+        name = "optireduce" if self.algorithm in BOUNDED else self.algorithm
+        return ["--algorithm", name, "--options", text]
+
+
+def jobs(arguments: argparse.Namespace) -> list[Job]:
+    return [Job(algorithm, ranks, _options(arguments, algorithm, ranks, seed))
+            for ranks in arguments.ranks
+            for algorithm in arguments.algorithms
+            if why_not(arguments, algorithm, ranks) is None
+            for seed in range(1, arguments.seeds + 1)]
+
+
+def why_not(arguments: argparse.Namespace, algorithm: str,
+            ranks: int) -> str | None:
+    """Why it cannot work with so many ranks."""
+    if algorithm == "halving_doubling" and ranks & (ranks - 1):
+        return "needs a power of 2 ranks"
+    if (algorithm == "hierarchical_transpose"
+            and ranks % arguments.groups):
+        return f"needs ranks that --groups {arguments.groups} divides"
+    return None
+
+
+def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
+             seed: int) -> dict[str, str]:
+    per_second = arguments.gbit * 1e9 / 8
+    bounded = algorithm in BOUNDED
+    slot = (arguments.mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
+    options = {
+        "seed": seed, "ranks": ranks, "one_shape": 1, "no_data": 1,
+        "elements_max": arguments.elements,
+        "ops": arguments.ops + (arguments.warmup if bounded else 0),
+        "warmup_ops": arguments.warmup, "slot_bytes": slot,
+        "bytes_per_second": per_second,
+        "queue_bytes": round(per_second * _QUEUE_MS / 1000),
+        "path_delay_ns": round(arguments.latency * 1000),
+        "path_tail": arguments.tail, "delay_ns": 1000,
+        "path_every_ns": round(arguments.every * 1e6),
+        "wakes_every_ns": 20000, "window_bytes": 2 << 20,
+        "window_bytes_min": 65536, "arena_bytes": 1 << 30,
+        "timeout_ns": 60 * 10**9, "repair": BOUNDED.get(algorithm, "0"),
+        "groups": arguments.groups
+        if algorithm == "hierarchical_transpose" else 1}
+    return {name: str(value) for name, value in options.items()}
+
+
+def row(own: Sequence[Job], reports: Sequence[dict],
+        arguments: argparse.Namespace) -> dict:
+    """Of the same job with all seeds."""
+    times = [ms for report in reports for ms in report["op_ms"]]
+    failed = [text for report in reports
+              for text in (*report["errors"], *report["violations"])]
+    return {
+        "algorithm": own[0].algorithm, "ranks": own[0].ranks,
+        "elements": arguments.elements, "gbit": arguments.gbit,
+        "latency_us": arguments.latency, "tail": arguments.tail,
+        "every_ms": arguments.every, "seeds": len(own),
+        "iterations": len(times), "p50_ms": percentile(times, 0.5),
+        "p99_ms": percentile(times, 0.99),
+        "mean_ms": statistics.mean(times) if times else None,
+        "percentiles_ms": percentiles(times),
+        "loss_fraction": statistics.mean(report["loss_fraction"]
+                                         for report in reports),
+        "failed": failed[0] if failed else None}

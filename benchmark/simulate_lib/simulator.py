@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that simulate a job each: virtual time, and no noise but a
+seed's."""
+import concurrent.futures
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+
+from front_end.children import end, with_parent
+from front_end.errors import UserError
+
+TARGET = "//tests/sim:measure"
+WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
+
+
+class Simulator:
+    """A context manager: the processes that it has started end with it."""
+
+    def __init__(self, measure: str, processes: int) -> None:
+        """`measure`: the path of TARGET; so many of it run at once."""
+        self._measure = measure
+        self._pool = concurrent.futures.ThreadPoolExecutor(processes)
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen] = set()
+        self._over = False
+
+    def __enter__(self) -> "Simulator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._over = True
+            running = list(self._running)
+        end(running)
+        self._pool.shutdown(cancel_futures=True)
+
+    def run(self, jobs: Sequence[Sequence[str]],
+            done: Callable[[], None]) -> list[dict]:
+        """What it prints with each of these arguments, in order; calls `done`
+        after each."""
+        futures = [self._pool.submit(self._one, job) for job in jobs]
+        for future in concurrent.futures.as_completed(futures):
+            future.result()
+            done()
+        return [future.result() for future in futures]
+
+    def _one(self, arguments: Sequence[str]) -> dict:
+        with self._lock:
+            if self._over:
+                raise UserError("ended before its time")
+            process = subprocess.Popen(
+                with_parent([self._measure, *arguments]),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, start_new_session=True)
+            self._running.add(process)
+        out, err = process.communicate()
+        with self._lock:
+            self._running.discard(process)
+        if process.returncode != 0:
+            raise UserError(f"the simulator failed: {err.strip()}")
+        return json.loads(out)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/simulate with the real simulator."""
+import contextlib
+import io
+import json
+import os
+import tempfile
+import unittest
+
+from simulate_lib import __main__ as simulate
+from simulate_lib import arguments
+from simulate_lib.jobs import ALGORITHMS
+from tests import junit_main
+from tests.support import usage
+
+MEASURE = os.path.abspath("tests/sim/measure")
+
+
+def rows_of(*argv):
+    """What --json writes, by (algorithm, ranks)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.json")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = simulate.main(["--binary", MEASURE, "--json", path, *argv])
+        assert code == 0, out.getvalue()
+        with open(path, encoding="utf-8") as file:
+            return {(row["algorithm"], row["ranks"]): row
+                    for row in json.load(file)}
+
+
+class Rows(unittest.TestCase):
+    def test_every_algorithm_at_every_size(self):
+        rows = rows_of("--algorithms", ",".join(ALGORITHMS), "--ranks", "4,8",
+                       "--elements", "100000", "--ops", "3", "--seeds", "2",
+                       "--groups", "2")
+        self.assertEqual(2 * len(ALGORITHMS), len(rows))
+        for row in rows.values():
+            self.assertEqual(6, row["iterations"], row)
+            self.assertEqual(101, len(row["percentiles_ms"]))
+            self.assertGreater(row["p50_ms"], 0)
+            self.assertIsNone(row["failed"])
+            self.assertLess(row["loss_fraction"], 0.05)
+
+    def test_a_tail_costs_a_ring_more_than_a_transpose(self):
+        options = ("--algorithms", "ring,transpose", "--ranks", "32",
+                   "--elements", "10000", "--every", "0.5")
+        plain, tailed = rows_of(*options), rows_of(*options, "--tail", "3")
+        ring, transpose = (
+            tailed[name, 32]["p50_ms"] - plain[name, 32]["p50_ms"]
+            for name in ("ring", "transpose"))
+        self.assertGreater(ring, 2 * transpose)
+        self.assertGreater(transpose, 0)
+
+
+class Mistakes(unittest.TestCase):
+    def test_each_names_culprit_and_remedy(self):
+        for argv, culprit, remedy in (
+                (["--algorithms", "rign"], "'rign'", "did you mean ring?"),
+                (["--ranks", "1"], "'1'", "from 2 to 4096"),
+                (["--ranks", "8,8"], "--ranks", "only once"),
+                (["--tail", "0.5"], "'0.5'", "at least 1"),
+                (["--mtu", "100"], "--mtu 100", "from 576"),
+                (["--algorithms", "halving_doubling", "--ranks", "6"],
+                 "halving_doubling", "power of 2"),
+                (["--algorithms", "hierarchical_transpose", "--ranks", "6"],
+                 "hierarchical_transpose", "--groups 4 divides"),
+                (["--json", "/nowhere/x"], "--json", "elsewhere")):
+            error = usage.error_of(arguments.parse, argv)
+            self.assertIn(culprit, error)
+            self.assertIn(remedy, error)
+
+
+if __name__ == "__main__":
+    junit_main.main()
