@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from front_end import bazel
 from front_end.commands import run_command
 from front_end.errors import EXIT_FAILED, EXIT_USAGE, UserError
-from front_end.progress import Bar
 from lab_lib import isolation
 from lab_lib.environments import Environment
-from simulate_lib.simulator import Simulator
+from simulate_lib.simulator import Simulator, text_of
 
 from . import arguments as command_line
 from . import in_lab, plan, simulated, table
@@ -25,23 +24,13 @@ _COLUMNS = 79
 def _simulate(arguments: argparse.Namespace, measure: str,
               jobs: Sequence[tuple[Environment, Change]],
               seeds: Sequence[int]) -> plan.Results:
-    texts = [simulated.text_of(
+    texts = [text_of(
         simulated.options_of(environment, seed, arguments.elements,
                              arguments.ops) | dict(change.simulator))
              for environment, change in jobs for seed in seeds]
     results = plan.Results()
-    with Bar() as bar, Simulator(measure,
-                                 arguments.processes) as simulator:
-        finished = 0
-
-        def done() -> None:
-            nonlocal finished
-            finished += 1
-            bar.show(f"run {finished} of {len(texts)}", completed=finished,
-                     total=len(texts))
-
-        bar.show("simulating", completed=0, total=len(texts))
-        reports = simulator.run([["--options", text] for text in texts], done)
+    with Simulator(measure, arguments.processes) as simulator:
+        reports = simulator.run([["--options", text] for text in texts])
     runs = [simulated.run_of(report, text)
             for report, text in zip(reports, texts)]
     for index, (environment, change) in enumerate(jobs):

@@ -10,7 +10,7 @@ from simulate_lib.simulator import TARGET, WARMUP_OPS
 
 from .run import Run
 
-__all__ = ["TARGET", "options_of", "run_of", "text_of"]
+__all__ = ["TARGET", "options_of", "run_of"]
 
 # What the real transport has there, where the simulator's own defaults suit
 # small jobs: transport_ubt/core/endpoint.h and settings.h.
@@ -53,13 +53,8 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def text_of(options: Mapping[str, str]) -> str:
-    """As `measure` takes them."""
-    return " ".join(f"{name}={value}" for name, value in options.items())
-
-
 def run_of(report: Mapping, options: str) -> Run:
-    """Of what `measure` prints of options, as text_of() gives them."""
+    """Of what `measure` prints of options, as simulator.text_of() gives them."""
     failed = broken = ""
     if report["errors"]:
         failed = report["errors"][0]

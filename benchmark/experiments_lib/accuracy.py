@@ -13,11 +13,12 @@ _ALGORITHMS = ("ring", "bcube", "transpose", "optireduce:none",
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
 _MODELS = ("fashion", "bible")
 _RING, _CLEAN = "ring", "clean"
+_STEP_S = 0.3  # about
 _OF_RINGS = 0.99  # the target: so much of what it comes to in `clean`
 
 
 def _part(model: str, environment: str, algorithms: Sequence[str],
-          seeds: Sequence[int], steps: int, step_s: float) -> Part:
+          seeds: Sequence[int], steps: int) -> Part:
     runs = len(algorithms) * len(seeds)
     return Part(
         f"{model}-{environment}",
@@ -25,14 +26,14 @@ def _part(model: str, environment: str, algorithms: Sequence[str],
          "--algorithms", ",".join(algorithms), "--seeds",
          ",".join(map(str, seeds)), "--steps", str(steps), "--epochs", "9",
          "--evaluate-every", str(max(1, steps // 20))),
-        20 + runs * (10 + steps * step_s))
+        20 + runs * (10 + steps * _STEP_S))
 
 
 def _parts(quick: bool) -> Sequence[Part]:
     if quick:
         return [_part("fashion", environment, (_RING, *_ALGORITHMS[-2:]), (1,),
-                      60, 0.3) for environment in ("clean", "p3")]
-    return [_part(model, environment, _ALGORITHMS, (1, 2, 3), 120, 0.3)
+                      60) for environment in ("clean", "p3")]
+    return [_part(model, environment, _ALGORITHMS, (1, 2, 3), 120)
             for model in _MODELS for environment in _ENVIRONMENTS]
 
 
@@ -53,10 +54,13 @@ def _of(runs: Sequence[Mapping], algorithm: str) -> list[Mapping]:
     return [run for run in runs if run["algorithm"] == algorithm]
 
 
+def _algorithms(runs: Sequence[Mapping]) -> list[str]:
+    return list(dict.fromkeys(run["algorithm"] for run in runs))
+
+
 def _curves(runs: Sequence[Mapping], what: str) -> Callable[[Any], None]:
     def paint(axis: Any) -> None:
-        names = list(dict.fromkeys(run["algorithm"] for run in runs))
-        for name in names:
+        for name in _algorithms(runs):
             for first, run in enumerate(_of(runs, name)):
                 points = run["accuracies"]
                 axis.plot([point[what] for point in points],
@@ -70,14 +74,13 @@ def _curves(runs: Sequence[Mapping], what: str) -> Callable[[Any], None]:
 
 def _table(runs: Sequence[Mapping], target: float | None) -> str:
     rows = []
-    names = list(dict.fromkeys(run["algorithm"] for run in runs))
 
     def mean_of(name: str, what: str) -> float | None:
         return None if target is None else _mean(
             [reached(run, target, what) for run in _of(runs, name)])
 
     ring = mean_of(_RING, "seconds")
-    for name in names:
+    for name in _algorithms(runs):
         own = _of(runs, name)
         seconds = mean_of(name, "seconds")
         rows.append((

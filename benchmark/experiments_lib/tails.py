@@ -42,10 +42,8 @@ def _parts(quick: bool) -> Sequence[Part]:
 def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
     text = ""
     for environment in _ENVIRONMENTS:
-        found = [results[part.name] for part in (*_parts(True), *_parts(False))
-                 if part.name in results
-                 and part.name.startswith(f"{environment}-")]
-        found = list({id(rows): rows for rows in found}.values())
+        found = [rows for name, rows in results.items()
+                 if name.startswith(f"{environment}-")]
         if not found:
             continue
         text += f"### {environment}\n\n"

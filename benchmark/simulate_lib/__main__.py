@@ -9,7 +9,6 @@ from front_end import bazel
 from front_end.columns import align, three_digits
 from front_end.commands import run_command
 from front_end.errors import EXIT_FAILED
-from front_end.progress import Bar
 
 from . import arguments as command_line
 from .jobs import jobs, row
@@ -18,17 +17,8 @@ from .simulator import TARGET, Simulator
 
 def _rows(arguments: argparse.Namespace, measure: str) -> list[dict]:
     wanted = jobs(arguments)
-    with Bar() as bar, Simulator(measure, arguments.processes) as simulator:
-        finished = 0
-
-        def done() -> None:
-            nonlocal finished
-            finished += 1
-            bar.show(f"job {finished} of {len(wanted)}", completed=finished,
-                     total=len(wanted))
-
-        bar.show("simulating", completed=0, total=len(wanted))
-        reports = simulator.run([job.command for job in wanted], done)
+    with Simulator(measure, arguments.processes) as simulator:
+        reports = simulator.run([job.command for job in wanted])
     return [row(wanted[first:first + arguments.seeds],
                 reports[first:first + arguments.seeds], arguments)
             for first in range(0, len(wanted), arguments.seeds)]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from compare_lib.percentiles import percentile, percentiles
 
+from .simulator import text_of
+
 # Over ideal connections, in tests/sim/message_graph.h.
 EXACT = ("ring", "halving_doubling", "tree", "transpose",
          "hierarchical_transpose")
@@ -23,15 +25,13 @@ _SLOT_STEP = 32
 class Job:
     algorithm: str
     ranks: int
-    options: dict[str, str]  # tests/sim/sim_options.h's
+    options: dict[str, object]  # tests/sim/sim_options.h's
 
     @property
     def command(self) -> list[str]:
         """measure's arguments."""
-        text = " ".join(f"{name}={value}"
-                        for name, value in self.options.items())
         name = "optireduce" if self.algorithm in BOUNDED else self.algorithm
-        return ["--algorithm", name, "--options", text]
+        return ["--algorithm", name, "--options", text_of(self.options)]
 
 
 def jobs(arguments: argparse.Namespace) -> list[Job]:
@@ -54,11 +54,11 @@ def why_not(arguments: argparse.Namespace, algorithm: str,
 
 
 def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
-             seed: int) -> dict[str, str]:
+             seed: int) -> dict[str, object]:
     per_second = arguments.gbit * 1e9 / 8
     bounded = algorithm in BOUNDED
     slot = (arguments.mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
-    options = {
+    return {
         "seed": seed, "ranks": ranks, "one_shape": 1, "no_data": 1,
         "elements_max": arguments.elements,
         "ops": arguments.ops + (arguments.warmup if bounded else 0),
@@ -73,7 +73,6 @@ def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
         "timeout_ns": 60 * 10**9, "repair": BOUNDED.get(algorithm, "0"),
         "groups": arguments.groups
         if algorithm == "hierarchical_transpose" else 1}
-    return {name: str(value) for name, value in options.items()}
 
 
 def row(own: Sequence[Job], reports: Sequence[dict],

@@ -5,13 +5,19 @@ import concurrent.futures
 import json
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 from front_end.children import end, with_parent
 from front_end.errors import UserError
+from front_end.progress import Bar
 
 TARGET = "//tests/sim:measure"
 WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
+
+
+def text_of(options: Mapping[str, object]) -> str:
+    """What --options takes."""
+    return " ".join(f"{name}={value}" for name, value in options.items())
 
 
 class Simulator:
@@ -35,14 +41,16 @@ class Simulator:
         end(running)
         self._pool.shutdown(cancel_futures=True)
 
-    def run(self, jobs: Sequence[Sequence[str]],
-            done: Callable[[], None]) -> list[dict]:
-        """What it prints with each of these arguments, in order; calls `done`
-        after each."""
+    def run(self, jobs: Sequence[Sequence[str]]) -> list[dict]:
+        """What it prints with each of these arguments, in order."""
         futures = [self._pool.submit(self._one, job) for job in jobs]
-        for future in concurrent.futures.as_completed(futures):
-            future.result()
-            done()
+        with Bar() as bar:
+            bar.show("simulating", completed=0, total=len(jobs))
+            for finished, future in enumerate(
+                    concurrent.futures.as_completed(futures), 1):
+                future.result()
+                bar.show(f"run {finished} of {len(jobs)}", completed=finished,
+                         total=len(jobs))
         return [future.result() for future in futures]
 
     def _one(self, arguments: Sequence[str]) -> dict:

@@ -87,17 +87,19 @@ void ExactJob::next(int rank, int op) {
 void ExactJob::enter(int rank, int op) {
   Op* const entered = opAt(op);
   entered->entered[rank] = events_.now();
-  for (const uint32_t message : first_[rank]) {
-    leave(op, message);
-  }
+  leaveAll(op, first_[rank]);
   for (const uint32_t gate : gatesOf_[rank]) {
     if (entered->arrivals[gate] == 0) {
-      for (const uint32_t message : behind_[gate]) {
-        leave(op, message);
-      }
+      leaveAll(op, behind_[gate]);
     }
   }
   returnIfDone(rank, op);
+}
+
+void ExactJob::leaveAll(int op, const std::vector<uint32_t>& messages) {
+  for (const uint32_t message : messages) {
+    leave(op, message);
+  }
 }
 
 void ExactJob::leave(int op, uint32_t index) {
@@ -122,8 +124,9 @@ void ExactJob::pump(int from, int to) {
     connection.underWay += bytes;
     const TimePoint arrives = network_.carry(
         from, to, static_cast<size_t>(static_cast<double>(bytes) * kOnWire));
-    events_.at(arrives,
-               [this, op, message, last] { arrived(op, message, last); });
+    if (last) {
+      events_.at(arrives, [this, op, message] { arrived(op, message); });
+    }
     events_.at(arrives + options_.delay, [this, from, to, bytes] {
       connections_[{from, to}].underWay -= bytes;
       pump(from, to);
@@ -131,10 +134,7 @@ void ExactJob::pump(int from, int to) {
   }
 }
 
-void ExactJob::arrived(int op, uint32_t index, bool last) {
-  if (!last) {
-    return;
-  }
+void ExactJob::arrived(int op, uint32_t index) {
   const MessageGraph::Message& message = graph_.messages()[index];
   Op* const at = opAt(op);
   at->owed[message.to]--;

@@ -49,9 +49,10 @@ class ExactJob {
   Op* opAt(int op);
   void next(int rank, int op);
   void enter(int rank, int op);
+  void leaveAll(int op, const std::vector<uint32_t>& messages);
   void leave(int op, uint32_t message);
   void pump(int from, int to);
-  void arrived(int op, uint32_t message, bool last);
+  void arrived(int op, uint32_t message);
   void open(int op, uint32_t gate);
   void returnIfDone(int rank, int op);
 

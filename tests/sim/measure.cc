@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs one simulated job and prints what it came to, for benchmark/ablate and
-// benchmark/experiments.
+// benchmark/simulate.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
