@@ -115,16 +115,20 @@ struct SimOptions {
 
   // Whether something happens for which a call may throw. Loss alone is no
   // cause: but where much is missing the job may halt, as where groups' sums
-  // are not repaired and take longer than was learned. Nor is a full arena, but
-  // where threads' ops are bounded at one rank, which keeps what it can of its
-  // shard, and still exact at another.
+  // are not repaired and take longer than was learned, or where small ops do
+  // not end early, so that who has lost a packet is late for the next op. Nor
+  // is a full arena, but where threads' ops are bounded at one rank, which
+  // keeps what it can of its shard, and still exact at another, or where what
+  // was lost finds no room for so long that the next op times out.
   bool callsMayFail() const {
-    const bool muchMayLack =
-        protocol.haltLoss < 0.5 || protocol.boundScatter > Duration{0} ||
-        loss >= 0.05 || lateOps > 0 ||
-        (groups > 1 && protocol.repair == RepairPolicy::kNone);
+    const bool muchMayLack = protocol.haltLoss < 0.5 ||
+                             protocol.boundScatter > Duration{0} ||
+                             loss >= 0.05 || lateOps > 0 ||
+                             (protocol.repair == RepairPolicy::kNone &&
+                              (groups > 1 || (loss > 0 && !protocol.early)));
     const bool mayHalt = protocol.haltLoss > 0 && muchMayLack;
-    const bool mayLack = threads > 1 && arenaBytes < (1 << 20);
+    const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
+    const bool mayLack = tooSmall && (threads > 1 || loss > 0);
     return crashes >= 0 || neverEnters >= 0 || slow >= 0 || disagrees >= 0 ||
            otherwise >= 0 || partitionFor > Duration{0} || mayHalt || mayLack;
   }
