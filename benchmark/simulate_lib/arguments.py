@@ -6,11 +6,18 @@ import os
 from collections.abc import Sequence
 
 from front_end.options import check_writable, list_of, one_of, positive
+from lab_lib.environments import ENVIRONMENTS
 
 from .jobs import ALGORITHMS, why_not
 from .simulator import WARMUP_OPS
 
 _RANKS_MAX = 4096
+# Networks that the simulator knows: TCP flows are not among what it does.
+_LABS = {name: environment for name, environment in ENVIRONMENTS.items()
+         if not environment.flows}
+# Without --lab, which says all of that.
+_NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": 1.0,
+            "every": 10.0}
 
 _DESCRIPTION = """\
 Allreduces of any number of ranks, in virtual time on one simulated switch:
@@ -33,6 +40,7 @@ what the columns mean
 examples
   benchmark/simulate --ranks 8,64 --algorithms ring,tree,optireduce:none
   benchmark/simulate --ranks 256 --gbit 100 --tail 3 --json rows.json
+  benchmark/simulate --ranks 8 --lab p3 --algorithms ring,optireduce:none
 
 exit code
   0 all was simulated; 1 some job failed, which is named; 2 wrong arguments
@@ -89,20 +97,24 @@ def _parser() -> argparse.ArgumentParser:
         help="the seeds 1 to N (default: 1)")
     network = parser.add_argument_group("on which network")
     network.add_argument(
-        "--gbit", type=positive(float), default=10.0, metavar="G",
+        "--lab", type=one_of(tuple(_LABS)), metavar="NAME",
+        help="links and other people's traffic as in benchmark/compare --lab: "
+        f"{', '.join(_LABS)}")
+    network.add_argument(
+        "--gbit", type=positive(float), metavar="G",
         help="of each rank's link, in Gbit/s (default: 10)")
     network.add_argument(
-        "--mtu", type=positive(int), default=9000, metavar="BYTES",
+        "--mtu", type=positive(int), metavar="BYTES",
         help="of optireduce's packets (default: 9000)")
     network.add_argument(
-        "--latency", type=positive(float), default=50.0, metavar="US",
+        "--latency", type=positive(float), metavar="US",
         help="what a way from rank to rank takes in the middle, links and "
         "queues apart, in microseconds (default: 50)")
     network.add_argument(
-        "--tail", type=_tail, default=1.0, metavar="P99/50",
+        "--tail", type=_tail, metavar="P99/50",
         help="how much longer one way of a hundred takes (default: 1)")
     network.add_argument(
-        "--every", type=positive(float), default=10.0, metavar="MS",
+        "--every", type=positive(float), metavar="MS",
         help="for how long a way stays as it is (default: 10)")
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
@@ -115,6 +127,27 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _complete_network(parser: argparse.ArgumentParser,
+                      arguments: argparse.Namespace) -> None:
+    """The lab's environment, or the network's defaults."""
+    if not arguments.lab:
+        for name, default in _NETWORK.items():
+            if getattr(arguments, name) is None:
+                setattr(arguments, name, default)
+        if not 576 <= arguments.mtu <= 65535:
+            parser.error(
+                f"--mtu {arguments.mtu}: has to be from 576 to 65535")
+        return
+    arguments.lab = _LABS[arguments.lab]
+    for name in _NETWORK:
+        if getattr(arguments, name) is not None:
+            parser.error(f"--{name}: --lab {arguments.lab.name} says that; "
+                         "leave out one of them")
+    if min(arguments.ranks) < arguments.lab.hosts_min:
+        parser.error(f"--ranks {min(arguments.ranks)}: --lab "
+                     f"{arguments.lab.name} takes {arguments.lab.hosts_min}")
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Ends the process where something is wrong."""
     parser = _parser()
@@ -124,8 +157,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             why = why_not(arguments, algorithm, ranks)
             if why:
                 parser.error(f"--algorithms: {algorithm} {why}, not {ranks}")
-    if not 576 <= arguments.mtu <= 65535:
-        parser.error(f"--mtu {arguments.mtu}: has to be from 576 to 65535")
+    _complete_network(parser, arguments)
     if arguments.json is not None:
         check_writable(parser, "--json", arguments.json)
     arguments.processes = arguments.processes or os.cpu_count() or 1

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from compare_lib.percentiles import percentile, percentiles
 
+from .lab import options_of, slot_bytes
 from .simulator import text_of
 
 # Over ideal connections, in tests/sim/message_graph.h.
@@ -17,8 +18,6 @@ BOUNDED = {"optireduce:none": "0", "optireduce:broadcast": "1",
 ALGORITHMS = (*EXACT, *BOUNDED)
 
 _QUEUE_MS = 4  # what a port's queue holds, in time
-_HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
-_SLOT_STEP = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,24 +54,32 @@ def why_not(arguments: argparse.Namespace, algorithm: str,
 
 def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
              seed: int) -> dict[str, object]:
-    per_second = arguments.gbit * 1e9 / 8
     bounded = algorithm in BOUNDED
-    slot = (arguments.mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
+    ops = arguments.ops + (arguments.warmup if bounded else 0)
+    network = (
+        options_of(arguments.lab, seed, arguments.elements, ops, ranks)
+        if arguments.lab else _network(arguments, ranks, seed, ops))
+    return network | {
+        "no_data": 1, "warmup_ops": arguments.warmup,
+        "timeout_ns": 60 * 10**9, "repair": BOUNDED.get(algorithm, "0"),
+        "groups": arguments.groups
+        if algorithm == "hierarchical_transpose" else 1}
+
+
+def _network(arguments: argparse.Namespace, ranks: int, seed: int,
+             ops: int) -> dict[str, object]:
+    per_second = arguments.gbit * 1e9 / 8
     return {
-        "seed": seed, "ranks": ranks, "one_shape": 1, "no_data": 1,
-        "elements_max": arguments.elements,
-        "ops": arguments.ops + (arguments.warmup if bounded else 0),
-        "warmup_ops": arguments.warmup, "slot_bytes": slot,
+        "seed": seed, "ranks": ranks, "one_shape": 1,
+        "elements_max": arguments.elements, "ops": ops,
+        "slot_bytes": slot_bytes(arguments.mtu),
         "bytes_per_second": per_second,
         "queue_bytes": round(per_second * _QUEUE_MS / 1000),
         "path_delay_ns": round(arguments.latency * 1000),
         "path_tail": arguments.tail, "delay_ns": 1000,
         "path_every_ns": round(arguments.every * 1e6),
         "wakes_every_ns": 20000, "window_bytes": 2 << 20,
-        "window_bytes_min": 65536, "arena_bytes": 1 << 30,
-        "timeout_ns": 60 * 10**9, "repair": BOUNDED.get(algorithm, "0"),
-        "groups": arguments.groups
-        if algorithm == "hierarchical_transpose" else 1}
+        "window_bytes_min": 65536, "arena_bytes": 1 << 30}
 
 
 def row(own: Sequence[Job], reports: Sequence[dict],
@@ -83,7 +90,8 @@ def row(own: Sequence[Job], reports: Sequence[dict],
               for text in (*report["errors"], *report["violations"])]
     return {
         "algorithm": own[0].algorithm, "ranks": own[0].ranks,
-        "elements": arguments.elements, "gbit": arguments.gbit,
+        "elements": arguments.elements,
+        "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
         "latency_us": arguments.latency, "tail": arguments.tail,
         "every_ms": arguments.every, "seeds": len(own),
         "iterations": len(times), "p50_ms": percentile(times, 0.5),

@@ -12,6 +12,11 @@ namespace {
 constexpr TimePoint kStart{std::chrono::seconds(1)};
 constexpr size_t kFrameBytes = 66;  // Ethernet, IP and UDP around a datagram
 
+// Of these bits: evenly between 0, which it never is, and 1.
+double unit(uint64_t bits) {
+  return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
+}
+
 }  // namespace
 
 Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
@@ -52,9 +57,10 @@ Duration Network::way(int from, int to) const {
   const auto period = static_cast<uint64_t>(events_->now().time_since_epoch() /
                                             options_.pathEvery);
   const uint64_t pair = static_cast<uint64_t>(from) << 32 | to;
-  std::minstd_rand random(
-      static_cast<uint32_t>(mix(options_.seed ^ mix(pair ^ mix(period)))));
-  const double normal = std::normal_distribution<>()(random);
+  // As Box and Muller draw from a normal distribution.
+  const uint64_t seed = options_.seed ^ mix(pair ^ mix(period));
+  const double radius = std::sqrt(-2 * std::log(unit(mix(seed))));
+  const double normal = radius * std::cos(2 * M_PI * unit(mix(seed + 1)));
   return options_.delay +
          wholeNanoseconds(
              options_.pathDelay *

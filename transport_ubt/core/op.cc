@@ -42,6 +42,12 @@ Op::Op(const Setup& setup,
       exchangeProgress_(ranks_.grouped() ? setup.size : 0,
                         setup.options->marks),
       broadcastProgress_(setup.size, setup.options->marks),
+      announces_(setup.size),
+      scatterRepairs_(setup.size),
+      resultRepairs_(setup.size),
+      sumRepairs_(setup.size),
+      doneQueries_(setup.size),
+      closedNotices_(setup.size),
       started_(now) {
   const int own = ranks_.place();
   peers_.reserve(setup.size);
@@ -80,7 +86,9 @@ size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
   size_t bytes = sizeof(Op) + kNodeBytes + ranks.size() * sizeof(Peer) +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
                  BroadcastStage::bytesFor(layout, own, ranks.members()) +
-                 2 * StageProgress::bytesFor(ranks.size());
+                 2 * StageProgress::bytesFor(ranks.size()) +
+                 (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
+                 Retries::bytesFor(1);
   for (int shard = 0; shard < ranks.members(); shard++) {
     // The queue, and as many bits of slots that came in vain.
     bytes += 2 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
@@ -197,7 +205,7 @@ void Op::noteProgress(TimePoint now) {
     broadcastTook_ = std::max(now - std::max(ownClosed_, entry_), Duration{1});
   }
   if (needsEveryResult() && !reserveRetained()) {
-    if (held_.at == kNever) {
+    if (held_.earliest() == kNever) {
       tellProgress(now);
     }
     return;
@@ -252,7 +260,8 @@ void Op::needsNothing(int rank) {
   Peer& peer = peers_[rank];
   peer.done = true;
   peer.announced = true;
-  peer.announceSeen = true;
+  announceSeen(rank);
+  doneQueries_.stop(rank);
   peer.progress = scatter_.slots();
   peer.queue.stopScatter();
   peer.queue.stopBroadcast();
@@ -265,6 +274,9 @@ void Op::peerGone(int rank, const std::string& why) {
   needsNothing(rank);
   peers_[rank].announced = announced;
   peers_[rank].gone = true;
+  scatterRepairs_.stop(rank);
+  resultRepairs_.stop(rank);
+  sumRepairs_.stop(rank);
   // Where ranks form groups it may be owed by way of others.
   const bool owed = ranks_.grouped() ? !isAllHere()
                                      : !received(rank).all() ||
@@ -307,19 +319,21 @@ void Op::enter(TimePoint now,
     }
     setup_.host->control(
         peer, ControlRecord::announce(setup_.id, setup_.shape), true);
-    schedule(&peers_[peer].announce, now, peer);
+    if (!peers_[peer].announceSeen) {
+      schedule(&announces_, now, peer);
+    }
     if (!ranks_.isMember(peer)) {
       continue;
     }
-    if (repairsBroadcast() && peers_[peer].broadcastRepair.at == kNever) {
+    if (repairsBroadcast() && resultRepairs_.at(peer) == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
       schedule(
-          &peers_[peer].broadcastRepair,
+          &resultRepairs_,
           now + std::min(bounds.scatter + bounds.exchange, kFirstRequestMax),
           peer);
     }
-    if (repairsScatter() && peers_[peer].scatterRepair.at == kNever) {
-      schedule(&peers_[peer].scatterRepair, now, peer);
+    if (repairsScatter() && scatterRepairs_.at(peer) == kNever) {
+      schedule(&scatterRepairs_, now, peer);
     }
   }
   if (broadcast_.complete() && resultsTook_ == Duration{0}) {

@@ -13,51 +13,18 @@
 #include "transport_ubt/core/control.h"
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/exchange_stage.h"
+#include "transport_ubt/core/op_bounds.h"
+#include "transport_ubt/core/op_host.h"
 #include "transport_ubt/core/op_ranks.h"
 #include "transport_ubt/core/op_report.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/retries.h"
 #include "transport_ubt/core/scatter_stage.h"
 #include "transport_ubt/core/send_queue.h"
 #include "transport_ubt/core/stage_progress.h"
 
 namespace ubt {
-
-// How long the stages of one op may take, as this rank sees it.
-struct OpBounds {
-  bool warmup = true;
-  Duration scatter{0};    // from the owner's start, and see setScatterDeadline
-  Duration exchange{0};   // on top of it; zero where ranks form no groups
-  Duration broadcast{0};  // on top of both
-  // When an owner gives up other groups' sums, from its start.
-  Duration exchangeEnd{0};
-  // The call's own end, from local entry at the latest (setEndDeadline).
-  Duration end{0};
-  Duration limit{0};  // likewise, if it needs every result: its timeout
-  // How long to wait for the last of a stage (StageProgress); zero: no less.
-  Duration scatterPatience{0};
-  Duration broadcastPatience{0};
-};
-
-// What an op needs of the context it belongs to.
-class OpHost {
- public:
-  virtual ~OpHost() = default;
-  // Queues a record. `urgent`: do not wait for other records to share a
-  // datagram with.
-  virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
-  // How long to wait for a peer's answer before asking again.
-  virtual Duration retryAfter(int peer) const = 0;
-  // When anything came from a peer last.
-  virtual TimePoint lastHeard(int peer) const = 0;
-  // What to suspect of a peer that has never been heard over UDP; empty if it
-  // has been.
-  virtual std::string silence(int peer) const = 0;
-  // Whether a peer hears what this rank sends to all at once.
-  virtual bool hearsGroup(int peer) const = 0;
-  // The arena has no room: drop what can be asked for again.
-  virtual bool makeRoom() = 0;
-};
 
 // One slot on its way out. `payload` is valid until the next call into the op.
 struct DataSend {
@@ -120,7 +87,10 @@ class Op {
   void announced(TimePoint now, int peer, const OpShape& shape);
   // A rank, maybe the own, brings another shape: the op fails here.
   void disagree(int rank, const OpShape& shape);
-  void announceSeen(int peer) { peers_[peer].announceSeen = true; }
+  void announceSeen(int peer) {
+    peers_[peer].announceSeen = true;
+    announces_.stop(peer);
+  }
   Counter data(TimePoint now,
                const PacketHeader& header,
                const std::byte* payload,
@@ -231,10 +201,6 @@ class Op {
   bool warmup() const { return bounds_.warmup; }
 
  private:
-  struct Retry {
-    TimePoint at = kNever;
-    uint32_t tries = 0;
-  };
   // What the bucket's part is that the peer owns.
   enum class Part : uint8_t { kAsBrought, kContribution, kPlainResult };
   struct Peer {
@@ -250,11 +216,6 @@ class Op {
     Part part = Part::kAsBrought;
     // It has all of our shard's slots below; a co-owner, of our group's sums.
     uint32_t progress = 0;
-    Retry announce;
-    Retry scatterRepair;    // we lack its contributions
-    Retry broadcastRepair;  // we lack its results, or its group's sums
-    Retry doneQuery;
-    Retry closedNotice;  // rate limit
     StageBytes scatter;
     StageBytes broadcast;  // of a co-owner: the exchange stage
     // Slots that came and were not taken; sized on first use.
@@ -294,7 +255,6 @@ class Op {
     return scatter_.closed() && exchanged() && broadcast_.complete();
   }
   const BitSet& received(int rank) const;
-  bool isAwaited(int rank) const;
   bool owesContributions(int rank) const;
   bool takesSlots(int rank) const {
     return ranks_.isMember(rank) || ranks_.isCoOwner(rank);
@@ -326,8 +286,22 @@ class Op {
   void noteContributions(TimePoint now);
   void finish(EndedBy endedBy);
   void fail(const std::string& why);
-  void schedule(Retry* retry, TimePoint now, int peer);
+  void schedule(Retries* retries, TimePoint now, int peer);
+  void restart(Retries* retries, TimePoint now, int peer);
   void askAgain(int peer, Stage stage, const BitSet& have);
+  // What is said again to ranks that do not answer.
+  bool announces() const { return entered_ && !returned_; }
+  bool asksForContributions() const {
+    return !scatter_.closed() && repairsScatter();
+  }
+  bool asksForResults() const {
+    return entered_ && !finished_ && repairsBroadcast();
+  }
+  // Once there is one of the own group to add them to.
+  bool asksForSums() const {
+    return scatter_.closed() && !exchanged() && repairsBroadcast();
+  }
+  void sayAgain(TimePoint now);
   bool excuse(TimePoint now);
   TimePoint scatterEarlyEnd() const;
   TimePoint broadcastEarlyEnd() const;
@@ -353,6 +327,12 @@ class Op {
   StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;
   std::vector<Peer> peers_;
+  Retries announces_;
+  Retries scatterRepairs_;  // of ranks whose contributions are lacking
+  Retries resultRepairs_;
+  Retries sumRepairs_;  // of co-owners, whose groups' sums are lacking
+  Retries doneQueries_;
+  Retries closedNotices_;   // rate limit
   int groupPeers_ = 0;      // in the group
   uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
@@ -362,7 +342,7 @@ class Op {
   TimePoint scatterDeadline_ = kNever;
   TimePoint exchangeDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
-  Retry held_;  // complete, but others lack what the arena could not keep
+  Retries held_{1};  // complete, but others lack what the arena could not keep
   bool excused_ = false;  // a bound that was missed once, no more
   Duration scatterExcuse_{0};
   bool scatterExpired_ = false;

@@ -40,13 +40,6 @@ const BitSet& Op::received(int rank) const {
                                 : kNothing;
 }
 
-// Whether what a rank has to send to here beside contributions is wanted yet.
-// Of sums that is so once there is one of the own group to add them to.
-bool Op::isAwaited(int rank) const {
-  return ranks_.isMember(rank) ? entered_ && !finished_
-                               : scatter_.closed() && !exchanged();
-}
-
 bool Op::owesContributions(int rank) const {
   return ranks_.isMember(rank) &&
          !scatter_.contributed(ranks_.placeOf(rank)).all();
@@ -103,9 +96,8 @@ void Op::slotsClosed(TimePoint now) {
 // From now on sums of other groups are what is waited for.
 void Op::awaitSums(TimePoint now) {
   for (int rank = 0; rank < setup_.size; rank++) {
-    Retry& repair = peers_[rank].broadcastRepair;
-    if (ranks_.isCoOwner(rank) && repair.at == kNever) {
-      schedule(&repair, now, rank);
+    if (ranks_.isCoOwner(rank) && sumRepairs_.at(rank) == kNever) {
+      schedule(&sumRepairs_, now, rank);
     }
   }
 }
@@ -170,8 +162,7 @@ Counter Op::sumData(TimePoint now,
   peer.broadcast.received += bytes;
   peer.broadcast.repaired += header.repair ? bytes : 0;
   exchangeProgress_.arrived(now, rank, header.lastPercentile);
-  peer.broadcastRepair.tries = 0;
-  schedule(&peer.broadcastRepair, now, rank);
+  restart(&sumRepairs_, now, rank);
   noteExchange(now);
   noteProgress(now);
   return Counter::kAcceptedData;

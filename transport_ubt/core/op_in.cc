@@ -74,12 +74,13 @@ Counter Op::scatterData(TimePoint now,
         peer.scatter.late += bytes;
         scatterCutShort_ = scatterExpired_ && !scatterEarly_;
       }
-      if (now >= peer.closedNotice.at || peer.closedNotice.at == kNever) {
+      if (const TimePoint next = closedNotices_.at(header.source);
+          now >= next || next == kNever) {
         setup_.host->control(
             header.source,
             ControlRecord::about(ControlType::kClosed, setup_.id),
             true);
-        schedule(&peer.closedNotice, now, header.source);
+        schedule(&closedNotices_, now, header.source);
       }
       return Counter::kLateData;
     case ScatterStage::Outcome::kAccepted:
@@ -94,8 +95,7 @@ Counter Op::scatterData(TimePoint now,
   }
   scatterProgress_.arrived(now, header.source, header.lastPercentile);
   if (repairsScatter()) {
-    peer.scatterRepair.tries = 0;
-    schedule(&peer.scatterRepair, now, header.source);
+    restart(&scatterRepairs_, now, header.source);
   }
   if (scatterProgress_.owed(header.source) == 0) {
     noteContributions(now);  // it may have been the last to wait for
@@ -149,15 +149,15 @@ Counter Op::broadcastData(TimePoint now,
   if (header.partial) {
     broadcast_.markPartial(owner, header.slot);
   }
-  peer.announceSeen = true;  // or its scatter stage ended without us anyway
+  // Or its scatter stage ended without us anyway.
+  announceSeen(header.source);
   peer.broadcast.received += bytes;
   peer.broadcast.repaired += header.repair ? bytes : 0;
   broadcastProgress_.arrived(now, header.source, header.lastPercentile);
   if (firstResult_ == kNever) {
     firstResult_ = now;
   }
-  peer.broadcastRepair.tries = 0;
-  schedule(&peer.broadcastRepair, now, header.source);
+  restart(&resultRepairs_, now, header.source);
   if (bucket_ != nullptr && taken.all()) {
     invert(owner);  // now, while others' results are still on their way
   }

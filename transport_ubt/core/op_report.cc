@@ -83,10 +83,10 @@ void Op::settleScatter() {
     return;
   }
   scatterSettled_ = true;
+  scatterRepairs_.stopAll();
   Loss loss;
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
-    peer.scatterRepair.at = kNever;
     if (rank != setup_.rank && ranks_.isMember(rank)) {
       StageBytes& bytes = peer.scatter;
       bytes.refused = refused(peer.scatterInVain,
@@ -239,8 +239,6 @@ OpReport Op::leave(TimePoint now) {
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
     peer.queue.stopScatter();
-    peer.announce.at = kNever;
-    peer.broadcastRepair.at = kNever;
     report.scatter.push_back(peer.scatter);
     report.broadcast.push_back(peer.broadcast);
     report.contributors.push_back(ranks_.isMember(rank)
@@ -255,7 +253,7 @@ OpReport Op::leave(TimePoint now) {
     setup_.host->control(
         rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
     if (!peer.done) {
-      schedule(&peer.doneQuery, now, rank);
+      schedule(&doneQueries_, now, rank);
     }
   }
   return report;

@@ -46,7 +46,7 @@ void Op::tellProgress(TimePoint now) {
       setup_.host->control(peer, record, true);
     }
   }
-  schedule(&held_, now, setup_.rank == 0 ? 1 : 0);
+  held_.schedule(0, now, setup_.host->retryAfter(setup_.rank == 0 ? 1 : 0));
 }
 
 uint32_t Op::dropEarly() {

@@ -10,17 +10,21 @@
 namespace ubt {
 namespace {
 
-// Requests are repeated with doubling pauses up to this many times the first.
-constexpr uint32_t kBackoffMax = 5;
 // Ranges one request may name; the rest waits for the next.
 constexpr int kRepairRangesMax = 16;
 
 }  // namespace
 
-void Op::schedule(Retry* retry, TimePoint now, int peer) {
-  retry->at = now + setup_.host->retryAfter(peer) *
-                        (1 << std::min(retry->tries, kBackoffMax));
-  retry->tries++;
+void Op::schedule(Retries* retries, TimePoint now, int peer) {
+  if (!peers_[peer].gone) {
+    retries->schedule(peer, now, setup_.host->retryAfter(peer));
+  }
+}
+
+void Op::restart(Retries* retries, TimePoint now, int peer) {
+  if (!peers_[peer].gone) {
+    retries->restart(peer, now, setup_.host->retryAfter(peer));
+  }
 }
 
 // Where contributions are asked for again, their senders' silence is no end.
@@ -53,25 +57,23 @@ TimePoint Op::nextDeadline() const {
                              exchangeDeadline_,
                              exchangeEarlyEnd()});
   if (entered_ && !finished_) {
-    next = std::min({next, endDeadline_, held_.at, broadcastEarlyEnd()});
+    next =
+        std::min({next, endDeadline_, held_.earliest(), broadcastEarlyEnd()});
   }
-  for (int rank = 0; rank < setup_.size; rank++) {
-    const Peer& peer = peers_[rank];
-    if (peer.gone) {
-      continue;
-    }
-    if (!returned_ && entered_ && !peer.announceSeen) {
-      next = std::min(next, peer.announce.at);
-    }
-    if (!scatter_.closed() && repairsScatter()) {
-      next = std::min(next, peer.scatterRepair.at);
-    }
-    if (isAwaited(rank) && repairsBroadcast()) {
-      next = std::min(next, peer.broadcastRepair.at);
-    }
-    if (returned_ && !peer.done) {
-      next = std::min(next, peer.doneQuery.at);
-    }
+  if (announces()) {
+    next = std::min(next, announces_.earliest());
+  }
+  if (asksForContributions()) {
+    next = std::min(next, scatterRepairs_.earliest());
+  }
+  if (asksForResults()) {
+    next = std::min(next, resultRepairs_.earliest());
+  }
+  if (asksForSums()) {
+    next = std::min(next, sumRepairs_.earliest());
+  }
+  if (returned_) {
+    next = std::min(next, doneQueries_.earliest());
   }
   return next;
 }
@@ -138,41 +140,50 @@ void Op::deadlinePassed(TimePoint now) {
   if (entered_ && !finished_ && now >= endDeadline_) {
     expire(now);
   }
-  if (entered_ && !finished_ && now >= held_.at) {
+  if (entered_ && !finished_ && now >= held_.earliest()) {
     tellProgress(now);
     noteProgress(now);  // the arena may have room by now
   }
-  for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
-    if (rank == setup_.rank || peer.gone) {
-      continue;
-    }
-    if (entered_ && !returned_ && !peer.announceSeen &&
-        now >= peer.announce.at) {
+  sayAgain(now);
+}
+
+void Op::sayAgain(TimePoint now) {
+  if (announces()) {
+    announces_.forDue(now, [&](int rank) {
       setup_.host->control(
           rank, ControlRecord::announce(setup_.id, setup_.shape), true);
-      schedule(&peer.announce, now, rank);
-    }
-    if (!scatter_.closed() && repairsScatter() &&
-        now >= peer.scatterRepair.at) {
-      if (peer.announced && owesContributions(rank)) {
+      schedule(&announces_, now, rank);
+    });
+  }
+  if (asksForContributions()) {
+    scatterRepairs_.forDue(now, [&](int rank) {
+      if (peers_[rank].announced && owesContributions(rank)) {
         askAgain(
             rank, Stage::kScatter, scatter_.contributed(ranks_.placeOf(rank)));
       }
-      schedule(&peer.scatterRepair, now, rank);
-    }
-    if (isAwaited(rank) && repairsBroadcast() &&
-        now >= peer.broadcastRepair.at) {
+      schedule(&scatterRepairs_, now, rank);
+    });
+  }
+  const auto askForSlots = [&](Retries* repairs) {
+    repairs->forDue(now, [&](int rank) {
       if (!received(rank).all()) {
         askAgain(rank, Stage::kBroadcast, received(rank));
       }
-      schedule(&peer.broadcastRepair, now, rank);
-    }
-    if (returned_ && !peer.done && now >= peer.doneQuery.at) {
+      schedule(repairs, now, rank);
+    });
+  };
+  if (asksForResults()) {
+    askForSlots(&resultRepairs_);
+  }
+  if (asksForSums()) {
+    askForSlots(&sumRepairs_);
+  }
+  if (returned_) {
+    doneQueries_.forDue(now, [&](int rank) {
       setup_.host->control(
           rank, ControlRecord::about(ControlType::kDoneQuery, setup_.id), true);
-      schedule(&peer.doneQuery, now, rank);
-    }
+      schedule(&doneQueries_, now, rank);
+    });
   }
 }
 

@@ -97,7 +97,7 @@ bool PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
     return false;
   }
   control_.push_back(record);
-  controlDue_ = std::min(controlDue_, urgent ? now : patience(now));
+  setControlDue(std::min(controlDue_, urgent ? now : patience(now)));
   return true;
 }
 
@@ -106,14 +106,14 @@ void PeerLink::creditBy(TimePoint when) {
     return;
   }
   creditDue_ = true;
-  controlDue_ = std::min(controlDue_, when);
+  setControlDue(std::min(controlDue_, when));
 }
 
 bool PeerLink::controlOut(TimePoint now,
                           Duration late,
                           const Extra& credit,
                           OutPacket* out) {
-  controlDue_ = kNever;
+  setControlDue(kNever);
   if (control_.empty() && !creditDue_) {
     return false;
   }
@@ -136,7 +136,7 @@ bool PeerLink::controlOut(TimePoint now,
     control_.pop_front();
   }
   if (!control_.empty()) {
-    controlDue_ = now;
+    setControlDue(now);
   }
   PacketHeader header;
   header.type = PacketType::kControl;
@@ -218,8 +218,7 @@ Duration PeerLink::retryAfter() const {
 void PeerLink::close() {
   closed_ = true;
   control_.clear();
-  controlDue_ = kNever;
-  blockedRetry = kNever;
+  setControlDue(kNever);
 }
 
 }  // namespace ubt

@@ -10,6 +10,7 @@
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/control.h"
 #include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/deadlines.h"
 #include "transport_ubt/core/packet_auth.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/queueing_delay.h"
@@ -53,6 +54,9 @@ class PeerLink {
     // Where sealed datagrams are decrypted, one at a time; what is longer than
     // this is nobody's. Outlives the link.
     std::vector<std::byte>* opened = nullptr;
+    // Where controlDue() is noted, for `peer`. Outlives the link; null:
+    // nowhere.
+    Deadlines* controlDues = nullptr;
   };
   // What an authentic datagram carries: a part of it, or, decrypted, of
   // Setup::opened.
@@ -128,14 +132,18 @@ class PeerLink {
 
   // When anything authentic came last.
   TimePoint heardAt{};
-  // When to tell the peer (again) that credit is lacking; kNever: it is not.
-  TimePoint blockedRetry = kNever;
 
   // The peer is gone: there is nothing more to say, ever.
   void close();
   bool closed() const { return closed_; }
 
  private:
+  void setControlDue(TimePoint when) {
+    controlDue_ = when;
+    if (setup_.controlDues != nullptr) {
+      setup_.controlDues->set(setup_.peer, when);
+    }
+  }
   void address(PacketHeader header, OutPacket* out) const;
   void tag(const PacketHeader& header,
            const std::byte* payload,

@@ -47,6 +47,8 @@ Session::Session(const Setup& setup, SharedState* shared)
       opened_(setup.options.auth == AuthMode::kAead
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
                   : OutPacket::kHeadBytesMax),
+      controlDues_(setup.size),
+      blocked_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
       classes_{SizeClasses(setup_.options, setup.size),
                SizeClasses(setup_.options, setup.size)},
@@ -70,6 +72,7 @@ Session::Session(const Setup& setup, SharedState* shared)
     link.keys = setup.keys[peer];
     link.auth = setup.options.auth;
     link.opened = &opened_;
+    link.controlDues = &controlDues_;
     link.datagramBytesMax = datagramBytesMax(setup);
     link.sendCredit = credit(peer);
     link.receiveCredit = credit(setup.rank);
@@ -90,6 +93,7 @@ void Session::peerClosed(int peer, const std::string& why) {
     return;
   }
   peers_[peer].close();
+  blocked_.set(peer, kNever);
   multicast_.close(peer);
   if (failure_.empty()) {
     failure_ = why;

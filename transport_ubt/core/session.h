@@ -15,6 +15,7 @@
 #include "transport_ubt/core/control.h"
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/credit.h"
+#include "transport_ubt/core/deadlines.h"
 #include "transport_ubt/core/halt.h"
 #include "transport_ubt/core/lead.h"
 #include "transport_ubt/core/link_rate.h"
@@ -244,6 +245,9 @@ class Session : private OpHost {
   const Setup setup_;
   SharedState* const shared_;
   std::vector<std::byte> opened_;  // one datagram, decrypted
+  Deadlines controlDues_;          // of peers_
+  // When to tell a peer (again) that it gives too little credit.
+  Deadlines blocked_;
   std::vector<PeerLink> peers_;
   Multicast multicast_;
   std::map<OpId, std::unique_ptr<Op>> ops_;

@@ -154,7 +154,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kCredit:
       peers_[peer].send.raise(record.number);
-      peers_[peer].blockedRetry = kNever;
+      blocked_.set(peer, kNever);
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);

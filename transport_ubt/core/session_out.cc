@@ -64,8 +64,8 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   // joined yet; it is told of ops until it answers.
   if (peer.heard() && mayBurst()) {
     if (!peer.send.available()) {
-      if (peer.blockedRetry == kNever && hasData(rank)) {
-        peer.blockedRetry = now + retryAfter(rank);
+      if (blocked_.at(rank) == kNever && hasData(rank)) {
+        blocked_.set(rank, now + retryAfter(rank));
       }
     } else if (dataOut(rank, out)) {
       sendBurstBytes_ += out->headBytes + out->payloadBytes;
@@ -117,11 +117,9 @@ bool Session::dataOut(int rank, OutPacket* out) {
 }
 
 TimePoint Session::nextDeadline() const {
-  TimePoint next = kNever;
-  for (const PeerLink& peer : peers_) {
-    next = std::min({next, peer.controlDue(), peer.blockedRetry});
-  }
-  next = std::min(next, multicast_.nextDeadline());
+  TimePoint next = std::min({controlDues_.earliest(),
+                             blocked_.earliest(),
+                             multicast_.nextDeadline()});
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
   }
@@ -136,20 +134,16 @@ TimePoint Session::nextDeadline() const {
 
 void Session::deadlinePassed(TimePoint now) {
   lastNow_ = now;
-  for (int rank = 0; rank < setup_.size; rank++) {
-    PeerLink& peer = peers_[rank];
-    if (now < peer.blockedRetry) {
-      continue;
+  blocked_.forDue(now, [&](int rank) {
+    const SendCredit& credit = peers_[rank].send;
+    if (credit.available() || !hasData(rank)) {
+      blocked_.set(rank, kNever);
+      return;
     }
-    if (peer.send.available() || !hasData(rank)) {
-      peer.blockedRetry = kNever;
-      continue;
-    }
-    control(rank,
-            {ControlType::kBlocked, {}, {}, peer.send.next(), {}, 0, 0},
-            true);
-    peer.blockedRetry = now + 2 * retryAfter(rank);
-  }
+    control(
+        rank, {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0}, true);
+    blocked_.set(rank, now + 2 * retryAfter(rank));
+  });
   groupDeadline(now);
   for (auto& [id, op] : ops_) {
     if (now >= op->nextDeadline()) {

@@ -53,6 +53,16 @@ class Rows(unittest.TestCase):
         self.assertGreater(transpose, 0)
 
 
+    def test_a_burst_of_the_lab_costs_a_ring_its_tail(self):
+        options = ("--algorithms", "ring", "--ranks", "8", "--elements",
+                   "100000", "--ops", "200")
+        quiet, bursts = (rows_of(*options, "--lab", name)["ring", 8]
+                         for name in ("clean", "p3"))
+        self.assertLess(quiet["p99_ms"], 1.1 * quiet["p50_ms"])
+        self.assertGreater(bursts["p99_ms"], 2 * quiet["p99_ms"])
+        self.assertEqual("p3", bursts["lab"])
+
+
 class Mistakes(unittest.TestCase):
     def test_each_names_culprit_and_remedy(self):
         for argv, culprit, remedy in (
@@ -61,6 +71,9 @@ class Mistakes(unittest.TestCase):
                 (["--ranks", "8,8"], "--ranks", "only once"),
                 (["--tail", "0.5"], "'0.5'", "at least 1"),
                 (["--mtu", "100"], "--mtu 100", "from 576"),
+                (["--lab", "mixed"], "'mixed'", "clean"),
+                (["--lab", "p3", "--gbit", "10"], "--gbit", "leave out one"),
+                (["--lab", "p3", "--ranks", "2"], "--ranks 2", "takes 3"),
                 (["--algorithms", "halving_doubling", "--ranks", "6"],
                  "halving_doubling", "power of 2"),
                 (["--algorithms", "hierarchical_transpose", "--ranks", "6"],

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab's hosts and links, in the simulator."""
+from front_end.errors import EXIT_USAGE, UserError
+from lab_lib import schedule
+from lab_lib.environments import Environment
+from lab_lib.settings import Links, Settings
+
+# What the real transport has there, where the simulator's own defaults suit
+# small jobs: transport_ubt/core/endpoint.h and settings.h.
+_SOCKET = {"window_bytes": 2097152, "window_bytes_min": 65536,
+           "arena_bytes": 268435456}
+_HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
+_SLOT_STEP = 32
+
+
+def slot_bytes(mtu: int) -> int:
+    """What a packet of the protocol's carries."""
+    return (mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
+
+
+def options_of(environment: Environment, seed: int, elements: int, ops: int,
+               ranks: int = Settings.hosts) -> dict[str, object]:
+    """tests/sim/sim_options.h's, by name, of `ops` ops, those of a warm-up
+    counted, on links as the lab has them if nothing else is asked for.
+
+    Raises UserError where the simulator does not know the environment.
+    """
+    links = Links()
+    if environment.flows:
+        raise UserError(f"{environment.name}: the simulator knows no TCP "
+                        "flows; try --in lab", EXIT_USAGE)
+    options: dict[str, object] = {
+        "seed": seed, "ranks": ranks, "one_shape": 1,
+        "elements_max": elements, "ops": ops,
+        "slot_bytes": slot_bytes(links.mtu),
+        "bytes_per_second": links.rate_mbit * 1e6 / 8,
+        "queue_bytes": links.queue_bytes, "loss": environment.loss}
+    bursts = environment.bursts
+    if bursts:
+        options |= {
+            "burst_every_ns": _ns(bursts.period_s),
+            "burst_least_ns": _ns(bursts.seconds[0]),
+            "burst_most_ns": _ns(bursts.seconds[1]),
+            "burst_sources": bursts.sources, "burst_share": bursts.share}
+    late = schedule.late(environment, seed, ranks)
+    if late:
+        options |= {"late_rank": late.host, "late_ops": late.share,
+                    "late_by_ns": _ns(late.seconds)}
+    return options | _SOCKET
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)

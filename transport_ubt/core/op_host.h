@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/control.h"
+
+namespace ubt {
+
+// What an op needs of the context it belongs to.
+class OpHost {
+ public:
+  virtual ~OpHost() = default;
+  // Queues a record. `urgent`: do not wait for other records to share a
+  // datagram with.
+  virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
+  // How long to wait for a peer's answer before asking again.
+  virtual Duration retryAfter(int peer) const = 0;
+  // When anything came from a peer last.
+  virtual TimePoint lastHeard(int peer) const = 0;
+  // What to suspect of a peer that has never been heard over UDP; empty if it
+  // has been.
+  virtual std::string silence(int peer) const = 0;
+  // Whether a peer hears what this rank sends to all at once.
+  virtual bool hearsGroup(int peer) const = 0;
+  // The arena has no room: drop what can be asked for again.
+  virtual bool makeRoom() = 0;
+};
+
+}  // namespace ubt
