@@ -119,8 +119,9 @@ def make_parser():
     out = parser.add_argument_group("results")
     out.add_argument(
         "--json", metavar="FILE",
-        help="write all rows, as a list, and the percentiles 0 to 100 of each "
-        "(with --rank: rank 0 alone does)")
+        help="write all rows, as a list, with the percentiles 0 to 100 of each "
+        "and what the largest process has had in memory by then, at most, for "
+        "all algorithms together (with --rank: rank 0 alone does)")
     out.add_argument(
         "--plot", type=picture, metavar="FILE.png",
         help="draw the distributions of latencies (likewise)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark/comparison/comparison.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -27,6 +28,14 @@ double cpuSeconds(clockid_t clock) {
   timespec now = {};
   clock_gettime(clock, &now);
   return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+// What this process had in memory when it had most.
+double peakResidentBytes() {
+  constexpr double kUnit = 1024;  // Linux counts KiB
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return kUnit * usage.ru_maxrss;
 }
 
 }  // namespace
@@ -231,8 +240,8 @@ void Comparison::finish() {
                                     measured.driftElements,
                                     errors.squares,
                                     errors.sumSquares});
-    const auto maxima =
-        control_.max({measured.boundUs, measured.verified ? 0.0 : 1.0});
+    const auto maxima = control_.max(
+        {measured.boundUs, measured.verified ? 0.0 : 1.0, peakResidentBytes()});
     measured.cpuSeconds = std::max(sums[0], 0.0);
     measured.missingPairs = sums[1];
     measured.driftElements = sums[2];
@@ -245,6 +254,7 @@ void Comparison::finish() {
         iterations * elements * control_.size() * control_.size();
     measured.boundUs = maxima[0];
     measured.verified = maxima[1] == 0;
+    measured.peakResidentBytes = maxima[2];
   }
 }
 

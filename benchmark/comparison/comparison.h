@@ -37,6 +37,9 @@ struct Measured {
   double meanSquaredError = 0;
   double worstSquaredError = 0;  // of an iteration's worst element, on average
   bool verified = true;
+  // Of the process that has had most in memory since it began: all contenders
+  // together, inputs and what verifies results included.
+  double peakResidentBytes = 0;
 };
 
 // Runs all contenders at one size, interleaved: a turn of each, again and

@@ -40,6 +40,7 @@ Json rowOf(const AlgorithmSpec& spec,
   row["algbw_bytes_per_s"] = algbw;
   row["busbw_bytes_per_s"] = algbw * busFactor;
   row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;
+  row["peak_resident_bytes"] = static_cast<size_t>(measured.peakResidentBytes);
   row["loss_fraction"] = measured.missingPairs / measured.expectedPairs;
   row["drift_fraction"] =
       measured.driftElements / (iterations * ranks * elements);

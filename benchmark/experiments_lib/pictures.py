@@ -46,13 +46,17 @@ class Pictures:
         return f"![{caption}]({path})\n"
 
 
-_COLOURS = ("ring", "ring_chunked", "halving_doubling", "bcube", "tree",
-            "transpose", "optireduce:none", "optireduce:broadcast")
+_COLOURS = {
+    **{name: f"C{number}" for number, name in enumerate((
+        "ring", "ring_chunked", "halving_doubling", "bcube", "tree",
+        "transpose", "optireduce:none", "optireduce:broadcast",
+        "parameter_server", "hierarchical_transpose"))},  # C10 is C0
+    "optireduce": "black", "optireduce:both": "navy"}
 
 
 def colour(algorithm: str) -> str:
     """The same in all pictures."""
-    return f"C{_COLOURS.index(algorithm)}"
+    return _COLOURS[algorithm]
 
 
 def distributions(rows: Iterable[Mapping]) -> Callable[[Any], None]:

@@ -10,7 +10,7 @@ from .pictures import Pictures, distributions
 
 def _parts(quick: bool) -> Sequence[Part]:
     return [in_lab.comparison("late-rank", "straggler", in_lab.FEW,
-                              6 if quick else 60)]
+                              6 if quick else 30)]
 
 
 def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:

@@ -28,13 +28,13 @@ def _parts(quick: bool) -> Sequence[Part]:
     for environment in _ENVIRONMENTS:
         parts += [in_lab.comparison(_name(environment, ranks, _FLOATS),
                                     environment, _ALL, seconds, ranks)
-                  for ranks, seconds in ((8, 20), (4, 12), (2, 12))
+                  for ranks, seconds in ((8, 14), (4, 6), (2, 5))
                   if ranks >= _RANKS_MIN.get(environment, 2)]
         parts += [in_lab.comparison(_name(environment, 8, elements),
-                                    environment, in_lab.FEW, 10, 8, elements)
+                                    environment, in_lab.FEW, 4, 8, elements)
                   for elements in _SIZES]
     parts += [in_lab.comparison(_name(environment, 8, _LARGE), environment,
-                                in_lab.FEW, 60, 8, _LARGE)
+                                in_lab.FEW, 30, 8, _LARGE)
               for environment in ("clean", "p3")]
     return parts
 

@@ -25,11 +25,12 @@ def _rows(arguments: argparse.Namespace, measure: str) -> list[dict]:
 
 
 def _render(rows: Sequence[dict]) -> str:
-    lines = [["algorithm", "ranks", "n", "p50 ms", "p99 ms", "lost"]]
+    lines = [["algorithm", "ranks", "tail", "n", "p50 ms", "p99 ms", "lost"]]
     for own in rows:
         lost = own["loss_fraction"]
         lines.append([
-            own["algorithm"], str(own["ranks"]), str(own["iterations"]),
+            own["algorithm"], str(own["ranks"]),
+            own["lab"] or f"{own['tail']:g}", str(own["iterations"]),
             three_digits(own["p50_ms"]), three_digits(own["p99_ms"]),
             "0" if lost == 0 else f"{lost:.2g}"])
     return "\n".join(align(lines, 1)) + "\n"

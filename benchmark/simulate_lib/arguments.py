@@ -16,8 +16,8 @@ _RANKS_MAX = 4096
 _LABS = {name: environment for name, environment in ENVIRONMENTS.items()
          if not environment.flows}
 # Without --lab, which says all of that.
-_NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": 1.0,
-            "every": 10.0}
+_NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
+            "every": 10.0, "window": 2 << 20}
 
 _DESCRIPTION = """\
 Allreduces of any number of ranks, in virtual time on one simulated switch:
@@ -33,6 +33,7 @@ algorithms
   optireduce:none, optireduce:broadcast, optireduce:both
 
 what the columns mean
+  tail       of ways, or the lab's environment
   p50, p99   ms of an allreduce, at its slowest rank; of optireduce after its
              warm-up
   lost       share of (contributor, element) pairs that results lack
@@ -111,11 +112,16 @@ def _parser() -> argparse.ArgumentParser:
         help="what a way from rank to rank takes in the middle, links and "
         "queues apart, in microseconds (default: 50)")
     network.add_argument(
-        "--tail", type=_tail, metavar="P99/50",
+        "--tail", type=list_of(_tail, "tail"), metavar="P99/50,...",
         help="how much longer one way of a hundred takes (default: 1)")
     network.add_argument(
         "--every", type=positive(float), metavar="MS",
         help="for how long a way stays as it is (default: 10)")
+    network.add_argument(
+        "--window", type=positive(int), metavar="BYTES",
+        help="what may be under way to one rank, of optireduce (default: "
+        "2097152, which a real one grows to in half a second of traffic where "
+        "packets do not wait for each other)")
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
         help="that run at once (default: one for each CPU)")

@@ -24,6 +24,7 @@ _QUEUE_MS = 4  # what a port's queue holds, in time
 class Job:
     algorithm: str
     ranks: int
+    tail: float | None  # of ways; None: the lab's
     options: dict[str, object]  # tests/sim/sim_options.h's
 
     @property
@@ -34,8 +35,10 @@ class Job:
 
 
 def jobs(arguments: argparse.Namespace) -> list[Job]:
-    return [Job(algorithm, ranks, _options(arguments, algorithm, ranks, seed))
+    return [Job(algorithm, ranks, tail,
+                _options(arguments, algorithm, ranks, tail, seed))
             for ranks in arguments.ranks
+            for tail in arguments.tail or (None,)
             for algorithm in arguments.algorithms
             if why_not(arguments, algorithm, ranks) is None
             for seed in range(1, arguments.seeds + 1)]
@@ -53,12 +56,12 @@ def why_not(arguments: argparse.Namespace, algorithm: str,
 
 
 def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
-             seed: int) -> dict[str, object]:
+             tail: float | None, seed: int) -> dict[str, object]:
     bounded = algorithm in BOUNDED
     ops = arguments.ops + (arguments.warmup if bounded else 0)
     network = (
         options_of(arguments.lab, seed, arguments.elements, ops, ranks)
-        if arguments.lab else _network(arguments, ranks, seed, ops))
+        if tail is None else _network(arguments, ranks, tail, seed, ops))
     return network | {
         "no_data": 1, "warmup_ops": arguments.warmup,
         "timeout_ns": 60 * 10**9, "repair": BOUNDED.get(algorithm, "0"),
@@ -66,8 +69,8 @@ def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
         if algorithm == "hierarchical_transpose" else 1}
 
 
-def _network(arguments: argparse.Namespace, ranks: int, seed: int,
-             ops: int) -> dict[str, object]:
+def _network(arguments: argparse.Namespace, ranks: int, tail: float,
+             seed: int, ops: int) -> dict[str, object]:
     per_second = arguments.gbit * 1e9 / 8
     return {
         "seed": seed, "ranks": ranks, "one_shape": 1,
@@ -76,10 +79,10 @@ def _network(arguments: argparse.Namespace, ranks: int, seed: int,
         "bytes_per_second": per_second,
         "queue_bytes": round(per_second * _QUEUE_MS / 1000),
         "path_delay_ns": round(arguments.latency * 1000),
-        "path_tail": arguments.tail, "delay_ns": 1000,
+        "path_tail": tail, "delay_ns": 1000,
         "path_every_ns": round(arguments.every * 1e6),
-        "wakes_every_ns": 20000, "window_bytes": 2 << 20,
-        "window_bytes_min": 65536, "arena_bytes": 1 << 30}
+        "wakes_every_ns": 20000, "window_bytes": arguments.window,
+        "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
 
 
 def row(own: Sequence[Job], reports: Sequence[dict],
@@ -92,12 +95,15 @@ def row(own: Sequence[Job], reports: Sequence[dict],
         "algorithm": own[0].algorithm, "ranks": own[0].ranks,
         "elements": arguments.elements,
         "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
-        "latency_us": arguments.latency, "tail": arguments.tail,
-        "every_ms": arguments.every, "seeds": len(own),
+        "latency_us": arguments.latency, "tail": own[0].tail,
+        "every_ms": arguments.every, "window_bytes": arguments.window,
+        "seeds": len(own),
         "iterations": len(times), "p50_ms": percentile(times, 0.5),
         "p99_ms": percentile(times, 0.99),
         "mean_ms": statistics.mean(times) if times else None,
         "percentiles_ms": percentiles(times),
         "loss_fraction": statistics.mean(report["loss_fraction"]
                                          for report in reports),
+        "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
+        "peak_bytes": max(report["peak_bytes"] for report in reports),
         "failed": failed[0] if failed else None}

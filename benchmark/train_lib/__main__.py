@@ -2,6 +2,7 @@
 """Builds, trains, shows."""
 import argparse
 import contextlib
+import dataclasses
 import json
 import os
 import sys
@@ -14,12 +15,21 @@ from lab_lib import isolation
 from lab_lib.lab import Lab
 
 from . import arguments as command_line
-from . import pytorch, runs
-from .algorithms import PLAIN, variables
+from . import lost, pretraining, pytorch, runs
+from .algorithms import PLAIN, bounded, variables
 from .job import Job
 from .models import MODELS, packaged_data
 from .progress import Progress
 from .table import render
+
+
+@dataclasses.dataclass(frozen=True)
+class _Inputs:
+    """Of all trainings."""
+
+    torch: str  # its version
+    library: str | None  # the path of what is preloaded
+    start: str | None  # the path of the weights that they start from
 
 
 def library(arguments: argparse.Namespace) -> str | None:
@@ -28,11 +38,13 @@ def library(arguments: argparse.Namespace) -> str | None:
     return preload.built(arguments.library)
 
 
-def _command(arguments: argparse.Namespace, data: str,
-             seed: int) -> list[str]:
-    command = [arguments.python, MODELS[arguments.model].script(),
+def _command(arguments: argparse.Namespace, data: str, seed: int,
+             start: str | None) -> list[str]:
+    command = [arguments.python, *MODELS[arguments.model].command(),
                "--data", data, "--seed", str(seed),
                "--epochs", str(arguments.epochs)]
+    if start:
+        command += ["--start", start]
     if arguments.steps:
         command += ["--steps", str(arguments.steps)]
     if arguments.evaluate_every:
@@ -44,9 +56,8 @@ def _command(arguments: argparse.Namespace, data: str,
     return command
 
 
-def _train(arguments: argparse.Namespace, torch: str, data: str,
-           path: str | None, lab: Lab | None) -> list[dict]:
-    """`path` is the library's."""
+def _train(arguments: argparse.Namespace, inputs: _Inputs, data: str,
+           lab: Lab | None) -> list[dict]:
     # Algorithms next to each other in time, so that noise meets all alike.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
@@ -56,18 +67,27 @@ def _train(arguments: argparse.Namespace, torch: str, data: str,
             seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
             progress.begin(number, algorithm + seeds)
             lines = []
-            own = variables(algorithm, path, os.environ.get("LD_PRELOAD", ""))
+            own = variables(algorithm, inputs.library,
+                            os.environ.get("LD_PRELOAD", ""))
             if lab:
                 own |= lab.variables(os.environ)
-            with Job(_command(arguments, data, seed), arguments.ranks, own,
-                     lab and lab.hosts) as job:
-                for line in job.lines():
-                    lines.append(line)
-                    progress.take(line)
-                for said in dict.fromkeys(job.said()):
-                    print(f"{algorithm}: {said}", file=sys.stderr)
+            command = _command(arguments, data, seed, inputs.start)
+            share = None
+            with lost.reports() as reports:
+                if bounded(algorithm):
+                    own[lost.FOLDER] = reports
+                with Job(command, arguments.ranks, own,
+                         lab and lab.hosts) as job:
+                    for line in job.lines():
+                        lines.append(line)
+                        progress.take(line)
+                    for said in dict.fromkeys(job.said()):
+                        print(f"{algorithm}: {said}", file=sys.stderr)
+                if bounded(algorithm):
+                    share = lost.share(reports, arguments.ranks)
             about = {"model": arguments.model, "algorithm": algorithm,
-                     "seed": seed, "ranks": arguments.ranks, "torch": torch}
+                     "seed": seed, "ranks": arguments.ranks,
+                     "torch": inputs.torch, "lost": share}
             if lab:
                 lab.traffic.check()
                 about |= arguments.in_lab.about()
@@ -100,22 +120,23 @@ def _run(argv: Sequence[str]) -> int:
         return 0
     torch = pytorch.version(arguments.python)
     # Not in the lab: the build leaves a server behind, for the next one.
-    path = library(arguments)
+    inputs = _Inputs(torch, library(arguments), pretraining.weights(
+        MODELS[arguments.model], arguments.python, torch))
     if arguments.in_lab:
-        return isolation.run(lambda: _train_and_show(arguments, torch, path))
-    return _train_and_show(arguments, torch, path)
+        return isolation.run(lambda: _train_and_show(arguments, inputs))
+    return _train_and_show(arguments, inputs)
 
 
-def _train_and_show(arguments: argparse.Namespace, torch: str,
-                    path: str | None) -> int:
+def _train_and_show(arguments: argparse.Namespace, inputs: _Inputs) -> int:
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="train-"))
-        data = arguments.data or packaged_data(arguments.model, folder)
+        data = arguments.data or packaged_data(
+            MODELS[arguments.model], folder)
         lab = (stack.enter_context(Lab(arguments.in_lab))
                if arguments.in_lab else None)
-        done = _train(arguments, torch, os.path.abspath(data), path, lab)
-    _show(arguments, torch, done)
+        done = _train(arguments, inputs, os.path.abspath(data), lab)
+    _show(arguments, inputs.torch, done)
     return 0
 
 

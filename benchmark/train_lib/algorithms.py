@@ -15,6 +15,11 @@ _REPAIRED = tuple(f"optireduce:{policy}"
 KNOWN = (PLAIN, *_PRELOADED, *_REPAIRED)
 
 
+def bounded(algorithm: str) -> bool:
+    """Whether it may lose something."""
+    return "optireduce" in algorithm
+
+
 def variables(algorithm: str, library: str | None,
               preloaded: str = "") -> dict[str, str]:
     """Environment variables that make any script with backend="gloo" use

@@ -10,7 +10,7 @@ from front_end.options import (
 from lab_lib import options as lab_options
 
 from .algorithms import KNOWN
-from .models import MODELS
+from .models import MODELS, Model
 from .pytorch import DEBIANS
 
 _RANKS = 4
@@ -27,10 +27,7 @@ your own. GLOO_UBT_* variables (docs/configuration.md) are passed on.
 
 EPILOG = """\
 models
-  fashion     a convolutional network (3.3 MB of gradients a step) that names
-              clothes, on Fashion-MNIST; an epoch of 4 ranks has 234 steps
-  bible       a transformer (2.4 MB) that continues the King James Bible,
-              character by character; an epoch of 4 ranks has 1,900 steps
+{models}
 
 algorithms
   gloo        PyTorch's own, without this project's library
@@ -49,10 +46,15 @@ what the columns mean
   loss        of the last steps, at most 10, averaged over the ranks
   accuracy    after the last step, on what was held out: images named, or next
               characters guessed, rightly
+  lost        of what bounded allreduces were to sum, the share that is missing
+              in a rank's results, the mean over ranks; empty: none was bounded
+  divergence  of the ranks' models after the last step: the largest distance
+              from their mean, over the length of that mean; 0: they are equal
 
 examples
   benchmark/train --model fashion --plot fashion.png
   benchmark/train --model bible --steps 300 --seeds 1,2,3 --json runs.json
+  benchmark/train --model bible-tuned --steps 100
   benchmark/train --model fashion --python venv/bin/python \\
       --algorithms gloo,ring,optireduce
   GLOO_UBT_FAULT=loss:0.01 benchmark/train --model fashion
@@ -70,9 +72,15 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _describe(model: Model) -> str:
+    indented = model.about.replace("\n", "\n" + 14 * " ")
+    return f"  {model.name:11} {indented}"
+
+
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="benchmark/train", description=DESCRIPTION, epilog=EPILOG,
+        prog="benchmark/train", description=DESCRIPTION,
+        epilog=EPILOG.format(models="\n".join(map(_describe, MODELS.values()))),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False)
     what = parser.add_argument_group("what to train")
@@ -97,7 +105,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="train once with each, of weights and order (default: 1)")
     what.add_argument(
         "--data", metavar="PATH", help="fashion: a folder with MNIST's four "
-        "files; bible: a text (default: Debian's packages)")
+        "files; others: a text (default: Debian's packages)")
     where = parser.add_argument_group("where")
     where.add_argument(
         "--ranks", type=positive(int), metavar="N",

@@ -9,6 +9,7 @@ def make(about: dict, lines: Iterable[dict]) -> dict:
     `lines` begins with the log's first one; see data_parallel.py.
     """
     head, *points = lines
+    divergence = points[-1]["divergence"]
     losses = [point for point in points if "loss" in point]
     accuracies = [point for point in points if "accuracy" in point]
     last = losses[-1]
@@ -17,4 +18,5 @@ def make(about: dict, lines: Iterable[dict]) -> dict:
         "seconds": last["seconds"],
         "ms_per_step": 1000 * last["seconds"] / last["step"],
         "loss": last["loss"], "accuracy": accuracies[-1]["accuracy"],
+        "divergence": divergence,
         "losses": losses, "accuracies": accuracies}

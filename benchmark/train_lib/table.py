@@ -4,6 +4,15 @@ from collections.abc import Sequence
 
 from front_end.columns import align, three_digits
 
+
+def _lost(run: dict) -> str:
+    return "" if run["lost"] is None else f"{100 * run['lost']:.2g} %"
+
+
+def _divergence(run: dict) -> str:
+    return f"{run['divergence']:.1e}" if run["divergence"] else "0"
+
+
 # Heading, text of a run. The first column is of words, the rest of numbers.
 _COLUMNS = (
     ("algorithm", lambda run: run["algorithm"]),
@@ -13,6 +22,8 @@ _COLUMNS = (
     ("ms a step", lambda run: three_digits(run["ms_per_step"])),
     ("loss", lambda run: f"{run['loss']:.3f}"),
     ("accuracy", lambda run: f"{100 * run['accuracy']:.2f} %"),
+    ("lost", _lost),
+    ("divergence", _divergence),
 )
 
 

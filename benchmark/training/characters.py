@@ -12,9 +12,17 @@ class Text:
     held_out: bytes  # the text's end, to test on
 
 
-def split(text: str, held_out: float = 0.05) -> Text:
-    """Holds out that fraction of `text`; raises ValueError for strange ones."""
-    alphabet = "".join(sorted(set(text)))
+def split(text: str, held_out: float = 0.05, alphabet: str = "") -> Text:
+    """Holds out that fraction of `text`. Its characters are those of
+    `alphabet`, or, if there is none, all that it has. Raises ValueError for
+    strange ones."""
+    own = "".join(sorted(set(text)))
+    strange = "".join(sorted(set(own) - set(alphabet)))
+    if alphabet and strange:
+        raise ValueError(
+            f"the text has characters that the weights to start from have not "
+            f"seen: {strange[:20]!r}; leave them out of it")
+    alphabet = alphabet or own
     if len(alphabet) > MAX_CHARACTERS:
         raise ValueError(f"the text has {len(alphabet)} different characters; "
                          f"at most {MAX_CHARACTERS} are possible")
@@ -25,8 +33,8 @@ def split(text: str, held_out: float = 0.05) -> Text:
     return Text(alphabet, numbers[:middle], numbers[middle:])
 
 
-def read(path: str) -> Text:
-    """Raises OSError where it cannot be read, ValueError where it is no text.
-    """
+def read(path: str, alphabet: str = "") -> Text:
+    """See split(). Raises OSError where it cannot be read, ValueError where it
+    is no text."""
     with open(path, encoding="utf-8") as file:
-        return split(file.read())
+        return split(file.read(), alphabet=alphabet)

@@ -9,6 +9,8 @@ The log, which rank 0 alone writes, is one JSON object a line. First
 with the number of steps to come; then, now and then, one of
   {"step", "seconds", "loss"}      mean over ranks and steps since the last one
   {"step", "seconds", "accuracy"}  on what was held out, a fraction
+and, as the last line,
+  {"step", "seconds", "divergence"}  of the ranks' models (replicas.py)
 where seconds are those since the first step began, without the evaluations.
 """
 import argparse
@@ -21,6 +23,8 @@ import torch
 import torch.distributed
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
+
+import replicas
 
 
 def _lateness(text: str) -> tuple[int, float, float]:
@@ -45,6 +49,10 @@ def make_parser(description: str, batch: int, rate: float,
                         help=f"learning rate (default: {rate})")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of weights and of the order of the data")
+    parser.add_argument("--start", metavar="FILE",
+                        help="the weights to start from, as --save wrote them")
+    parser.add_argument("--save", metavar="FILE",
+                        help="where rank 0 writes the weights at the end")
     parser.add_argument("--late", type=_lateness, metavar="RANK,SHARE,SECONDS",
                         help="this rank computes for so much longer in that "
                         "share of its steps, for example 3,0.1,0.3")
@@ -160,6 +168,14 @@ class Training:
         self._late_rank, self._late_share, self._late_s = (
             arguments.late or (-1, 0.0, 0.0))
         self._late_chance = random.Random(arguments.seed)
+        if arguments.start:
+            try:
+                model.load_state_dict(torch.load(arguments.start))
+            except RuntimeError as error:
+                raise SystemExit(
+                    f"--start: the weights in '{arguments.start}' are those of "
+                    "another model; name some that this script saved with the "
+                    "same options") from error
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,
@@ -173,6 +189,8 @@ class Training:
         evaluate_every = arguments.evaluate_every or -(-self._steps // 5)
         evaluated = None
         losses = []
+        if arguments.start:
+            self._evaluate(step)
         for epoch in range(arguments.epochs):
             for batch in shuffled_batches(self._examples, arguments.batch,
                                           arguments.seed, epoch):
@@ -190,6 +208,10 @@ class Training:
             if evaluated != step:
                 self._evaluate(step)
                 evaluated = step
+        model = self._model.module
+        self._log.write(step, divergence=replicas.divergence(model))
+        if arguments.save and torch.distributed.get_rank() == 0:
+            torch.save(model.state_dict(), arguments.save)
         leave()
 
     def _step(self, batch: Tensor) -> float:

@@ -3,6 +3,8 @@
 // Runs one simulated job and prints what it came to, for benchmark/ablate and
 // benchmark/simulate.
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <exception>
@@ -64,6 +66,18 @@ nlohmann::ordered_json exactReport(const SimOptions& options,
   return report;
 }
 
+// What this process has taken of the machine.
+void addCosts(nlohmann::ordered_json* report) {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  constexpr double kMicro = 1e-6;
+  (*report)["cpu_seconds"] =
+      static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+      kMicro *
+          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  (*report)["peak_bytes"] = int64_t{1024} * used.ru_maxrss;
+}
+
 int run(const std::string& algorithm, const std::string& text) {
   SimOptions options = SimOptions::parse(text);
   if (!options.oneShape) {
@@ -71,15 +85,14 @@ int run(const std::string& algorithm, const std::string& text) {
         "one_shape: has to be 1, for what is printed "
         "is of ops of one size");
   }
-  if (algorithm != kBounded) {
-    std::cout << exactReport(options, algorithm).dump() << std::endl;
-    return 0;
-  }
   options.measureError = !options.noData;
   options.checkResults = false;  // tests do
-  std::cout
-      << reportOf(options, World(options, reductionKernels()).run()).dump()
-      << std::endl;
+  auto report =
+      algorithm == kBounded
+          ? reportOf(options, World(options, reductionKernels()).run())
+          : exactReport(options, algorithm);
+  addCosts(&report);
+  std::cout << report.dump() << std::endl;
   return 0;
 }
 
@@ -94,8 +107,8 @@ int main(int argc, char** argv) {
       "element) pairs and drift_fraction of results' elements; mse and "
       "worst_se, squared errors relative to the mean square of exact sums "
       "(tests/sim/sum_error.h), but of no_data; errors that callers got; "
-      "violations of "
-      "docs/semantics.md.");
+      "violations of docs/semantics.md; cpu_seconds and peak_bytes, what the "
+      "simulation itself took.");
   std::string text;
   std::string algorithm = ubt::sim::kBounded;
   app.add_option("--algorithm",

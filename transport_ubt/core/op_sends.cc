@@ -111,6 +111,9 @@ void Op::joinGroup() {
 }
 
 void Op::leaveGroup(int rank) {
+  if (groupPeers_ == 0) {
+    return;
+  }
   groupPeers_ -= peers_[rank].inGroup;
   peers_[rank].inGroup = false;
   if (groupPeers_ < Multicast::kHearersMin) {

@@ -11,7 +11,8 @@ namespace {
   throw std::invalid_argument(
       "GLOO_UBT_FAULT: '" + item + "' " + why +
       "; known are loss:P, dup:P, reorder:P (probabilities from 0 to 1), "
-      "delay:N with us or ms, and seed:N, separated by commas");
+      "tail:P (a share from 0 to 1), delay:N with us or ms, and seed:N, "
+      "separated by commas");
 }
 
 double number(const std::string& item, const std::string& text, size_t* end) {
@@ -69,6 +70,8 @@ FaultOptions FaultOptions::parse(const std::string& text) {
       options.duplicate = probability(item, value);
     } else if (key == "reorder") {
       options.reorder = probability(item, value);
+    } else if (key == "tail") {
+      options.tail = probability(item, value);
     } else if (key == "delay") {
       options.delay = delayOf(item, value);
     } else if (key == "seed") {

@@ -15,16 +15,18 @@
 namespace ubt {
 
 // What GLOO_UBT_FAULT asks for, e.g. "loss:0.01,dup:0.001,reorder:0.01,
-// delay:200us,seed:7". Probabilities are of each datagram sent.
+// tail:0.02,delay:200us,seed:7". Probabilities are of each datagram sent.
 struct FaultOptions {
   double loss = 0;
   double duplicate = 0;
   double reorder = 0;  // held back by up to kReorderBy
+  double tail = 0;     // share of each message, its last (MessageTail)
   Duration delay{0};   // of every datagram
   uint64_t seed = 1;
 
   bool any() const {
-    return loss > 0 || duplicate > 0 || reorder > 0 || delay > Duration{0};
+    return loss > 0 || duplicate > 0 || reorder > 0 || tail > 0 ||
+           delay > Duration{0};
   }
 
   // Throws std::invalid_argument that names what is wrong and lists what is

@@ -12,6 +12,7 @@ PacketSender::PacketSender(Endpoint* endpoint,
       socket_(socket),
       harmful_(faults.any()),
       faults_(faults),
+      tail_(faults.tail),
       sessions_(UdpSocket::kTrainSegmentsMax + 1) {
   socket_->setBacklog(backlogBytes_);
   while (packets_.size() < sessions_.size()) {
@@ -178,6 +179,16 @@ bool PacketSender::sendWaiting() {
 
 void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {
   const Session* const session = sessions_[0];
+  const MessageTail::Context context{session->epoch(),
+                                     session->rank(),
+                                     session->size(),
+                                     session->slotBytesMax()};
+  PacketHeader header;
+  if (PacketHeader::decode(packet.head, packet.headBytes, &header) &&
+      tail_.holds(context, packet.peer, header)) {
+    releaseHeld(now);
+    return;
+  }
   std::vector<std::byte> datagram(packet.head, packet.head + packet.headBytes);
   if (packet.payloadBytes > 0) {
     datagram.insert(

@@ -8,6 +8,7 @@
 
 #include "transport_ubt/core/endpoint.h"
 #include "transport_ubt/io/fault_injector.h"
+#include "transport_ubt/io/message_tail.h"
 #include "transport_ubt/io/socket_address.h"
 #include "transport_ubt/io/udp_socket.h"
 
@@ -69,6 +70,7 @@ class PacketSender {
   UdpSocket* const socket_;
   const bool harmful_;
   FaultInjector faults_;
+  MessageTail tail_;
   std::map<const Session*, std::vector<SocketAddress>> addresses_;
   // At most two: nothing new is taken on while one waits, but one may have
   // been.

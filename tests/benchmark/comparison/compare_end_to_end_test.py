@@ -24,8 +24,9 @@ WORKER = os.path.abspath("benchmark/comparison/worker")
 KEYS = (
     "algorithm transport repair ranks elements bytes iterations bounded_ops "
     "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us "
-    "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb loss_fraction "
-    "drift_fraction mse worst_se verified percentiles_us").split()
+    "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb "
+    "peak_resident_bytes loss_fraction drift_fraction mse worst_se verified "
+    "percentiles_us").split()
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -69,6 +70,9 @@ class Local(unittest.TestCase):
             self.assertEqual(4 * row["elements"], row["bytes"])
             self.assertEqual(3, row["ranks"])
             self.assertGreater(row["p50_us"], 0)
+            # It holds its inputs, results and what these are checked with.
+            self.assertGreater(row["peak_resident_bytes"], 2 * row["bytes"])
+            self.assertLess(row["peak_resident_bytes"], 1 << 30)
             self.assertGreaterEqual(row["p99_us"], row["p50_us"])
             self.assertGreaterEqual(row["iterations"], 3)
             self.assertIn(row["algorithm"], out)

@@ -94,13 +94,59 @@ class Report(unittest.TestCase):
             self.assertIn(f"### {environment}\n", text)
         self.assertEqual(len(names), text.count("8 ranks, 1000000 floats:"))
 
+    def test_errors_are_compared_with_the_papers(self):
+        mse = {"ring": 0.25, "parameter_server": 0.05, "transpose": 0.05}
+        text, _ = self.write(SUITE["errors"], {
+            "arithmetic": made_up.sum_errors(mse),
+            "ours-none": made_up.ablation(0.3)})
+        self.assertIn("transpose is 5.0 : 1.0 : 1.0 (random) and 5.0 : 1.0 : "
+                      "1.0 (tail), over all shares; in the papers 5.9 : 4.0 : "
+                      "1.0 (14.55, 9.92, 2.47).", text)
+        self.assertIn("its one port", text)
+        self.assertIn("| random, 5 % | 0.25 | 0.05 | 0.05 | 5.0 | 1.0 |", text)
+        self.assertIn("| ring | on | on | partial | 0.25 | 0.25 | -1.0 % |",
+                      text)
+        self.assertIn("| optireduce:none | 5 % | 0.3 | 6 % | 2 % | 3 | 3 |  |",
+                      text)
+        mse["parameter_server"] = 0.2
+        text, _ = self.write(SUITE["errors"], {
+            "arithmetic": made_up.sum_errors(mse)})
+        self.assertIn("transpose is 5.0 : 4.0 : 1.0", text)
+        self.assertNotIn("its one port", text)
+        self.assertNotIn("Ours measured", text)
+
+    def test_a_failed_simulation_is_no_figure(self):
+        result = made_up.ablation(0.3)
+        result["rows"][-1]["failed"] = "it halted"
+        text, _ = self.write(SUITE["errors"], {"ours-none": result})
+        self.assertIn("| optireduce:none | 5 % | 0.3 | 6 % | 2 % |  | 3 |  |",
+                      text)
+
+    def test_costs_are_the_rings_and_so_many_times_these(self):
+        alone = {f"alone-{name}": [made_up.row(algorithm, ms)]
+                 for name, algorithm, ms in (
+                     ("ring-chunked", "ring_chunked", 100),
+                     ("optireduce-none", "optireduce:none", 120))}
+        text, _ = self.write(SUITE["costs"], {
+            "lab-1000000-floats": ROWS, "loopback": ROWS, **alone})
+        self.assertIn("| optireduce:none | 0.800 | 0.80 | 6.400 | 0.80 | 1.600 "
+                      "| 80.00 | 50.00 | 50 |", text)
+        self.assertIn("| optireduce:none | 4 MB | 0.800 | 0.80 | 80.00 |", text)
+        self.assertIn("| optireduce:none | 4 MB | 120.0 | 1.20 | 20.0 | 5.24 |",
+                      text)
+
+    def test_costs_without_the_ring_are_compared_with_nothing(self):
+        text, _ = self.write(SUITE["costs"], {
+            "alone-optireduce-none": [made_up.row("optireduce:none", 120)]})
+        self.assertIn("| optireduce:none | 4 MB | 120.0 |  |  |  |", text)
+
     def test_a_target_that_some_seed_misses_is_never_reached(self):
         text, _ = self.write(SUITE["accuracy"], {"fashion-clean": TRAININGS})
         self.assertIn("Target: an accuracy of 0.792.", text)
         self.assertRegex(text, r"\| optireduce:none \| 80.0 % \| 500.0 \| "
-                               r"10.00 \| 5.000 \| 2.000 \| 2 \|")
+                               r"10.00 \| 5.000 \| 2.000 \| 2 % \| 2 \|")
         self.assertRegex(text, r"\| optireduce:broadcast \| 20.0 % \| 500.0 \|"
-                               r" never \| never \|  \| 2 \|")
+                               r" never \| never \|  \| 2 % \| 2 \|")
 
     def test_without_ring_in_clean_there_is_no_target(self):
         text, _ = self.write(SUITE["accuracy"], {"fashion-p3": TRAININGS})

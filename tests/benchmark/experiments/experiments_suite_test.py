@@ -5,14 +5,18 @@ import io
 import unittest
 import unittest.mock
 
+from ablate_lib import arguments as ablate
 from compare_lib import arguments as compare
 from experiments_lib.suite import SUITE
 from simulate_lib import arguments as simulate
+from sum_errors_lib import arguments as sum_errors
 from tests import junit_main
 from train_lib import arguments as train
 
-PARSERS = {"benchmark/compare": compare.parse,
+PARSERS = {"benchmark/ablate": ablate.parse,
+           "benchmark/compare": compare.parse,
            "benchmark/simulate": simulate.parse,
+           "benchmark/sum_errors": sum_errors.parse,
            "benchmark/train": train.parse}
 QUICK_MINUTES, FULL_MINUTES = 10, 150
 

@@ -31,14 +31,41 @@ def row(algorithm, p50_ms):
     return {"algorithm": algorithm, "ranks": 8, "elements": 1000000,
             "p50_us": 1000 * p50_ms, "p99_us": 3000 * p50_ms,
             "mean_us": 1040 * p50_ms, "loss_fraction": 0.001,
-            "iterations": 50,
+            "iterations": 50, "bytes": 4000000,
+            "algbw_bytes_per_s": 4e9 / p50_ms, "cpu_s_per_gb": p50_ms / 100,
+            "peak_resident_bytes": int(p50_ms) << 20,
+            "wire_bytes_per_iteration": 8e4 * p50_ms,
             "percentiles_us": [1000 * p50_ms] * 99 + [3000 * p50_ms] * 2}
 
 
-def training(algorithm, seed, accuracies):
+def sum_errors(mse):
+    """Of benchmark/sum_errors, with a share of 5 % lost: by algorithm, rescaled
+    and filled as by default. Transformed, the worst is a hundredth."""
+    return [{"algorithm": algorithm, "pattern": pattern, "loss": 0.05,
+             "hadamard": hadamard, "rescales": True,
+             "fill": "partial" if algorithm == "ring" else "local",
+             "mse": value, "worst_se": 100 * value / (100 if hadamard else 1),
+             "bias": -0.01}
+            for pattern in ("random", "tail")
+            for algorithm, value in mse.items()
+            for hadamard in (False, True)]
+
+
+def ablation(mse):
+    """Of benchmark/ablate, in two environments: two seeds."""
+    return {"rows": [{"environment": environment, "job": job, "mse": value,
+                      "worst_se": 10 * value, "loss_fraction": 0.06,
+                      "drift_fraction": 0.02, "failed": None}
+                     for environment in ("clean", "lossy:0.05")
+                     for job in ("baseline", "- hadamard")
+                     for value in (0.5 * mse, 1.5 * mse)]}
+
+
+def training(algorithm, seed, accuracies, **more):
     """Of benchmark/train: evaluated every 10 steps of half a second."""
     return {"algorithm": algorithm, "seed": seed, "ms_per_step": 500,
-            "accuracy": accuracies[-1],
+            "accuracy": accuracies[-1], "lost": 0.02, "divergence": 0.003,
+            **more,
             "accuracies": [{"step": 10 * number, "seconds": 5 * number,
                             "accuracy": accuracy}
                            for number, accuracy in enumerate(accuracies, 1)]}

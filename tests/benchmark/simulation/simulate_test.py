@@ -41,6 +41,8 @@ class Rows(unittest.TestCase):
             self.assertGreater(row["p50_ms"], 0)
             self.assertIsNone(row["failed"])
             self.assertLess(row["loss_fraction"], 0.05)
+            self.assertGreater(row["cpu_seconds"], 0)
+            self.assertGreater(row["peak_bytes"], 1 << 20)
 
     def test_a_tail_costs_a_ring_more_than_a_transpose(self):
         options = ("--algorithms", "ring,transpose", "--ranks", "32",

@@ -6,14 +6,17 @@ import io
 import json
 import os
 import signal
+import sys
 import tempfile
 import threading
 import unittest
 import unittest.mock
 
 import made_up_data
+from front_end.errors import UserError
 from tests import junit_main
 from train_lib import __main__ as train
+from train_lib import job, models, pretraining
 
 LIBRARY = os.path.abspath("gloo_ext/libgloo_ubt.so")
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -78,6 +81,9 @@ class Train(unittest.TestCase):
                      if other["seed"] == run["seed"]]
             self.assertEqual(alike[0], self.losses(run))
             self.assertLessEqual(run["accuracy"], 1)
+            self.assertEqual(0, run["divergence"])
+            self.assertEqual(0 if run["algorithm"] == "optireduce" else None,
+                             run["lost"])
         self.assertNotEqual(self.losses(runs[0]), self.losses(runs[-1]))
         with open(picture, "rb") as file:
             self.assertEqual(PNG, file.read(len(PNG)))
@@ -88,6 +94,17 @@ class Train(unittest.TestCase):
             GLOO_UBT_FAULT="loss:0.5,seed:7")
         ring, optireduce = runs
         self.assertNotEqual(self.losses(ring), self.losses(optireduce))
+        self.assertEqual((None, 0), (ring["lost"], ring["divergence"]))
+        self.assertGreater(optireduce["lost"], 0.1)
+        self.assertGreater(optireduce["divergence"], 0)
+
+    def test_the_end_of_each_message_can_be_lost(self):
+        _, optireduce = self.fashion(
+            GLOO_UBT_BOUND="200ms", GLOO_UBT_REPAIR="none",
+            GLOO_UBT_MTU="1500", GLOO_UBT_FAULT="tail:0.2")[0]
+        # Of two ranks' contributions a tenth; of results, too.
+        self.assertGreater(optireduce["lost"], 0.08)
+        self.assertGreater(optireduce["divergence"], 0)
 
     def test_bible(self):
         path = os.path.join(self.folder, "text.txt")
@@ -103,6 +120,67 @@ class Train(unittest.TestCase):
             self.assertEqual(6, run["steps"])
             self.assertGreater(run["accuracy"], 0.1)  # spaces, at least
             self.assertIn(f"{100 * run['accuracy']:.2f} %", out)
+
+    def test_sizes_of_the_transformer(self):
+        path = os.path.join(self.folder, "text.txt")
+        made_up_data.write_text(path, 20000)
+        counts = []
+        for name in ("bible-small", "bible", "bible-large"):
+            code, _, err = run_train(
+                "--model", name, "--data", path, "--steps", "1",
+                "--algorithms", "gloo", "--json", self.json)
+            self.assertEqual(0, code, err)
+            with open(self.json, encoding="utf-8") as file:
+                counts.append(json.load(file)[0]["parameters"])
+        self.assertAlmostEqual(1 / 3, counts[0] / counts[1], delta=0.05)
+        self.assertAlmostEqual(3, counts[2] / counts[1], delta=0.2)
+
+    def test_fine_tuning_starts_from_weights_that_are_kept(self):
+        path = os.path.join(self.folder, "text.txt")
+        made_up_data.write_text(path, 20000)
+        patches = (
+            unittest.mock.patch.dict(os.environ, HOME=self.folder),
+            unittest.mock.patch.object(
+                pretraining, "write_verses", lambda verses, folder: path),
+            unittest.mock.patch.object(pretraining, "_OPTIONS",
+                                       ("--steps", "12")))
+        kept = []
+        with contextlib.ExitStack() as stack:
+            for patch in patches:
+                stack.enter_context(patch)
+            for _ in range(2):
+                code, _, err = run_train(
+                    "--model", "bible-tuned", "--data", path, "--steps", "2",
+                    "--algorithms", "gloo", "--json", self.json)
+                self.assertEqual(0, code, err)
+                kept.append({entry.name: entry.stat().st_mtime_ns for entry
+                             in os.scandir(os.path.join(self.folder, ".cache",
+                                                        "gloo_ubt"))})
+        self.assertEqual(1, len(kept[0]))
+        self.assertEqual(kept[0], kept[1])
+        with open(self.json, encoding="utf-8") as file:
+            before = json.load(file)[0]["accuracies"][0]
+        self.assertEqual(0, before["step"])
+        self.assertGreater(before["accuracy"], 0.15)
+
+    def test_weights_of_another_model_or_text_are_named(self):
+        path = os.path.join(self.folder, "text.txt")
+        made_up_data.write_text(path, 20000)
+        start = os.path.join(self.folder, "start.pt")
+        script = models.MODELS["bible"].command()
+        ranks = [sys.executable, *script, "--data", path]
+        with job.Job([*ranks, "--steps", "1", "--save", start], 1, {}) as one:
+            list(one.lines())
+        with self.assertRaisesRegex(UserError, "--start.*start.pt.*the same "
+                                    "options"):
+            with job.Job([*ranks, "--start", start, "--width", "64"], 1,
+                         {}) as one:
+                list(one.lines())
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("\u00e4")
+        with self.assertRaisesRegex(UserError, "not seen: '\u00e4'"):
+            with job.Job([*ranks, "--start", start], 1, {}) as one:
+                list(one.lines())
 
     def test_data_that_a_rank_cannot_read(self):
         code, _, err = run_train("--model", "fashion", "--data", self.folder)

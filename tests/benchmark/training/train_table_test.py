@@ -10,8 +10,9 @@ LINES = (
     {"step": 15, "seconds": 1.5, "accuracy": 0.5},
     {"step": 20, "seconds": 2.0, "loss": 1.5},
     {"step": 30, "seconds": 3.75, "loss": 1.23456},
-    {"step": 30, "seconds": 3.75, "accuracy": 0.87654})
-ABOUT = {"model": "fashion", "algorithm": "ring", "seed": 7}
+    {"step": 30, "seconds": 3.75, "accuracy": 0.87654},
+    {"step": 30, "seconds": 4.0, "divergence": 0.00321})
+ABOUT = {"model": "fashion", "algorithm": "ring", "seed": 7, "lost": None}
 
 
 class Make(unittest.TestCase):
@@ -23,6 +24,7 @@ class Make(unittest.TestCase):
         self.assertEqual(125, run["ms_per_step"])
         self.assertEqual(1.23456, run["loss"])
         self.assertEqual(0.87654, run["accuracy"])
+        self.assertEqual(0.00321, run["divergence"])
 
     def test_the_curves_are_whole(self):
         run = runs.make(ABOUT, LINES)
@@ -36,13 +38,15 @@ class Render(unittest.TestCase):
     def test_a_line_a_run(self):
         run = runs.make(ABOUT, LINES)
         head, *lines = table.render(
-            [run, {**run, "algorithm": "optireduce"}]).splitlines()
+            [run, {**run, "algorithm": "optireduce", "lost": 0.0421,
+                   "divergence": 0.0}]).splitlines()
         self.assertEqual(
-            "algorithm seed steps seconds ms a step loss accuracy".split(),
-            head.split())
+            "algorithm seed steps seconds ms a step loss accuracy lost "
+            "divergence".split(), head.split())
         self.assertEqual(["ring", "7", "30", "3.8", "125.0", "1.235", "87.65",
-                          "%"], lines[0].split())
+                          "%", "3.2e-03"], lines[0].split())
         self.assertEqual("optireduce", lines[1].split()[0])
+        self.assertEqual(["4.2", "%", "0"], lines[1].split()[-3:])
         self.assertEqual({len(head)}, set(map(len, lines)))
 
     def test_what_diverged(self):

@@ -7,7 +7,7 @@ import characters
 import idx
 import made_up_data
 from tests import junit_main
-from train_lib import models
+from train_lib import lost, models
 
 
 class Idx(unittest.TestCase):
@@ -68,6 +68,13 @@ class Characters(unittest.TestCase):
         text = characters.split("äöü€" * 10, held_out=0)
         self.assertEqual("äöü€" * 10, self.words(text, text.training))
 
+    def test_numbers_of_an_alphabet_that_was_seen_before(self):
+        text = characters.split("cab", held_out=0, alphabet="abcd")
+        self.assertEqual("abcd", text.alphabet)
+        self.assertEqual("cab", self.words(text, text.training))
+        with self.assertRaisesRegex(ValueError, "not seen: 'xy'.*leave"):
+            characters.split("yaxy", alphabet="abcd")
+
     def test_too_many_characters(self):
         with self.assertRaisesRegex(ValueError, "300 different"):
             characters.split("".join(map(chr, range(300))))
@@ -79,6 +86,32 @@ class Bible(unittest.TestCase):
             "In the beginning\nThe elder unto Gaius\n",
             models.without_references(
                 "Ge1:1 In the beginning\n3Jn1:1 The elder unto Gaius\n"))
+
+
+class Lost(unittest.TestCase):
+    def share(self, *texts):
+        """Of ranks that left these counts; None: no file."""
+        with tempfile.TemporaryDirectory() as folder:
+            for rank, text in enumerate(texts):
+                if text is not None:
+                    path = os.path.join(folder, f"rank{rank}.prom")
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(text)
+            return lost.share(folder, len(texts))
+
+    def counts(self, expected, missing):
+        return (f'# HELP gloo_ubt_pairs_missing_total Of those, how many\n'
+                f'gloo_ubt_pairs_expected_total{{rank="0"}} {expected}\n'
+                f'gloo_ubt_pairs_missing_total{{rank="0"}} {missing}\n')
+
+    def test_the_mean_over_ranks(self):
+        self.assertEqual(0.25, self.share(self.counts(100, 0),
+                                          self.counts(10, 5)))
+        self.assertEqual(0, self.share(self.counts(100, 0)))
+
+    def test_where_nothing_was_bounded_there_is_none(self):
+        self.assertIsNone(self.share(None, None))
+        self.assertIsNone(self.share(self.counts(0, 0)))
 
 
 if __name__ == "__main__":

@@ -30,13 +30,16 @@ std::vector<int> through(const FaultOptions& options, TimePoint until) {
 
 TEST(FaultOptions, ReadsEveryItem) {
   const auto options = FaultOptions::parse(
-      "loss:0.01,dup:0.25,reorder:1,delay:1.5ms,seed:9007199254740992");
+      "loss:0.01,dup:0.25,reorder:1,tail:0.1,delay:1.5ms,"
+      "seed:9007199254740992");
   EXPECT_EQ(options.loss, 0.01);
   EXPECT_EQ(options.duplicate, 0.25);
   EXPECT_EQ(options.reorder, 1);
+  EXPECT_EQ(options.tail, 0.1);
   EXPECT_EQ(options.delay, std::chrono::microseconds(1500));
   EXPECT_EQ(options.seed, uint64_t{1} << 53);
   EXPECT_TRUE(options.any());
+  EXPECT_TRUE(FaultOptions::parse("tail:0.1").any());
   EXPECT_FALSE(FaultOptions::parse("").any());
   EXPECT_FALSE(FaultOptions::parse("seed:3").any());
 }
@@ -48,6 +51,7 @@ TEST(FaultOptions, RefusesWhatIsNone) {
                                  "loss:1.1",
                                  "loss:nan",
                                  "loss:0.1x",
+                                 "tail:2",
                                  "delay:5",
                                  "delay:5s",
                                  "delay:-1ms",
