@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmark/comparison/comparison.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
 #include <thread>
 #include <utility>
+
+#include "benchmark/peak_memory.h"
 
 namespace gloo {
 namespace compare {
@@ -28,14 +29,6 @@ double cpuSeconds(clockid_t clock) {
   timespec now = {};
   clock_gettime(clock, &now);
   return now.tv_sec + now.tv_nsec * 1e-9;
-}
-
-// What this process had in memory when it had most.
-double peakResidentBytes() {
-  constexpr double kUnit = 1024;  // Linux counts KiB
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return kUnit * usage.ru_maxrss;
 }
 
 }  // namespace
@@ -240,8 +233,10 @@ void Comparison::finish() {
                                     measured.driftElements,
                                     errors.squares,
                                     errors.sumSquares});
-    const auto maxima = control_.max(
-        {measured.boundUs, measured.verified ? 0.0 : 1.0, peakResidentBytes()});
+    const auto maxima =
+        control_.max({measured.boundUs,
+                      measured.verified ? 0.0 : 1.0,
+                      static_cast<double>(benchmark::peakResidentBytes())});
     measured.cpuSeconds = std::max(sums[0], 0.0);
     measured.missingPairs = sums[1];
     measured.driftElements = sums[2];

@@ -16,7 +16,6 @@ _LOOPBACK_RANKS = 4
 _START_S = 2  # processes, and their connections, on loopback
 # At _LOOPBACK_RANKS on two cores, about.
 _LOOPBACK_S_PER_FLOAT = 2.5e-8
-_WARMUP = 26  # iterations of a bounded algorithm before they are timed
 _LAB, _LOOPBACK, _ALONE = "lab", "loopback", "alone"
 
 
@@ -27,7 +26,7 @@ def _loopback(name: str, algorithms: Sequence[str], floats: Sequence[int],
         name, ("benchmark/compare", "--ranks", str(_LOOPBACK_RANKS),
                "--elements", ",".join(map(str, floats)), "--seconds",
                f"{seconds:g}", "--algorithms", ",".join(algorithms)),
-        _START_S + sum(len(algorithms) * seconds + bounded * _WARMUP
+        _START_S + sum(len(algorithms) * seconds + bounded * in_lab.WARMUP
                        * elements * _LOOPBACK_S_PER_FLOAT
                        for elements in floats))
 

@@ -19,6 +19,8 @@ class Part:
     command: Sequence[str]  # from the repository's root; it gets --json FILE
     seconds: float  # that it takes, about
     variables: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # What it wrote counts though it exits with 1: it says what failed.
+    says_failures: bool = False
 
     def __post_init__(self) -> None:
         assert _NAME.fullmatch(self.name), self.name  # a file's, too

@@ -10,8 +10,8 @@ BOUNDED = ("optireduce:none", "optireduce:broadcast")
 RING = "ring_chunked"  # the faster of Gloo's two
 FEW = (RING, "transpose", *BOUNDED)
 _SETUP_S = 10  # namespaces, connections, warm-up of the processes
-_FOR_P99 = 100  # iterations: of fewer it is the slowest, and called so
-_WARMUP = 26  # iterations of a bounded algorithm before they are timed
+FOR_P99 = 100  # iterations: of fewer it is the slowest, and called so
+WARMUP = 26  # iterations of a bounded algorithm before they are timed
 # What is smaller than GLOO_UBT_MIN_BYTES would not be bounded.
 _SMALL_BYTES = 256 << 10
 
@@ -29,7 +29,7 @@ def comparison(name: str, environment: str, algorithms: Sequence[str],
         name, ("benchmark/compare", "--lab", environment, "--ranks",
                str(ranks), "--elements", str(elements), "--seconds",
                f"{seconds:g}", "--algorithms", ",".join(algorithms)),
-        _SETUP_S + len(algorithms) * seconds + _WARMUP * _iteration_s(elements)
+        _SETUP_S + len(algorithms) * seconds + WARMUP * _iteration_s(elements)
         * sum(name in BOUNDED for name in algorithms),
         {"GLOO_UBT_MIN_BYTES": "1"} if 4 * elements < _SMALL_BYTES else {})
 
@@ -37,7 +37,7 @@ def comparison(name: str, environment: str, algorithms: Sequence[str],
 def times(rows: Iterable[Mapping]) -> str:
     """A table of what took how long, and how much was lost."""
     rows = list(rows)
-    tail = "p99" if all(row["iterations"] >= _FOR_P99
+    tail = "p99" if all(row["iterations"] >= FOR_P99
                         for row in rows) else "worst"
     ring = next((row for row in rows if row["algorithm"] == RING), None)
 

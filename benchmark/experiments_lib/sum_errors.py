@@ -20,15 +20,15 @@ _CLOSE_UP = 0.05  # the share of packets that the table of remedies is about
 _NEVER, _DEFAULT, _ALWAYS = "- hadamard", "baseline", "- hadamard-switch"
 # The simulator's ranks contribute independent values: next to no signal.
 _INDEPENDENT_NOISE = "1000000"
-_ALIKE = 0.1  # errors that differ by less than this share
+_ALIKE = 0.2  # errors that differ by less than this share
 _OURS = """\
 ### Ours measured
 
 The protocol itself, in the simulator: 8 ranks at 500 Mbit/s, random losses of
 all its packets, and what its bounds in time cut off besides. Its ranks
-contribute independent values, whose sums are small for their size: errors
-relative to these are several times those above, as those of the arithmetic are
-with such inputs.
+contribute independent values, whose sums are small for their size, so that
+errors relative to these are larger: the last rows are the arithmetic's with
+such inputs.
 
 """
 
@@ -180,13 +180,17 @@ def _comparison(rows: Sequence[Mapping]) -> str:
     papers = ", ".join(f"{value:g}" for value in _PAPERS.values())
     text = (f"Ring : parameter server : transpose is {found}, over all shares; "
             f"in the papers {_proportion(_PAPERS)} ({papers}). ")
-    apart = max(abs(own["parameter_server"] - 1) for own in ratios.values())
-    text += ("Where a server loses the same share of what it should get, its "
-             f"error is the transpose's within {100 * apart:.0f} %: if the "
-             "papers' is larger, then its one port, which takes N - 1 whole "
-             "buckets, should lose a larger share.\n\n"
-             if apart < _ALIKE else "\n\n")
-    return text
+    apart = max(abs(server["mse"] / owner["mse"] - 1)
+                for pattern in _PATTERNS
+                for server, owner in zip(
+                    _as_shipped(rows, "parameter_server", pattern),
+                    _as_shipped(rows, "transpose", pattern)))
+    return text + (
+        "Where a server loses the same share of what it should get, its error "
+        f"is the transpose's but for {100 * apart:.0f} % at most: if the "
+        "papers' is larger, then its one port, which takes N - 1 whole "
+        "buckets, should lose a larger share.\n\n"
+        if apart < _ALIKE else "\n\n")
 
 
 def _ours(results: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ def _parts(quick: bool) -> Sequence[Part]:
                   for ranks, seconds in ((8, 14), (4, 6), (2, 5))
                   if ranks >= _RANKS_MIN.get(environment, 2)]
         parts += [in_lab.comparison(_name(environment, 8, elements),
-                                    environment, in_lab.FEW, 4, 8, elements)
+                                    environment, in_lab.FEW, 3, 8, elements)
                   for elements in _SIZES]
     parts += [in_lab.comparison(_name(environment, 8, _LARGE), environment,
                                 in_lab.FEW, 30, 8, _LARGE)

@@ -5,7 +5,8 @@ import math
 import os
 from collections.abc import Sequence
 
-from front_end.options import check_writable, list_of, one_of, positive
+from front_end.options import (between, check_writable, list_of, one_of,
+                               positive)
 from lab_lib.environments import ENVIRONMENTS
 
 from .jobs import ALGORITHMS, why_not
@@ -34,8 +35,8 @@ algorithms
 
 what the columns mean
   tail       of ways, or the lab's environment
-  p50, p99   ms of an allreduce, at its slowest rank; of optireduce after its
-             warm-up
+  p50, p99   ms of an allreduce, at its slowest rank (but for one that computes
+             late); of optireduce after its warm-up
   lost       share of (contributor, element) pairs that results lack
 
 examples
@@ -46,13 +47,6 @@ examples
 exit code
   0 all was simulated; 1 some job failed, which is named; 2 wrong arguments
 """
-
-
-def _ranks(text: str) -> int:
-    if not text.isdecimal() or not 2 <= int(text) <= _RANKS_MAX:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no number of ranks from 2 to {_RANKS_MAX}")
-    return int(text)
 
 
 def _tail(text: str) -> float:
@@ -78,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="A,B",
         help="default: ring,tree,transpose,optireduce:none")
     what.add_argument(
-        "--ranks", type=list_of(_ranks, "number"), default=(8, 32),
+        "--ranks", type=list_of(between(2, _RANKS_MAX, "ranks"), "number"),
+        default=(8, 32),
         metavar="N,M", help="default: 8,32")
     what.add_argument(
         "--groups", type=positive(int), default=4, metavar="N",

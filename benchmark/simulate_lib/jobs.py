@@ -93,7 +93,7 @@ def row(own: Sequence[Job], reports: Sequence[dict],
               for text in (*report["errors"], *report["violations"])]
     return {
         "algorithm": own[0].algorithm, "ranks": own[0].ranks,
-        "elements": arguments.elements,
+        "elements": arguments.elements, "groups": arguments.groups,
         "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
         "latency_us": arguments.latency, "tail": own[0].tail,
         "every_ms": arguments.every, "window_bytes": arguments.window,

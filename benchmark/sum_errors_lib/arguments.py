@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Callable, Sequence
 
-from front_end.options import check_writable, list_of, one_of, positive
+from front_end.options import (between, check_writable, list_of, one_of,
+                               positive)
 
 from .algorithms import FILLS
 from .losses import PATTERNS
@@ -76,13 +77,6 @@ def _share(text: str) -> float:
     return value
 
 
-def _ranks(text: str) -> int:
-    if not text.isdecimal() or not 2 <= int(text) <= _RANKS_MAX:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no number of ranks from 2 to {_RANKS_MAX}")
-    return int(text)
-
-
 def _switches(text: str) -> tuple[bool, ...]:
     parse: Callable[[str], tuple] = list_of(one_of(_SWITCH), "of on and off")
     return tuple(_SWITCH[word] for word in parse(text))
@@ -122,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
         + ",".join(FILLS) + ")")
     inputs = parser.add_argument_group("of which sums")
     inputs.add_argument(
-        "--ranks", type=_ranks, default=8, metavar="N", help="default: 8")
+        "--ranks", type=between(2, _RANKS_MAX, "ranks"), default=8,
+        metavar="N", help="default: 8")
     inputs.add_argument(
         "--elements", type=positive(int), default=1000000, metavar="N",
         help="floats in an allreduce, rounded up to whole packets of each "

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which packets get lost: of all that a receiver should get in one stage, given
 in order of arrival."""
+import math
+
 import numpy
 
 
@@ -45,9 +47,11 @@ def _random(generator: numpy.random.Generator, share: float,
     return generator.random(packets) >= share
 
 
-def _tail(_: numpy.random.Generator, share: float,
+def _tail(generator: numpy.random.Generator, share: float,
           packets: int) -> numpy.ndarray:
-    return numpy.arange(packets) < packets - round(share * packets)
+    """So many whole packets that their mean is the share."""
+    lost = math.floor(share * packets + generator.random())
+    return numpy.arange(packets) < packets - lost
 
 
 PATTERNS = {"random": _random, "tail": _tail}

@@ -83,9 +83,13 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=128, metavar="N",
                         help=f"a multiple of {_HEADS} (default: 128)")
     arguments = parser.parse_args()
+    if arguments.width <= 0 or arguments.width % _HEADS:
+        parser.error(f"--width {arguments.width}: has to be a multiple of "
+                     f"{_HEADS}")
     alphabet = ""
     if arguments.start:
-        alphabet = torch.load(arguments.start)["_extra_state"]
+        alphabet = data_parallel.weights(arguments.start).get(
+            "_extra_state", "")
     text = characters.read(arguments.data, alphabet)
     training = pieces(text.training)
     held_out = pieces(text.held_out)

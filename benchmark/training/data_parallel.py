@@ -15,6 +15,7 @@ where seconds are those since the first step began, without the evaluations.
 """
 import argparse
 import json
+import pickle
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -78,6 +79,26 @@ def leave() -> None:
     # the interpreter ends would end the process by SIGABRT (2.13).
     time.sleep(0.2)
     torch.distributed.destroy_process_group()
+
+
+def weights(path: str) -> dict[str, object]:
+    """What --save wrote there."""
+    try:
+        return torch.load(path)
+    except (OSError, RuntimeError, pickle.UnpicklingError) as error:
+        raise SystemExit(f"--start: cannot read weights from '{path}': "
+                         f"{error}; name a file that --save wrote") from error
+
+
+def start(model: nn.Module, path: str) -> None:
+    """Gives `model` the weights that --save wrote there."""
+    try:
+        model.load_state_dict(weights(path))
+    except (KeyError, RuntimeError) as error:
+        raise SystemExit(
+            f"--start: the weights in '{path}' are those of another model; "
+            "name some that this script saved with the same options"
+            ) from error
 
 
 def own_part(things: Tensor) -> Tensor:
@@ -169,13 +190,7 @@ class Training:
             arguments.late or (-1, 0.0, 0.0))
         self._late_chance = random.Random(arguments.seed)
         if arguments.start:
-            try:
-                model.load_state_dict(torch.load(arguments.start))
-            except RuntimeError as error:
-                raise SystemExit(
-                    f"--start: the weights in '{arguments.start}' are those of "
-                    "another model; name some that this script saved with the "
-                    "same options") from error
+            start(model, arguments.start)
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,

@@ -21,6 +21,17 @@ def positive(kind: type) -> Callable[[str], int | float]:
     return parse
 
 
+def between(least: int, most: int, what: str) -> Callable[[str], int]:
+    """A `type` for argparse: a whole number of `what`, from `least` to
+    `most`."""
+    def parse(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is no number of {what} from {least} to {most}")
+        return int(text)
+    return parse
+
+
 def one_of(known: Collection[str]) -> Callable[[str], str]:
     """A `type` for argparse: one of these names."""
     def parse(text: str) -> str:

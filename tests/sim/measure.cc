@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmark/peak_memory.h"
 #include "tests/sim/exact_job.h"
 #include "tests/sim/message_graph.h"
 #include "tests/sim/world.h"
@@ -75,7 +76,7 @@ void addCosts(nlohmann::ordered_json* report) {
       static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
       kMicro *
           static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-  (*report)["peak_bytes"] = int64_t{1024} * used.ru_maxrss;
+  (*report)["peak_bytes"] = benchmark::peakResidentBytes();
 }
 
 int run(const std::string& algorithm, const std::string& text) {

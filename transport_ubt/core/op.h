@@ -342,7 +342,9 @@ class Op {
   TimePoint scatterDeadline_ = kNever;
   TimePoint exchangeDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
-  Retries held_{1};  // complete, but others lack what the arena could not keep
+  // Of all ranks together: complete, but others lack what the arena could not
+  // keep.
+  Retries held_{1};
   bool excused_ = false;  // a bound that was missed once, no more
   Duration scatterExcuse_{0};
   bool scatterExpired_ = false;

@@ -38,6 +38,14 @@ def row(algorithm, p50_ms):
             "percentiles_us": [1000 * p50_ms] * 99 + [3000 * p50_ms] * 2}
 
 
+def simulated(algorithm, ranks, ms, **more):
+    """Of benchmark/simulate: all of its iterations take as long."""
+    return {"algorithm": algorithm, "ranks": ranks, "groups": 4,
+            "lab": None, "gbit": 100.0, "tail": 1.5, "p50_ms": ms,
+            "p99_ms": ms, "loss_fraction": 0, "iterations": 30,
+            "cpu_seconds": 1.0, "peak_bytes": 1e8, "failed": None, **more}
+
+
 def sum_errors(mse):
     """Of benchmark/sum_errors, with a share of 5 % lost: by algorithm, rescaled
     and filled as by default. Transformed, the worst is a hundredth."""

@@ -65,6 +65,13 @@ class Rows(unittest.TestCase):
         self.assertEqual("p3", bursts["lab"])
 
 
+    def test_memory_is_the_simulations_own(self):
+        ballast = os.urandom(100 << 20)  # of who starts it
+        row, = rows_of("--algorithms", "ring", "--ranks", "4", "--elements",
+                       "1000", "--ops", "1").values()
+        self.assertLess(row["peak_bytes"], len(ballast))
+
+
 class Mistakes(unittest.TestCase):
     def test_each_names_culprit_and_remedy(self):
         for argv, culprit, remedy in (
