@@ -28,7 +28,7 @@ def options_of(environment: Environment, seed: int, elements: int, ops: int,
     links = Links()
     if environment.flows:
         raise UserError(f"{environment.name}: the simulator knows no TCP "
-                        "flows; only the lab does", EXIT_USAGE)
+                        "flows; try --in lab", EXIT_USAGE)
     options: dict[str, object] = {
         "seed": seed, "ranks": ranks, "one_shape": 1,
         "elements_max": elements, "ops": ops,
