@@ -114,20 +114,21 @@ def _growth(rows: Sequence[Mapping]) -> str:
     if len(own) < 2:
         return ""
 
-    def times(key: str) -> str:
-        growth = {row["ranks"]: row[key] / own[0][key] for row in own}
+    middles, slowest = ({row["ranks"]: row[key] / own[0][key] for row in own}
+                        for key in ("p50_ms", "p99_ms"))
+
+    def times(growth: Mapping[int, float]) -> str:
         most = max(growth, key=lambda ranks: growth[ranks])
-        worst.append(growth[most])
         return (f"{number(growth[own[-1]['ranks']])} times, at most "
                 f"{number(growth[most])} times ({most} ranks)")
 
-    worst: list[float] = []
-    text = (f"{_BOUNDED} with {own[-1]['ranks']} ranks, of what it takes with "
-            f"{own[0]['ranks']}: in the middle {times('p50_ms')}; the slowest "
+    enough = max(*middles.values(), *slowest.values()) <= _ENOUGH
+    return (f"{_BOUNDED} with {own[-1]['ranks']} ranks, of what it takes with "
+            f"{own[0]['ranks']}: in the middle {times(middles)}; the slowest "
             f"of {own[-1]['iterations']}, for one of "
-            f"{own[0]['iterations']}, {times('p99_ms')}. That is ")
-    return text + ("within" if max(worst) <= _ENOUGH else "more than") + (
-        f" the {_ENOUGH} hoped for.\n\n")
+            f"{own[0]['iterations']}, {times(slowest)}. That is "
+            f"{'within' if enough else 'more than'} the {_ENOUGH} hoped "
+            "for.\n\n")
 
 
 def _window_matters(results: Mapping[str, Any]) -> str:
@@ -145,10 +146,7 @@ def _window_matters(results: Mapping[str, Any]) -> str:
 
 def _section(name: str, title: str, rows: Sequence[Mapping],
              pictures: Pictures) -> str:
-    order = [(algorithm, row["ranks"]) for algorithm in _POWERS
-             for row in rows if row["algorithm"] == algorithm]
-    rows = sorted(rows, key=lambda row: order.index(
-        (row["algorithm"], row["ranks"])))
+    rows = sorted(rows, key=lambda row: _POWERS.index(row["algorithm"]))
     return (f"### {title}\n\n" + pictures.draw(
         f"scale-{name}", title, [("p50", _curves(rows, "p50_ms")),
                                  (_slowest(rows), _curves(rows, "p99_ms"))])

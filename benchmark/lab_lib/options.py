@@ -2,9 +2,8 @@
 """The options of a lab, of benchmark/lab and of commands that use one."""
 import argparse
 import os
-from collections.abc import Callable
 
-from front_end.options import one_of, positive
+from front_end.options import between, one_of, positive
 
 from .environments import ENVIRONMENTS
 from .network import ETHERNET_HEADER, HOSTS_MAX
@@ -14,16 +13,6 @@ HOSTS = 8
 _RATE_MIN, _RATE_MAX = 1, 100_000
 _MTU_MIN, _MTU_MAX = 1280, 9000
 _TRAIN_BYTES_MAX = 65536  # that the kernel lets stay together
-
-
-def _number(low: int, high: int, what: str) -> Callable[[str], int]:
-    """A `type` for argparse."""
-    def parse(text: str) -> int:
-        if not text.isdecimal() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(
-                f"'{text}' has to be {what} from {low} to {high}")
-        return int(text)
-    return parse
 
 
 def _some_hosts(text: str) -> tuple[int, ...]:
@@ -55,17 +44,17 @@ def add(parser: argparse.ArgumentParser, title: str, lab: str,
     also("rate", type=positive(float), metavar="MBIT",
          help="of each host's link, in Mbit/s (default: "
          f"{Links.rate_mbit:.0f})")
-    also("seed", type=_number(0, (1 << 31) - 1, "a number"), metavar="N",
+    also("seed", type=between(0, (1 << 31) - 1, "a number"), metavar="N",
          help="of whatever happens at random there (default: 1)")
     also("queue", type=positive(int), metavar="BYTES",
          help="the switch keeps for each host (default: "
          f"{Links.queue_bytes})")
-    also("mtu", type=_number(_MTU_MIN, _MTU_MAX, "a number"),
+    also("mtu", type=between(_MTU_MIN, _MTU_MAX, "a number"),
          metavar="BYTES", help=f"of all links (default: {Links.mtu})")
-    also("segments", type=_number(1, 64, "a number"), metavar="N",
+    also("segments", type=between(1, 64, "a number"), metavar="N",
          help="datagrams that may stay together on a link, which saves CPU "
          "time; what is lost is lost together (default: 64 KiB of them)")
-    also("flows", type=_number(0, HOSTS_MAX - 1, "a number"), metavar="N",
+    also("flows", type=between(0, HOSTS_MAX - 1, "a number"), metavar="N",
          help="TCP flows that send to one host all they can (default: the "
          "environment's; mixed has 1)")
     also("deaf", type=_some_hosts, metavar="4-7",

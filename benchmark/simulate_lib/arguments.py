@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="A,B",
         help="default: ring,tree,transpose,optireduce:none")
     what.add_argument(
-        "--ranks", type=list_of(between(2, _RANKS_MAX, "ranks"), "number"),
+        "--ranks", type=list_of(between(2, _RANKS_MAX, "a number"), "number"),
         default=(8, 32),
         metavar="N,M", help="default: 8,32")
     what.add_argument(

@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         + ",".join(FILLS) + ")")
     inputs = parser.add_argument_group("of which sums")
     inputs.add_argument(
-        "--ranks", type=between(2, _RANKS_MAX, "ranks"), default=8,
+        "--ranks", type=between(2, _RANKS_MAX, "a number"), default=8,
         metavar="N", help="default: 8")
     inputs.add_argument(
         "--elements", type=positive(int), default=1000000, metavar="N",

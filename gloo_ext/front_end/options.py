@@ -22,12 +22,12 @@ def positive(kind: type) -> Callable[[str], int | float]:
 
 
 def between(least: int, most: int, what: str) -> Callable[[str], int]:
-    """A `type` for argparse: a whole number of `what`, from `least` to
-    `most`."""
+    """A `type` for argparse: a whole number from `least` to `most`. `what` it
+    is, with its article."""
     def parse(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"'{text}' is no number of {what} from {least} to {most}")
+                f"'{text}' has to be {what} from {least} to {most}")
         return int(text)
     return parse
 
