@@ -146,7 +146,8 @@ def _window_matters(results: Mapping[str, Any]) -> str:
 
 def _section(name: str, title: str, rows: Sequence[Mapping],
              pictures: Pictures) -> str:
-    rows = sorted(rows, key=lambda row: _POWERS.index(row["algorithm"]))
+    rows = sorted(rows, key=lambda row: (
+        _POWERS.index(row["algorithm"]), row["ranks"]))
     return (f"### {title}\n\n" + pictures.draw(
         f"scale-{name}", title, [("p50", _curves(rows, "p50_ms")),
                                  (_slowest(rows), _curves(rows, "p99_ms"))])
