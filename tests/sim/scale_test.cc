@@ -50,5 +50,26 @@ TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
   }
 }
 
+// Each rank owes each other one 62 KB, which would fit one train: were they
+// sent so, results would wait until nearly all contributions are there.
+TEST(SimScale, StagesOverlapHoweverManyRanksThereAre) {
+  SimOptions options = ofRanks(64);
+  options.elementsMax = 1000000;
+  options.noData = true;
+  options.loss = 0;
+  options.ops = 8;
+  options.slotBytes = 8928;
+  options.windowBytes = options.windowBytesMin = 16 << 20;
+  options.queueBytes = 5 << 20;
+  options.wakesEvery = std::chrono::microseconds(20);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.pairsMissing, 0u);
+  const double bucket = 4.0 * options.elementsMax / options.bytesPerSecond;
+  for (const Duration time : result.opTimes) {
+    EXPECT_LT(std::chrono::duration<double>(time).count(),
+              1.1 * bucket * 126 / 64);
+  }
+}
+
 }  // namespace
 }  // namespace ubt::sim

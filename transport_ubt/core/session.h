@@ -237,6 +237,7 @@ class Session : private OpHost {
 
   void nextTurn();
   bool turnOut(TimePoint now, OutPacket* out);
+  size_t trainBytes() const;
   bool mayBurst() const;
   bool peerOut(TimePoint now, int peer, OutPacket* out);
   bool dataOut(int peer, OutPacket* out);

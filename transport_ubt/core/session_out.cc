@@ -7,6 +7,14 @@
 #include "transport_ubt/core/session.h"
 
 namespace ubt {
+namespace {
+
+// Where all peers' turns together are longer than a round, each peer gets its
+// part of a bucket in so many of them.
+constexpr size_t kTurnsMin = 8;
+constexpr size_t kRoundBytes = 512 << 10;
+
+}  // namespace
 
 bool Session::hasData(int peer) const {
   return std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
@@ -51,11 +59,25 @@ bool Session::turnOut(TimePoint now, OutPacket* out) {
              : !peers_[sendTurn_].closed() && peerOut(now, sendTurn_, out);
 }
 
+// What goes to one peer in its turn. A sum goes out once all have sent their
+// part of it: if the turns of many peers take long, and each takes all that its
+// peer gets, next to no sum does before all contributions are under way, and
+// the stages follow one another in place of overlapping.
+size_t Session::trainBytes() const {
+  size_t shard = 0;
+  for (const auto& [id, op] : ops_) {
+    shard = std::max(shard, op->shape().bytes() / setup_.size);
+  }
+  return std::min(shared_->link.trainBytes(),
+                  std::max(shard / kTurnsMin,
+                           kRoundBytes / static_cast<size_t>(setup_.size - 1)));
+}
+
 // Whether one more datagram of data fits the burst to one peer: a train.
 bool Session::mayBurst() const {
   return sendBurstBytes_ == 0 ||
          sendBurstBytes_ + setup_.slotBytesMax + PacketHeader::kBytes <=
-             shared_->link.trainBytes();
+             trainBytes();
 }
 
 bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
