@@ -84,6 +84,7 @@ void visit(Options& o, Visitor&& member) {
   member("late_by_ns", o.lateBy);
   member("opposite", o.opposite);
   member("wakes_every_ns", o.wakesEvery);
+  member("lateness_ns", o.lateness);
   member("slow", o.slow);
   member("slow_by_ns", o.slowBy);
   member("never_enters", o.neverEnters);

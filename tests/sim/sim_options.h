@@ -8,6 +8,7 @@
 #include "transport_ubt/core/op_id.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/rank_groups.h"
+#include "transport_ubt/core/stage_bound.h"
 
 namespace ubt::sim {
 
@@ -89,6 +90,8 @@ struct SimOptions {
   // A host sends and looks at its timers so often, beside what its callers do;
   // zero: whenever something comes in.
   Duration wakesEvery{0};
+  // How late it takes it that it may notice a deadline; it measures nothing.
+  Duration lateness = TimerLateness::kUnmeasured;
   int slow = -1;  // this rank takes slowBy for each datagram that comes in
   Duration slowBy{0};
   int neverEnters = -1;  // this rank's callers never call

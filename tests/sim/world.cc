@@ -97,6 +97,7 @@ void World::openSessions() {
     Host& host = hosts_[rank];
     host.left.resize(options_.contexts);
     host.endpoint = std::make_unique<Endpoint>(limits, reduction_);
+    host.endpoint->shared().lateness = TimerLateness(options_.lateness);
     for (int context = 0; context < options_.contexts; context++) {
       Session::Setup setup;
       setup.rank = rank;

@@ -31,7 +31,7 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
                             limits.windowBytesMax,
                             limits.windowAdapts),
               {},
-              {},
+              TimerLateness(),
               LinkRate(limits.trainsAdapt),
               reduction,
               0} {}

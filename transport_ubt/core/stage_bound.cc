@@ -63,8 +63,8 @@ Duration StageBound::bound(BoundMode mode, const Unrest& unrest) const {
 
 void TimerLateness::sample(TimePoint now, Duration late) {
   late = std::min(late, kMost);
-  if (late >= worst(now)) {
-    worst_ = late;
+  if (at_ == TimePoint{} || late >= worst(now)) {
+    worst_ = std::max(late, worst(now));
     at_ = now;
   }
 }

@@ -65,14 +65,16 @@ class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);
   static constexpr Duration kMost = std::chrono::milliseconds(50);
-  // Assumed before anything was measured.
+  // Assumed before anything was measured, and forgotten no faster.
   static constexpr Duration kUnmeasured = std::chrono::microseconds(500);
+
+  explicit TimerLateness(Duration assumed = kUnmeasured) : worst_(assumed) {}
 
   void sample(TimePoint now, Duration late);
   Duration worst(TimePoint now) const;
 
  private:
-  Duration worst_ = kUnmeasured;
+  Duration worst_;
   TimePoint at_{};
 };
 

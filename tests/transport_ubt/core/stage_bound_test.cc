@@ -6,6 +6,7 @@
 namespace ubt {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr StageBound::Unrest kPrompt;  // deadlines are noticed at once
@@ -122,6 +123,18 @@ TEST(TimerLateness, KeepsTheWorstAndForgetsItSlowly) {
   EXPECT_EQ(lateness.worst(later), milliseconds(5));
   lateness.sample(later, std::chrono::seconds(5));  // stopped, and continued
   EXPECT_EQ(lateness.worst(later), TimerLateness::kMost);
+}
+
+TEST(TimerLateness, ForgetsWhatWasAssumedOnceItMeasures) {
+  TimerLateness lateness;
+  const TimePoint start{std::chrono::seconds(100)};
+  lateness.sample(start, microseconds(20));
+  EXPECT_EQ(lateness.worst(start), TimerLateness::kUnmeasured);
+  const TimePoint later = start + TimerLateness::kHalfLife;
+  EXPECT_EQ(lateness.worst(later), TimerLateness::kUnmeasured / 2);
+  const TimePoint muchLater = start + 10 * TimerLateness::kHalfLife;
+  lateness.sample(muchLater, microseconds(20));
+  EXPECT_EQ(lateness.worst(muchLater), microseconds(20));
 }
 
 }  // namespace
