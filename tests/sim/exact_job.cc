@@ -12,14 +12,21 @@ constexpr uint64_t kSegmentBytes = 16 << 10;
 // Headers of Ethernet, IP and TCP around a segment's packets.
 constexpr double kOnWire = 1514.0 / 1448;
 
+// Of a full queue, what is a TCP flow's: with so much a simulated ring takes as
+// long among bursts as the lab's.
+constexpr uint64_t kPartsOfQueue = 6;
+
 // What a sender may have under way to a peer: twice what the way there and back
-// holds, for a way that is as slow as one of a hundred.
+// holds, for a way that is as slow as one of a hundred; and where others fill
+// queues, a part of that.
 uint64_t windowBytes(const SimOptions& options) {
   const double roundTrip =
       std::chrono::duration<double>(2 * options.delay +
                                     2 * options.pathDelay * options.pathTail)
           .count();
   return 4 * kSegmentBytes +
+         (options.burstEvery > Duration{0} ? options.queueBytes / kPartsOfQueue
+                                           : 0) +
          static_cast<uint64_t>(2 * options.bytesPerSecond * roundTrip);
 }
 
@@ -34,7 +41,8 @@ ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
       behind_(graph.gates().size()),
       first_(options.ranks),
       gatesOf_(options.ranks),
-      incoming_(options.ranks) {
+      incoming_(options.ranks),
+      hosts_(options.ranks) {
   const auto& messages = graph.messages();
   for (uint32_t index = 0; index < messages.size(); index++) {
     const MessageGraph::Message& message = messages[index];
@@ -51,9 +59,7 @@ ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
 }
 
 std::vector<Duration> ExactJob::run() {
-  for (int rank = 0; rank < options_.ranks; rank++) {
-    next(rank, 0);
-  }
+  enterAll(0);
   while (events_.step()) {
   }
   return times_;
@@ -71,10 +77,15 @@ ExactJob::Op* ExactJob::opAt(int op) {
   return &found->second;
 }
 
-void ExactJob::next(int rank, int op) {
-  if (op == options_.ops) {
-    return;
+// No rank begins before all have finished the op before: an op's first messages
+// would hold up that one's last, and ranks drift apart more with each op.
+void ExactJob::enterAll(int op) {
+  for (int rank = 0; op < options_.ops && rank < options_.ranks; rank++) {
+    enterSoon(rank, op);
   }
+}
+
+void ExactJob::enterSoon(int rank, int op) {
   Duration pause{static_cast<int64_t>(random_() % kThink.count())};
   if (std::uniform_real_distribution<>()(random_) < options_.lateOps &&
       (options_.lateRank < 0 || options_.lateRank == rank)) {
@@ -106,32 +117,70 @@ void ExactJob::leave(int op, uint32_t index) {
   const MessageGraph::Message& message = graph_.messages()[index];
   connections_[{message.from, message.to}].queue.push_back(
       {op, index, std::max<uint64_t>(1, message.bytes)});
-  pump(message.from, message.to);
+  waitForTurn(message.from, message.to);
 }
 
-void ExactJob::pump(int from, int to) {
+bool ExactJob::maySend(const Connection& connection) const {
+  return !connection.queue.empty() && connection.underWay < windowBytes_;
+}
+
+void ExactJob::waitForTurn(int from, int to) {
   Connection& connection = connections_[{from, to}];
-  while (!connection.queue.empty() && connection.underWay < windowBytes_) {
-    Sending& sending = connection.queue.front();
-    const uint64_t bytes = std::min(kSegmentBytes, sending.left);
-    sending.left -= bytes;
-    const bool last = sending.left == 0;
-    const int op = sending.op;
-    const uint32_t message = sending.message;
-    if (last) {
-      connection.queue.pop_front();
-    }
-    connection.underWay += bytes;
-    const TimePoint arrives = network_.carry(
-        from, to, static_cast<size_t>(static_cast<double>(bytes) * kOnWire));
-    if (last) {
-      events_.at(arrives, [this, op, message] { arrived(op, message); });
-    }
-    events_.at(arrives + options_.delay, [this, from, to, bytes] {
-      connections_[{from, to}].underWay -= bytes;
-      pump(from, to);
-    });
+  if (!connection.waits && maySend(connection)) {
+    connection.waits = true;
+    hosts_[from].turns.push_back(to);
+    pump(from);
   }
+}
+
+// As long as its link has room for more.
+void ExactJob::pump(int from) {
+  Host& host = hosts_[from];
+  while (!host.turns.empty()) {
+    const TimePoint room = network_.writableAt(from, kSegmentBytes);
+    if (room > events_.now()) {
+      if (!host.wakes) {
+        host.wakes = true;
+        events_.at(room, [this, from] {
+          hosts_[from].wakes = false;
+          pump(from);
+        });
+      }
+      return;
+    }
+    const int to = host.turns.front();
+    host.turns.pop_front();
+    Connection& connection = connections_[{from, to}];
+    sendSegment(from, to);
+    connection.waits = maySend(connection);
+    if (connection.waits) {
+      host.turns.push_back(to);
+    }
+  }
+}
+
+void ExactJob::sendSegment(int from, int to) {
+  Connection& connection = connections_[{from, to}];
+  Sending& sending = connection.queue.front();
+  const uint64_t bytes = std::min(kSegmentBytes, sending.left);
+  sending.left -= bytes;
+  const bool last = sending.left == 0;
+  const int op = sending.op;
+  const uint32_t message = sending.message;
+  if (last) {
+    connection.queue.pop_front();
+  }
+  connection.underWay += bytes;
+  const auto onWire = static_cast<size_t>(static_cast<double>(bytes) * kOnWire);
+  network_.carry(from, to, onWire, [=] {
+    if (last) {
+      arrived(op, message);
+    }
+    events_.after(options_.delay, [this, from, to, bytes] {
+      connections_[{from, to}].underWay -= bytes;
+      waitForTurn(from, to);
+    });
+  });
 }
 
 void ExactJob::arrived(int op, uint32_t index) {
@@ -170,8 +219,8 @@ void ExactJob::returnIfDone(int rank, int op) {
   if (++at->returned == options_.ranks) {
     times_.push_back(at->slowest);
     ops_.erase(op);
+    enterAll(op + 1);
   }
-  next(rank, op + 1);
 }
 
 }  // namespace ubt::sim

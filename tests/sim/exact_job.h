@@ -18,7 +18,7 @@ namespace ubt::sim {
 // A job whose allreduces are exact, over reliable connections, on the network
 // and with the callers of a World. Its connections are better than TCP's: they
 // lose nothing, know from the start what they may have under way, and repeat
-// nothing.
+// nothing; those of a host share its link evenly. Ops do not overlap.
 class ExactJob {
  public:
   // `graph` outlives this. REQUIRES options.oneShape and one caller a rank.
@@ -44,14 +44,24 @@ class ExactJob {
   struct Connection {
     std::deque<Sending> queue;
     uint64_t underWay = 0;
+    bool waits = false;  // for its turn
+  };
+  // Connections of one host that may send: they take turns, a segment each.
+  struct Host {
+    std::deque<int> turns;  // to which rank
+    bool wakes = false;     // once its link has room
   };
 
   Op* opAt(int op);
-  void next(int rank, int op);
+  void enterAll(int op);
+  void enterSoon(int rank, int op);
   void enter(int rank, int op);
   void leaveAll(int op, const std::vector<uint32_t>& messages);
   void leave(int op, uint32_t message);
-  void pump(int from, int to);
+  bool maySend(const Connection& connection) const;
+  void waitForTurn(int from, int to);
+  void pump(int from);
+  void sendSegment(int from, int to);
   void arrived(int op, uint32_t message);
   void open(int op, uint32_t gate);
   void returnIfDone(int rank, int op);
@@ -69,6 +79,7 @@ class ExactJob {
   std::vector<uint32_t> incoming_;              // messages to each rank
   std::map<int, Op> ops_;
   std::map<std::pair<int, int>, Connection> connections_;  // from, to
+  std::vector<Host> hosts_;
   std::vector<Duration> times_;
 };
 

@@ -120,6 +120,16 @@ TEST(ExactJob, AStragglerHoldsUpEverybody) {
   }
 }
 
+// Their connections share links evenly: no rank's waits for another's.
+TEST(ExactJob, AllSendAllTheTime) {
+  SimOptions options = job(16);
+  options.pathDelay = std::chrono::microseconds(50);
+  options.pathTail = 1.5;
+  for (const char* name : {"transpose", "halving_doubling"}) {
+    EXPECT_LT(inBuckets(median(timesOf(name, options)), options), 2.2) << name;
+  }
+}
+
 TEST(ExactJob, ABurstTakesItsShareOfALink) {
   SimOptions options = job(8);
   options.bytesPerSecond = 6.25e7;

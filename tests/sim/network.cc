@@ -11,6 +11,8 @@ namespace {
 
 constexpr TimePoint kStart{std::chrono::seconds(1)};
 constexpr size_t kFrameBytes = 66;  // Ethernet, IP and UDP around a datagram
+// Of bursts: what Linux's usual socket lets wait (net.core.wmem_default).
+constexpr size_t kChunksInSocket = 212992 / Bursts::kChunkBytes;
 
 // Of these bits: evenly between 0, which it never is, and 1.
 double unit(uint64_t bits) {
@@ -26,7 +28,8 @@ Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
       random_(options.seed ^ options.timingSeed << 32 ^ 0x6e6574),
       bursts_(options, events->now()),
       up_(options.ranks),
-      down_(options.ranks) {}
+      down_(options.ranks),
+      chunks_(options.ranks) {}
 
 bool Network::chance(double probability) {
   return probability > 0 &&
@@ -90,13 +93,34 @@ TimePoint Network::pass(Link* link,
   return link->freeAt;
 }
 
+// Who else sends to the same host is there sooner, if less waits before it.
+// Where nobody but ranks sends, next to nothing does: an event less for each
+// datagram is well worth it.
+void Network::whenAtSwitch(TimePoint sent, std::function<void()> then) {
+  const bool waits = sent > events_->now() && sent != kNever;  // not lost
+  if (options_.burstEvery > Duration{0} && waits) {
+    events_->at(sent, std::move(then));
+  } else {
+    then();
+  }
+}
+
 void Network::sendBursts() {
   Bursts::Chunk chunk;
   while (bursts_.next(events_->now(), &chunk)) {
+    std::deque<TimePoint>& waiting = chunks_[chunk.source];
+    while (!waiting.empty() && waiting.front() <= chunk.at) {
+      waiting.pop_front();
+    }
+    if (waiting.size() >= kChunksInSocket) {
+      continue;
+    }
     const TimePoint sent = leave(chunk.source, chunk.at, Bursts::kChunkBytes);
     if (sent != kNever) {
-      pass(
-          &down_[chunk.victim], sent, Bursts::kChunkBytes, options_.queueBytes);
+      waiting.push_back(sent);
+      whenAtSwitch(sent, [this, sent, victim = chunk.victim] {
+        pass(&down_[victim], sent, Bursts::kChunkBytes, options_.queueBytes);
+      });
     }
   }
 }
@@ -110,11 +134,18 @@ void Network::send(int from, int to, const Datagram& datagram) {
   forward(from, to, datagram);
 }
 
-TimePoint Network::carry(int from, int to, size_t bytes) {
+void Network::carry(int from,
+                    int to,
+                    size_t bytes,
+                    const std::function<void()>& arrived) {
   constexpr uint64_t kNoLimit = uint64_t{1} << 50;
   sendBursts();
   const TimePoint sent = pass(&up_[from], events_->now(), bytes, kNoLimit);
-  return pass(&down_[to], sent, bytes, kNoLimit) + way(from, to);
+  whenAtSwitch(sent, [this, from, to, bytes, sent, arrived] {
+    sendBursts();
+    events_->at(pass(&down_[to], sent, bytes, kNoLimit) + way(from, to),
+                arrived);
+  });
 }
 
 void Network::multicast(int from, const Datagram& datagram) {
@@ -130,13 +161,15 @@ void Network::multicast(int from, const Datagram& datagram) {
 
 void Network::toMany(int from, const Datagram& datagram) {
   const TimePoint sent = leave(from, events_->now(), datagram.size());
-  for (int to = 0; to < options_.ranks; to++) {
-    if (to != from && deaf(to)) {
-      lost_[index(typeOf(datagram))]++;
-    } else if (to != from) {
-      deliver(from, to, sent, datagram);
+  whenAtSwitch(sent, [this, from, sent, datagram] {
+    for (int to = 0; to < options_.ranks; to++) {
+      if (to != from && deaf(to)) {
+        lost_[index(typeOf(datagram))]++;
+      } else if (to != from) {
+        deliver(from, to, sent, datagram);
+      }
     }
-  }
+  });
 }
 
 bool Network::deaf(int rank) const {
@@ -146,7 +179,10 @@ bool Network::deaf(int rank) const {
 }
 
 void Network::forward(int from, int to, const Datagram& datagram) {
-  deliver(from, to, leave(from, events_->now(), datagram.size()), datagram);
+  const TimePoint sent = leave(from, events_->now(), datagram.size());
+  whenAtSwitch(sent, [this, from, to, sent, datagram] {
+    deliver(from, to, sent, datagram);
+  });
 }
 
 void Network::deliver(int from,
@@ -157,6 +193,7 @@ void Network::deliver(int from,
     lost_[index(typeOf(datagram))]++;
     return;
   }
+  sendBursts();
   TimePoint arrived =
       pass(&down_[to], sent, datagram.size(), options_.queueBytes);
   if (arrived == kNever) {

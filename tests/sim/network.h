@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <random>
 #include <vector>
@@ -32,8 +33,11 @@ class Network {
   void multicast(int from, const Datagram& datagram);
 
   // Likewise so many bytes that no queue drops, as if their sender knew how
-  // many it may send. Returns when they arrive.
-  TimePoint carry(int from, int to, size_t bytes);
+  // many it may send. Calls `arrived` when they are there.
+  void carry(int from,
+             int to,
+             size_t bytes,
+             const std::function<void()>& arrived);
 
   // Datagrams of a type.
   // Those by which more arrive than were sent.
@@ -75,6 +79,8 @@ class Network {
                  size_t bytes,
                  uint64_t queueBytes);
   TimePoint leave(int rank, TimePoint at, size_t bytes);
+  // Calls back when a datagram that leaves its host then is at the switch.
+  void whenAtSwitch(TimePoint sent, std::function<void()> then);
   // What others send until now.
   void sendBursts();
   void forward(int from, int to, const Datagram& datagram);
@@ -92,6 +98,8 @@ class Network {
   Bursts bursts_;
   std::vector<Link> up_;
   std::vector<Link> down_;
+  // When chunks of bursts that wait at a rank's host leave it.
+  std::vector<std::deque<TimePoint>> chunks_;
   TimePoint slowUntil_{};  // the slow rank is busy until then
   std::array<uint64_t, 2> duplicated_{};
   std::array<uint64_t, 2> lost_{};

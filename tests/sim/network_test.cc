@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/network.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What waits at one host for its link keeps no other's from the receiver's.
+TEST(Network, WhoIsAtTheSwitchFirstGoesFirst) {
+  SimOptions options;
+  options.ranks = 3;
+  options.bytesPerSecond = 1e8;
+  options.burstEvery = std::chrono::hours(1);  // there may be some, but later
+  options.burstLeast = options.burstMost = milliseconds(1);
+  options.burstShare = 0.1;
+  EventQueue events;
+  const TimePoint start = events.now();
+  Network network(options, &events, [](int, const Network::Datagram&) {});
+  TimePoint large{};
+  TimePoint small{};
+  network.carry(0, 2, 1000000, [&] { large = events.now(); });
+  network.carry(1, 2, 1000, [&] { small = events.now(); });
+  while (events.step()) {
+  }
+  EXPECT_LT(small - start, milliseconds(1));
+  EXPECT_GT(large - start, milliseconds(20));  // 10 on either link
+}
+
+// A burst's host hands no more to its link than a socket lets wait.
+TEST(Network, ABurstLeavesRoomForOthersOnItsOwnLink) {
+  SimOptions options;
+  options.ranks = 2;
+  options.bytesPerSecond = 1e8;
+  options.burstEvery = milliseconds(100);
+  options.burstLeast = options.burstMost = milliseconds(100);
+  options.burstShare = 2;
+  EventQueue events;
+  const TimePoint start = events.now();
+  Network network(options, &events, [](int, const Network::Datagram&) {});
+  TimePoint last{};
+  events.at(start + milliseconds(90), [&] {
+    for (const int from : {0, 1}) {
+      network.carry(from, 1 - from, 1000, [&] { last = events.now(); });
+    }
+  });
+  while (events.step()) {
+  }
+  // At the source, and then at the victim: its queue is full as well.
+  const double queued = 212992 + options.queueBytes;
+  const std::chrono::duration<double> waited = last - start - milliseconds(90);
+  EXPECT_LT(waited.count(), 1.2 * queued / options.bytesPerSecond);
+}
+
+}  // namespace
+}  // namespace ubt::sim
