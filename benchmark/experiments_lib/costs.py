@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import in_lab
-from .experiment import Experiment, Part
+from .experiment import Experiment, Part, Results
 from .markdown import number, table
 from .pictures import Pictures
 
@@ -117,7 +117,7 @@ def _memory(rows: Sequence[Mapping]) -> str:
                   "more than ring's, MiB", "that / bucket's bytes"), lines)
 
 
-def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
+def _tell(results: Results, pictures: Pictures) -> str:
     text = ""
     for name, rows in results.items():
         if name.startswith(_LAB):

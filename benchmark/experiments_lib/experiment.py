@@ -27,6 +27,20 @@ class Part:
 
 
 @dataclasses.dataclass(frozen=True)
+class Claim:
+    """What the papers say, or what was set out for here, and what was found."""
+
+    what: str
+    asked: str
+    found: str
+    holds: bool
+    why: str  # it does not, as far as measured; told only then
+
+
+Results = Mapping[str, Any]  # what parts wrote, by their names
+
+
+@dataclasses.dataclass(frozen=True)
 class Experiment:
     name: str
     title: str
@@ -35,5 +49,7 @@ class Experiment:
     parts: Callable[[bool], Sequence[Part]]
     # Markdown, of what the parts wrote, by their names. A part that has not
     # been measured, or failed, is not there; of none this is not called.
-    tell: Callable[[Mapping[str, Any], Pictures], str]
+    tell: Callable[[Results, Pictures], str]
+    # Of the same; none where that was not measured which one is about.
+    claims: Callable[[Results], Sequence[Claim]] = lambda results: ()
     needs_root: bool = True  # it works in the lab

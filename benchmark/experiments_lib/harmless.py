@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .experiment import Experiment, Part
+from .experiment import Claim, Experiment, Part, Results
 from .markdown import number, share, table
 from .pictures import Pictures, colour
 
@@ -22,6 +22,12 @@ _SIZES = ("bible-small", "bible", "bible-large")
 _SIZES_PERCENTS = (0, 5, 20)
 _SIZES_POLICY = "none"
 _WITHIN = 0.99  # of the accuracy without loss: harmless
+_HOPED = 5  # per cent of loss
+_WHY_HARM = """\
+so few steps end where they end by chance, too: see what trainings without
+forced loss came to."""
+_WHY_NO_MORE = """\
+the largest here has some millions of weights, the papers' hundreds."""
 # Datagrams as on a network, not as on loopback; and a job goes on, whatever
 # it loses.
 _COMMON = {"GLOO_UBT_MTU": "1500", "GLOO_UBT_HALT_LOSS": "0"}
@@ -176,47 +182,61 @@ def _rows(label: str, points: Sequence[Point]) -> list[tuple[str, ...]]:
 _HEADINGS = ("", "forced", "lost", "accuracy", "divergence", "ms a step")
 
 
-def _points(results: Mapping[str, Any], names: Mapping[int, str],
+def _points(results: Results, names: Mapping[int, str],
             algorithm: str) -> list[Point]:
     """`names`: of parts, by their forced loss."""
     return [(percent, run) for percent, name in names.items()
             for run in results.get(name, ()) if run["algorithm"] == algorithm]
 
 
-def _tell_forced(kind: str, results: Mapping[str, Any],
-                 pictures: Pictures) -> str:
-    painted, curves, rows = {}, {}, []
+def _forced_curves(kind: str, results: Results) -> dict[
+        tuple[str, str], list[Point]]:
+    """By policy and transform, where some loss was forced."""
+    curves = {}
     for transform in _TRANSFORMS:
         names = {percent: _name(kind, percent, transform)
                  for percent in _PERCENTS}
         for policy in _KINDS[kind][1]:
-            algorithm = f"optireduce:{policy}"
-            points = _points(results, names, algorithm)
+            points = _points(results, names, f"optireduce:{policy}")
             if any(percent for percent, _ in points):
-                label = f"{policy}, {transform}"
-                curves[label] = points
-                rows += _rows(label, points)
-                painted.setdefault(transform, []).append(
-                    _curve(points, algorithm, color=colour(algorithm)))
-    if not painted:
+                curves[policy, transform] = points
+    return curves
+
+
+def _tell_forced(kind: str, results: Results, pictures: Pictures) -> str:
+    curves = _forced_curves(kind, results)
+    if not curves:
         return ""
+    painted: dict[str, list[Callable[[Any], None]]] = {}
+    for (policy, transform), points in curves.items():
+        algorithm = f"optireduce:{policy}"
+        painted.setdefault(transform, []).append(
+            _curve(points, algorithm, color=colour(algorithm)))
     found = [run["accuracy"] for points in curves.values()
              for _, run in points if not math.isnan(run["accuracy"])]
     limits = (min(found) - 0.005, max(found) + 0.005) if found else None
     panels = [(transform, _all(some, limits=limits))
               for transform, some in painted.items()]
+    labelled = {", ".join(key): points for key, points in curves.items()}
     return (f"### {'Random' if kind == _RANDOM else 'Tail'} loss\n\n"
             + pictures.draw(f"harmless-{kind}", f"Accuracy by {kind} loss",
                             panels)
-            + "\n" + _sentence_of_one(curves) + table(_HEADINGS, rows))
+            + "\n" + _sentence_of_one(labelled)
+            + table(_HEADINGS, [row for label, points in labelled.items()
+                                for row in _rows(label, points)]))
 
 
-def _tell_sizes(results: Mapping[str, Any], pictures: Pictures) -> str:
-    curves = {
+def _size_curves(results: Results) -> dict[str, list[Point]]:
+    """By model."""
+    return {
         model: points for model in _SIZES
         if (points := _points(results, {percent: f"{model}-{percent}"
                                         for percent in _SIZES_PERCENTS},
                               f"optireduce:{_SIZES_POLICY}"))}
+
+
+def _tell_sizes(results: Results, pictures: Pictures) -> str:
+    curves = _size_curves(results)
     if not curves:
         return ""
     return ("### Sizes of a transformer\n\n"
@@ -230,7 +250,7 @@ def _tell_sizes(results: Mapping[str, Any], pictures: Pictures) -> str:
                                 for row in _rows(model, points)]))
 
 
-def _tell_dropped(results: Mapping[str, Any], pictures: Pictures) -> str:
+def _tell_dropped(results: Results, pictures: Pictures) -> str:
     runs = [(name, results[name][0]) for name in
             (_WAITS, *(f"bound-{ms}-ms" for ms in _BOUNDS_MS))
             if name in results]
@@ -274,10 +294,38 @@ def _tell_dropped(results: Mapping[str, Any], pictures: Pictures) -> str:
              for name, run in runs]))
 
 
-def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
+def _tell(results: Results, pictures: Pictures) -> str:
     return ("".join(_tell_forced(kind, results, pictures) for kind in _KINDS)
             + _tell_sizes(results, pictures)
             + _tell_dropped(results, pictures))
+
+
+def _claims(results: Results) -> list[Claim]:
+    claims = []
+    for kind in _KINDS:
+        curves = _forced_curves(kind, results)
+        without = _without(curves.values())
+        if without:
+            mean = statistics.mean(without)
+            most = {key: harmless(points, mean)
+                    for key, points in curves.items()}
+            least = min(most, key=most.__getitem__)
+            claims.append(Claim(
+                f"Forced {kind} loss that does no harm",
+                f"about {_HOPED} %",
+                f"{most[least]} % at least ({', '.join(least)})",
+                most[least] >= _HOPED, _WHY_HARM))
+    sizes = {model: harmless(points, without)
+             for model, points in _size_curves(results).items()
+             for without in _without([points])}
+    if len(sizes) == len(_SIZES):
+        bears = [sizes[model] for model in _SIZES]
+        claims.append(Claim(
+            "Larger models bear more loss", "yes",
+            "; ".join(f"{model}: {percent} %"
+                      for model, percent in sizes.items()),
+            bears == sorted(bears) and bears[0] < bears[-1], _WHY_NO_MORE))
+    return claims
 
 
 EXPERIMENT = Experiment(
@@ -291,4 +339,4 @@ EXPERIMENT = Experiment(
     "sizes are of a transformer, transformed while much is lost. One seed; the "
     "first 20 allreduces of a size are exact; the halt by loss is off. The "
     "papers: about 5 % do no harm, and larger models bear more.",
-    _parts, _tell)
+    _parts, _tell, _claims)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from front_end.columns import three_digits
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The first column is words, the others are numbers."""
-    lines = [headings, ["---"] + ["--:"] * (len(headings) - 1), *rows]
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]],
+          words: int = 1) -> str:
+    """So many columns are words, the others, behind them, numbers."""
+    lines = [headings,
+             ["---"] * words + ["--:"] * (len(headings) - words), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
 
 

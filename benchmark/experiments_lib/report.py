@@ -4,9 +4,9 @@ import base64
 import os
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from .experiment import Experiment, Part
+from .experiment import Claim, Experiment, Part
 from .markdown import table
 from .measure import Failure
 from .pictures import FOLDER as PICTURES
@@ -46,28 +46,47 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
           store: Store, failures: Sequence[Failure]) -> None:
     """Into the folder `report`."""
     pictures = Pictures(report)
-    text = _INTRODUCTION.format(quick=" --quick" if quick else "")
+    text, claims = "", []
     for experiment in experiments:
-        text += _section(experiment, quick, store, failures, pictures)
+        parts = experiment.parts(quick)
+        found = {part.name: finding for part in parts
+                 if (finding := store.get(experiment, part))}
+        results = {name: finding.result for name, finding in found.items()}
+        text += f"## {experiment.title}\n\n{experiment.question}\n\n"
+        if results:
+            text += experiment.tell(results, pictures)
+            text += _origins(experiment, parts, found, store)
+            claims += experiment.claims(results)
+        text += _lacking(experiment, parts, found, failures)
+    text = (_INTRODUCTION.format(quick=" --quick" if quick else "")
+            + _claims(claims) + text)
     with open(os.path.join(report, MARKDOWN), "w", encoding="utf-8") as file:
         file.write(text)
     with open(os.path.join(report, PAGE), "w", encoding="utf-8") as file:
         file.write(_page(text, report))
 
 
-def _section(experiment: Experiment, quick: bool, store: Store,
-             failures: Sequence[Failure], pictures: Pictures) -> str:
-    parts = experiment.parts(quick)
-    findings = {part.name: store.get(experiment, part) for part in parts}
-    found = {name: finding for name, finding in findings.items() if finding}
-    text = f"## {experiment.title}\n\n{experiment.question}\n\n"
-    if found:
-        text += experiment.tell({name: finding.result for name, finding
-                                 in found.items()}, pictures)
-        text += _origins(experiment, parts, found, store)
+def _claims(claims: Sequence[Claim]) -> str:
+    if not claims:
+        return ""
+    return ("## Beside the papers\n\n"
+            + table(("", "the papers, or asked", "found", "holds"),
+                    [(claim.what, claim.asked, claim.found,
+                      "yes" if claim.holds else "no") for claim in claims],
+                    words=4)
+            + "".join(f"*{claim.what}*: {claim.why}\n\n"
+                      for claim in claims if not claim.holds))
+
+
+def _lacking(experiment: Experiment, parts: Sequence[Part],
+             found: Mapping[str, Finding],
+             failures: Sequence[Failure]) -> str:
+    """What was not measured, or not again."""
+    text = ""
     why = {failure.part.name: failure.why for failure in failures
            if failure.experiment is experiment}
-    for name in findings:
+    for part in parts:
+        name = part.name
         if name in found and name in why:
             text += (f"{name}, measured anew, failed: `{why[name]}`. What is "
                      f"told above began {found[name].date}.\n\n")
@@ -79,7 +98,7 @@ def _section(experiment: Experiment, quick: bool, store: Store,
 
 
 def _origins(experiment: Experiment, parts: Sequence[Part],
-             found: dict[str, Finding], store: Store) -> str:
+             found: Mapping[str, Finding], store: Store) -> str:
     rows = []
     for part in parts:
         if part.name in found:

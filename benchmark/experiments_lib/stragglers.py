@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import in_lab
-from .experiment import Experiment, Part
+from .experiment import Experiment, Part, Results
 from .pictures import Pictures, distributions
 
 
@@ -13,7 +13,7 @@ def _parts(quick: bool) -> Sequence[Part]:
                               6 if quick else 30)]
 
 
-def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
+def _tell(results: Results, pictures: Pictures) -> str:
     rows = results["late-rank"]
     return (pictures.draw("stragglers", "Times beside a straggler",
                           [("8 ranks", distributions(rows))])

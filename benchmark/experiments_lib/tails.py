@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import in_lab
-from .experiment import Experiment, Part
+from .experiment import Experiment, Part, Results
 from .pictures import Pictures, distributions
 
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
@@ -39,7 +39,7 @@ def _parts(quick: bool) -> Sequence[Part]:
     return parts
 
 
-def _tell(results: Mapping[str, Any], pictures: Pictures) -> str:
+def _tell(results: Results, pictures: Pictures) -> str:
     text = ""
     for environment in _ENVIRONMENTS:
         found = [rows for name, rows in results.items()

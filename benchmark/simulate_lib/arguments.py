@@ -89,6 +89,10 @@ def _parser() -> argparse.ArgumentParser:
         help="ops before those, of optireduce, which learn its bounds (default: "
         f"{WARMUP_OPS})")
     what.add_argument(
+        "--bound", type=positive(float), metavar="US",
+        help="of each stage of optireduce, set by hand, in microseconds "
+        "(default: learned)")
+    what.add_argument(
         "--seeds", type=positive(int), default=1, metavar="N",
         help="the seeds 1 to N (default: 1)")
     network = parser.add_argument_group("on which network")
@@ -115,8 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     network.add_argument(
         "--window", type=positive(int), metavar="BYTES",
         help="what may be under way to one rank, of optireduce (default: "
-        "2097152, which a real one grows to in half a second of traffic where "
-        "packets do not wait for each other)")
+        "2097152, which a real one, if not told otherwise, grows to in half a "
+        "second of traffic where packets do not wait for each other)")
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
         help="that run at once (default: one for each CPU)")

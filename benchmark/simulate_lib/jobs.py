@@ -18,6 +18,7 @@ BOUNDED = {"optireduce:none": "0", "optireduce:broadcast": "1",
 ALGORITHMS = (*EXACT, *BOUNDED)
 
 _QUEUE_MS = 4  # what a port's queue holds, in time
+_LATENESS_US = 100  # what quiet hosts find out that theirs is, in half a minute
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +67,13 @@ def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
         "no_data": 1, "warmup_ops": arguments.warmup,
         "timeout_ns": 60 * 10**9, "repair": BOUNDED.get(algorithm, "0"),
         "groups": arguments.groups
-        if algorithm == "hierarchical_transpose" else 1}
+        if algorithm == "hierarchical_transpose" else 1} | (
+            _bounds(arguments.bound) if bounded and arguments.bound else {})
+
+
+def _bounds(us: float) -> dict[str, object]:
+    return {f"bound_{stage}_ns": round(us * 1000)
+            for stage in ("scatter", "broadcast")}
 
 
 def _network(arguments: argparse.Namespace, ranks: int, tail: float,
@@ -81,7 +88,8 @@ def _network(arguments: argparse.Namespace, ranks: int, tail: float,
         "path_delay_ns": round(arguments.latency * 1000),
         "path_tail": tail, "delay_ns": 1000,
         "path_every_ns": round(arguments.every * 1e6),
-        "wakes_every_ns": 20000, "window_bytes": arguments.window,
+        "wakes_every_ns": 20000, "lateness_ns": _LATENESS_US * 1000,
+        "window_bytes": arguments.window,
         "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
 
 
@@ -97,6 +105,7 @@ def row(own: Sequence[Job], reports: Sequence[dict],
         "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
         "latency_us": arguments.latency, "tail": own[0].tail,
         "every_ms": arguments.every, "window_bytes": arguments.window,
+        "bound_us": arguments.bound,
         "seeds": len(own),
         "iterations": len(times), "p50_ms": percentile(times, 0.5),
         "p99_ms": percentile(times, 0.99),

@@ -41,6 +41,24 @@ class Harmless(unittest.TestCase):
         self.assertEqual(0, self.most(0.8, float("nan")))
 
 
+class Claims(unittest.TestCase):
+    def test_the_curve_that_bears_least_counts(self):
+        claim, = harmless.EXPERIMENT.claims({
+            "random-0-plain": [run(0.8), run(0.8, BROADCAST)],
+            "random-5-plain": [run(0.7), run(0.8, BROADCAST)]})
+        self.assertEqual(("0 % at least (none, plain)", False),
+                         (claim.found, claim.holds))
+
+    def test_larger_models_bear_more_or_do_not(self):
+        for last, holds in ((0.8, True), (0.7, False)):
+            claim, = harmless.EXPERIMENT.claims({
+                f"{model}-{percent}": [run(accuracy)]
+                for model, lossy in (("bible-small", 0.7), ("bible", 0.7),
+                                     ("bible-large", last))
+                for percent, accuracy in ((0, 0.8), (5, lossy))})
+            self.assertEqual(holds, claim.holds)
+
+
 class Tell(unittest.TestCase):
     def test_a_curve_of_each_policy_and_transform(self):
         text = tell(random_0_plain=[run(0.8), run(0.8, BROADCAST)],

@@ -99,10 +99,9 @@ class Report(unittest.TestCase):
         text, _ = self.write(SUITE["errors"], {
             "arithmetic": made_up.sum_errors(mse),
             "ours-none": made_up.ablation(0.3)})
-        self.assertIn("transpose is 5.0 : 1.0 : 1.0 (random) and 5.0 : 1.0 : "
-                      "1.0 (tail), over all shares; in the papers 5.9 : 4.0 : "
-                      "1.0 (14.55, 9.92, 2.47).", text)
-        self.assertIn("its one port", text)
+        self.assertIn("| 5.9 : 4.0 : 1.0 (14.55, 9.92, 2.47) | 5.0 : 1.0 : 1.0 "
+                      "(random); 5.0 : 1.0 : 1.0 (tail) | no |", text)
+        self.assertIn("its one port", " ".join(text.split()))
         self.assertIn("| random, 5 % | 0.25 | 0.05 | 0.05 | 5.0 | 1.0 |", text)
         self.assertIn("| ring | on | on | partial | 0.25 | 0.25 | -1.0 % |",
                       text)
@@ -111,8 +110,9 @@ class Report(unittest.TestCase):
         mse["parameter_server"] = 0.2
         text, _ = self.write(SUITE["errors"], {
             "arithmetic": made_up.sum_errors(mse)})
-        self.assertIn("transpose is 5.0 : 4.0 : 1.0", text)
-        self.assertNotIn("its one port", text)
+        self.assertIn("| 5.0 : 4.0 : 1.0 (random); 5.0 : 4.0 : 1.0 (tail) | "
+                      "yes |", text)
+        self.assertNotIn("one port", text)
         self.assertNotIn("Ours measured", text)
 
     def test_a_failed_simulation_is_no_figure(self):
@@ -148,9 +148,29 @@ class Report(unittest.TestCase):
         self.assertRegex(text, r"\| optireduce:broadcast \| 20.0 % \| 500.0 \|"
                                r" never \| never \|  \| 2 % \| 2 \|")
 
+    def test_trainings_are_compared_with_the_papers(self):
+        others = [training for training in TRAININGS
+                  if training["algorithm"] != "optireduce:broadcast"]
+        slower = [made_up.training("ring", 1, [0.5, 0.5, 0.8]),
+                  made_up.training("optireduce:none", 1, [0.5, 0.8])]
+        text, page = self.write(SUITE["accuracy"], {
+            "fashion-clean": others, "fashion-p3": slower})
+        self.assertIn("| 1.50 (fashion in p3, optireduce:none) | yes |", text)
+        self.assertIn("| 2.00 (fashion in clean, optireduce:none) | yes |",
+                      text)
+        self.assertLess(page.index("Beside the papers"),
+                        page.index("Time to accuracy"))
+        text, _ = self.write(SUITE["accuracy"], {"fashion-clean": TRAININGS})
+        self.assertIn("| 0.00 (fashion in clean, optireduce:broadcast) | no |",
+                      text)
+        self.assertIn("*Speed of a training in a network of its own, ring's of "
+                      "1*: ", text)
+        self.assertNotIn("in a shared network", text)
+
     def test_without_ring_in_clean_there_is_no_target(self):
         text, _ = self.write(SUITE["accuracy"], {"fashion-p3": TRAININGS})
         self.assertIn("No target", text)
+        self.assertNotIn("Beside the papers", text)
 
 
 if __name__ == "__main__":

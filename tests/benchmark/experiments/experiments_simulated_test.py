@@ -14,6 +14,10 @@ def tell(experiment, results):
         return SUITE[experiment].tell(results, Pictures(folder))
 
 
+def claims(experiment, results):
+    return SUITE[experiment].claims(results)
+
+
 def jobs(*jobs_ms, iterations=30, **more):
     """Of optireduce:none, by (ranks, ms)."""
     return [made_up.simulated("optireduce:none", ranks, ms,
@@ -27,36 +31,60 @@ class Scale(unittest.TestCase):
                               "ways-100-from-256": jobs((256, 1.1),
                                                         iterations=10)})
         self.assertIn("with 256 ranks, of what it takes with 8", text)
-        self.assertIn("1.100 times, at most 1.400 times (64 ranks)", text)
-        self.assertIn("the slowest of 10, for one of 30", text)
-        self.assertIn("more than the 1.3 hoped for", text)
+        self.assertIn("1.10 times, at most 1.40 times (64 ranks)", text)
         self.assertIn("| slowest ms |", text)
         text = tell("scale", {"ways-100-from-8": jobs((8, 1), (64, 1.2),
                                                       iterations=100)})
-        self.assertIn("within the 1.3 hoped for", text)
         self.assertIn("| p99 ms |", text)
+
+    def test_growth_is_asked_to_be_small_with_any_tail(self):
+        for tail, holds in ((1.2, True), (1.4, False)):
+            claim, = claims("scale", {"ways-100-from-8": [
+                *jobs((8, 1), (64, 1.1)), *jobs((8, 1), (64, tail), tail=3.0)]})
+            self.assertEqual(f"1.10 (P99/50 of 1.5), {tail:.2f} (P99/50 of 3)",
+                             claim.found)
+            self.assertEqual(holds, claim.holds)
+
+    def test_speed_is_that_with_fewest_ranks_beside_the_best_other(self):
+        rows = [made_up.simulated(name, ranks, ms * ranks)
+                for ranks in (8, 64)
+                for name, ms in (("ring", 4), ("tree", 3),
+                                 ("optireduce:none", 2))]
+        ring, nccl, _ = claims("scale", {"ways-100-from-8": rows})
+        self.assertEqual(("2.00 (P99/50 of 1.5)", True),
+                         (ring.found, ring.holds))
+        self.assertEqual(("1.50 (P99/50 of 1.5)", True),
+                         (nccl.found, nccl.holds))
+
+    def test_sizes_are_told_apart(self):
+        text = tell("scale", {
+            "ways-100-from-8": jobs((8, 1)),
+            "ways-100-from-8-6250000-floats": jobs((8, 5), elements=6250000)})
+        self.assertIn("### 100 Gbit/s, 4 MB, ways", text)
+        self.assertIn("### 100 Gbit/s, 25 MB, ways", text)
 
     def test_tails_and_rates_have_sections_of_their_own(self):
         text = tell("scale", {
             "ways-100-from-8": jobs((8, 1)) + jobs((8, 2), tail=3.0),
             "ways-10-from-8": jobs((8, 9), gbit=10.0)})
-        for title in ("100 Gbit/s, ways with a P99/50 of 1.5",
-                      "100 Gbit/s, ways with a P99/50 of 3",
-                      "10 Gbit/s, ways with a P99/50 of 1.5"):
+        for title in ("100 Gbit/s, 4 MB, ways with a P99/50 of 1.5",
+                      "100 Gbit/s, 4 MB, ways with a P99/50 of 3",
+                      "10 Gbit/s, 4 MB, ways with a P99/50 of 1.5"):
             self.assertIn(f"### {title}\n", text)
 
-    def test_a_larger_window_is_compared_with_the_same_jobs(self):
+    def test_other_settings_are_compared_with_the_same_jobs(self):
         text = tell("scale", {
             "ways-100-from-8": jobs((8, 1), (64, 2), tail=3.0),
-            "window": jobs((8, 1), (64, 1.5), tail=3.0)})
-        self.assertIn("Of the p50 with 2 MiB that is 1.000 (8 ranks), 0.750 "
+            "window": jobs((8, 1), (64, 3), tail=3.0)})
+        self.assertIn("Of the p50 above that is 1.00 (8 ranks), 1.50 "
                       "(64 ranks).", text)
 
     def test_what_failed_is_named_and_no_figure(self):
         text = tell("scale", {
-            "large": jobs((1024, 4.5)) + jobs((1024, 3.3), failed="it halted"),
+            "ways-100-from-1024": jobs((1024, 4.5)) + jobs(
+                (1024, 3.3), failed="it halted"),
             "bursts-p3": jobs((8, 7.7), failed="it timed out")})
-        self.assertIn("| optireduce:none | 4.500 |", text)
+        self.assertIn("| optireduce:none | 1024 | 4.500 |", text)
         self.assertNotIn("3.300", text)
         self.assertNotIn("7.700", text)
         self.assertIn("with 1024 ranks failed: it halted.", text)
@@ -71,7 +99,12 @@ class Validation(unittest.TestCase):
         # A made-up row's p99 is thrice its p50, a simulated one's its p50.
         self.assertIn("| p3, ring | 50 | 30 | 100.0 | 110.0 | 300.0 | 110.0 | "
                       "1.100 | 0.367 |", text)
-        self.assertIn("1 of 2 ratios are within 15 %", text)
+        claim, = claims("validation", {
+            "lab-p3": [made_up.row("ring_chunked", 100)],
+            "simulated-p3": [made_up.simulated("ring", 8, 110)]})
+        self.assertEqual("1 of 2 are; at worst 0.37 (p99 of p3, ring)",
+                         claim.found)
+        self.assertFalse(claim.holds)
 
     def test_without_the_one_or_the_other_there_is_nothing_to_say(self):
         self.assertEqual("", tell("validation", {
