@@ -15,7 +15,7 @@ _LARGE = 16777216  # 64 MiB
 _LOOPBACK_RANKS = 4
 _START_S = 2  # processes, and their connections, on loopback
 # At _LOOPBACK_RANKS on two cores, about.
-_LOOPBACK_S_PER_FLOAT = 2.5e-8
+_LOOPBACK_S_PER_FLOAT = 1.5e-8
 _LAB, _LOOPBACK, _ALONE = "lab", "loopback", "alone"
 
 

@@ -9,7 +9,7 @@ EXACT = ("ring", "ring_chunked", "halving_doubling", "bcube", "transpose")
 BOUNDED = ("optireduce:none", "optireduce:broadcast")
 RING = "ring_chunked"  # the faster of Gloo's two
 FEW = (RING, "transpose", *BOUNDED)
-_SETUP_S = 10  # namespaces, connections, warm-up of the processes
+_SETUP_S = 4   # namespaces, connections, warm-up of the processes
 FOR_P99 = 100  # iterations: of fewer it is the slowest, and called so
 WARMUP = 26  # iterations of a bounded algorithm before they are timed
 # What is smaller than GLOO_UBT_MIN_BYTES would not be bounded.

@@ -57,7 +57,7 @@ def _burst(environment: str) -> Part:
     return Part(
         f"bursts-{environment}",
         ("benchmark/simulate", "--algorithms", ",".join(_FEW), "--ranks",
-         "8,16,32", "--lab", environment, "--ops", "60"), 30,
+         "8,32,128", "--lab", environment, "--ops", "30"), 50,
         says_failures=True)
 
 
