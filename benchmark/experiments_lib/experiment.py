@@ -28,10 +28,11 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What the papers say, or what was set out for here, and what was found."""
+    """What the papers say, or is asked for here, and what was found."""
 
     what: str
-    asked: str
+    papers: str  # empty: they do not say
+    asked: str  # here, and what decides
     found: str
     holds: bool
     why: str  # it does not, as far as measured; told only then
@@ -50,6 +51,6 @@ class Experiment:
     # Markdown, of what the parts wrote, by their names. A part that has not
     # been measured, or failed, is not there; of none this is not called.
     tell: Callable[[Results, Pictures], str]
-    # Of the same; none where that was not measured which one is about.
+    # Of the same; none about what was not measured.
     claims: Callable[[Results], Sequence[Claim]] = lambda results: ()
     needs_root: bool = True  # it works in the lab

@@ -69,13 +69,17 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
 def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
+    whys: dict[str, list[str]] = {}
+    for claim in claims:
+        if not claim.holds:
+            whys.setdefault(claim.why, []).append(f"*{claim.what}*")
     return ("## Beside the papers\n\n"
-            + table(("", "the papers, or asked", "found", "holds"),
-                    [(claim.what, claim.asked, claim.found,
+            + table(("", "the papers", "asked here", "found", "holds"),
+                    [(claim.what, claim.papers, claim.asked, claim.found,
                       "yes" if claim.holds else "no") for claim in claims],
-                    words=4)
-            + "".join(f"*{claim.what}*: {claim.why}\n\n"
-                      for claim in claims if not claim.holds))
+                    words=5)
+            + "".join(f"{', '.join(whats)}: {why}\n\n"
+                      for why, whats in whys.items()))
 
 
 def _lacking(experiment: Experiment, parts: Sequence[Part],

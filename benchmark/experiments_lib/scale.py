@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many ranks, in the simulator."""
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from . import in_lab
@@ -24,16 +24,17 @@ _WINDOW, _BY_HAND = "window", "by-hand"
 # Speeds that the papers tell of trainings: ring's, and NCCL's, of 1.
 _THAN_RING, _THAN_NCCL = 1.7, 1.3
 _NCCL = ("ring", "tree")  # the better of them
+_FEWEST = 8  # ranks
 _ENOUGH = 1.3  # so much longer may the p99 of most ranks be than of fewest
 _WHY_NO_FASTER = """\
-the more bytes, the more of the time is what a link takes for them, whoever
-sends, and the less what its way takes besides."""
+the larger the bucket, the more of the time is its links' own, which no
+algorithm shortens."""
 _WHY_GROWS = """\
 a stage waits for the slowest of all ways to a rank, and of more ways the
-slowest is slower. With 4 MB and 1,024 ranks a shard is one packet, too, so that
-no sum can go out before nearly all contributions have been sent. Bounds are
-learned from what stages take, and allow for that; one set by hand ends it, for
-a loss that is told below."""
+slowest is slower. Where a shard is one packet (4 MB, 512 ranks and more) no sum
+can go out, too, before nearly all contributions have been sent. Bounds are
+learned from what stages take, and allow for that; what one set by hand does
+instead is told below, if it was measured."""
 
 
 def _ways(ranks: str, warmup: int, ops: int, seconds: float, groups: int = 4,
@@ -148,29 +149,31 @@ def _growth(rows: Sequence[Mapping]) -> str:
             f"{_slowest(rows)} {times(slowest)}.\n\n")
 
 
-def _network_of(row: Mapping) -> tuple[float, float, int]:
-    return row["gbit"], row["tail"], row["elements"]
+def _name_of(row: Mapping) -> str:
+    return (f"{row['gbit']:g} Gbit/s, {4 * row['elements'] / 1e6:g} MB, ways "
+            f"with a P99/50 of {row['tail']:g}, a window of "
+            f"{row['window_bytes'] >> 20} MiB")
 
 
-def _name_of(gbit: float, tail: float, elements: int) -> str:
-    return (f"{gbit:g} Gbit/s, {4 * elements / 1e6:g} MB, ways with a P99/50 "
-            f"of {tail:g}")
-
-
-def _simulated(results: Results) -> dict[tuple[float, float, int],
-                                         list[Mapping]]:
-    """What did not fail of the ways, by network."""
+def _ways_by_network(results: Results) -> dict[tuple[float, float, int],
+                                               list[Mapping]]:
+    """By Gbit/s, tail and floats, failed ones included."""
     networks: dict[tuple[float, float, int], list[Mapping]] = {}
     for name, rows in results.items():
         for row in rows:
-            if name.startswith("ways-") and row["failed"] is None:
-                networks.setdefault(_network_of(row), []).append(row)
+            if name.startswith("ways-"):
+                networks.setdefault(
+                    (row["gbit"], row["tail"], row["elements"]), []).append(row)
     return dict(sorted(networks.items()))
 
 
-def _otherwise_told(title: str, why: str, rows: Sequence[Mapping],
+def _done(rows: Iterable[Mapping]) -> list[Mapping]:
+    return [row for row in rows if row["failed"] is None]
+
+
+def _otherwise_told(title: str, what: str, rows: Sequence[Mapping],
                     usual: Sequence[Mapping]) -> str:
-    """Jobs with other settings, beside the `usual` ones."""
+    """Jobs with other settings, beside the `usual` ones; none: nothing."""
     if not rows:
         return ""
     middles = {row["ranks"]: row["p50_ms"] for row in usual
@@ -178,8 +181,9 @@ def _otherwise_told(title: str, why: str, rows: Sequence[Mapping],
     told = ", ".join(f"{row['p50_ms'] / middles[row['ranks']]:.2f} "
                      f"({row['ranks']} ranks)" for row in rows
                      if row["ranks"] in middles)
-    return (f"### {title}\n\n{why}\n\n" + _table(rows) + _growth(rows)
-            + (f"Of the p50 above that is {told}.\n\n" if told else ""))
+    return (f"### {title}\n\n{what} {_name_of(rows[0])}:\n\n" + _table(rows)
+            + _growth(rows)
+            + (f"Its p50, of that above: {told}.\n\n" if told else ""))
 
 
 def _section(name: str, title: str, rows: Sequence[Mapping],
@@ -193,26 +197,27 @@ def _section(name: str, title: str, rows: Sequence[Mapping],
 
 
 def _tell(results: Results, pictures: Pictures) -> str:
-    networks = _simulated(results)
-    text = "".join(
-        _section(f"{gbit:g}-{tail:g}-{elements}",
-                 _name_of(gbit, tail, elements), rows, pictures)
-        for (gbit, tail, elements), rows in networks.items())
-    usual = networks.get((_GBIT, float(_LONG_TAIL), _FLOATS), [])
-    done = {name: [row for row in rows if row["failed"] is None]
-            for name, rows in results.items()}
-    network = _name_of(_GBIT, float(_LONG_TAIL), _FLOATS)
+    text, usual = "", []
+    for (gbit, tail, elements), rows in _ways_by_network(results).items():
+        done = _done(rows)
+        if done:
+            text += _section(f"{gbit:g}-{tail:g}-{elements}",
+                             _name_of(done[0]), done, pictures)
+        if (gbit, tail, elements) == (_GBIT, float(_LONG_TAIL), _FLOATS):
+            usual = done
     text += _otherwise_told(
-        "The default's window", "With all senders together at most 2 MiB on "
-        "their way to a rank, as GLOO_UBT_WINDOW_BYTES has it if not set "
-        "(above: 16 MiB), the more ranks, the more often each waits for leave "
-        f"to go on. {network}:", done.get(_WINDOW, []), usual)
+        "With the default's window", "GLOO_UBT_WINDOW_BYTES lets 2 MiB be under "
+        "way to a rank, if it is not set. The more ranks, the more often each "
+        "then waits for leave to go on.", _done(results.get(_WINDOW, ())),
+        usual)
     text += _otherwise_told(
-        "A bound set by hand", f"A learned bound is above what a stage takes in "
-        f"the middle. This one, {_BOUND_US} us for each stage, is below. "
-        f"{network}:", done.get(_BY_HAND, []), usual)
+        "With a bound set by hand", "A learned bound allows for a quarter more "
+        "than what a stage takes in the middle. This one, "
+        f"{_BOUND_US} us for each of two stages, is the same for any number of "
+        "ranks; and no stage ends early.", _done(results.get(_BY_HAND, ())),
+        usual)
     for environment in _BURSTS:
-        rows = done.get(f"bursts-{environment}")
+        rows = _done(results.get(f"bursts-{environment}", ()))
         if rows:
             text += _section(f"bursts-{environment}", "500 Mbit/s, the lab's "
                              f"bursts of {environment}", rows, pictures)
@@ -224,47 +229,79 @@ def _tell(results: Results, pictures: Pictures) -> str:
     return text
 
 
-def _speed(rows: Sequence[Mapping], others: Sequence[str]) -> float | None:
-    """Of the bounded one with fewest ranks, the fastest of the others' 1."""
-    fewest = min(row["ranks"] for row in rows)
-    times = {row["algorithm"]: row["mean_ms"] for row in rows
-             if row["ranks"] == fewest}
-    found = [times[name] for name in others if name in times]
-    return (min(found) / times[_BOUNDED]
-            if found and _BOUNDED in times else None)
+def _speed_up(rows: Sequence[Mapping], others: Sequence[str]) -> float | None:
+    """Over the fastest of the others; None: not simulated."""
+    times = {row["algorithm"]: row["mean_ms"] for row in _done(rows)
+             if row["ranks"] == _FEWEST}
+    if _BOUNDED not in times or any(name not in times for name in others):
+        return None
+    return min(times[name] for name in others) / times[_BOUNDED]
 
 
-def _claims(results: Results) -> list[Claim]:
-    networks = {network: rows for network, rows in
-                _simulated(results).items() if network[0] == _GBIT}
+def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
+                     ) -> list[Claim]:
     claims = []
-    for elements in dict.fromkeys(key[2] for key in networks):
-        own = {tail: rows for (_, tail, floats), rows in networks.items()
-               if floats == elements}
-        what = (f"{4 * elements / 1e6:g} MB, simulated at "
-                f"{_GBIT} Gbit/s: ")
-        for name, others, asked in (("ring's", ("ring",), _THAN_RING),
-                                    ("NCCL's", _NCCL, _THAN_NCCL)):
-            speeds = {tail: speed for tail, rows in own.items()
-                      if (speed := _speed(rows, others)) is not None}
-            if speeds:
-                claims.append(Claim(
-                    f"{what}speed of an allreduce of 8 ranks, {name} of 1",
-                    f"{asked} (papers, of trainings)", _by_tail(speeds),
-                    min(speeds.values()) >= asked, _WHY_NO_FASTER))
-        growths = {tail: max(growth.values()) for tail, rows in own.items()
-                   if len(growth := _growths(rows, "p99_ms")) > 1}
-        if growths:
+    for whose, others, papers in (("Gloo's ring", ("ring",), _THAN_RING),
+                                  ("NCCL's ring and tree", _NCCL, _THAN_NCCL)):
+        found = {tail: ratio for tail, rows in by_tail.items()
+                 if (ratio := _speed_up(rows, others)) is not None}
+        if found:
             claims.append(Claim(
-                f"{what}growth of the slowest from fewest to most ranks",
-                f"at most {_ENOUGH}", _by_tail(growths),
-                max(growths.values()) <= _ENOUGH, _WHY_GROWS))
+                f"Speed-up of an allreduce of {of} over {whose}, {_FEWEST} "
+                "ranks, simulated", f"{papers} (of trainings)",
+                f"{papers} with each tail",
+                ", ".join(f"{ratio:.2f} (P99/50 of {tail:g})"
+                          for tail, ratio in found.items()),
+                min(found.values()) >= papers, _WHY_NO_FASTER))
     return claims
 
 
-def _by_tail(values: Mapping[float, float]) -> str:
-    return ", ".join(f"{value:.2f} (P99/50 of {tail:g})"
-                     for tail, value in values.items())
+def _grown(rows: Sequence[Mapping]) -> str | None:
+    """By how much, at most; None where nothing grew."""
+    middles, slowest = (_growths(_done(rows), key)
+                        for key in ("p50_ms", "p99_ms"))
+    if len(middles) < 2 or _FEWEST not in middles:
+        return None
+    return (f"{max(slowest.values()):.2f} (in the middle "
+            f"{max(middles.values()):.2f})")
+
+
+def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
+                   default: Sequence[Mapping]) -> list[Claim]:
+    """`default`: with the default's window."""
+    found = {f"P99/50 of {tail:g}": rows for tail, rows in by_tail.items()
+             if _grown(rows)}
+    if not found:
+        return []
+    ranks = sorted({row["ranks"] for rows in found.values() for row in rows})
+    failed = [row["ranks"] for rows in found.values() for row in rows
+              if row["failed"] is not None and row["algorithm"] == _BOUNDED]
+    told = ", ".join(f"{_grown(rows)} with a {tail}"
+                     for tail, rows in found.items())
+    if _grown(default):
+        told += f"; with the default's window {_grown(default)}"
+    if failed:
+        told += f"; failed with {', '.join(map(str, failed))} ranks"
+    most = max(max(_growths(_done(rows), key).values())
+               for rows in found.values() for key in ("p50_ms", "p99_ms"))
+    return [Claim(
+        f"The slowest {_BOUNDED} of {of} with {ranks[1]} to {ranks[-1]} ranks, "
+        f"of that with {ranks[0]}, at most", "", f"{_ENOUGH} with each tail",
+        told, most <= _ENOUGH and not failed, _WHY_GROWS)]
+
+
+def _claims(results: Results) -> list[Claim]:
+    sizes: dict[int, dict[float, Sequence[Mapping]]] = {}
+    for (gbit, tail, elements), rows in _ways_by_network(results).items():
+        if gbit == _GBIT:
+            sizes.setdefault(elements, {})[tail] = rows
+    claims = []
+    for elements, by_tail in sizes.items():
+        of = f"{4 * elements / 1e6:g} MB at {_GBIT} Gbit/s"
+        default = results.get(_WINDOW, ()) if elements == _FLOATS else ()
+        claims += (_speed_up_claims(of, by_tail)
+                   + _growth_claims(of, by_tail, default))
+    return claims
 
 
 EXPERIMENT = Experiment(
@@ -272,10 +309,12 @@ EXPERIMENT = Experiment(
     "How does each algorithm do as ranks grow more? Simulated: ways between "
     "ranks take 50 us in the middle and have a tail, drawn anew for each pair "
     "every 2 ms; or the lab's links and bursts. optireduce is the protocol "
-    "itself; the others, NCCL's ring and tree among them, have ideal "
-    "connections, which lose and repeat nothing and share links evenly, so "
-    "that they do better here than over TCP, and begin each allreduce "
-    "together. Bounds are learned from fewer ops the more ranks there are, and "
-    "the fewer are told. Gloo's bcube, of base 2, sends what halving_doubling "
-    "does, between other pairs.",
+    "itself, on hosts with nothing else to do, and from the start with all of "
+    "the window that a section names. The others, NCCL's ring and tree among "
+    "them, have ideal connections, which lose and repeat nothing and share "
+    "links evenly, so that they do better here than over TCP; their ranks "
+    "begin an allreduce once all have finished the one before. The more ranks, "
+    "the fewer allreduces bounds are learned from (20 to 1), and the fewer are "
+    "timed. Gloo's bcube, of base 2, sends what halving_doubling does, between "
+    "other pairs.",
     _parts, _tell, _claims, needs_root=False)

@@ -22,9 +22,9 @@ _NEVER, _DEFAULT, _ALWAYS = "- hadamard", "baseline", "- hadamard-switch"
 _INDEPENDENT_NOISE = "1000000"
 _ALIKE = 0.2  # errors that differ by less than this share
 _WHY_ALIKE = """\
-where a server loses the same share of what it should get as the owners of
-shards do, its error is theirs. The papers' may have lost more: all of N - 1
-buckets comes to its one port."""
+a server that loses the same share of what it should get as the owners of shards
+do is off by as much. The papers' may have lost more: all of N - 1 buckets comes
+to its one port."""
 _OURS = """\
 ### Ours measured
 
@@ -186,6 +186,7 @@ def _claims(results: Results) -> list[Claim]:
     return [Claim(
         "Errors of ring : parameter server : transpose, when packets are lost",
         f"{_proportion(_PAPERS)} ({papers})",
+        f"in that order, each {1 + _ALIKE:g} times the next at least",
         "; ".join(f"{_proportion(own)} ({pattern})"
                   for pattern, own in ratios.items()),
         all(own["ring"] > (1 + _ALIKE) * own["parameter_server"]

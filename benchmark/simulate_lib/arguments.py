@@ -13,6 +13,7 @@ from .jobs import ALGORITHMS, why_not
 from .simulator import WARMUP_OPS
 
 _RANKS_MAX = 4096
+_BOUND_US_MAX = 10**9
 # Networks that the simulator knows: TCP flows are not among what it does.
 _LABS = {name: environment for name, environment in ENVIRONMENTS.items()
          if not environment.flows}
@@ -23,8 +24,9 @@ _NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
 _DESCRIPTION = """\
 Allreduces of any number of ranks, in virtual time on one simulated switch:
 optireduce is the protocol itself, the others are what their messages take over
-ideal connections, which lose and repeat nothing. No data is summed, and CPU
-time is none.
+ideal connections, which lose and repeat nothing and share their host's link
+evenly; their ranks begin an op once all have finished the one before. No data
+is summed, and CPU time is none.
 """
 
 _EPILOG = """\
@@ -89,9 +91,10 @@ def _parser() -> argparse.ArgumentParser:
         help="ops before those, of optireduce, which learn its bounds (default: "
         f"{WARMUP_OPS})")
     what.add_argument(
-        "--bound", type=positive(float), metavar="US",
+        "--bound", type=between(1, _BOUND_US_MAX, "a bound"), metavar="US",
         help="of each stage of optireduce, set by hand, in microseconds "
-        "(default: learned)")
+        "(default: learned). Ops of the warm-up stay exact, and no stage ends "
+        "early")
     what.add_argument(
         "--seeds", type=positive(int), default=1, metavar="N",
         help="the seeds 1 to N (default: 1)")

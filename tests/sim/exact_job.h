@@ -16,9 +16,10 @@
 namespace ubt::sim {
 
 // A job whose allreduces are exact, over reliable connections, on the network
-// and with the callers of a World. Its connections are better than TCP's: they
-// lose nothing, know from the start what they may have under way, and repeat
-// nothing; those of a host share its link evenly. Ops do not overlap.
+// of a World. Its connections are better than TCP's: they lose nothing, know
+// from the start what they may have under way, and repeat nothing; those of a
+// host share its link evenly. Its callers begin an op once all have finished
+// the one before, which those of a World do not wait for.
 class ExactJob {
  public:
   // `graph` outlives this. REQUIRES options.oneShape and one caller a rank.

@@ -93,13 +93,14 @@ TimePoint Network::pass(Link* link,
   return link->freeAt;
 }
 
-// Who else sends to the same host is there sooner, if less waits before it.
-// Where nobody but ranks sends, next to nothing does: an event less for each
-// datagram is well worth it.
-void Network::whenAtSwitch(TimePoint sent, std::function<void()> then) {
+// Among bursts a datagram may wait at its host for milliseconds, and what
+// others send meanwhile has to reach the switch first. Where nobody but ranks
+// sends next to nothing waits, and an event for each datagram is spared.
+template <typename Then>
+void Network::whenAtSwitch(TimePoint sent, const Then& then) {
   const bool waits = sent > events_->now() && sent != kNever;  // not lost
   if (options_.burstEvery > Duration{0} && waits) {
-    events_->at(sent, std::move(then));
+    events_->at(sent, then);
   } else {
     then();
   }

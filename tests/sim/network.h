@@ -79,8 +79,9 @@ class Network {
                  size_t bytes,
                  uint64_t queueBytes);
   TimePoint leave(int rank, TimePoint at, size_t bytes);
-  // Calls back when a datagram that leaves its host then is at the switch.
-  void whenAtSwitch(TimePoint sent, std::function<void()> then);
+  // Calls back when what leaves its host then is at the switch.
+  template <typename Then>
+  void whenAtSwitch(TimePoint sent, const Then& then);
   // What others send until now.
   void sendBursts();
   void forward(int from, int to, const Datagram& datagram);

@@ -90,7 +90,7 @@ struct SimOptions {
   // A host sends and looks at its timers so often, beside what its callers do;
   // zero: whenever something comes in.
   Duration wakesEvery{0};
-  // How late it takes it that it may notice a deadline; it measures nothing.
+  // How late it believes that it may notice a deadline; it measures nothing.
   Duration lateness = TimerLateness::kUnmeasured;
   int slow = -1;  // this rank takes slowBy for each datagram that comes in
   Duration slowBy{0};

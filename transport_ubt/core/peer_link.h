@@ -162,8 +162,8 @@ class PeerLink {
   std::deque<ControlRecord> control_;
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
-  Duration roundTrip_{0};  // smoothed; zero: not measured
-  TimerLateness late_{Duration{0}};
+  Duration roundTrip_{0};            // smoothed; zero: not measured
+  TimerLateness late_{Duration{0}};  // what it says; nothing is assumed
   QueueingDelay delay_;
   uint64_t clocksNumber_ = 0;  // of the newest clocks seen
   uint32_t stampUs_ = 0;       // the newest clock seen of the peer's

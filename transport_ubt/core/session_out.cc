@@ -9,10 +9,10 @@
 namespace ubt {
 namespace {
 
-// Where all peers' turns together are longer than a round, each peer gets its
-// part of a bucket in so many of them.
-constexpr size_t kTurnsMin = 8;
+// Trains are cut no shorter than for all peers' together to be a round, nor a
+// shard into more than so many of them.
 constexpr size_t kRoundBytes = 512 << 10;
+constexpr size_t kTrainsInShard = 8;
 
 }  // namespace
 
@@ -64,13 +64,14 @@ bool Session::turnOut(TimePoint now, OutPacket* out) {
 // peer gets, next to no sum does before all contributions are under way, and
 // the stages follow one another in place of overlapping.
 size_t Session::trainBytes() const {
-  size_t shard = 0;
+  size_t bytes = LinkRate::kTrainBytesMin;
   for (const auto& [id, op] : ops_) {
-    shard = std::max(shard, op->shape().bytes() / setup_.size);
+    const OpShape& shape = op->shape();
+    const size_t owners = ranksOf(shape.hierarchical()).members();
+    bytes = std::max(
+        {bytes, shape.bytes() / owners / kTrainsInShard, kRoundBytes / owners});
   }
-  return std::min(shared_->link.trainBytes(),
-                  std::max(shard / kTurnsMin,
-                           kRoundBytes / static_cast<size_t>(setup_.size - 1)));
+  return std::min(shared_->link.trainBytes(), bytes);
 }
 
 // Whether one more datagram of data fits the burst to one peer: a train.

@@ -65,7 +65,7 @@ class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);
   static constexpr Duration kMost = std::chrono::milliseconds(50);
-  // Assumed before anything was measured, and forgotten no faster.
+  // Assumed before anything was measured; from then on it decays.
   static constexpr Duration kUnmeasured = std::chrono::microseconds(500);
 
   explicit TimerLateness(Duration assumed = kUnmeasured) : worst_(assumed) {}

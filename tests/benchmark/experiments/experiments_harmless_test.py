@@ -46,17 +46,30 @@ class Claims(unittest.TestCase):
         claim, = harmless.EXPERIMENT.claims({
             "random-0-plain": [run(0.8), run(0.8, BROADCAST)],
             "random-5-plain": [run(0.7), run(0.8, BROADCAST)]})
-        self.assertEqual(("0 % at least (none, plain)", False),
+        self.assertEqual(("0 % where it is least (none, plain)", False),
                          (claim.found, claim.holds))
 
+    def test_what_was_not_tried_did_no_harm(self):
+        self.assertEqual([], harmless.EXPERIMENT.claims({
+            "random-0-plain": [run(0.8)], "random-10-plain": [run(0.7)]}))
+
+    def sizes(self, *bears):
+        """What is claimed where models, in order, bear so much of 20 %."""
+        return harmless.EXPERIMENT.claims({
+            f"{model}-{percent}": [run(0.8 if percent <= most else 0.7)]
+            for model, most in zip(("bible-small", "bible", "bible-large"),
+                                   bears)
+            for percent in (0, 5, 20)})
+
     def test_larger_models_bear_more_or_do_not(self):
-        for last, holds in ((0.8, True), (0.7, False)):
-            claim, = harmless.EXPERIMENT.claims({
-                f"{model}-{percent}": [run(accuracy)]
-                for model, lossy in (("bible-small", 0.7), ("bible", 0.7),
-                                     ("bible-large", last))
-                for percent, accuracy in ((0, 0.8), (5, lossy))})
-            self.assertEqual(holds, claim.holds)
+        for bears, holds in (((0, 5, 20), True), ((5, 0, 20), False),
+                             ((5, 5, 5), False)):
+            claim, = self.sizes(*bears)
+            self.assertEqual(holds, claim.holds, bears)
+        claim, = self.sizes(20, 20, 20)
+        self.assertFalse(claim.holds)
+        self.assertIn("tried at most", claim.why)
+        self.assertEqual([], self.sizes(5, 5))
 
 
 class Tell(unittest.TestCase):

@@ -41,9 +41,29 @@ class Scale(unittest.TestCase):
         for tail, holds in ((1.2, True), (1.4, False)):
             claim, = claims("scale", {"ways-100-from-8": [
                 *jobs((8, 1), (64, 1.1)), *jobs((8, 1), (64, tail), tail=3.0)]})
-            self.assertEqual(f"1.10 (P99/50 of 1.5), {tail:.2f} (P99/50 of 3)",
-                             claim.found)
+            self.assertEqual(
+                "1.10 (in the middle 1.10) with a P99/50 of 1.5, "
+                f"{tail:.2f} (in the middle {tail:.2f}) with a P99/50 of 3",
+                claim.found)
             self.assertEqual(holds, claim.holds)
+
+    def test_growth_does_not_hold_where_jobs_failed(self):
+        claim, = claims("scale", {"ways-100-from-8": [
+            *jobs((8, 1), (64, 1.1)), *jobs((128, 1.1), failed="it halted")]})
+        self.assertIn("failed with 128 ranks", claim.found)
+        self.assertFalse(claim.holds)
+
+    def test_growth_is_told_of_the_default_too(self):
+        claim, = claims("scale", {"ways-100-from-8": jobs((8, 1), (64, 1.1)),
+                                  "window": jobs((8, 1), (64, 2), tail=3.0)})
+        self.assertIn("; with the default's window 2.00 (in the middle 2.00)",
+                      claim.found)
+        self.assertTrue(claim.holds)
+
+    def test_nothing_is_claimed_of_other_ranks_than_8(self):
+        rows = [made_up.simulated(name, 256, 1)
+                for name in ("ring", "tree", "optireduce:none")]
+        self.assertEqual([], claims("scale", {"ways-100-from-256": rows}))
 
     def test_speed_is_that_with_fewest_ranks_beside_the_best_other(self):
         rows = [made_up.simulated(name, ranks, ms * ranks)
@@ -70,13 +90,13 @@ class Scale(unittest.TestCase):
         for title in ("100 Gbit/s, 4 MB, ways with a P99/50 of 1.5",
                       "100 Gbit/s, 4 MB, ways with a P99/50 of 3",
                       "10 Gbit/s, 4 MB, ways with a P99/50 of 1.5"):
-            self.assertIn(f"### {title}\n", text)
+            self.assertIn(f"### {title}, a window of 16 MiB\n", text)
 
     def test_other_settings_are_compared_with_the_same_jobs(self):
         text = tell("scale", {
             "ways-100-from-8": jobs((8, 1), (64, 2), tail=3.0),
             "window": jobs((8, 1), (64, 3), tail=3.0)})
-        self.assertIn("Of the p50 above that is 1.00 (8 ranks), 1.50 "
+        self.assertIn("Its p50, of that above: 1.00 (8 ranks), 1.50 "
                       "(64 ranks).", text)
 
     def test_what_failed_is_named_and_no_figure(self):

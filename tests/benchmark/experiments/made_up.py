@@ -42,6 +42,7 @@ def simulated(algorithm, ranks, ms, **more):
     """Of benchmark/simulate: all of its iterations take as long."""
     return {"algorithm": algorithm, "ranks": ranks, "groups": 4,
             "elements": 1000000, "lab": None, "gbit": 100.0, "tail": 1.5,
+            "window_bytes": 16 << 20,
             "p50_ms": ms, "p99_ms": ms, "mean_ms": ms, "loss_fraction": 0,
             "iterations": 30,
             "cpu_seconds": 1.0, "peak_bytes": 1e8, "failed": None, **more}

@@ -65,6 +65,18 @@ class Rows(unittest.TestCase):
         self.assertEqual("p3", bursts["lab"])
 
 
+    def test_a_bound_set_by_hand_ends_stages(self):
+        options = ("--algorithms", "ring,optireduce:none", "--ranks", "8",
+                   "--elements", "100000", "--ops", "5")
+        learned = rows_of(*options)
+        by_hand = rows_of(*options, "--bound", "150")
+        name = ("optireduce:none", 8)
+        self.assertLess(by_hand[name]["p99_ms"], learned[name]["p50_ms"])
+        self.assertGreater(by_hand[name]["loss_fraction"],
+                           learned[name]["loss_fraction"])
+        self.assertEqual(150, by_hand[name]["bound_us"])
+        self.assertIsNone(by_hand["ring", 8]["bound_us"])
+
     def test_memory_is_the_simulations_own(self):
         ballast = os.urandom(100 << 20)  # of who starts it
         row, = rows_of("--algorithms", "ring", "--ranks", "4", "--elements",
@@ -77,6 +89,7 @@ class Mistakes(unittest.TestCase):
         for argv, culprit, remedy in (
                 (["--algorithms", "rign"], "'rign'", "did you mean ring?"),
                 (["--ranks", "1"], "'1'", "from 2 to 4096"),
+                (["--bound", "0"], "'0'", "from 1 to"),
                 (["--ranks", "8,8"], "--ranks", "only once"),
                 (["--tail", "0.5"], "'0.5'", "at least 1"),
                 (["--mtu", "100"], "--mtu 100", "from 576"),
