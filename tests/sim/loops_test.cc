@@ -34,6 +34,25 @@ TEST(EarlyTimeout, EndsStagesThatWaitForWhatIsLost) {
   EXPECT_LT(with.pairsMissing, without.pairsMissing * 11 / 10);
 }
 
+// Of a small op's senders, which send some 36 slots each, one in seven would
+// lose its mark if it had but one.
+TEST(EarlyTimeout, NeedsNotEveryMark) {
+  SimOptions options = lossy();
+  options.ops = 60;
+  options.ranks = 8;
+  options.oneShape = true;
+  options.elementsMax = 100000;
+  options.windowBytes = 2 << 20;
+  options.windowBytesMin = 64 << 10;
+  options.loss = 0;
+  const SimResult without = runChecked(options);
+  options.loss = 0.02;
+  const SimResult with = runChecked(options);
+  EXPECT_LT(percentile(with.opTimes, 0.5),
+            percentile(without.opTimes, 0.5) * 2);
+  EXPECT_LT(with.pairsMissing * 20, with.boundedOps * 8 * 100000ull);
+}
+
 // Transforms are checked shard by shard (SpreadShard).
 TEST(Hadamard, IsOnWhileMuchIsLost) {
   SimOptions options = lossy();

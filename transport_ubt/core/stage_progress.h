@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,10 +20,11 @@ class StageProgress {
       : marks_(marks), flows_(senders) {}
   static size_t bytesFor(int senders) { return senders * sizeof(Flow); }
 
-  // Slots that a sender marks, of `slots`: the last one in a hundred, at least
-  // one. The first of them:
+  // Slots that a sender marks, of `slots`: the last one in a hundred, but no
+  // fewer than two, for one may get lost. The first of them:
   static uint32_t firstMarked(uint32_t slots) {
-    return slots - (slots + 99) / 100;
+    constexpr uint32_t kMarkedMin = 2;
+    return slots - std::min(slots, std::max((slots + 99) / 100, kMarkedMin));
   }
 
   // The sender owes so many slots. Once for each that owes any, before the

@@ -50,11 +50,13 @@ class StageProgressTest : public ::testing::Test {
   StageProgress progress_{5};
 };
 
-TEST(FirstMarked, IsTheFirstOfTheLastHundredth) {
+TEST(FirstMarked, IsTheFirstOfTheLastHundredthAndOfTwo) {
   EXPECT_EQ(StageProgress::firstMarked(0), 0u);
   EXPECT_EQ(StageProgress::firstMarked(1), 0u);
-  EXPECT_EQ(StageProgress::firstMarked(100), 99u);
-  EXPECT_EQ(StageProgress::firstMarked(101), 99u);
+  EXPECT_EQ(StageProgress::firstMarked(2), 0u);
+  EXPECT_EQ(StageProgress::firstMarked(3), 1u);
+  EXPECT_EQ(StageProgress::firstMarked(200), 198u);
+  EXPECT_EQ(StageProgress::firstMarked(201), 198u);
   EXPECT_EQ(StageProgress::firstMarked(1000), 990u);
 }
 
