@@ -92,6 +92,13 @@ class Scale(unittest.TestCase):
                       "10 Gbit/s, 4 MB, ways with a P99/50 of 1.5"):
             self.assertIn(f"### {title}, a window of 16 MiB\n", text)
 
+    def test_bursts_of_all_ranks_are_of_one_section(self):
+        text = tell("scale", {"bursts-p3-from-8": jobs((8, 130), lab="p3"),
+                              "bursts-p3-from-128": jobs((128, 143),
+                                                         lab="p3")})
+        self.assertEqual(1, text.count("bursts of p3\n"))
+        self.assertIn("1.10 times, at most 1.10 times (128 ranks)", text)
+
     def test_other_settings_are_compared_with_the_same_jobs(self):
         text = tell("scale", {
             "ways-100-from-8": jobs((8, 1), (64, 2), tail=3.0),
@@ -103,7 +110,7 @@ class Scale(unittest.TestCase):
         text = tell("scale", {
             "ways-100-from-1024": jobs((1024, 4.5)) + jobs(
                 (1024, 3.3), failed="it halted"),
-            "bursts-p3": jobs((8, 7.7), failed="it timed out")})
+            "bursts-p3-from-8": jobs((8, 7.7), failed="it timed out")})
         self.assertIn("| optireduce:none | 1024 | 4.500 |", text)
         self.assertNotIn("3.300", text)
         self.assertNotIn("7.700", text)
