@@ -27,6 +27,7 @@ _NCCL = ("ring", "tree")  # the better of them
 _FEWEST = 8  # ranks
 _ENOUGH = 1.3  # so much longer may the p99 of most ranks be than of fewest
 _WHY_NO_FASTER = """\
+the others' connections are ideal here, lose nothing and take no CPU time; and
 the larger the bucket, the more of the time is its links' own, which no
 algorithm shortens."""
 _WHY_GROWS = """\
@@ -254,7 +255,7 @@ def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
                 f"Speed-up of an allreduce of {of} over {whose}, {_FEWEST} "
                 "ranks, simulated", f"{papers} (of trainings)",
                 f"{papers} with each tail",
-                ", ".join(f"{ratio:.2f} (P99/50 of {tail:g})"
+                ", ".join(f"{ratio:.3f} (P99/50 of {tail:g})"
                           for tail, ratio in found.items()),
                 min(found.values()) >= papers, _WHY_NO_FASTER))
     return claims

@@ -71,9 +71,9 @@ class Scale(unittest.TestCase):
                 for name, ms in (("ring", 4), ("tree", 3),
                                  ("optireduce:none", 2))]
         ring, nccl, _ = claims("scale", {"ways-100-from-8": rows})
-        self.assertEqual(("2.00 (P99/50 of 1.5)", True),
+        self.assertEqual(("2.000 (P99/50 of 1.5)", True),
                          (ring.found, ring.holds))
-        self.assertEqual(("1.50 (P99/50 of 1.5)", True),
+        self.assertEqual(("1.500 (P99/50 of 1.5)", True),
                          (nccl.found, nccl.holds))
 
     def test_sizes_are_told_apart(self):
