@@ -261,34 +261,39 @@ def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
     return claims
 
 
-def _grown(rows: Sequence[Mapping]) -> str | None:
-    """By how much, at most; None where nothing grew."""
-    middles, slowest = (_growths(_done(rows), key)
-                        for key in ("p50_ms", "p99_ms"))
+def _grown(rows: Sequence[Mapping]) -> tuple[float, float] | None:
+    """By how much the slowest, and the middle, at most; None where ranks do
+    not."""
+    slowest, middles = (_growths(_done(rows), key)
+                        for key in ("p99_ms", "p50_ms"))
     if len(middles) < 2 or _FEWEST not in middles:
         return None
-    return (f"{max(slowest.values()):.2f} (in the middle "
-            f"{max(middles.values()):.2f})")
+    return max(slowest.values()), max(middles.values())
+
+
+def _grown_told(grown: tuple[float, float]) -> str:
+    slowest, middle = grown
+    return f"{slowest:.2f} (in the middle {middle:.2f})"
 
 
 def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
                    default: Sequence[Mapping]) -> list[Claim]:
     """`default`: with the default's window."""
-    found = {f"P99/50 of {tail:g}": rows for tail, rows in by_tail.items()
-             if _grown(rows)}
+    found = {tail: grown for tail, rows in by_tail.items()
+             if (grown := _grown(rows))}
     if not found:
         return []
-    ranks = sorted({row["ranks"] for rows in found.values() for row in rows})
-    failed = [row["ranks"] for rows in found.values() for row in rows
+    rows = [row for tail in found for row in by_tail[tail]]
+    ranks = sorted({row["ranks"] for row in rows})
+    failed = [row["ranks"] for row in rows
               if row["failed"] is not None and row["algorithm"] == _BOUNDED]
-    told = ", ".join(f"{_grown(rows)} with a {tail}"
-                     for tail, rows in found.items())
-    if _grown(default):
-        told += f"; with the default's window {_grown(default)}"
+    told = ", ".join(f"{_grown_told(grown)} with a P99/50 of {tail:g}"
+                     for tail, grown in found.items())
+    if by_default := _grown(default):
+        told += f"; with the default's window {_grown_told(by_default)}"
     if failed:
         told += f"; failed with {', '.join(map(str, failed))} ranks"
-    most = max(max(_growths(_done(rows), key).values())
-               for rows in found.values() for key in ("p50_ms", "p99_ms"))
+    most = max(max(grown) for grown in found.values())
     return [Claim(
         f"The slowest {_BOUNDED} of {of} with {ranks[1]} to {ranks[-1]} ranks, "
         f"of that with {ranks[0]}, at most", "", f"{_ENOUGH} with each tail",

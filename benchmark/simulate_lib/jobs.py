@@ -73,8 +73,8 @@ def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
             _bounds(arguments.bound) if bounded and arguments.bound else {})
 
 
-def _bounds(us: float) -> dict[str, object]:
-    return {f"bound_{stage}_ns": round(us * 1000)
+def _bounds(us: int) -> dict[str, object]:
+    return {f"bound_{stage}_ns": us * 1000
             for stage in ("scatter", "broadcast")}
 
 

@@ -95,14 +95,16 @@ TimePoint Network::pass(Link* link,
 
 // Among bursts a datagram may wait at its host for milliseconds, and what
 // others send meanwhile has to reach the switch first. Where nobody but ranks
-// sends next to nothing waits, and an event for each datagram is spared.
-template <typename Then>
-void Network::whenAtSwitch(TimePoint sent, const Then& then) {
+// sends next to nothing waits, and each datagram is spared an event and a copy.
+template <typename Then, typename... With>
+void Network::whenAtSwitch(TimePoint sent,
+                           const Then& then,
+                           const With&... with) {
   const bool waits = sent > events_->now() && sent != kNever;  // not lost
   if (options_.burstEvery > Duration{0} && waits) {
-    events_->at(sent, then);
+    events_->at(sent, [then, with...] { then(with...); });
   } else {
-    then();
+    then(with...);
   }
 }
 
@@ -181,9 +183,12 @@ bool Network::deaf(int rank) const {
 
 void Network::forward(int from, int to, const Datagram& datagram) {
   const TimePoint sent = leave(from, events_->now(), datagram.size());
-  whenAtSwitch(sent, [this, from, to, sent, datagram] {
-    deliver(from, to, sent, datagram);
-  });
+  whenAtSwitch(
+      sent,
+      [this, from, to, sent](const Datagram& at) {
+        deliver(from, to, sent, at);
+      },
+      datagram);
 }
 
 void Network::deliver(int from,

@@ -79,9 +79,9 @@ class Network {
                  size_t bytes,
                  uint64_t queueBytes);
   TimePoint leave(int rank, TimePoint at, size_t bytes);
-  // Calls back when what leaves its host then is at the switch.
-  template <typename Then>
-  void whenAtSwitch(TimePoint sent, const Then& then);
+  // Calls back, with these, when what leaves its host then is at the switch.
+  template <typename Then, typename... With>
+  void whenAtSwitch(TimePoint sent, const Then& then, const With&... with);
   // What others send until now.
   void sendBursts();
   void forward(int from, int to, const Datagram& datagram);

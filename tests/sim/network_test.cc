@@ -8,14 +8,24 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// Links of 100 MB/s; once in every such time a burst of one source.
+SimOptions withBursts(int ranks,
+                      Duration every,
+                      Duration lasting,
+                      double share) {
+  SimOptions options;
+  options.ranks = ranks;
+  options.bytesPerSecond = 1e8;
+  options.burstEvery = every;
+  options.burstLeast = options.burstMost = lasting;
+  options.burstShare = share;
+  return options;
+}
+
 // What waits at one host for its link keeps no other's from the receiver's.
 TEST(Network, WhoIsAtTheSwitchFirstGoesFirst) {
-  SimOptions options;
-  options.ranks = 3;
-  options.bytesPerSecond = 1e8;
-  options.burstEvery = std::chrono::hours(1);  // there may be some, but later
-  options.burstLeast = options.burstMost = milliseconds(1);
-  options.burstShare = 0.1;
+  const SimOptions options =  // there may be bursts, but later
+      withBursts(3, std::chrono::hours(1), milliseconds(1), 0.1);
   EventQueue events;
   const TimePoint start = events.now();
   Network network(options, &events, [](int, const Network::Datagram&) {});
@@ -31,12 +41,8 @@ TEST(Network, WhoIsAtTheSwitchFirstGoesFirst) {
 
 // A burst's host hands no more to its link than a socket lets wait.
 TEST(Network, ABurstLeavesRoomForOthersOnItsOwnLink) {
-  SimOptions options;
-  options.ranks = 2;
-  options.bytesPerSecond = 1e8;
-  options.burstEvery = milliseconds(100);
-  options.burstLeast = options.burstMost = milliseconds(100);
-  options.burstShare = 2;
+  const SimOptions options =
+      withBursts(2, milliseconds(100), milliseconds(100), 2);
   EventQueue events;
   const TimePoint start = events.now();
   Network network(options, &events, [](int, const Network::Datagram&) {});
