@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from . import trainings
 from .experiment import Claim, Experiment, Part, Results
 from .markdown import number, share, table
 from .pictures import Pictures, colour
@@ -31,13 +32,11 @@ the largest here has 2 million weights, the papers' hundreds of millions."""
 # Datagrams as on a network, not as on loopback; and a job goes on, whatever
 # it loses.
 _COMMON = {"GLOO_UBT_MTU": "1500", "GLOO_UBT_HALT_LOSS": "0"}
-_START_S = 6  # of a training, and its evaluation
 _STEP_S = {"fashion": 0.13, "bible-small": 0.13, "bible": 0.25,
            "bible-large": 0.5}  # about
 
-# Ultima's plots. Where the network, not the processors, is what steps wait for:
-# few hosts, with slow links.
-_DROPPING = ("--lab", "p3", "--ranks", "4", "--lab-rate", "200")
+# Ultima's plots.
+_DROPPING = ("--lab", "p3", *trainings.SLOW_LINKS)
 _DROPPING_STEP_S = 0.35
 _DROPPING_RUN = f"optireduce:{_SIZES_POLICY}"
 _WAITS = "waits-for-all"
@@ -47,13 +46,11 @@ _BOUNDS_MS = (200, 160, 140, 120, 110)  # of a stage, by hand
 def _training(name: str, model: str, policies: Iterable[str], steps: int,
               step_s: float, variables: Mapping[str, str],
               *more: str) -> Part:
-    """Evaluated at the end alone. Epochs are as many as the steps need."""
+    """Evaluated at the end alone."""
     algorithms = [f"optireduce:{policy}" for policy in policies]
-    return Part(name, (
-        "benchmark/train", "--model", model, "--algorithms",
-        ",".join(algorithms), "--steps", str(steps), "--epochs", "9",
-        "--evaluate-every", str(9 * steps), *more),
-        len(algorithms) * (_START_S + steps * step_s), variables)
+    return Part(
+        name, trainings.command(model, algorithms, steps, 9 * steps, *more),
+        len(algorithms) * (trainings.START_S + steps * step_s), variables)
 
 
 def _fault(item: str, percent: int) -> dict[str, str]:

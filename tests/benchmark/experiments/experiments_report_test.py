@@ -142,18 +142,37 @@ class Report(unittest.TestCase):
         self.assertIn("| optireduce:none | 4 MB | 120.0 |  |  |  |", text)
 
     def test_the_mean_over_seeds_has_to_come_to_the_target(self):
-        apart = [made_up.training("ring", 1, [0.5, 0.7]),
-                 made_up.training("ring", 2, [0.5, 0.9])]
+        apart = [made_up.training("ring", 1, [0.5, 0.692, 0.7]),
+                 made_up.training("ring", 2, [0.5, 0.892, 0.9])]
         text, _ = self.write(SUITE["accuracy"], {"fashion-clean": apart})
-        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \| 20.00 \|")
+        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \|  \| 20.00 \|")
+
+    def test_the_target_is_met_between_two_evaluations(self):
+        runs = [made_up.training("ring", 1, [0.392, 0.592, 0.8])]
+        text, _ = self.write(SUITE["accuracy"], {
+            "fashion-clean": runs, "fashion-p3": [
+                *runs, made_up.training("optireduce:none", 1, [0.392, 1])]})
+        self.assertIn("Target: an accuracy of 0.792.", text)
+        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \|  \| 29.62 \| "
+                               r"14.81 \|")
+        self.assertRegex(text, r"\| optireduce:none \| 100.0 % \| 500.0 \|  "
+                               r"\| 16.58 \| 8.289 \|")
+
+    def test_steps_once_warm_are_those_after_the_exact_ones(self):
+        run = made_up.training("ring", 1, [0.5, 0.6, 0.7, 0.8, 0.9])
+        for point in run["accuracies"]:
+            if point["step"] > 30:
+                point["seconds"] -= 4
+        text, _ = self.write(SUITE["accuracy"], {"fashion-clean": [run]})
+        self.assertRegex(text, r"\| ring \| 90.0 % \| 500.0 \| 300.0 \|")
 
     def test_a_target_that_is_never_reached_has_no_time(self):
         text, _ = self.write(SUITE["accuracy"], {"fashion-clean": TRAININGS})
         self.assertIn("Target: an accuracy of 0.792.", text)
-        self.assertRegex(text, r"\| optireduce:none \| 80.0 % \| 500.0 \| "
-                               r"10.00 \| 5.000 \| 2.000 \| 2 % \| 2 \|")
+        self.assertRegex(text, r"\| optireduce:none \| 80.0 % \| 500.0 \|  "
+                               r"\| 10.00 \| 5.000 \| 1.973 \| 2 % \| 2 \|")
         self.assertRegex(text, r"\| optireduce:broadcast \| 20.0 % \| 500.0 \|"
-                               r" never \| never \|  \| 2 % \| 2 \|")
+                               r"  \| never \| never \|  \| 2 % \| 2 \|")
 
     def test_trainings_are_compared_with_the_papers(self):
         others = [training for training in TRAININGS
@@ -162,9 +181,9 @@ class Report(unittest.TestCase):
                   made_up.training("optireduce:none", 1, [0.5, 0.8])]
         text, page = self.write(SUITE["accuracy"], {
             "fashion-clean": others, "fashion-p3": slower})
-        self.assertIn("| 1.50 in p3 with optireduce:none (fashion 1.50) | yes "
+        self.assertIn("| 1.51 in p3 with optireduce:none (fashion 1.51) | yes "
                       "|", text)
-        self.assertIn("| 2.00 at worst (fashion, optireduce:none) | yes |",
+        self.assertIn("| 1.97 at worst (fashion, optireduce:none) | yes |",
                       text)
         self.assertLess(page.index("Beside the papers"),
                         page.index("Time to accuracy"))
@@ -172,7 +191,7 @@ class Report(unittest.TestCase):
         self.assertIn("| never comes to the target (fashion, "
                       "optireduce:broadcast) | no |", text)
         self.assertIn("*Speed-up of a training over Gloo's ring in a network of "
-                      "its own*: its accuracy", text)
+                      "its own*: of steps once warm", text)
         self.assertNotIn("in a shared network", text)
 
     def test_without_ring_in_clean_there_is_no_target(self):
