@@ -100,8 +100,9 @@ def _show_lab(settings, rows):
     print(f"\n{settings}")
     lateness = settings.lateness()
     if lateness:
-        print(f"rank {lateness.host} was late at times; times are those of "
-              "the slowest of the others")
+        who = "some rank" if lateness.host is None else f"rank {lateness.host}"
+        print(f"{who} was late at times; times are those of the slowest of the "
+              "others")
     checked = in_lab.check(settings, rows)
     if checked:
         print(checked.text)

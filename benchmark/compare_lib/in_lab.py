@@ -13,6 +13,7 @@ TURN_S = 1.0  # an iteration takes a tenth of that
 CHECKED = "ring_chunked"
 CHECKED_ELEMENTS = 1000000
 _CHECK_ITERATIONS = 50
+_ANYONE = "any"
 _TCP_HEADERS = 52  # IP's, TCP's with a time stamp
 _ETHERNET = 14
 
@@ -21,8 +22,9 @@ def worker_options(settings: Settings) -> list[str]:
     options = ["--turn-seconds", str(TURN_S)]
     lateness = settings.lateness()
     if lateness:
-        options += ["--late-rank", str(lateness.host),
-                    "--late-share", str(lateness.share),
+        options += ["--late-anyone"] if lateness.host is None else [
+            "--late-rank", str(lateness.host)]
+        options += ["--late-share", str(lateness.share),
                     "--late-seconds", str(lateness.seconds),
                     "--late-seed", str(settings.seed)]
     return options
@@ -89,7 +91,8 @@ class Accounts:
                           for count in spent.flows],
             "cpu_idle_fraction": spent.cpu_idle / spent.cpu_total,
             "cpu_others_fraction": max(0, spent.cpu_others / spent.cpu_total),
-            "late_rank": lateness.host if lateness else None}
+            "late_rank": lateness and (
+                _ANYONE if lateness.host is None else lateness.host)}
 
     def _now(self) -> _Sample:
         flows = self._lab.traffic.flow_bytes()

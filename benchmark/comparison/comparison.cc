@@ -151,11 +151,10 @@ void Comparison::takeTurn(size_t contender) {
     const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
-    comeLate(contender);
+    const bool counts = comeLate(contender);
     const auto start = Clock::now();
     algorithm.run();
-    const double us =
-        isLate() ? 0 : Seconds(Clock::now() - start).count() * 1e6;
+    const double us = counts ? Seconds(Clock::now() - start).count() * 1e6 : 0;
     if (i > 0) {
       const Outcome outcome = algorithm.outcome();
       measured.boundUs = outcome.boundUs;
@@ -180,15 +179,16 @@ void Comparison::atTurn(const Turn& turn) {
   }
 }
 
-bool Comparison::isLate() const {
-  return control_.rank() == options_.lateness.rank;
-}
-
-void Comparison::comeLate(size_t contender) {
+// Returns whether nobody is to wait for this rank, so that its time counts.
+bool Comparison::comeLate(size_t contender) {
   const size_t iteration = begun_[contender]++;
-  if (isLate()) {
-    std::this_thread::sleep_for(options_.lateness.in(iteration));
+  const Lateness& lateness = options_.lateness;
+  const int rank = control_.rank();
+  if (lateness.in(iteration, control_.size()) != rank) {
+    return rank != lateness.rank;
   }
+  std::this_thread::sleep_for(lateness.time);
+  return false;
 }
 
 // Exchanges the batches and begins new ones.

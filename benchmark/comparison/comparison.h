@@ -118,8 +118,7 @@ class Comparison {
   void check(size_t contender);
   void takeTurn(size_t contender);
   void atTurn(const Turn& turn);
-  bool isLate() const;
-  void comeLate(size_t contender);
+  bool comeLate(size_t contender);
   double barrierThenCpu();
   void gather();
   void finish();

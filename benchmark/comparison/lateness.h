@@ -9,21 +9,28 @@
 namespace gloo {
 namespace compare {
 
-// A rank that computes for longer than the others in some of its iterations.
-// Its process goes on: only the call comes late.
+// In some iterations a rank computes for longer than the others. Its process
+// goes on: only the call comes late.
 struct Lateness {
-  int rank = -1;  // none
-  double share = 0;
+  static constexpr int kNobody = -1;
+
+  int rank = kNobody;   // that one,
+  bool anyone = false;  // or each time another one, but for 0
+  double share = 0;     // of the iterations
   std::chrono::duration<double> time{0};
   uint64_t seed = 0;
 
-  // By how much, in that iteration: the same ones for every contender.
-  std::chrono::duration<double> in(size_t iteration) const {
+  // Who is late in that iteration, of so many ranks: the same for every
+  // contender.
+  int in(size_t iteration, int ranks) const {
     std::mt19937_64 chance(seed * 1000003 + iteration);
     chance.discard(1);
-    return std::uniform_real_distribution<double>()(chance) < share
-               ? time
-               : std::chrono::duration<double>(0);
+    if (std::uniform_real_distribution<double>()(chance) >= share) {
+      return kNobody;
+    }
+    return anyone && ranks > 1
+               ? std::uniform_int_distribution<>(1, ranks - 1)(chance)
+               : rank;
   }
 };
 

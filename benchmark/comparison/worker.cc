@@ -76,6 +76,9 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--turns", arguments.turns, "report turns (report.h)");
   app.add_option("--late-rank", arguments.lateness.rank, "calls late at times");
+  app.add_flag("--late-anyone",
+               arguments.lateness.anyone,
+               "some rank does, but for 0, each time another one");
   app.add_option("--late-share", arguments.lateness.share, "of its iterations")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--late-seconds", arguments.lateSeconds, "by which it is late")

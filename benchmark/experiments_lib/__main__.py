@@ -40,14 +40,13 @@ def _main(argv: Sequence[str]) -> int:
     except OSError as error:
         raise UserError(f"cannot write {error.filename}: {error.strerror}; "
                         "name another folder with --out") from error
-    failures = [] if arguments.report else measure(lacking, store)
-    report.write(arguments.out, SUITE.values(), arguments.quick, store,
-                 failures)
-    for failure in failures:
-        print(f"error: {failure.experiment.name}, {failure.part.name}: "
-              f"{failure.why}", file=sys.stderr)
+    failed = [] if arguments.report else measure(lacking, store)
+    report.write(arguments.out, SUITE.values(), arguments.quick, store)
+    for experiment, part in failed:
+        print(f"error: {experiment.name}, {part.name}: "
+              f"{store.failure(experiment, part).why}", file=sys.stderr)
     print(os.path.join(arguments.out, report.PAGE))
-    return EXIT_FAILED if failures else 0
+    return EXIT_FAILED if failed else 0
 
 
 def main(argv: Sequence[str]) -> int:

@@ -26,8 +26,9 @@ def _loopback(name: str, algorithms: Sequence[str], floats: Sequence[int],
         name, ("benchmark/compare", "--ranks", str(_LOOPBACK_RANKS),
                "--elements", ",".join(map(str, floats)), "--seconds",
                f"{seconds:g}", "--algorithms", ",".join(algorithms)),
-        _START_S + sum(len(algorithms) * seconds + bounded * in_lab.WARMUP
-                       * elements * _LOOPBACK_S_PER_FLOAT
+        _START_S + sum(len(algorithms) * seconds + bounded * elements
+                       * (in_lab.EXACT_OPS + in_lab.WARMUP_MORE)
+                       * _LOOPBACK_S_PER_FLOAT
                        for elements in floats))
 
 
@@ -52,10 +53,6 @@ def _parts(quick: bool) -> Sequence[Part]:
           for name in _ALGORITHMS)]
 
 
-def _ring(rows: Sequence[Mapping]) -> Mapping | None:
-    return next((row for row in rows if row["algorithm"] == in_lab.RING), None)
-
-
 def _of_ring(row: Mapping, ring: Mapping | None, key: str) -> str:
     return f"{row[key] / ring[key]:.2f}" if ring else ""
 
@@ -66,7 +63,7 @@ def _size(elements: int) -> str:
 
 def _network(rows: Sequence[Mapping]) -> str:
     """Of the lab, one size."""
-    ring = _ring(rows)
+    ring = in_lab.of(rows, in_lab.RING)
     return table(
         ("algorithm", "CPU s/GB", "its / ring's", "wire MB an iteration",
          "its / ring's", "wire bytes / bucket's", "p50 ms", "algbw MB/s",
@@ -94,7 +91,7 @@ def _cpu(rows: Sequence[Mapping]) -> str:
          "algbw MB/s", "iterations"),
         [(row["algorithm"], _size(row["elements"]),
           number(row["cpu_s_per_gb"]),
-          _of_ring(row, _ring(own), "cpu_s_per_gb"),
+          _of_ring(row, in_lab.of(own, in_lab.RING), "cpu_s_per_gb"),
           number(row["p50_us"] / 1000),
           number(row["algbw_bytes_per_s"] / 1e6), str(row["iterations"]))
          for own in _sizes(rows) for row in own])
@@ -104,7 +101,7 @@ def _memory(rows: Sequence[Mapping]) -> str:
     """Of runs of one algorithm each."""
     lines = []
     for own in _sizes(rows):
-        ring = _ring(own)
+        ring = in_lab.of(own, in_lab.RING)
         for row in own:
             peak = row["peak_resident_bytes"]
             more = peak - ring["peak_resident_bytes"] if ring else None

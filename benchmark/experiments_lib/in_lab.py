@@ -2,6 +2,10 @@
 """Parts that are comparisons in the lab, and how their rows are told."""
 from collections.abc import Iterable, Mapping, Sequence
 
+from compare_lib.in_lab import check
+from lab_lib.environments import ENVIRONMENTS
+from lab_lib.settings import Links, Settings
+
 from .experiment import Part
 from .markdown import number, share, table
 
@@ -11,7 +15,10 @@ RING = "ring_chunked"  # the faster of Gloo's two
 FEW = (RING, "transpose", *BOUNDED)
 _SETUP_S = 4   # namespaces, connections, warm-up of the processes
 FOR_P99 = 100  # iterations: of fewer it is the slowest, and called so
-WARMUP = 26  # iterations of a bounded algorithm before they are timed
+EXACT_OPS = 20  # of a bounded algorithm, at first, by default
+WARMUP_MORE = 6  # iterations of it, after these, before they are timed
+WHY_NOT = """\
+docs/tail.md says why, as far as it is known."""
 # What is smaller than GLOO_UBT_MIN_BYTES would not be bounded.
 _SMALL_BYTES = 256 << 10
 
@@ -22,16 +29,52 @@ def _iteration_s(elements: int) -> float:
 
 
 def comparison(name: str, environment: str, algorithms: Sequence[str],
-               seconds: float, ranks: int = 8,
-               elements: int = 1000000) -> Part:
+               seconds: float, ranks: int = 8, elements: int = 1000000,
+               exact_ops: int = EXACT_OPS) -> Part:
     """benchmark/compare, so many seconds for each algorithm."""
+    variables = {}
+    if 4 * elements < _SMALL_BYTES:
+        variables["GLOO_UBT_MIN_BYTES"] = "1"
+    if exact_ops != EXACT_OPS:
+        variables["GLOO_UBT_WARMUP_OPS"] = str(exact_ops)
     return Part(
         name, ("benchmark/compare", "--lab", environment, "--ranks",
                str(ranks), "--elements", str(elements), "--seconds",
                f"{seconds:g}", "--algorithms", ",".join(algorithms)),
-        _SETUP_S + len(algorithms) * seconds + WARMUP * _iteration_s(elements)
-        * sum(name in BOUNDED for name in algorithms),
-        {"GLOO_UBT_MIN_BYTES": "1"} if 4 * elements < _SMALL_BYTES else {})
+        _SETUP_S + len(algorithms) * seconds
+        + (exact_ops + WARMUP_MORE) * _iteration_s(elements)
+        * sum(name in BOUNDED for name in algorithms), variables)
+
+
+def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
+    """The first such row; None: there is none."""
+    return next((row for row in rows if row["algorithm"] == algorithm), None)
+
+
+def rings_over_its(rows: Sequence[Mapping], key: str) -> dict[str, float]:
+    """By bounded algorithm; empty where not all were measured."""
+    ring, *bounded = (of(rows, name) for name in (RING, *BOUNDED))
+    return {row["algorithm"]: ring[key] / row[key] for row in bounded} if (
+        ring and all(bounded)) else {}
+
+
+def told(ratios: Mapping[str, float]) -> str:
+    """What rings_over_its() says, in words."""
+    return ", ".join(f"{ratio:.2f} ({name})"
+                     for name, ratio in ratios.items())
+
+
+def _warning(rows: Sequence[Mapping]) -> str:
+    """Whether the environment was what its name says."""
+    row = rows[0]
+    name = row.get("lab_environment")
+    if name is None:
+        return ""
+    checked = check(Settings(ENVIRONMENTS[name], row["ranks"],
+                             row["lab_seed"],
+                             Links(rate_mbit=row["lab_rate_mbit"])), rows)
+    return (f"Mind: {checked.warning}.\n\n"
+            if checked and checked.warning else "")
 
 
 def times(rows: Iterable[Mapping]) -> str:
@@ -39,7 +82,7 @@ def times(rows: Iterable[Mapping]) -> str:
     rows = list(rows)
     tail = "p99" if all(row["iterations"] >= FOR_P99
                         for row in rows) else "worst"
-    ring = next((row for row in rows if row["algorithm"] == RING), None)
+    ring = of(rows, RING)
 
     def of_ring(row: Mapping, key: str) -> str:
         return number(ring[key] / row[key]) if ring else ""
@@ -51,4 +94,4 @@ def times(rows: Iterable[Mapping]) -> str:
           number(row["p99_us"] / 1000), number(row["p99_us"] / row["p50_us"]),
           number(row["mean_us"] / 1000), of_ring(row, "p99_us"),
           share(row["loss_fraction"]), str(row["iterations"]))
-         for row in rows])
+         for row in rows]) + _warning(rows)

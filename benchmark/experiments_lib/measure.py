@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs what has not been measured yet."""
-import dataclasses
 import datetime
 import json
 import os
@@ -8,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from front_end.bazel import ROOT
 from front_end.children import end, tail, with_parent
@@ -17,20 +16,13 @@ from front_end.progress import Bar
 
 from . import origin
 from .experiment import Experiment, Part
-from .store import Finding, Store
+from .store import Failure, Finding, Store
 
 _POLL_S = 0.5
 # A part is stuck that takes so many times what it should, and a build.
 _PATIENCE, _BUILD_S = 5, 900
 
 Steps = Sequence[tuple[Experiment, Part]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Failure:
-    experiment: Experiment
-    part: Part
-    why: str
 
 
 def steps(experiments: Collection[Experiment], quick: bool) -> Steps:
@@ -43,9 +35,9 @@ def missing(wanted: Steps, store: Store) -> Steps:
             if store.get(experiment, part) is None]
 
 
-def measure(wanted: Steps, store: Store) -> list[Failure]:
-    """Each in turn. One that fails leaves the others alone."""
-    failures = []
+def measure(wanted: Steps, store: Store) -> Steps:
+    """Each in turn. One that fails leaves the others alone. Returns those."""
+    failed = []
     total = sum(part.seconds for _, part in wanted)
     done = 0.0
     machine = origin.machine()
@@ -56,7 +48,8 @@ def measure(wanted: Steps, store: Store) -> list[Failure]:
             if not sys.stderr.isatty():  # else the bar says so
                 print(f"{title}, about {part.seconds:.0f} s", file=sys.stderr)
             commit = origin.commit()
-            date = datetime.datetime.now(datetime.timezone.utc)
+            date = datetime.datetime.now(datetime.timezone.utc).isoformat(
+                timespec="seconds")
             began = time.monotonic()
 
             def show() -> None:
@@ -66,14 +59,16 @@ def measure(wanted: Steps, store: Store) -> list[Failure]:
             try:
                 result = _run(part, show)
             except _Failed as error:
-                failures.append(Failure(experiment, part, str(error)))
+                failed.append((experiment, part))
+                store.put_failure(experiment, part, Failure(
+                    list(part.command), dict(part.variables), date,
+                    str(error)))
             else:
                 store.put(experiment, part, Finding(
                     list(part.command), dict(part.variables), commit, machine,
-                    date.isoformat(timespec="seconds"),
-                    round(time.monotonic() - began, 1), result))
+                    date, round(time.monotonic() - began, 1), result))
             done += part.seconds
-    return failures
+    return failed
 
 
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
@@ -87,7 +82,7 @@ class _Failed(Exception):
     """Says why."""
 
 
-def _run(part: Part, show: object) -> object:
+def _run(part: Part, show: Callable[[], None]) -> object:
     with tempfile.TemporaryDirectory(prefix="experiments-") as folder:
         path, errors = (os.path.join(folder, name)
                         for name in ("result.json", "errors"))

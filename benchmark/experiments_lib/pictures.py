@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of a report."""
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -22,23 +23,29 @@ class Pictures:
         os.makedirs(os.path.join(report, FOLDER), exist_ok=True)
 
     def draw(self, name: str, caption: str,
-             panels: Iterable[tuple[str, Callable[[Any], None]]]) -> str:
-        """Draws panels, (title, what draws on its axes), side by side. Returns
-        the Markdown that shows them."""
+             panels: Iterable[tuple[str, Callable[[Any], None]]],
+             columns: int = 3) -> str:
+        """Draws panels, (title, what draws on its axes), so many side by side.
+        Returns the Markdown that shows them."""
         from matplotlib import pyplot
         panels = list(panels)
-        figure, axes = pyplot.subplots(
-            1, len(panels), squeeze=False, layout="constrained",
-            figsize=(_INCHES[0] * len(panels), _INCHES[1]))
-        for axis, (title, paint) in zip(axes[0], panels):
+        columns = min(columns, len(panels))
+        rows = math.ceil(len(panels) / columns)
+        figure, grid = pyplot.subplots(
+            rows, columns, squeeze=False, layout="constrained",
+            figsize=(_INCHES[0] * columns, _INCHES[1] * rows))
+        axes = list(grid.flat)
+        for axis, (title, paint) in zip(axes, panels):
             axis.set_title(title, fontsize="medium")
             axis.grid(True, which="both", alpha=0.3)
             paint(axis)
         entries = {}  # of all panels: not every one has every curve
-        for axis in axes[0]:
+        for axis in axes[:len(panels)]:
             handles, labels = axis.get_legend_handles_labels()
             entries |= dict(zip(labels, handles))
-        axes[0][-1].legend(entries.values(), entries.keys(), fontsize="small")
+        for axis in axes[len(panels):]:
+            axis.set_axis_off()
+        axes[-1].legend(entries.values(), entries.keys(), fontsize="small")
         path = f"{FOLDER}/{name}.svg"
         figure.savefig(os.path.join(self._report, path),
                        metadata={"Date": None})

@@ -5,10 +5,10 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from .experiment import Claim, Experiment, Part
 from .markdown import table
-from .measure import Failure
 from .pictures import FOLDER as PICTURES
 from .pictures import Pictures
 from .store import Finding, Store
@@ -43,7 +43,7 @@ def prepare(report: str) -> None:
 
 
 def write(report: str, experiments: Collection[Experiment], quick: bool,
-          store: Store, failures: Sequence[Failure]) -> None:
+          store: Store) -> None:
     """Into the folder `report`."""
     pictures = Pictures(report)
     text, claims = "", []
@@ -57,7 +57,7 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
             text += experiment.tell(results, pictures)
             text += _origins(experiment, parts, found, store)
             claims += experiment.claims(results)
-        text += _lacking(experiment, parts, found, failures)
+        text += _lacking(experiment, parts, found, store)
     text = (_INTRODUCTION.format(quick=" --quick" if quick else "")
             + _claims(claims) + text)
     with open(os.path.join(report, MARKDOWN), "w", encoding="utf-8") as file:
@@ -83,22 +83,30 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 
 def _lacking(experiment: Experiment, parts: Sequence[Part],
-             found: Mapping[str, Finding],
-             failures: Sequence[Failure]) -> str:
+             found: Mapping[str, Finding], store: Store) -> str:
     """What was not measured, or not again."""
     text = ""
-    why = {failure.part.name: failure.why for failure in failures
-           if failure.experiment is experiment}
     for part in parts:
-        name = part.name
-        if name in found and name in why:
-            text += (f"{name}, measured anew, failed: `{why[name]}`. What is "
+        name, failure = part.name, store.failure(experiment, part)
+        if name in found and failure:
+            text += (f"{name}, measured anew, failed: `{failure.why}`. What is "
                      f"told above began {found[name].date}.\n\n")
         elif name not in found:
             text += (f"Not measured: {name}"
-                     + (f", for it failed: `{why[name]}`" if name in why
+                     + (f", for it failed: `{failure.why}`" if failure
                         else "") + ".\n\n")
     return text
+
+
+def _seeds(result: Any) -> str:
+    """What was drawn from which, of what a command wrote."""
+    rows = result["rows"] if isinstance(result, Mapping) else result
+    own = {row["seed"] for row in rows if "seed" in row}
+    own |= {seed for row in rows for seed in range(1, row.get("seeds", 0) + 1)}
+    labs = {row["lab_seed"] for row in rows if "lab_seed" in row}
+    return "; ".join(
+        f"{what}{', '.join(map(str, sorted(seeds)))}"
+        for what, seeds in (("", own), ("lab ", labs)) if seeds)
 
 
 def _origins(experiment: Experiment, parts: Sequence[Part],
@@ -111,12 +119,14 @@ def _origins(experiment: Experiment, parts: Sequence[Part],
                 *(f"{name}={value}" for name, value
                   in finding.variables.items()), *finding.command])
             rows.append((f"[{part.name}]({store.path(experiment, part)})",
-                         f"`{command}`", finding.commit, finding.date,
+                         f"`{command}`", _seeds(finding.result),
+                         finding.commit, finding.date,
                          f"{finding.seconds:.0f}"))
     machines = sorted({finding.machine for finding in found.values()})
     return (f"<details><summary>Commands, on {'; '.join(machines)}"
             "</summary>\n\n"
-            + table(("raw data", "command", "commit", "began", "s"), rows)
+            + table(("raw data", "command", "seeds", "commit", "began", "s"),
+                    rows)
             + "</details>\n\n")
 
 

@@ -24,7 +24,8 @@ _WINDOW, _BY_HAND = "window", "by-hand"
 # Speeds that the papers tell of trainings: ring's, and NCCL's, of 1.
 _THAN_RING, _THAN_NCCL = 1.7, 1.3
 _NCCL = ("ring", "tree")  # the better of them
-_FEWEST = 8  # ranks
+_EXACT = "transpose"
+_FEWEST, _MOST = 8, 1024  # ranks
 _ENOUGH = 1.3  # so much longer may the p99 of most ranks be than of fewest
 _WHY_NO_FASTER = """\
 the others' connections are ideal here, lose nothing and take no CPU time; and
@@ -32,10 +33,14 @@ the larger the bucket, the more of the time is its links' own, which no
 algorithm shortens."""
 _WHY_GROWS = """\
 a stage waits for the slowest of all ways to a rank, and of more ways the
-slowest is slower. Where a shard is one packet (4 MB, 512 ranks and more) no sum
-can go out, too, before nearly all contributions have been sent. Bounds are
-learned from what stages take, and allow for that; what one set by hand does
-instead is told below, if it was measured."""
+slowest is slower: so much an exact transpose grows, too. What is more is the
+protocol's own. Of that, bounds are a part: learned ones allow for a quarter
+over the middle, and what one set by hand does instead is told below, if it was
+measured. What the rest is is not known."""
+_WHY_SLOWER_BY_DEFAULT = """\
+ranks wait for leave to go on (see the section on the default's window): on a
+fast link GLOO_UBT_WINDOW_BYTES has to be more."""
+_MINUTES, _GB = 10, 8  # for a job of most ranks and floats, on one CPU
 
 
 def _ways(ranks: str, warmup: int, ops: int, seconds: float, groups: int = 4,
@@ -91,19 +96,39 @@ def _parts(quick: bool) -> Sequence[Part]:
         *(part for environment in _BURSTS for part in _bursts(environment))]
 
 
-def _curves(rows: Sequence[Mapping], key: str) -> Callable[[Any], None]:
+def _curves(rows: Sequence[Mapping],
+            value: Callable[[Mapping], float]) -> Callable[[Any], None]:
     def paint(axis: Any) -> None:
         for name in _POWERS:
             own = [row for row in rows if row["algorithm"] == name]
             if own:
-                axis.plot([row["ranks"] for row in own],
-                          [row[key] for row in own], marker=".", label=name,
-                          color=colour(name))
+                axis.plot([row["ranks"] for row in own], list(map(value, own)),
+                          marker=".", label=name, color=colour(name))
         axis.set_xscale("log", base=2)
-        axis.set_yscale("log")
         axis.xaxis.set_major_formatter("{x:g}")
         axis.set_xlabel("ranks")
+    return paint
+
+
+def _times(rows: Sequence[Mapping], key: str) -> Callable[[Any], None]:
+    curves = _curves(rows, lambda row: row[key])
+
+    def paint(axis: Any) -> None:
+        curves(axis)
+        axis.set_yscale("log")
         axis.set_ylabel("ms")
+    return paint
+
+
+def _lost(rows: Sequence[Mapping]) -> Callable[[Any], None]:
+    """Of those that may lose something."""
+    curves = _curves([row for row in rows if row["algorithm"] == _BOUNDED],
+                     lambda row: 100 * row["loss_fraction"])
+
+    def paint(axis: Any) -> None:
+        curves(axis)
+        axis.set_ylim(bottom=0)
+        axis.set_ylabel("lost, %")
     return paint
 
 
@@ -129,9 +154,10 @@ def _label(row: Mapping) -> str:
             if name == "hierarchical_transpose" else name)
 
 
-def _growths(rows: Sequence[Mapping], key: str) -> dict[int, float]:
-    """The bounded one's time, of what it is with fewest ranks, by ranks."""
-    own = sorted((row for row in rows if row["algorithm"] == _BOUNDED),
+def _growths(rows: Sequence[Mapping], key: str,
+             algorithm: str = _BOUNDED) -> dict[int, float]:
+    """Its time, of what it is with fewest ranks, by ranks."""
+    own = sorted((row for row in rows if row["algorithm"] == algorithm),
                  key=lambda row: row["ranks"])
     return {row["ranks"]: row[key] / own[0][key] for row in own}
 
@@ -194,8 +220,9 @@ def _section(name: str, title: str, rows: Sequence[Mapping],
     rows = sorted(rows, key=lambda row: (
         _POWERS.index(row["algorithm"]), row["ranks"]))
     return (f"### {title}\n\n" + pictures.draw(
-        f"scale-{name}", title, [("p50", _curves(rows, "p50_ms")),
-                                 (_slowest(rows), _curves(rows, "p99_ms"))])
+        f"scale-{name}", title, [("p50", _times(rows, "p50_ms")),
+                                 (_slowest(rows), _times(rows, "p99_ms")),
+                                 ("lost", _lost(rows))])
             + "\n" + _table(rows) + _growth(rows))
 
 
@@ -243,8 +270,8 @@ def _speed_up(rows: Sequence[Mapping], others: Sequence[str]) -> float | None:
     return min(times[name] for name in others) / times[_BOUNDED]
 
 
-def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
-                     ) -> list[Claim]:
+def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
+                     why: str) -> list[Claim]:
     claims = []
     for whose, others, papers in (("Gloo's ring", ("ring",), _THAN_RING),
                                   ("NCCL's ring and tree", _NCCL, _THAN_NCCL)):
@@ -257,40 +284,45 @@ def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
                 f"{papers} with each tail",
                 ", ".join(f"{ratio:.3f} (P99/50 of {tail:g})"
                           for tail, ratio in found.items()),
-                min(found.values()) >= papers, _WHY_NO_FASTER))
+                min(found.values()) >= papers, why))
     return claims
 
 
-def _grown(rows: Sequence[Mapping]) -> tuple[float, float] | None:
+def _grown(rows: Sequence[Mapping],
+           algorithm: str = _BOUNDED) -> tuple[float, float] | None:
     """By how much the slowest, and the middle, at most; None where ranks do
     not."""
-    slowest, middles = (_growths(_done(rows), key)
+    slowest, middles = (_growths(_done(rows), key, algorithm)
                         for key in ("p99_ms", "p50_ms"))
     if len(middles) < 2 or _FEWEST not in middles:
         return None
     return max(slowest.values()), max(middles.values())
 
 
-def _grown_told(grown: tuple[float, float]) -> str:
-    slowest, middle = grown
-    return f"{slowest:.2f} (in the middle {middle:.2f})"
+def _grown_told(rows: Sequence[Mapping], tail: float) -> str:
+    """REQUIRES that ranks grow."""
+    counts = sorted({row["iterations"] for row in rows
+                     if row["algorithm"] == _BOUNDED})
+    slowest, middle = _grown(rows) or (0, 0)
+    exact = _grown(rows, _EXACT)
+    return (f"{slowest:.2f}, in the middle {middle:.2f}, of "
+            + (f"{counts[-1]} to {counts[0]}" if len(counts) > 1
+               else f"{counts[0]}") + f" allreduces (P99/50 of {tail:g}"
+            + (f"; exact {_EXACT} {exact[0]:.2f}, {exact[1]:.2f}" if exact
+               else "") + ")")
 
 
-def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
-                   default: Sequence[Mapping]) -> list[Claim]:
-    """`default`: with the default's window."""
+def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
+                   ) -> list[Claim]:
     found = {tail: grown for tail, rows in by_tail.items()
              if (grown := _grown(rows))}
     if not found:
         return []
-    rows = [row for tail in found for row in by_tail[tail]]
-    ranks = sorted({row["ranks"] for row in rows})
-    failed = [row["ranks"] for row in rows
-              if row["failed"] is not None and row["algorithm"] == _BOUNDED]
-    told = ", ".join(f"{_grown_told(grown)} with a P99/50 of {tail:g}"
-                     for tail, grown in found.items())
-    if by_default := _grown(default):
-        told += f"; with the default's window {_grown_told(by_default)}"
+    own = [row for tail in found for row in by_tail[tail]
+           if row["algorithm"] == _BOUNDED]
+    ranks = sorted({row["ranks"] for row in own})
+    failed = [row["ranks"] for row in own if row["failed"] is not None]
+    told = "; ".join(_grown_told(by_tail[tail], tail) for tail in found)
     if failed:
         told += f"; failed with {', '.join(map(str, failed))} ranks"
     most = max(max(grown) for grown in found.values())
@@ -298,6 +330,20 @@ def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
         f"The slowest {_BOUNDED} of {of} with {ranks[1]} to {ranks[-1]} ranks, "
         f"of that with {ranks[0]}, at most", "", f"{_ENOUGH} with each tail",
         told, most <= _ENOUGH and not failed, _WHY_GROWS)]
+
+
+def _cost_claim(rows: Iterable[Mapping]) -> list[Claim]:
+    own = [row for row in rows if row["algorithm"] == _BOUNDED
+           and (row["ranks"], row["elements"]) == (_MOST, _LARGE_FLOATS)]
+    if not own:
+        return []
+    minutes = max(row["cpu_seconds"] for row in own) / 60
+    memory = max(row["peak_bytes"] for row in own) / 1e9
+    return [Claim(
+        f"To simulate {_BOUNDED} of {_MOST} ranks x 25 MB", "",
+        f"{_MINUTES} minutes of one CPU, {_GB} GB",
+        f"{minutes:.1f} minutes, {memory:.2f} GB",
+        minutes < _MINUTES and memory < _GB, "see the table.")]
 
 
 def _claims(results: Results) -> list[Claim]:
@@ -308,10 +354,21 @@ def _claims(results: Results) -> list[Claim]:
     claims = []
     for elements, by_tail in sizes.items():
         of = f"{4 * elements / 1e6:g} MB at {_GBIT} Gbit/s"
-        default = results.get(_WINDOW, ()) if elements == _FLOATS else ()
-        claims += (_speed_up_claims(of, by_tail)
-                   + _growth_claims(of, by_tail, default))
-    return claims
+        large = f"{of}, a window of {_LARGE_WINDOW >> 20} MiB"
+        claims += (_speed_up_claims(large, by_tail, _WHY_NO_FASTER)
+                   + _growth_claims(large, by_tail))
+        default, tail = results.get(_WINDOW, ()), float(_LONG_TAIL)
+        if elements == _FLOATS and default:
+            of += f", the default's window of {_DEFAULT_WINDOW >> 20} MiB"
+            beside = [row for row in by_tail.get(tail, ())
+                      if row["algorithm"] != _BOUNDED
+                      and row["ranks"] in {own["ranks"] for own in default}]
+            by_default = {tail: [*beside, *default]}
+            claims += (_speed_up_claims(of, by_default, _WHY_SLOWER_BY_DEFAULT)
+                       + _growth_claims(of, by_default))
+    return claims + _cost_claim(
+        row for by_tail in sizes.values() for rows in by_tail.values()
+        for row in _done(rows))
 
 
 EXPERIMENT = Experiment(

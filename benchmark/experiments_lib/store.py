@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, and where it comes from: a file of each part."""
+"""What was measured, and where it comes from: a file of each part. And what
+failed, and why."""
+import contextlib
 import dataclasses
 import json
 import os
@@ -21,6 +23,16 @@ class Finding:
     date: str  # when it began, in UTC
     seconds: float  # that it took
     result: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """Of one part, the last time it was tried."""
+
+    command: list[str]
+    variables: dict[str, str]
+    date: str  # when it began, in UTC
+    why: str
 
 
 class Store:
@@ -45,16 +57,44 @@ class Store:
                 finding = Finding(**json.load(file))
         except (OSError, ValueError, TypeError):
             return None
-        same = (finding.command == list(part.command)
-                and finding.variables == dict(part.variables))
-        return finding if same else None
+        return finding if _of(part, finding) else None
+
+    def failure(self, experiment: Experiment, part: Part) -> Failure | None:
+        """None: it has not failed since it was measured."""
+        try:
+            with open(self._failed(experiment, part),
+                      encoding="utf-8") as file:
+                failure = Failure(**json.load(file))
+        except (OSError, ValueError, TypeError):
+            return None
+        return failure if _of(part, failure) else None
 
     def put(self, experiment: Experiment, part: Part,
             finding: Finding) -> None:
         """All of it or, if this is interrupted, what was there before."""
-        path = os.path.join(self._report, self.path(experiment, part))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path + ".new", "w", encoding="utf-8") as file:
-            json.dump(dataclasses.asdict(finding), file)
-            file.write("\n")
-        os.replace(path + ".new", path)
+        _write(os.path.join(self._report, self.path(experiment, part)),
+               finding)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._failed(experiment, part))
+
+    def put_failure(self, experiment: Experiment, part: Part,
+                    failure: Failure) -> None:
+        """Beside what was measured before."""
+        _write(self._failed(experiment, part), failure)
+
+    def _failed(self, experiment: Experiment, part: Part) -> str:
+        return os.path.join(self._report,
+                            self.path(experiment, part) + ".failed")
+
+
+def _of(part: Part, kept: Finding | Failure) -> bool:
+    return (kept.command == list(part.command)
+            and kept.variables == dict(part.variables))
+
+
+def _write(path: str, kept: Finding | Failure) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(dataclasses.asdict(kept), file)
+        file.write("\n")
+    os.replace(path + ".new", path)

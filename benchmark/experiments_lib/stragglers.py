@@ -1,26 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that computes longer at times."""
+"""Processes that compute longer at times."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import in_lab
-from .experiment import Experiment, Part, Results
+from . import in_lab, trainings
+from .experiment import Claim, Experiment, Part, Results
+from .markdown import number, table
 from .pictures import Pictures, distributions
+
+_ONE, _ANYONE, _TRAINING = "late-rank", "late-ranks", "training"
+_PLACES = {_ONE: "straggler", _ANYONE: "varying"}  # the lab's environments
+_TITLES = {_ONE: "Always the same rank", _ANYONE: "Each time another rank"}
+_TRAINED = ("ring", *in_lab.BOUNDED)
+_MODEL, _STEPS, _STEP_S = "fashion", 60, 0.27
+_ASKED = 2  # times ours, ring's p99
 
 
 def _parts(quick: bool) -> Sequence[Part]:
-    return [in_lab.comparison("late-rank", "straggler", in_lab.FEW,
-                              6 if quick else 30)]
+    seconds = 6 if quick else 25
+    parts = [in_lab.comparison(name, environment, in_lab.FEW, seconds)
+             for name, environment in _PLACES.items()]
+    if not quick:
+        parts.append(Part(_TRAINING, trainings.command(
+            _MODEL, _TRAINED, _STEPS, 2, "--lab", _PLACES[_ANYONE],
+            *trainings.SLOW_LINKS),
+            len(_TRAINED) * (trainings.START_S + _STEPS * _STEP_S)))
+    return parts
+
+
+def _trained(runs: Sequence[Mapping]) -> str:
+    ring = trainings.step_ms(runs[:1])
+    return ("### A training, each time another rank\n\n" + table(
+        ("algorithm", "ms a step, once warm", "ring's / its", "accuracy",
+         "its lost"),
+        [(run["algorithm"], number(trainings.step_ms([run])),
+          number(ring / trainings.step_ms([run])),
+          f"{100 * run['accuracy']:.2f} %", trainings.lost_of([run]))
+         for run in runs]))
 
 
 def _tell(results: Results, pictures: Pictures) -> str:
-    rows = results["late-rank"]
-    return (pictures.draw("stragglers", "Times beside a straggler",
-                          [("8 ranks", distributions(rows))])
-            + "\n" + in_lab.times(rows))
+    text = ""
+    for name, title in _TITLES.items():
+        if name in results:
+            rows = results[name]
+            text += (f"### {title}\n\n"
+                     + pictures.draw(f"stragglers-{name}", title,
+                                     [("8 ranks", distributions(rows))])
+                     + "\n" + in_lab.times(rows))
+    return text + (_trained(results[_TRAINING])
+                   if _TRAINING in results else "")
+
+
+def _claims(results: Results) -> list[Claim]:
+    claims = []
+    for name, environment in _PLACES.items():
+        ratios = in_lab.rings_over_its(results.get(name, ()), "p99_us")
+        if ratios:
+            claims.append(Claim(
+                f"p99 of an allreduce in {environment}: {in_lab.RING}'s over "
+                "ours, 8 ranks, 4 MB", "", f"{_ASKED} with each policy",
+                in_lab.told(ratios), min(ratios.values()) >= _ASKED,
+                in_lab.WHY_NOT))
+    return claims
 
 
 EXPERIMENT = Experiment(
     "stragglers", "Processes that straggle",
-    "One rank computes 300 ms longer in one of ten iterations. How long do the "
-    "other ranks take for theirs?", _parts, _tell)
+    "In one of ten iterations one rank computes 300 ms longer: always the same "
+    "one, or each time another. How long do the other ranks take for theirs? "
+    f"And steps of a training ({_MODEL}, 4 hosts at 200 Mbit/s, rank 0's, which "
+    "is never late)?",
+    _parts, _tell, _claims)

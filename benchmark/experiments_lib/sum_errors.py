@@ -22,9 +22,11 @@ _NEVER, _DEFAULT, _ALWAYS = "- hadamard", "baseline", "- hadamard-switch"
 _INDEPENDENT_NOISE = "1000000"
 _ALIKE = 0.2  # errors that differ by less than this share
 _WHY_ALIKE = """\
-a server that loses the same share of what it should get as the owners of shards
-do is off by as much. The papers' may have lost more: all of N - 1 buckets comes
-to its one port."""
+in arithmetic a server that loses the same share of what it should get as owners
+of shards do is off by as much. Whether it loses more in a network, where all of
+N - 1 buckets comes to its one port, was not measured."""
+_WHY_RING = """\
+ring's errors are not what the papers' are; why was not looked into."""
 _OURS = """\
 ### Ours measured
 
@@ -57,13 +59,13 @@ def _parts(quick: bool) -> Sequence[Part]:
     size = ("--elements", "100000", "--seeds", "2") if quick else (
         "--elements", "1000000", "--seeds", "3")
     return [
-        _arithmetic("arithmetic", size, 5 if quick else 50),
+        _arithmetic("arithmetic", size, 5 if quick else 45),
         _arithmetic("independent", size, 1 if quick else 5, "--algorithms",
                     "transpose", "--patterns", "random", "--hadamard", "off",
                     "--rescale", "on", "--fills", "local", "--noise",
                     _INDEPENDENT_NOISE),
         *(_simulated(policy, 100000 if quick else 1000000, 3,
-                     7 if quick else 85) for policy in _POLICIES)]
+                     7 if quick else 80) for policy in _POLICIES)]
 
 
 def _error(value: float) -> str:
@@ -183,15 +185,18 @@ def _claims(results: Results) -> list[Claim]:
         return []
     ratios = {pattern: _ratios(rows, pattern) for pattern in _PATTERNS}
     papers = ", ".join(f"{value:g}" for value in _PAPERS.values())
+    ring_worst = all(own["ring"] > (1 + _ALIKE) * own["parameter_server"]
+                     for own in ratios.values())
     return [Claim(
         "Errors of ring : parameter server : transpose, when packets are lost",
         f"{_proportion(_PAPERS)} ({papers})",
         f"in that order, each {1 + _ALIKE:g} times the next at least",
         "; ".join(f"{_proportion(own)} ({pattern})"
                   for pattern, own in ratios.items()),
-        all(own["ring"] > (1 + _ALIKE) * own["parameter_server"]
-            and own["parameter_server"] > (1 + _ALIKE) * own["transpose"]
-            for own in ratios.values()), _WHY_ALIKE)]
+        ring_worst and all(
+            own["parameter_server"] > (1 + _ALIKE) * own["transpose"]
+            for own in ratios.values()),
+        _WHY_ALIKE if ring_worst else _WHY_RING)]
 
 
 def _ours(results: Results) -> str:

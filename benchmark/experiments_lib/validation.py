@@ -10,13 +10,10 @@ from .pictures import Pictures
 
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
 # As the simulator calls what the lab measures.
-_SIMULATED = {in_lab.RING: "ring", "optireduce:none": "optireduce:none",
+_SIMULATED = {in_lab.RING: "ring", "transpose": "transpose",
+              "optireduce:none": "optireduce:none",
               "optireduce:broadcast": "optireduce:broadcast"}
 _CLOSE = 0.15
-_WHY_APART = """\
-in the lab some hundred iterations meet a dozen bursts, so that its own p99
-differs from hour to hour by as much. What else the simulator lacks is not
-known."""
 
 
 def _simulation(environment: str, quick: bool) -> Part:
@@ -25,7 +22,7 @@ def _simulation(environment: str, quick: bool) -> Part:
         ("benchmark/simulate", "--lab", environment, "--ranks", "8",
          "--algorithms", ",".join(_SIMULATED.values()),
          "--ops", "30" if quick else "100",
-         "--seeds", "1" if quick else "3"), 6 if quick else 20)
+         "--seeds", "1" if quick else "3"), 6 if quick else 17)
 
 
 def _parts(quick: bool) -> Sequence[Part]:
@@ -80,13 +77,18 @@ def _claims(results: Results) -> list[Claim]:
               for percentile, ratio in zip(("p50", "p99"), _ratios(*pair))}
     if not ratios:
         return []
-    close = sum(abs(ratio - 1) <= _CLOSE for ratio in ratios.values())
+    apart = {name: ratio for name, ratio in ratios.items()
+             if abs(ratio - 1) > _CLOSE}
     worst = max(ratios, key=lambda name: abs(ratios[name] - 1))
     return [Claim(
         "Simulated p50 and p99, of the lab's", "",
         f"each within {100 * _CLOSE:.0f} %",
-        f"{close} of {len(ratios)} are; at worst {ratios[worst]:.2f} "
-        f"({worst})", close == len(ratios), _WHY_APART)]
+        f"{len(ratios) - len(apart)} of {len(ratios)} are; at worst "
+        f"{ratios[worst]:.2f} ({worst})", not apart,
+        "not are " + ", ".join(f"{name} ({ratio:.2f})"
+                               for name, ratio in apart.items())
+        + ". Each is of one run in the lab; how far two such differ was not "
+        "measured here, nor what the simulator lacks.")]
 
 
 EXPERIMENT = Experiment(

@@ -19,7 +19,8 @@ Nothing outside is touched, and several labs do not meet. Needs root.
 _EPILOG = """\
 environments
 {environments}
-  (straggler is for benchmark/compare and benchmark/train, whose ranks know how)
+  (straggler and varying are for benchmark/compare and benchmark/train, whose
+  ranks know how)
 
 what COMMAND finds
   an interface {interface}, 10.77.0.1 on host 0, 10.77.0.2 on host 1 and so on,

@@ -22,6 +22,7 @@ class Lateness:
 
     share: float
     seconds: float
+    anyone: bool = False  # each time another rank
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +52,8 @@ ENVIRONMENTS = {environment.name: environment for environment in (
                 bursts=Bursts(0.020, (0.005, 0.015), 2, 0.86)),
     Environment("straggler", "one rank computes 300 ms longer at times",
                 lateness=Lateness(0.1, 0.3)),
+    Environment("varying", "some rank, each time another, computes 300 ms "
+                "longer at times", lateness=Lateness(0.1, 0.3, anyone=True)),
     Environment("lossy", "a thousandth of all packets is lost", loss=0.001),
     Environment("mixed", "a TCP flow sends all it can, all the time", flows=1),
 )}

@@ -26,7 +26,7 @@ class Flow:
 class Late:
     """One computes for so much longer, in that share of its iterations."""
 
-    host: int
+    host: int | None  # None: each time another one, but for 0
     share: float
     seconds: float
 
@@ -62,8 +62,11 @@ def late(environment: Environment, seed: int, hosts: int) -> Late | None:
     """Whose rank computes late, if one's does: never 0's, whose clock counts
     in a training."""
     kind = environment.lateness
-    return kind and Late(_chance(environment, seed, hosts).randrange(1, hosts),
-                         kind.share, kind.seconds)
+    if kind is None:
+        return None
+    host = None if kind.anyone else _chance(environment, seed, hosts).randrange(
+        1, hosts)
+    return Late(host, kind.share, kind.seconds)
 
 
 def _chance(environment: Environment, seed: int,

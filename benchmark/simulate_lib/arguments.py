@@ -10,13 +10,15 @@ from front_end.options import (between, check_writable, list_of, one_of,
 from lab_lib.environments import ENVIRONMENTS
 
 from .jobs import ALGORITHMS, why_not
+from .lab import why_not as lab_why_not
 from .simulator import WARMUP_OPS
 
 _RANKS_MAX = 4096
 _BOUND_US_MAX = 10**9
-# Networks that the simulator knows: TCP flows are not among what it does.
+_ELEMENTS_MAX = 1 << 30
+_NS = 0.001  # in us, of which times are multiples
 _LABS = {name: environment for name, environment in ENVIRONMENTS.items()
-         if not environment.flows}
+         if lab_why_not(environment) is None}
 # Without --lab, which says all of that.
 _NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
             "every": 10.0, "window": 2 << 20}
@@ -81,7 +83,8 @@ def _parser() -> argparse.ArgumentParser:
         "--groups", type=positive(int), default=4, metavar="N",
         help="of hierarchical_transpose (default: 4)")
     what.add_argument(
-        "--elements", type=positive(int), default=1000000, metavar="N",
+        "--elements", type=between(1, _ELEMENTS_MAX, "a number"),
+        default=1000000, metavar="N",
         help="floats in an allreduce (default: 1000000)")
     what.add_argument(
         "--ops", type=positive(int), default=20, metavar="N",
@@ -145,6 +148,10 @@ def _complete_network(parser: argparse.ArgumentParser,
         if not 576 <= arguments.mtu <= 65535:
             parser.error(
                 f"--mtu {arguments.mtu}: has to be from 576 to 65535")
+        for name, us in (("latency", arguments.latency),
+                         ("every", 1000 * arguments.every)):
+            if us < _NS:
+                parser.error(f"--{name}: has to be a nanosecond, at least")
         return
     arguments.lab = _LABS[arguments.lab]
     for name in _NETWORK:

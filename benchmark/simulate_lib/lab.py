@@ -18,6 +18,15 @@ def slot_bytes(mtu: int) -> int:
     return (mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
 
 
+def why_not(environment: Environment) -> str | None:
+    """Why it cannot be simulated."""
+    if environment.flows:
+        return "the simulator knows no TCP flows"
+    if environment.lateness and environment.lateness.anyone:
+        return "in the simulator one rank is late, always the same"
+    return None
+
+
 def options_of(environment: Environment, seed: int, elements: int, ops: int,
                ranks: int = Settings.hosts) -> dict[str, object]:
     """tests/sim/sim_options.h's, by name, of `ops` ops, those of a warm-up
@@ -26,9 +35,9 @@ def options_of(environment: Environment, seed: int, elements: int, ops: int,
     Raises UserError where the simulator does not know the environment.
     """
     links = Links()
-    if environment.flows:
-        raise UserError(f"{environment.name}: the simulator knows no TCP "
-                        "flows; try --in lab", EXIT_USAGE)
+    why = why_not(environment)
+    if why:
+        raise UserError(f"{environment.name}: {why}; try --in lab", EXIT_USAGE)
     options: dict[str, object] = {
         "seed": seed, "ranks": ranks, "one_shape": 1,
         "elements_max": elements, "ops": ops,

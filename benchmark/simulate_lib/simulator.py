@@ -3,6 +3,8 @@
 seed's."""
 import concurrent.futures
 import json
+import shlex
+import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -66,5 +68,16 @@ class Simulator:
         with self._lock:
             self._running.discard(process)
         if process.returncode != 0:
-            raise UserError(f"the simulator failed: {err.strip()}")
+            raise UserError(f"the simulator failed: {_why(process, err)}; it "
+                            f"was asked for {shlex.join(arguments)}")
         return json.loads(out)
+
+
+def _why(process: subprocess.Popen, said: str) -> str:
+    if said.strip():
+        return said.strip()
+    if process.returncode == -signal.SIGKILL:
+        return ("it was killed, as when memory runs out: fewer --processes at "
+                "a time need less")
+    return (f"signal {-process.returncode}" if process.returncode < 0
+            else f"exit code {process.returncode}")

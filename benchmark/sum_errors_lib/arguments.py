@@ -11,6 +11,8 @@ from .losses import PATTERNS
 from .measure import SHARDS
 
 _RANKS_MAX = 64
+_ELEMENTS_MAX = 100_000_000  # of each rank, in memory several times
+_PACKET_MAX = 100_000
 _SWITCH = {"on": True, "off": False}
 _LOSSES = (0.01, 0.02, 0.05, 0.1)
 
@@ -119,11 +121,13 @@ def _parser() -> argparse.ArgumentParser:
         "--ranks", type=between(2, _RANKS_MAX, "a number"), default=8,
         metavar="N", help="default: 8")
     inputs.add_argument(
-        "--elements", type=positive(int), default=1000000, metavar="N",
+        "--elements", type=between(1, _ELEMENTS_MAX, "a number"),
+        default=1000000, metavar="N",
         help="floats in an allreduce, rounded up to whole packets of each "
         "shard (default: 1000000)")
     inputs.add_argument(
-        "--packet", type=positive(int), default=360, metavar="N",
+        "--packet", type=between(1, _PACKET_MAX, "a number"), default=360,
+        metavar="N",
         help="floats in a packet (default: 360)")
     inputs.add_argument(
         "--noise", type=positive(float), default=1.0, metavar="R",

@@ -28,13 +28,18 @@ from torch.nn.parallel import DistributedDataParallel
 import replicas
 
 
-def _lateness(text: str) -> tuple[int, float, float]:
+_ANY = "any"  # rank, each time another one, but for 0, whose clock counts
+
+
+def _lateness(text: str) -> tuple[int | str, float, float]:
     try:
         rank, share, seconds = text.split(",")
-        return int(rank), float(share), float(seconds)
+        return (rank if rank == _ANY else int(rank), float(share),
+                float(seconds))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not as 3,0.1,0.3: rank, share, seconds") from None
+            f"'{text}' is not as 3,0.1,0.3: rank (or {_ANY}), share, seconds"
+            ) from None
 
 
 def make_parser(description: str, batch: int, rate: float,
@@ -56,7 +61,8 @@ def make_parser(description: str, batch: int, rate: float,
                         help="where rank 0 writes the weights at the end")
     parser.add_argument("--late", type=_lateness, metavar="RANK,SHARE,SECONDS",
                         help="this rank computes for so much longer in that "
-                        "share of its steps, for example 3,0.1,0.3")
+                        "share of the steps, for example 3,0.1,0.3, or any, "
+                        "but the first, each time another: any,0.1,0.3")
     parser.add_argument("--log", metavar="FILE",
                         help="where rank 0 writes a line of JSON at times")
     parser.add_argument("--log-every", type=int, default=10, metavar="STEPS")
@@ -230,14 +236,22 @@ class Training:
         leave()
 
     def _step(self, batch: Tensor) -> float:
-        if (torch.distributed.get_rank() == self._late_rank
-                and self._late_chance.random() < self._late_share):
+        if self._late() == torch.distributed.get_rank():
             time.sleep(self._late_s)
         loss = self._loss(self._model, batch)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
         return loss.item()
+
+    def _late(self) -> int | None:
+        """Who is late in this step: all ranks draw alike."""
+        if self._late_chance.random() >= self._late_share:
+            return None
+        ranks = torch.distributed.get_world_size()
+        if self._late_rank == _ANY:
+            return self._late_chance.randrange(1, ranks) if ranks > 1 else None
+        return self._late_rank
 
     def _evaluate(self, step: int) -> None:
         began = time.monotonic()

@@ -6,7 +6,6 @@
 namespace ubt::sim {
 namespace {
 
-constexpr Duration kThink = std::chrono::microseconds(50);  // as in world.cc
 // What a host hands over at once.
 constexpr uint64_t kSegmentBytes = 16 << 10;
 // Headers of Ethernet, IP and TCP around a segment's packets.
@@ -86,12 +85,8 @@ void ExactJob::enterAll(int op) {
 }
 
 void ExactJob::enterSoon(int rank, int op) {
-  Duration pause{static_cast<int64_t>(random_() % kThink.count())};
-  if (std::uniform_real_distribution<>()(random_) < options_.lateOps &&
-      (options_.lateRank < 0 || options_.lateRank == rank)) {
-    pause += options_.lateBy;
-  }
-  events_.after(pause, [this, rank, op] { enter(rank, op); });
+  events_.after(options_.computing(rank, random_),
+                [this, rank, op] { enter(rank, op); });
 }
 
 // What came before the caller waits for it.
@@ -213,7 +208,7 @@ void ExactJob::returnIfDone(int rank, int op) {
   if (at->owed[rank] > 0 || at->entered[rank] == kNever) {
     return;
   }
-  if (rank != options_.lateRank) {
+  if (options_.isTimed(rank)) {
     at->slowest = std::max(at->slowest, events_.now() - at->entered[rank]);
   }
   if (++at->returned == options_.ranks) {

@@ -4,14 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
-#include <stdexcept>
 
 namespace ubt::sim {
 namespace {
-
-constexpr char const* kAll[] = {
-    "ring", "halving_doubling", "tree", "transpose", "hierarchical_transpose"};
 
 SimOptions job(int ranks) {
   SimOptions options;
@@ -42,60 +37,12 @@ Duration median(std::vector<Duration> times) {
   return times[times.size() / 2];
 }
 
-TEST(MessageGraph, WhatEachRankSendsIsWhatTheAlgorithmTakes) {
-  constexpr uint64_t kBytes = 1 << 24;
-  for (const char* name : kAll) {
-    const MessageGraph graph = MessageGraph::of(name, 16, kBytes, 4);
-    std::vector<double> sent(16);
-    for (const auto& message : graph.messages()) {
-      sent[message.from] += static_cast<double>(message.bytes) / kBytes;
-      EXPECT_NE(message.from, message.to);
-    }
-    const double mean = std::accumulate(sent.begin(), sent.end(), 0.0) / 16;
-    // A quarter to three members, the sum of it to three co-owners, and the
-    // result to the members.
-    const double expected =
-        std::string(name) == "hierarchical_transpose" ? 9.0 / 4 : 30.0 / 16;
-    EXPECT_NEAR(mean, expected, 1e-3) << name;
-  }
-}
-
-TEST(MessageGraph, EveryGateOpens) {
-  for (const char* name : kAll) {
-    for (const int ranks : {4, 8, 64}) {
-      const MessageGraph graph = MessageGraph::of(name, ranks, 1 << 20, 4);
-      std::vector<uint32_t> opens(graph.gates().size());
-      for (const auto& message : graph.messages()) {
-        if (message.opens != MessageGraph::kNone) {
-          opens[message.opens]++;
-        }
-      }
-      for (const auto& gate : graph.gates()) {
-        if (gate.opens != MessageGraph::kNone) {
-          opens[gate.opens]++;
-        }
-      }
-      for (size_t gate = 0; gate < opens.size(); gate++) {
-        EXPECT_EQ(opens[gate], graph.gates()[gate].arrivals) << name;
-      }
-    }
-  }
-}
-
-TEST(MessageGraph, NamesWhatItCannotDo) {
-  EXPECT_THROW(MessageGraph::of("rign", 4, 1, 1), std::invalid_argument);
-  EXPECT_THROW(MessageGraph::of("halving_doubling", 6, 1, 1),
-               std::invalid_argument);
-  EXPECT_THROW(MessageGraph::of("hierarchical_transpose", 6, 1, 4),
-               std::invalid_argument);
-}
-
 // On links that nobody else uses.
 TEST(ExactJob, TakesWhatTheBytesTake) {
   SimOptions options = job(8);
   for (const double bytesPerSecond : {6.25e7, 1.25e9}) {
     options.bytesPerSecond = bytesPerSecond;
-    for (const char* name : kAll) {
+    for (const char* name : MessageGraph::kNames) {
       const std::vector<Duration> times = timesOf(name, options);
       ASSERT_EQ(times.size(), static_cast<size_t>(options.ops)) << name;
       const double least = std::string(name) == "hierarchical_transpose" ? 2.5
@@ -113,7 +60,7 @@ TEST(ExactJob, AStragglerHoldsUpEverybody) {
   options.lateRank = 3;
   options.lateOps = 1;
   options.lateBy = std::chrono::milliseconds(100);
-  for (const char* name : kAll) {
+  for (const char* name : MessageGraph::kNames) {
     for (const Duration time : timesOf(name, options)) {
       EXPECT_GT(time, std::chrono::milliseconds(90)) << name;
     }

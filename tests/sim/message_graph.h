@@ -12,6 +12,11 @@ namespace ubt::sim {
 class MessageGraph {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr const char* kNames[] = {"ring",
+                                           "halving_doubling",
+                                           "tree",
+                                           "transpose",
+                                           "hierarchical_transpose"};
 
   struct Message {
     int from = 0;
@@ -27,10 +32,9 @@ class MessageGraph {
     uint32_t opens = kNone;
   };
 
-  // Of so many ranks, which sum so many bytes. Names are ring,
-  // halving_doubling, tree, transpose and hierarchical_transpose, in `groups`
-  // of as many ranks each; throws std::invalid_argument of another, or where
-  // ranks cannot be divided so.
+  // Of so many ranks, which sum so many bytes. A name is one of kNames, the
+  // last in `groups` of as many ranks each; throws std::invalid_argument of
+  // another, or where ranks cannot be divided so.
   static MessageGraph of(const std::string& name,
                          int ranks,
                          uint64_t bytes,

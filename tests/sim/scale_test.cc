@@ -43,10 +43,10 @@ TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
   EXPECT_EQ(seldom.errors, 0u);
   EXPECT_EQ(seldom.pairsMissing, 0u);
   ASSERT_EQ(seldom.opTimes.size(), atOnce.opTimes.size());
-  // Two stages and a round trip of credit: some dozen looks.
+  // Two stages and a round trip of credit: a dozen looks, at most.
   for (size_t op = 0; op < atOnce.opTimes.size(); op++) {
-    EXPECT_LT(seldom.opTimes[op] - atOnce.opTimes[op],
-              std::chrono::milliseconds(1));
+    EXPECT_GT(seldom.opTimes[op], atOnce.opTimes[op]);
+    EXPECT_LT(seldom.opTimes[op] - atOnce.opTimes[op], 12 * options.wakesEvery);
   }
 }
 

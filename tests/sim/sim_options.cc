@@ -2,13 +2,14 @@
 #include "tests/sim/sim_options.h"
 
 #include <map>
-#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <type_traits>
 
 namespace ubt::sim {
 namespace {
+
+constexpr Duration kMoment = std::chrono::microseconds(50);
 
 // Every member, by name: what is printed is what can be read back. Durations
 // in nanoseconds.
@@ -129,6 +130,15 @@ void read(std::istream& in, Duration* value) {
 }
 
 }  // namespace
+
+Duration SimOptions::computing(int rank, std::mt19937_64& random) const {
+  Duration time{static_cast<int64_t>(random() % kMoment.count())};
+  if (std::uniform_real_distribution<>()(random) < lateOps &&
+      (lateRank < 0 || lateRank == rank)) {
+    time += lateBy;
+  }
+  return time;
+}
 
 std::string SimOptions::str() const {
   std::ostringstream text;

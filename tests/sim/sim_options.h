@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string>
 
 #include "transport_ubt/core/clock.h"
@@ -104,6 +105,12 @@ struct SimOptions {
   int otherwise = -1;           // this rank seals if and only if others do not
   bool mixedForms = false;      // every other rank never transforms
   bool errorEnds = false;       // a caller that gets an error ends its context
+
+  // How long that rank's caller computes before an op: a moment, or longer.
+  Duration computing(int rank, std::mt19937_64& random) const;
+
+  // Whether the time of an op at that rank counts: it is not the late one's.
+  bool isTimed(int rank) const { return rank != lateRank; }
 
   // In which an op of that shape runs.
   RankGroups groupsOf(const OpShape& shape) const {

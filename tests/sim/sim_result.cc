@@ -43,7 +43,7 @@ void SimResult::addTogether(const SimOptions& options,
   }
   Duration slowest{0};
   for (int rank = 0; rank < options.ranks; rank++) {
-    if (rank != options.lateRank) {
+    if (options.isTimed(rank)) {
       slowest = std::max(slowest, outcomes[rank].took);
     }
   }

@@ -8,7 +8,7 @@
 namespace ubt::sim {
 namespace {
 
-TEST(Stragglers, DelayNobodyAndCountAsAbsent) {
+TEST(Stragglers, AreLeftOutAndNothingFails) {
   SimOptions options = bounded(10);
   options.lateOps = 0.1;
   const SimResult result = runChecked(options);

@@ -9,7 +9,6 @@
 namespace ubt::sim {
 namespace {
 
-constexpr Duration kThink = std::chrono::microseconds(50);
 // A host whose socket is full looks at its timers when it no longer is.
 constexpr Duration kFullSocket = std::chrono::milliseconds(5);
 constexpr Duration kSettle = std::chrono::seconds(20);
@@ -197,11 +196,7 @@ void World::next(Caller* caller) {
     caller->over = true;
     return;
   }
-  Duration pause{static_cast<int64_t>(random_() % kThink.count())};
-  if (std::uniform_real_distribution<>()(random_) < options_.lateOps &&
-      (options_.lateRank < 0 || options_.lateRank == caller->rank)) {
-    pause += options_.lateBy;
-  }
+  Duration pause = options_.computing(caller->rank, random_);
   if (options_.opposite && caller->op == 0 &&
       (caller->thread + caller->rank) % 2 == 1) {
     pause += options_.lateBy;

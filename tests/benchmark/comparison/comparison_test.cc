@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string>
 
 namespace gloo {
@@ -121,29 +122,45 @@ TEST_F(ComparisonTest, TakesTurnsAsLongAsAsked) {
 
 TEST(LatenessTest, IsTheSameAgainAndAsOftenAsAsked) {
   Lateness lateness;
+  lateness.rank = 2;
   lateness.share = .1;
-  lateness.time = 3s;
   lateness.seed = 7;
   size_t late = 0;
   for (size_t i = 0; i < 10000; i++) {
-    const auto by = lateness.in(i);
-    EXPECT_EQ(by, lateness.in(i));
-    EXPECT_TRUE(by == 0s || by == 3s);
-    late += by > 0s;
+    const int who = lateness.in(i, 4);
+    EXPECT_EQ(who, lateness.in(i, 4));
+    EXPECT_TRUE(who == Lateness::kNobody || who == 2);
+    late += who == 2;
   }
   EXPECT_NEAR(1000, late, 150);
-  EXPECT_EQ(0s, Lateness().in(5));
+  EXPECT_EQ(Lateness::kNobody, Lateness().in(5, 4));
+}
+
+TEST(LatenessTest, AnyoneIsEachRankButTheFirstAlike) {
+  Lateness lateness;
+  lateness.anyone = true;
+  lateness.share = .3;
+  std::map<int, int> late;
+  for (size_t i = 0; i < 10000; i++) {
+    late[lateness.in(i, 4)]++;
+  }
+  EXPECT_NEAR(7000, late[Lateness::kNobody], 250);
+  EXPECT_EQ(0, late[0]);
+  for (const int rank : {1, 2, 3}) {
+    EXPECT_NEAR(1000, late[rank], 150);
+  }
+  EXPECT_EQ(Lateness::kNobody, lateness.in(5, 1));
 }
 
 TEST(LatenessTest, SeedsDiffer) {
   Lateness one;
+  one.rank = 0;
   one.share = .5;
-  one.time = 1s;
   Lateness other = one;
   other.seed = 1;
   size_t alike = 0;
   for (size_t i = 0; i < 1000; i++) {
-    alike += one.in(i) == other.in(i);
+    alike += one.in(i, 4) == other.in(i, 4);
   }
   EXPECT_NEAR(500, alike, 100);
 }
@@ -152,7 +169,9 @@ TEST_F(ComparisonTest, ALateRanksTimesDoNotCount) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 1ms)};
   Comparison::Options options;
-  options.lateness = {0, 1, 1ms, 1};
+  options.lateness.rank = 0;
+  options.lateness.share = 1;
+  options.lateness.time = 1ms;
   Comparison comparison(control, contenders, 10, options);
   const auto measured = comparison.run(0s, [](const Comparison::Progress&) {});
   for (const double us : measured[0].slowestUs) {

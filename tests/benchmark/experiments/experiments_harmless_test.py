@@ -4,7 +4,7 @@ import tempfile
 import unittest
 
 import made_up
-from experiments_lib import harmless
+from experiments_lib import dropped, harmless
 from experiments_lib.pictures import Pictures
 from tests import junit_main
 
@@ -28,7 +28,8 @@ class Harmless(unittest.TestCase):
         """Of no loss, 5 % and 10 %."""
         return harmless.harmless([
             (percent, run(accuracy))
-            for percent, accuracy in zip((0, 5, 10), accuracies)], 0.8)
+            for percent, accuracy in zip((0, 5, 10), accuracies)], 0.8,
+            (0, 5, 10))
 
     def test_what_is_within_a_hundredth(self):
         self.assertEqual(10, self.most(0.8, 0.793, 0.81))
@@ -37,19 +38,47 @@ class Harmless(unittest.TestCase):
     def test_with_less_it_has_to_be_harmless_too(self):
         self.assertEqual(0, self.most(0.8, 0.78, 0.81))
 
+    def test_what_is_behind_a_gap_does_not_count(self):
+        points = [(percent, run(0.8)) for percent in (0, 1, 5)]
+        self.assertEqual(1, harmless.harmless(points, 0.8, (0, 1, 2, 5)))
+
     def test_what_diverged_is_not(self):
         self.assertEqual(0, self.most(0.8, float("nan")))
 
 
 class Claims(unittest.TestCase):
-    def test_the_curve_that_bears_least_counts(self):
-        claim, = harmless.EXPERIMENT.claims({
-            "random-0-plain": [run(0.8), run(0.8, BROADCAST)],
-            "random-5-plain": [run(0.7), run(0.8, BROADCAST)]})
-        self.assertEqual(("0 % where it is least (none, plain)", False),
-                         (claim.found, claim.holds))
+    def tail(self, at_5, **more):
+        """What is claimed of tail loss where none, plain, comes to that."""
+        results = {f"{kind}-{percent}-{transform}": [run(0.8),
+                                                     run(0.8, BROADCAST)]
+                   for transform in ("plain", "transformed")
+                   for kind, percent in (("random", 0), ("tail", 1),
+                                         ("tail", 2), ("tail", 5))}
+        results["tail-5-plain"][0] = run(at_5)
+        return harmless.EXPERIMENT.claims({**results, **more})
 
-    def test_what_was_not_tried_did_no_harm(self):
+    def test_the_curve_that_bears_least_counts(self):
+        claim, = self.tail(0.7)
+        self.assertEqual(("2 % where it is least (none, plain)", False),
+                         (claim.found, claim.holds))
+        self.assertIn("up to 10.00 points", claim.why)
+        self.assertIn("not chance", claim.why)
+        claim, = self.tail(0.799)
+        self.assertTrue(claim.holds)
+
+    def test_chance_is_what_runs_without_loss_differ_by(self):
+        claim, = self.tail(0.78, **{"random-0-transformed": [
+            run(0.78), run(0.81, BROADCAST)]})
+        self.assertIn("it may be chance", claim.why)
+
+    def test_it_does_not_hold_of_what_was_not_measured(self):
+        claim, = self.tail(0.8, **{"tail-5-transformed": []})
+        self.assertEqual("5 % where it is least (none, plain); not measured: "
+                         "none, transformed; broadcast, transformed",
+                         claim.found)
+        self.assertFalse(claim.holds)
+
+    def test_nothing_is_claimed_where_nothing_is_whole(self):
         self.assertEqual([], harmless.EXPERIMENT.claims({
             "random-0-plain": [run(0.8)], "random-10-plain": [run(0.7)]}))
 
@@ -75,22 +104,22 @@ class Claims(unittest.TestCase):
 class Tell(unittest.TestCase):
     def test_a_curve_of_each_policy_and_transform(self):
         text = tell(random_0_plain=[run(0.8), run(0.8, BROADCAST)],
-                    random_5_plain=[run(0.7), run(0.8, BROADCAST)],
+                    random_1_plain=[run(0.7), run(0.8, BROADCAST)],
                     random_0_transformed=[run(0.81)],
-                    random_5_transformed=[run(0.81)])
-        self.assertIn("none, plain: 0 %; broadcast, plain: 5 %; none, "
-                      "transformed: 5 %.", text)
+                    random_1_transformed=[run(0.81)])
+        self.assertIn("none, plain: 0 %; broadcast, plain: 1 %; none, "
+                      "transformed: 1 %.", text)
         self.assertIn("It came to 80.00 to 81.00 %", text)
         self.assertIn("80.33 %, is what counts", text)
-        self.assertIn("| none, plain | 5 % | 2 % | 70.00 % | 0.003 | 500.0 |",
+        self.assertIn("| none, plain | 1 % | 2 % | 70.00 % | 0.003 | 500.0 |",
                       text)
         self.assertIn("pictures/harmless-random.svg", text)
         self.assertNotIn("Tail loss", text)
 
     def test_tail_loss_compares_with_the_same_run_without(self):
-        text = tell(random_0_plain=[run(0.8)], tail_5_plain=[run(0.8)])
+        text = tell(random_0_plain=[run(0.8)], tail_1_plain=[run(0.8)])
         self.assertIn("### Tail loss", text)
-        self.assertIn("none, plain: 5 %.", text)
+        self.assertIn("none, plain: 1 %.", text)
         self.assertNotIn("Random loss", text)
 
     def test_each_size_is_compared_with_itself(self):
@@ -104,14 +133,28 @@ class Tell(unittest.TestCase):
             self.assertIn("| 5 % | 2 % |", text)
             self.assertNotIn("within 1 %", text)
 
-    def test_what_is_dropped_is_told_beside_the_speed_up(self):
-        text = tell(waits_for_all=[run(0.8, lost=None)],
-                    bound_120_ms=[run(0.79, ms_per_step=400)])
-        self.assertIn("| waits for all | 0 | 80.00 % | 1.000 |", text)
-        self.assertIn("| bound 120 ms | 2 % | 79.00 % | 1.250 |", text)
 
-    def test_nothing_is_told_of_what_was_not_measured(self):
-        self.assertEqual("", tell(bound_120_ms=[run(0.8)]))
+class Dropped(unittest.TestCase):
+    def tell(self, **results):
+        with tempfile.TemporaryDirectory() as folder:
+            return dropped.EXPERIMENT.tell(
+                {name.replace("_", "-"): runs
+                 for name, runs in results.items()}, Pictures(folder))
+
+    def test_the_speed_up_is_that_of_the_steps_once_warm(self):
+        faster = made_up.training(NONE, 1, [0.5, 0.6, 0.7, 0.79])
+        faster["accuracies"][-1]["seconds"] -= 1
+        text = self.tell(
+            waits_for_all=[made_up.training(NONE, 1, [0.5, 0.6, 0.7, 0.8],
+                                            lost=None)],
+            bound_120_ms=[faster])
+        self.assertIn("| waits for all | 0 | 80.00 % | 1.000 | 0.003 | 500.0 |",
+                      text)
+        self.assertIn("| bound 120 ms | 2 % | 79.00 % | 1.250 | 0.003 | 400.0 "
+                      "|", text)
+
+    def test_nothing_is_told_without_what_waits(self):
+        self.assertEqual("", self.tell(bound_120_ms=[run(0.8)]))
 
 
 if __name__ == "__main__":

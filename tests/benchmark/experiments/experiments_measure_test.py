@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured, what is kept, and what a failure leaves behind."""
 import contextlib
+import dataclasses
 import io
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 import made_up
 from experiments_lib import measure
@@ -20,7 +22,7 @@ class Measure(unittest.TestCase):
         self.store = Store(folder.name)
 
     def measure(self, experiment):
-        """Returns how many were to measure, and the failures."""
+        """Returns how many were to measure, and which failed."""
         wanted = measure.missing(measure.steps([experiment], False),
                                  self.store)
         with contextlib.redirect_stderr(io.StringIO()):
@@ -57,15 +59,45 @@ class Measure(unittest.TestCase):
         silent = made_up.part("silent", "pass")
         good = made_up.part("good")
         experiment = made_up.experiment(failing, silent, good)
-        count, failures = self.measure(experiment)
+        count, failed = self.measure(experiment)
         self.assertEqual(3, count)
-        self.assertEqual([failing, silent],
-                         [failure.part for failure in failures])
-        self.assertIn("it broke", failures[0].why)
-        self.assertIn("no result", failures[1].why)
+        self.assertEqual([failing, silent], [part for _, part in failed])
+        self.assertIn("it broke",
+                      self.store.failure(experiment, failing).why)
+        self.assertIn("no result", self.store.failure(experiment, silent).why)
+        self.assertIsNone(self.store.failure(experiment, good))
         self.assertIsNone(self.store.get(experiment, failing))
         self.assertEqual([1, 2], self.store.get(experiment, good).result)
         self.assertEqual(2, self.measure(experiment)[0])  # it tries again
+
+    def test_a_failure_is_forgotten_once_it_is_measured(self):
+        path = os.path.join(self.folder, "works")
+        part = made_up.part("one", "json.dump(1, file) if os.path.exists("
+                            "os.environ['X']) else sys.exit('no')", X=path)
+        experiment = made_up.experiment(part)
+        self.measure(experiment)
+        self.assertIsNotNone(self.store.failure(experiment, part))
+        with open(path, "w", encoding="utf-8"):
+            pass
+        self.assertEqual((1, []), self.measure(experiment))
+        self.assertIsNone(self.store.failure(experiment, part))
+
+    def test_what_says_its_failures_counts_though_it_failed(self):
+        part = dataclasses.replace(
+            made_up.part("one", "json.dump(1, file); file.close(); "
+                         "sys.exit(1)"), says_failures=True)
+        experiment = made_up.experiment(part)
+        self.assertEqual((1, []), self.measure(experiment))
+        self.assertEqual(1, self.store.get(experiment, part).result)
+
+    def test_what_takes_far_too_long_is_ended(self):
+        part = dataclasses.replace(made_up.part("one", "time.sleep(600)"),
+                                   seconds=0.1)
+        experiment = made_up.experiment(part)
+        with unittest.mock.patch.object(measure, "_BUILD_S", 0.5):
+            self.assertEqual([(experiment, part)], self.measure(experiment)[1])
+        self.assertIn("far longer",
+                      self.store.failure(experiment, part).why)
 
     def test_a_file_that_is_no_finding_is_measured_again(self):
         part = made_up.part("one")

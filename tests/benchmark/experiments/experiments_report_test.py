@@ -6,30 +6,34 @@ import unittest
 
 import made_up
 from experiments_lib import report
-from experiments_lib.measure import Failure
-from experiments_lib.store import Store
+from experiments_lib.store import Failure, Store
 from experiments_lib.suite import SUITE
 from tests import junit_main
 
 ROWS = [made_up.row("ring_chunked", 100), made_up.row("optireduce:none", 80)]
 TRAININGS = [made_up.training(algorithm, seed, accuracies)
-             for algorithm, accuracies in (("ring", [0.5, 0.8]),
-                                           ("optireduce:none", [0.8, 0.8]),
+             for algorithm, accuracies in (("ring", [0.5, 0.8, 0.8]),
+                                           ("optireduce:none", [0.8] * 3),
                                            ("optireduce:broadcast",
-                                            [0.1, 0.2]))
+                                            [0.1, 0.2, 0.2]))
              for seed in (1, 2)]
 
 
 class Report(unittest.TestCase):
-    def write(self, experiment, results, failures=()):
-        """Returns the Markdown and the page, of results by part."""
+    def write(self, experiment, results, failed=None):
+        """Returns the Markdown and the page, of results by part, of which one
+        may have failed."""
         with tempfile.TemporaryDirectory() as folder:
             store = Store(folder)
             for part in experiment.parts(False):
                 if part.name in results:
                     store.put(experiment, part,
                               made_up.finding(part, results[part.name]))
-            report.write(folder, [experiment], False, store, failures)
+            if failed:
+                store.put_failure(experiment, failed, Failure(
+                    list(failed.command), dict(failed.variables),
+                    "2026-01-02", "it broke"))
+            report.write(folder, [experiment], False, store)
             texts = []
             for name in (report.MARKDOWN, report.PAGE):
                 with open(os.path.join(folder, name),
@@ -44,8 +48,7 @@ class Report(unittest.TestCase):
         broken, absent = made_up.part("broken"), made_up.part("absent")
         experiment = made_up.experiment(
             broken, absent, tell=lambda results, pictures: self.fail())
-        text, page = self.write(experiment, {},
-                                [Failure(experiment, broken, "it broke")])
+        text, page = self.write(experiment, {}, broken)
         for shown in (text, page):
             self.assertIn("Not measured: broken", shown)
             self.assertIn("it broke", shown)
@@ -54,8 +57,7 @@ class Report(unittest.TestCase):
     def test_a_failure_is_said_beside_what_was_measured_before(self):
         part = made_up.part("one")
         experiment = made_up.experiment(part)
-        text, _ = self.write(experiment, {"one": [1]},
-                             [Failure(experiment, part, "it broke")])
+        text, _ = self.write(experiment, {"one": []}, part)
         self.assertIn("one, measured anew, failed: `it broke`", text)
         self.assertIn("2026-01-01", text)
 
@@ -79,6 +81,11 @@ class Report(unittest.TestCase):
         self.assertRegex(text, r"\| optireduce:none \| 80.00 \| 240.0 \| "
                                r"3.000 \| 83.20 \| 1.250 \| 0.1 % \| 50 \|")
         self.assertIn("benchmark/compare --lab straggler", text)
+        self.assertIn("| 1, 2; lab 5 |", self.write(SUITE["stragglers"], {
+            "late-rank": [{**row, "seeds": 2, "lab_seed": 5,
+                           "lab_rate_mbit": 500,
+                           "lab_environment": "straggler"}
+                          for row in ROWS]})[0])
         self.assertIn("0123456789ab", text)
         self.assertIn("2 x CPU", page)
 
@@ -142,19 +149,20 @@ class Report(unittest.TestCase):
         self.assertIn("| optireduce:none | 4 MB | 120.0 |  |  |  |", text)
 
     def test_the_mean_over_seeds_has_to_come_to_the_target(self):
-        apart = [made_up.training("ring", 1, [0.5, 0.692, 0.7]),
-                 made_up.training("ring", 2, [0.5, 0.892, 0.9])]
+        apart = [made_up.training("ring", 1, [0.5, 0.692, 0.7, 0.7]),
+                 made_up.training("ring", 2, [0.5, 0.892, 0.9, 0.9])]
         text, _ = self.write(SUITE["accuracy"], {"fashion-clean": apart})
-        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \|  \| 20.00 \|")
+        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \| 500.0 \| 20.00 "
+                               r"\|")
 
     def test_the_target_is_met_between_two_evaluations(self):
-        runs = [made_up.training("ring", 1, [0.392, 0.592, 0.8])]
+        runs = [made_up.training("ring", 1, [0.392, 0.592, 0.8, 0.8])]
         text, _ = self.write(SUITE["accuracy"], {
             "fashion-clean": runs, "fashion-p3": [
                 *runs, made_up.training("optireduce:none", 1, [0.392, 1])]})
         self.assertIn("Target: an accuracy of 0.792.", text)
-        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \|  \| 29.62 \| "
-                               r"14.81 \|")
+        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \| 500.0 \| 29.62 "
+                               r"\| 14.81 \|")
         self.assertRegex(text, r"\| optireduce:none \| 100.0 % \| 500.0 \|  "
                                r"\| 16.58 \| 8.289 \|")
 
@@ -193,6 +201,14 @@ class Report(unittest.TestCase):
         self.assertIn("*Speed-up of a training over Gloo's ring in a network of "
                       "its own*: of steps once warm", text)
         self.assertNotIn("in a shared network", text)
+
+    def test_what_starts_at_the_target_has_no_time(self):
+        tuned = made_up.training("ring", 1, [0.8, 0.8, 0.8])
+        for point in tuned["accuracies"]:
+            point["step"] -= 10
+        text, _ = self.write(SUITE["accuracy"], {"bible-tuned-clean": [tuned]})
+        self.assertIn("No target", text)
+        self.assertNotIn("never", text)
 
     def test_without_ring_in_clean_there_is_no_target(self):
         text, _ = self.write(SUITE["accuracy"], {"fashion-p3": TRAININGS})

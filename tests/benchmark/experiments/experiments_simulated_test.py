@@ -42,9 +42,9 @@ class Scale(unittest.TestCase):
             claim, = claims("scale", {"ways-100-from-8": [
                 *jobs((8, 1), (64, 1.1)), *jobs((8, 1), (64, tail), tail=3.0)]})
             self.assertEqual(
-                "1.10 (in the middle 1.10) with a P99/50 of 1.5, "
-                f"{tail:.2f} (in the middle {tail:.2f}) with a P99/50 of 3",
-                claim.found)
+                "1.10, in the middle 1.10, of 30 allreduces (P99/50 of 1.5); "
+                f"{tail:.2f}, in the middle {tail:.2f}, of 30 allreduces "
+                "(P99/50 of 3)", claim.found)
             self.assertEqual(holds, claim.holds)
 
     def test_growth_does_not_hold_where_jobs_failed(self):
@@ -53,12 +53,33 @@ class Scale(unittest.TestCase):
         self.assertIn("failed with 128 ranks", claim.found)
         self.assertFalse(claim.holds)
 
-    def test_growth_is_told_of_the_default_too(self):
-        claim, = claims("scale", {"ways-100-from-8": jobs((8, 1), (64, 1.1)),
-                                  "window": jobs((8, 1), (64, 2), tail=3.0)})
-        self.assertIn("; with the default's window 2.00 (in the middle 2.00)",
-                      claim.found)
-        self.assertTrue(claim.holds)
+    def test_growth_is_told_beside_the_exact_ones(self):
+        claim, = claims("scale", {"ways-100-from-8": [
+            *jobs((8, 1)), *jobs((64, 1.2), iterations=10),
+            *(made_up.simulated("transpose", ranks, ms)
+              for ranks, ms in ((8, 1), (64, 1.1)))]})
+        self.assertEqual("1.20, in the middle 1.20, of 30 to 10 allreduces "
+                         "(P99/50 of 1.5; exact transpose 1.10, 1.10)",
+                         claim.found)
+
+    def test_the_default_is_a_claim_of_its_own(self):
+        large, ring, growth = claims("scale", {
+            "ways-100-from-8": [*jobs((8, 1), (64, 1.1), tail=3.0),
+                                made_up.simulated("ring", 8, 3, tail=3.0)],
+            "window": jobs((8, 2), (64, 4), tail=3.0)})[1:]
+        self.assertTrue(large.holds)
+        self.assertIn("default's window", ring.what)
+        self.assertEqual(("1.500 (P99/50 of 3)", False),
+                         (ring.found, ring.holds))
+        self.assertIn("2.00, in the middle 2.00", growth.found)
+        self.assertFalse(growth.holds)
+
+    def test_what_simulating_most_costs(self):
+        for seconds, holds in ((500, True), (700, False)):
+            claim, = claims("scale", {"ways-100-from-1024-6250000-floats": jobs(
+                (1024, 5), elements=6250000, cpu_seconds=seconds)})
+            self.assertEqual(holds, claim.holds)
+            self.assertIn(f"{seconds / 60:.1f} minutes, 0.10 GB", claim.found)
 
     def test_nothing_is_claimed_of_other_ranks_than_8(self):
         rows = [made_up.simulated(name, 256, 1)

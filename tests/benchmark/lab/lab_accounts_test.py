@@ -59,6 +59,11 @@ class Worker(unittest.TestCase):
         self.assertEqual(str(late), options[options.index("--late-rank") + 1])
         self.assertEqual("0.3", options[options.index("--late-seconds") + 1])
 
+    def test_anyone_is_late_where_ranks_take_turns(self):
+        options = in_lab.worker_options(settings("varying"))
+        self.assertIn("--late-anyone", options)
+        self.assertNotIn("--late-rank", options)
+
 
 class Table(unittest.TestCase):
     ROW = {

@@ -116,6 +116,16 @@ class CompareTest(unittest.TestCase):
         self.assertLess(row["p50_us"], 250_000)
         self.assertGreater(row["p99_us"], 250_000)  # an exact one waits
 
+    def test_anyone_may_be_late(self):
+        rows, out, _ = self.compare(
+            "--lab", "varying", "--ranks", "3", "--elements", "70000",
+            "--seconds", "3", "--algorithms", "transpose")
+        row = rows["transpose"]
+        self.assertEqual("any", row["late_rank"])
+        self.assertIn("some rank was late at times", out)
+        self.assertLess(row["p50_us"], 250_000)
+        self.assertGreater(row["p99_us"], 250_000)
+
     def test_a_flow_beside_it_is_reported(self):
         rows, out, _ = self.compare(
             "--lab", "mixed", "--ranks", "2", "--elements", "1000000",

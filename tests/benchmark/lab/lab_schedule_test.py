@@ -94,6 +94,7 @@ class Others(unittest.TestCase):
         self.assertEqual({1, 2, 3}, ranks)
         self.assertEqual(1, schedule.late(straggler, 5, 2).host)
         self.assertIsNone(schedule.late(ENVIRONMENTS["clean"], 1, 8))
+        self.assertIsNone(schedule.late(ENVIRONMENTS["varying"], 1, 8).host)
 
 
 if __name__ == "__main__":

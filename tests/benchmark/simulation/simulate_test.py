@@ -84,6 +84,22 @@ class Rows(unittest.TestCase):
         self.assertLess(row["peak_bytes"], len(ballast))
 
 
+class Failures(unittest.TestCase):
+    def test_a_dead_simulator_is_named_with_its_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            binary = os.path.join(folder, "measure")
+            with open(binary, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nkill -9 $$\n")
+            os.chmod(binary, 0o755)
+            error = io.StringIO()
+            with contextlib.redirect_stderr(error):
+                code = simulate.main(["--binary", binary, "--algorithms",
+                                      "ring", "--ranks", "4"])
+        self.assertEqual(1, code)
+        for said in ("it was killed", "--processes", "--algorithm ring"):
+            self.assertIn(said, error.getvalue())
+
+
 class Mistakes(unittest.TestCase):
     def test_each_names_culprit_and_remedy(self):
         for argv, culprit, remedy in (
@@ -93,7 +109,11 @@ class Mistakes(unittest.TestCase):
                 (["--ranks", "8,8"], "--ranks", "only once"),
                 (["--tail", "0.5"], "'0.5'", "at least 1"),
                 (["--mtu", "100"], "--mtu 100", "from 576"),
+                (["--elements", "5000000000"], "'5000000000'", "from 1 to"),
+                (["--latency", "0.0001"], "--latency", "a nanosecond"),
+                (["--every", "0.0000001"], "--every", "a nanosecond"),
                 (["--lab", "mixed"], "'mixed'", "clean"),
+                (["--lab", "varying"], "'varying'", "clean"),
                 (["--lab", "p3", "--gbit", "10"], "--gbit", "leave out one"),
                 (["--lab", "p3", "--ranks", "2"], "--ranks 2", "takes 3"),
                 (["--algorithms", "halving_doubling", "--ranks", "6"],

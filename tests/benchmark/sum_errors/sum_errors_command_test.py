@@ -56,7 +56,8 @@ class Mistakes(unittest.TestCase):
                 (["--loss", "0.1,0.1"], "--loss", "only once"),
                 (["--hadamard", "yes"], "'yes'", "on, off"),
                 (["--ranks", "1"], "'1'", "from 2 to 64"),
-                (["--elements", "0"], "'0'", "above 0"),
+                (["--elements", "0"], "'0'", "from 1 to"),
+                (["--packet", "1000000"], "'1000000'", "from 1 to"),
                 (["--json", "/nowhere/x"], "--json", "elsewhere")):
             error = usage.error_of(arguments.parse, argv)
             self.assertIn(culprit, error)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/message_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ubt::sim {
+namespace {
+
+TEST(MessageGraph, WhatEachRankSendsIsWhatTheAlgorithmTakes) {
+  constexpr uint64_t kBytes = 1 << 24;
+  for (const char* name : MessageGraph::kNames) {
+    const MessageGraph graph = MessageGraph::of(name, 16, kBytes, 4);
+    std::vector<double> sent(16);
+    for (const auto& message : graph.messages()) {
+      sent[message.from] += static_cast<double>(message.bytes) / kBytes;
+      EXPECT_NE(message.from, message.to);
+    }
+    const double mean = std::accumulate(sent.begin(), sent.end(), 0.0) / 16;
+    // A quarter to three members, the sum of it to three co-owners, and the
+    // result to the members.
+    const double expected =
+        std::string(name) == "hierarchical_transpose" ? 9.0 / 4 : 30.0 / 16;
+    EXPECT_NEAR(mean, expected, 1e-3) << name;
+  }
+}
+
+TEST(MessageGraph, EveryGateOpens) {
+  for (const char* name : MessageGraph::kNames) {
+    for (const int ranks : {4, 8, 64}) {
+      const MessageGraph graph = MessageGraph::of(name, ranks, 1 << 20, 4);
+      std::vector<uint32_t> opens(graph.gates().size());
+      for (const auto& message : graph.messages()) {
+        if (message.opens != MessageGraph::kNone) {
+          opens[message.opens]++;
+        }
+      }
+      for (const auto& gate : graph.gates()) {
+        if (gate.opens != MessageGraph::kNone) {
+          opens[gate.opens]++;
+        }
+      }
+      for (size_t gate = 0; gate < opens.size(); gate++) {
+        EXPECT_EQ(opens[gate], graph.gates()[gate].arrivals) << name;
+      }
+    }
+  }
+}
+
+TEST(MessageGraph, NamesWhatItCannotDo) {
+  EXPECT_THROW(MessageGraph::of("rign", 4, 1, 1), std::invalid_argument);
+  EXPECT_THROW(MessageGraph::of("halving_doubling", 6, 1, 1),
+               std::invalid_argument);
+  EXPECT_THROW(MessageGraph::of("hierarchical_transpose", 6, 1, 4),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ubt::sim
