@@ -12,7 +12,7 @@ _ONE, _ANYONE, _TRAINING = "late-rank", "late-ranks", "training"
 _PLACES = {_ONE: "straggler", _ANYONE: "varying"}  # the lab's environments
 _TITLES = {_ONE: "Always the same rank", _ANYONE: "Each time another rank"}
 _TRAINED = ("ring", *in_lab.BOUNDED)
-_MODEL, _STEPS, _STEP_S = "fashion", 60, 0.27
+_MODEL, _STEPS, _STEP_S = "fashion", 120, 0.25
 _ASKED = 2  # times ours, ring's p99
 
 
@@ -22,7 +22,7 @@ def _parts(quick: bool) -> Sequence[Part]:
              for name, environment in _PLACES.items()]
     if not quick:
         parts.append(Part(_TRAINING, trainings.command(
-            _MODEL, _TRAINED, _STEPS, 2, "--lab", _PLACES[_ANYONE],
+            _MODEL, _TRAINED, _STEPS, 4, "--lab", _PLACES[_ANYONE],
             *trainings.SLOW_LINKS),
             len(_TRAINED) * (trainings.START_S + _STEPS * _STEP_S)))
     return parts

@@ -65,7 +65,7 @@ def _parts(quick: bool) -> Sequence[Part]:
                     "--rescale", "on", "--fills", "local", "--noise",
                     _INDEPENDENT_NOISE),
         *(_simulated(policy, 100000 if quick else 1000000, 3,
-                     7 if quick else 80) for policy in _POLICIES)]
+                     7 if quick else 65) for policy in _POLICIES)]
 
 
 def _error(value: float) -> str:

@@ -21,7 +21,7 @@ _LABS = {name: environment for name, environment in ENVIRONMENTS.items()
          if lab_why_not(environment) is None}
 # Without --lab, which says all of that.
 _NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
-            "every": 10.0, "window": 2 << 20}
+            "every": 10.0, "window": 2 << 20, "looks": 20.0}
 
 _DESCRIPTION = """\
 Allreduces of any number of ranks, in virtual time on one simulated switch:
@@ -61,6 +61,17 @@ def _tail(text: str) -> float:
     if not 1 <= value < math.inf:
         raise argparse.ArgumentTypeError(
             f"'{text}': a tail, P99/50, is at least 1")
+    return value
+
+
+def _not_negative(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' has to be a number, from 0 on")
     return value
 
 
@@ -127,6 +138,10 @@ def _parser() -> argparse.ArgumentParser:
         help="what may be under way to one rank, of optireduce (default: "
         "2097152, which a real one, if not told otherwise, grows to in half a "
         "second of traffic where packets do not wait for each other)")
+    network.add_argument(
+        "--looks", type=_not_negative, metavar="US",
+        help="how often a host of optireduce looks for packets, and at its "
+        "timers, in microseconds (default: 20; 0: whenever something comes)")
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
         help="that run at once (default: one for each CPU)")

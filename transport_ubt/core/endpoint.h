@@ -32,7 +32,8 @@ class Endpoint {
   Session* open(const Session::Setup& setup);
   void close(Session* session);
 
-  // The four verbs.
+  // The four verbs. REQUIRES that a datagram has come by `now`: what seems to
+  // come sooner than it did makes all others seem to wait (QueueingDelay).
   void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
   // The next datagram and the session it belongs to, or null.
   Session* packetOut(TimePoint now, OutPacket* out);

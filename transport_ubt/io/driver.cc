@@ -206,10 +206,12 @@ TimePoint Driver::nextDeadline() const {
   return std::min(endpoint_.nextDeadline(), sender_.nextDeadline());
 }
 
-// One train of each socket.
-bool Driver::receive(TimePoint now) {
-  const auto take = [&](const std::byte* datagram, size_t bytes) {
-    endpoint_.packetIn(now, datagram, bytes);
+// One train of each socket. Each has a time of its own: by one read before it
+// came, while this thread lost the CPU, it would seem faster than any other,
+// and these slow (QueueingDelay).
+bool Driver::receive() {
+  const auto take = [&](TimePoint now, const std::byte* datagram, size_t size) {
+    endpoint_.packetIn(now, datagram, size);
   };
   const bool alone = socket_.receive(take);
   return groups_.receive(take) || alone;
@@ -218,21 +220,19 @@ bool Driver::receive(TimePoint now) {
 // One turn: takes what has come, lets deadlines pass once the socket is
 // drained, sends. True if there may be more to do at once.
 bool Driver::work(TimePoint* now) {
-  *now = steadyNow();
   bool drained = false;
   int received = 0;
   while (!drained && received < kReceivesPerTurn) {
-    drained = !receive(*now);
+    *now = steadyNow();  // what came by then, the last look has taken
+    drained = !receive();
     received += !drained;
-  }
-  if (received > 0) {
-    *now = steadyNow();
   }
   if (endpoint_.nextDeadline() <=
       *now - (drained ? Duration{0} : kOverdueMax)) {
     endpoint_.deadlinePassed(*now);
   }
-  const bool sent = sender_.send(*now, kTrainsPerTurn);
+  const bool sent =
+      sender_.send(received > 0 ? steadyNow() : *now, kTrainsPerTurn);
   return received > 0 || sent;
 }
 

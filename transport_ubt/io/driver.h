@@ -90,7 +90,7 @@ class Driver : private ServiceThread::Client {
                   const IdlePolicy& idle);
   void drive(Lock& lock, const Waiter& self, TimePoint deadline);
   void waitForDriver(Lock& lock, Waiter* self, TimePoint deadline);
-  bool receive(TimePoint now);
+  bool receive();
   bool work(TimePoint* now);
   void sendAll();
   void yield(Lock& lock, TimePoint now);

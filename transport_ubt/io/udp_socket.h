@@ -10,7 +10,9 @@
 #include <optional>
 #include <utility>
 
+#include "transport_ubt/core/clock.h"
 #include "transport_ubt/io/socket_address.h"
+#include "transport_ubt/io/steady_now.h"
 
 namespace ubt {
 
@@ -66,8 +68,9 @@ class UdpSocket {
             size_t segmentBytes,
             bool train);
 
-  // Takes one train if there is one and calls take(const std::byte*, size_t)
-  // for each datagram in it. False if there was none.
+  // Takes one train if there is one and calls
+  // take(TimePoint, const std::byte*, size_t) for each datagram in it, with a
+  // time at which all were there. False if there was none.
   template <typename Take>
   bool receive(Take&& take) {
     size_t trainBytes = 0;
@@ -75,9 +78,10 @@ class UdpSocket {
     if (!receiveTrain(&trainBytes, &segmentBytes)) {
       return false;
     }
+    const TimePoint now = steadyNow();
     size_t at = 0;
     do {  // an empty datagram is one, too
-      take(staging_.get() + at, std::min(segmentBytes, trainBytes - at));
+      take(now, staging_.get() + at, std::min(segmentBytes, trainBytes - at));
       at += segmentBytes;
     } while (at < trainBytes);
     return true;

@@ -146,7 +146,7 @@ class Validation(unittest.TestCase):
             "simulated-p3": [made_up.simulated("ring", 8, 110)]})
         # A made-up row's p99 is thrice its p50, a simulated one's its p50.
         self.assertIn("| p3, ring | 50 | 30 | 100.0 | 110.0 | 300.0 | 110.0 | "
-                      "1.100 | 0.367 |", text)
+                      "1.100 | 0.367 |  |", text)
         claim, = claims("validation", {
             "lab-p3": [made_up.row("ring_chunked", 100)],
             "simulated-p3": [made_up.simulated("ring", 8, 110)]})

@@ -77,6 +77,14 @@ class Rows(unittest.TestCase):
         self.assertEqual(150, by_hand[name]["bound_us"])
         self.assertIsNone(by_hand["ring", 8]["bound_us"])
 
+    def test_who_looks_seldom_takes_longer(self):
+        options = ("--algorithms", "optireduce:none", "--ranks", "8",
+                   "--elements", "10000", "--ops", "5", "--looks")
+        times = [rows_of(*options, us)["optireduce:none", 8]["p50_ms"]
+                 for us in ("0", "20", "200")]
+        self.assertEqual(times, sorted(times))
+        self.assertLess(times[0], times[2])
+
     def test_memory_is_the_simulations_own(self):
         ballast = os.urandom(100 << 20)  # of who starts it
         row, = rows_of("--algorithms", "ring", "--ranks", "4", "--elements",
@@ -112,6 +120,7 @@ class Mistakes(unittest.TestCase):
                 (["--elements", "5000000000"], "'5000000000'", "from 1 to"),
                 (["--latency", "0.0001"], "--latency", "a nanosecond"),
                 (["--every", "0.0000001"], "--every", "a nanosecond"),
+                (["--looks", "-1"], "'-1'", "from 0 on"),
                 (["--lab", "mixed"], "'mixed'", "clean"),
                 (["--lab", "varying"], "'varying'", "clean"),
                 (["--lab", "p3", "--gbit", "10"], "--gbit", "leave out one"),

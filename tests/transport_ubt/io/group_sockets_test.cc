@@ -25,7 +25,7 @@ const Session* session(int n) {
 
 std::string heard(GroupSockets* groups) {
   std::string all;
-  groups->receive([&](const std::byte* datagram, size_t bytes) {
+  groups->receive([&](TimePoint, const std::byte* datagram, size_t bytes) {
     all.append(reinterpret_cast<const char*>(datagram), bytes);
   });
   return all;
@@ -41,6 +41,37 @@ TEST(GroupAddress, IsOfTheLocalScopesByTheEpoch) {
   EXPECT_EQ(groupAddress(AF_INET, kEpoch, 4000).str(), "239.255.119.136:4000");
   EXPECT_EQ(groupAddress(AF_INET6, kEpoch, 4000).str(),
             "[ff15::1122:3344:5566:7788]:4000");
+}
+
+// Who looked at the clock, and then lost the CPU, must not take what came since
+// for older than it is.
+TEST(GroupSockets, TakeNothingBeforeItWasSent) {
+  UdpSocket sender(onLoopback());
+  ASSERT_TRUE(sender.prepareMulticast(true));
+  GroupSockets groups;
+  for (int n = 1; n <= 2; n++) {
+    const auto group = groupAddress(AF_INET, n, sender.address().port());
+    ASSERT_TRUE(groups.join(session(n), group, sender.address()));
+  }
+  const auto first = groupAddress(AF_INET, 1, sender.address().port());
+  const auto second = groupAddress(AF_INET, 2, sender.address().port());
+  say(&sender, first, "one");
+  sender.wait(groups.fd(), false, kWaitNs);
+  TimePoint sent = kNever;
+  bool secondCame = false;
+  // The first is taken: now comes the second, which the same look finds.
+  const auto take = [&](TimePoint now, const std::byte*, size_t) {
+    if (sent == kNever) {
+      sent = steadyNow();
+      say(&sender, second, "two");
+    } else {
+      secondCame = true;
+      EXPECT_GE(now, sent);
+    }
+  };
+  EXPECT_TRUE(groups.receive(take));
+  EXPECT_TRUE(secondCame || groups.receive(take));
+  EXPECT_TRUE(secondCame);
 }
 
 TEST(GroupSockets, HearWhatIsSentToTheirGroup) {

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the papers say, or is asked for, of many ranks."""
+from collections.abc import Iterable, Mapping, Sequence
+
+from .experiment import Claim, Results
+from .simulated import (BOUNDED, DEFAULT_WINDOW, FLOATS, GBIT, LARGE_FLOATS,
+                        LARGE_WINDOW, LONG_TAIL, WINDOW, by_network, done,
+                        growths)
+
+# Speeds that the papers tell of trainings: ring's, and NCCL's, of 1.
+_THAN_RING, _THAN_NCCL = 1.7, 1.3
+_NCCL = ("ring", "tree")  # the better of them
+_EXACT = "transpose"
+_FEWEST, _MOST = 8, 1024  # ranks
+_ENOUGH = 1.3  # so much longer may the p99 of most ranks be than of fewest
+_WHY_NO_FASTER = """\
+the others' connections are ideal here, lose nothing and take no CPU time; and
+the larger the bucket, the more of the time is its links' own, which no
+algorithm shortens."""
+_WHY_GROWS = """\
+a stage waits for the slowest of all ways to a rank, and of more ways the
+slowest is slower: so much an exact transpose grows, too. What is more is the
+protocol's own. Of that, bounds are a part: learned ones allow for a quarter
+over the middle, and what one set by hand does instead is told below, if it was
+measured. What the rest is is not known."""
+_WHY_SLOWER_BY_DEFAULT = """\
+ranks wait for leave to go on (see the section on the default's window): on a
+fast link GLOO_UBT_WINDOW_BYTES has to be more."""
+_MINUTES, _GB = 10, 8  # for a job of most ranks and floats, on one CPU
+
+
+def _speed_up(rows: Sequence[Mapping], others: Sequence[str]) -> float | None:
+    """Over the fastest of the others; None: not simulated."""
+    times = {row["algorithm"]: row["mean_ms"] for row in done(rows)
+             if row["ranks"] == _FEWEST}
+    if BOUNDED not in times or any(name not in times for name in others):
+        return None
+    return min(times[name] for name in others) / times[BOUNDED]
+
+
+def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
+                     why: str) -> list[Claim]:
+    claims = []
+    for whose, others, papers in (("Gloo's ring", ("ring",), _THAN_RING),
+                                  ("NCCL's ring and tree", _NCCL, _THAN_NCCL)):
+        found = {tail: ratio for tail, rows in by_tail.items()
+                 if (ratio := _speed_up(rows, others)) is not None}
+        if found:
+            claims.append(Claim(
+                f"Speed-up of an allreduce of {of} over {whose}, {_FEWEST} "
+                "ranks, simulated", f"{papers} (of trainings)",
+                f"{papers} with each tail",
+                ", ".join(f"{ratio:.3f} (P99/50 of {tail:g})"
+                          for tail, ratio in found.items()),
+                min(found.values()) >= papers, why))
+    return claims
+
+
+def _grown(rows: Sequence[Mapping],
+           algorithm: str = BOUNDED) -> tuple[float, float] | None:
+    """By how much the slowest, and the middle, at most; None where ranks do
+    not."""
+    slowest, middles = (growths(done(rows), key, algorithm)
+                        for key in ("p99_ms", "p50_ms"))
+    if len(middles) < 2 or _FEWEST not in middles:
+        return None
+    return max(slowest.values()), max(middles.values())
+
+
+def _grown_told(rows: Sequence[Mapping], tail: float) -> str:
+    """REQUIRES that ranks grow."""
+    counts = sorted({row["iterations"] for row in rows
+                     if row["algorithm"] == BOUNDED})
+    slowest, middle = _grown(rows) or (0, 0)
+    exact = _grown(rows, _EXACT)
+    return (f"{slowest:.2f}, in the middle {middle:.2f}, of "
+            + (f"{counts[-1]} to {counts[0]}" if len(counts) > 1
+               else f"{counts[0]}") + f" allreduces (P99/50 of {tail:g}"
+            + (f"; exact {_EXACT} {exact[0]:.2f}, {exact[1]:.2f}" if exact
+               else "") + ")")
+
+
+def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
+                   ) -> list[Claim]:
+    found = {tail: grown for tail, rows in by_tail.items()
+             if (grown := _grown(rows))}
+    if not found:
+        return []
+    own = [row for tail in found for row in by_tail[tail]
+           if row["algorithm"] == BOUNDED]
+    ranks = sorted({row["ranks"] for row in own})
+    failed = [row["ranks"] for row in own if row["failed"] is not None]
+    told = "; ".join(_grown_told(by_tail[tail], tail) for tail in found)
+    if failed:
+        told += f"; failed with {', '.join(map(str, failed))} ranks"
+    most = max(max(grown) for grown in found.values())
+    return [Claim(
+        f"The slowest {BOUNDED} of {of} with {ranks[1]} to {ranks[-1]} ranks, "
+        f"of that with {ranks[0]}, at most", "", f"{_ENOUGH} with each tail",
+        told, most <= _ENOUGH and not failed, _WHY_GROWS)]
+
+
+def _cost_claim(rows: Iterable[Mapping]) -> list[Claim]:
+    own = [row for row in rows if row["algorithm"] == BOUNDED
+           and (row["ranks"], row["elements"]) == (_MOST, LARGE_FLOATS)]
+    if not own:
+        return []
+    minutes = max(row["cpu_seconds"] for row in own) / 60
+    memory = max(row["peak_bytes"] for row in own) / 1e9
+    return [Claim(
+        f"To simulate {BOUNDED} of {_MOST} ranks x 25 MB", "",
+        f"{_MINUTES} minutes of one CPU, {_GB} GB",
+        f"{minutes:.1f} minutes, {memory:.2f} GB",
+        minutes < _MINUTES and memory < _GB, "see the table.")]
+
+
+def claims(results: Results) -> list[Claim]:
+    sizes: dict[int, dict[float, Sequence[Mapping]]] = {}
+    for (gbit, tail, elements), rows in by_network(results).items():
+        if gbit == GBIT:
+            sizes.setdefault(elements, {})[tail] = rows
+    found = []
+    for elements, by_tail in sizes.items():
+        of = f"{4 * elements / 1e6:g} MB at {GBIT} Gbit/s"
+        large = f"{of}, a window of {LARGE_WINDOW >> 20} MiB"
+        found += (_speed_up_claims(large, by_tail, _WHY_NO_FASTER)
+                  + _growth_claims(large, by_tail))
+        default, tail = results.get(WINDOW, ()), float(LONG_TAIL)
+        if elements == FLOATS and default:
+            of += f", the default's window of {DEFAULT_WINDOW >> 20} MiB"
+            beside = [row for row in by_tail.get(tail, ())
+                      if row["algorithm"] != BOUNDED
+                      and row["ranks"] in {own["ranks"] for own in default}]
+            by_default = {tail: [*beside, *default]}
+            found += (_speed_up_claims(of, by_default, _WHY_SLOWER_BY_DEFAULT)
+                      + _growth_claims(of, by_default))
+    return found + _cost_claim(
+        row for by_tail in sizes.values() for rows in by_tail.values()
+        for row in done(rows))

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of many simulated ranks."""
+from collections.abc import Iterable, Mapping, Sequence
+
+from .experiment import Results
+
+BOUNDED = "optireduce:none"
+FLOATS, LARGE_FLOATS = 1000000, 6250000  # 4 MB; PyTorch's 25 MB
+GBIT = 100  # of a fast link
+LONG_TAIL = "3"
+# What may be under way to a rank: on a fast link more than by default, or all
+# wait for leave to go on.
+DEFAULT_WINDOW, LARGE_WINDOW = 2 << 20, 16 << 20
+WINDOW = "window"  # the part with the default's
+
+
+def done(rows: Iterable[Mapping]) -> list[Mapping]:
+    return [row for row in rows if row["failed"] is None]
+
+
+def by_network(results: Results) -> dict[tuple[float, float, int],
+                                               list[Mapping]]:
+    """By Gbit/s, tail and floats, failed ones included."""
+    networks: dict[tuple[float, float, int], list[Mapping]] = {}
+    for name, rows in results.items():
+        for row in rows:
+            if name.startswith("ways-"):
+                networks.setdefault(
+                    (row["gbit"], row["tail"], row["elements"]), []).append(row)
+    return dict(sorted(networks.items()))
+
+
+def growths(rows: Sequence[Mapping], key: str,
+            algorithm: str = BOUNDED) -> dict[int, float]:
+    """Its time, of what it is with fewest ranks, by ranks."""
+    own = sorted((row for row in rows if row["algorithm"] == algorithm),
+                 key=lambda row: row["ranks"])
+    return {row["ranks"]: row[key] / own[0][key] for row in own}
