@@ -13,7 +13,6 @@ TURN_S = 1.0  # an iteration takes a tenth of that
 CHECKED = "ring_chunked"
 CHECKED_ELEMENTS = 1000000
 _CHECK_ITERATIONS = 50
-_ANYONE = "any"
 _TCP_HEADERS = 52  # IP's, TCP's with a time stamp
 _ETHERNET = 14
 
@@ -91,8 +90,7 @@ class Accounts:
                           for count in spent.flows],
             "cpu_idle_fraction": spent.cpu_idle / spent.cpu_total,
             "cpu_others_fraction": max(0, spent.cpu_others / spent.cpu_total),
-            "late_rank": lateness and (
-                _ANYONE if lateness.host is None else lateness.host)}
+            "late_rank": lateness and lateness.who}
 
     def _now(self) -> _Sample:
         flows = self._lab.traffic.flow_bytes()

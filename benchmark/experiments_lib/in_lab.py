@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from compare_lib.in_lab import check
 from lab_lib.environments import ENVIRONMENTS
 from lab_lib.settings import Links, Settings
+from simulate_lib.simulator import WARMUP_OPS
 
 from .experiment import Part
 from .markdown import number, share, table
@@ -15,7 +16,7 @@ RING = "ring_chunked"  # the faster of Gloo's two
 FEW = (RING, "transpose", *BOUNDED)
 _SETUP_S = 3   # namespaces, connections, warm-up of the processes
 FOR_P99 = 100  # iterations: of fewer it is the slowest, and called so
-EXACT_OPS = 20  # of a bounded algorithm, at first, by default
+EXACT_OPS = WARMUP_OPS  # of a bounded algorithm, at first, by default
 WARMUP_MORE = 6  # iterations of it, after these, before they are timed
 WHY_NOT = """\
 docs/tail.md says why, as far as it is known."""

@@ -67,11 +67,11 @@ def _grown(rows: Sequence[Mapping],
     return max(slowest.values()), max(middles.values())
 
 
-def _grown_told(rows: Sequence[Mapping], tail: float) -> str:
-    """REQUIRES that ranks grow."""
+def _grown_told(rows: Sequence[Mapping], tail: float,
+                grown: tuple[float, float]) -> str:
     counts = sorted({row["iterations"] for row in rows
                      if row["algorithm"] == BOUNDED})
-    slowest, middle = _grown(rows) or (0, 0)
+    slowest, middle = grown
     exact = _grown(rows, _EXACT)
     return (f"{slowest:.2f}, in the middle {middle:.2f}, of "
             + (f"{counts[-1]} to {counts[0]}" if len(counts) > 1
@@ -90,7 +90,8 @@ def _growth_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]]
            if row["algorithm"] == BOUNDED]
     ranks = sorted({row["ranks"] for row in own})
     failed = [row["ranks"] for row in own if row["failed"] is not None]
-    told = "; ".join(_grown_told(by_tail[tail], tail) for tail in found)
+    told = "; ".join(_grown_told(by_tail[tail], tail, grown)
+                     for tail, grown in found.items())
     if failed:
         told += f"; failed with {', '.join(map(str, failed))} ranks"
     most = max(max(grown) for grown in found.values())

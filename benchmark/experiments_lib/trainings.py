@@ -4,13 +4,15 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
+from simulate_lib.simulator import WARMUP_OPS
+
 from .markdown import share
 
 START_S = 4  # of a run: its processes, and its data
 # In the lab, links so slow that steps wait for them, not for the CPUs that all
 # hosts share.
 SLOW_LINKS = ("--ranks", "4", "--lab-rate", "200")
-EXACT_STEPS = 20  # at first, of bounded algorithms, too
+EXACT_STEPS = WARMUP_OPS  # at first, of bounded algorithms, too
 _EPOCHS = 9  # more than any needs: steps end them
 
 

@@ -30,6 +30,11 @@ class Late:
     share: float
     seconds: float
 
+    @property
+    def who(self) -> int | str:
+        """The host, or "any"."""
+        return "any" if self.host is None else self.host
+
 
 def bursts(environment: Environment, seed: int, hosts: int,
            rate_mbit: float) -> Iterator[Burst]:

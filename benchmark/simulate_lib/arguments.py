@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line."""
 import argparse
-import math
 import os
 from collections.abc import Sequence
 
-from front_end.options import (between, check_writable, list_of, one_of,
-                               positive)
+from front_end.options import (at_least, between, check_writable, list_of,
+                               one_of, positive)
 from lab_lib.environments import ENVIRONMENTS
 
 from .jobs import ALGORITHMS, why_not
@@ -17,6 +16,7 @@ _RANKS_MAX = 4096
 _BOUND_US_MAX = 10**9
 _ELEMENTS_MAX = 1 << 30
 _NS = 0.001  # in us, of which times are multiples
+_TAIL = at_least(1, ": a tail, P99/50, is at least 1")
 _LABS = {name: environment for name, environment in ENVIRONMENTS.items()
          if lab_why_not(environment) is None}
 # Without --lab, which says all of that.
@@ -51,28 +51,6 @@ examples
 exit code
   0 all was simulated; 1 some job failed, which is named; 2 wrong arguments
 """
-
-
-def _tail(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not 1 <= value < math.inf:
-        raise argparse.ArgumentTypeError(
-            f"'{text}': a tail, P99/50, is at least 1")
-    return value
-
-
-def _not_negative(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' has to be a number, from 0 on")
-    return value
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -128,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         help="what a way from rank to rank takes in the middle, links and "
         "queues apart, in microseconds (default: 50)")
     network.add_argument(
-        "--tail", type=list_of(_tail, "tail"), metavar="P99/50,...",
+        "--tail", type=list_of(_TAIL, "tail"), metavar="P99/50,...",
         help="how much longer one way of a hundred takes (default: 1)")
     network.add_argument(
         "--every", type=positive(float), metavar="MS",
@@ -139,7 +117,8 @@ def _parser() -> argparse.ArgumentParser:
         "2097152, which a real one, if not told otherwise, grows to in half a "
         "second of traffic where packets do not wait for each other)")
     network.add_argument(
-        "--looks", type=_not_negative, metavar="US",
+        "--looks", type=at_least(0, " has to be a number, from 0 on"),
+        metavar="US",
         help="how often a host of optireduce looks for packets, and at its "
         "timers, in microseconds (default: 20; 0: whenever something comes)")
     parser.add_argument(

@@ -90,7 +90,8 @@ def _network(arguments: argparse.Namespace, ranks: int, tail: float,
         "path_delay_ns": round(arguments.latency * 1000),
         "path_tail": tail, "delay_ns": 1000,
         "path_every_ns": round(arguments.every * 1e6),
-        "wakes_every_ns": round(1000 * arguments.looks), "lateness_ns": _LATENESS_US * 1000,
+        "wakes_every_ns": round(1000 * arguments.looks),
+        "lateness_ns": _LATENESS_US * 1000,
         "window_bytes": arguments.window,
         "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
 

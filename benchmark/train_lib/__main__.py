@@ -51,8 +51,8 @@ def _command(arguments: argparse.Namespace, data: str, seed: int,
         command += ["--evaluate-every", str(arguments.evaluate_every)]
     lateness = arguments.in_lab and arguments.in_lab.lateness()
     if lateness:
-        who = "any" if lateness.host is None else lateness.host
-        command += ["--late", f"{who},{lateness.share},{lateness.seconds}"]
+        command += ["--late", f"{lateness.who},{lateness.share},"
+                    f"{lateness.seconds}"]
     return command
 
 

@@ -32,6 +32,20 @@ def between(least: int, most: int, what: str) -> Callable[[str], int]:
     return parse
 
 
+def at_least(least: float, otherwise: str) -> Callable[[str], float]:
+    """A `type` for argparse: a finite number. `otherwise`: what to say, behind
+    the text, of what is none, or less."""
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"'{text}'{otherwise}")
+        return value
+    return parse
+
+
 def one_of(known: Collection[str]) -> Callable[[str], str]:
     """A `type` for argparse: one of these names."""
     def parse(text: str) -> str:
