@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "transport_ubt/farewell.h"
+
 namespace gloo {
 namespace {
 
@@ -45,6 +47,18 @@ std::vector<GroupWish> swapWishes(const transport::ubt::Mesh& mesh,
   return all;
 }
 
+// All ranks come to the same, be it that they cannot.
+std::shared_ptr<const RankGroups> agreed(const std::vector<GroupWish>& wishes,
+                                         const transport::ubt::Mesh& mesh,
+                                         const MeshDeadline& deadline) {
+  try {
+    return std::make_shared<const RankGroups>(agreedGroups(wishes));
+  } catch (const ::gloo::Exception&) {
+    transport::ubt::bidFarewell(mesh, deadline.remaining());
+    throw;
+  }
+}
+
 }  // namespace
 
 ContextGroups::GroupsPtr ContextGroups::of(
@@ -59,8 +73,8 @@ ContextGroups::GroupsPtr ContextGroups::of(
   }
   if (entry->groups == nullptr) {
     try {
-      entry->groups = std::make_shared<const RankGroups>(
-          agreedGroups(swapWishes(mesh, wish(), deadline)));
+      const auto wishes = swapWishes(mesh, wish(), deadline);
+      entry->groups = agreed(wishes, mesh, deadline);
     } catch (...) {
       entry->failure = std::current_exception();
       throw;

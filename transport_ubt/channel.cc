@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/farewell.h"
 #include "transport_ubt/host_id.h"
 #include "transport_ubt/io/group_address.h"
 #include "transport_ubt/patience.h"
@@ -21,8 +22,6 @@ namespace {
 // in steps too large to keep data flowing.
 constexpr uint64_t kSlotsPerSender = 4;
 constexpr uint64_t kSlotBytesFloor = 1024;
-// No collective's: those have a small prefix in the top byte.
-constexpr uint64_t kFarewellSlot = 0xfd00000000000000;
 
 }  // namespace
 
@@ -68,23 +67,7 @@ void Channel::checkEligibility(const std::vector<Hello>& hellos,
     return;
   }
   // If any two ranks differ, every rank differs from some: all come by here.
-  // Nobody leaves before all have, or some would see closed connections only.
-  char byte = 0;
-  std::vector<std::unique_ptr<UnboundBuffer>> buffers;
-  try {
-    for (int peer = 0; peer < mesh_.size; peer++) {
-      if (peer != mesh_.rank) {
-        buffers.push_back(mesh_.createUnboundBuffer(&byte, sizeof(byte)));
-        buffers.back()->send(peer, kFarewellSlot);
-        buffers.back()->recv(peer, kFarewellSlot);
-      }
-    }
-    for (const auto& buffer : buffers) {
-      buffer->waitSend(timeout);
-      buffer->waitRecv(timeout);
-    }
-  } catch (const ::gloo::IoException&) {
-  }
+  bidFarewell(mesh_, timeout);
   throw ::gloo::IoException(why);
 }
 
@@ -111,8 +94,9 @@ std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
   }
 }
 
-void Channel::checkGroups() {
+void Channel::checkGroups(std::chrono::milliseconds timeout) {
   if (noGroups_ != nullptr) {
+    std::call_once(farewell_, [&] { bidFarewell(mesh_, timeout); });
     std::rethrow_exception(noGroups_);
   }
   if (!groupsRemark_.empty()) {
@@ -186,7 +170,7 @@ void Channel::open(const std::vector<Hello>& hellos,
                                    std::chrono::milliseconds timeout,
                                    bool hierarchical) {
   if (hierarchical) {
-    checkGroups();
+    checkGroups(patience(timeout));
   }
   watch();
   ::ubt::OpShape shape;

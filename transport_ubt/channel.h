@@ -88,7 +88,7 @@ class Channel {
                         std::chrono::milliseconds timeout) const;
   std::optional<::ubt::RankGroups> agreeOnGroups(
       const std::vector<Hello>& hellos);
-  void checkGroups();
+  void checkGroups(std::chrono::milliseconds timeout);
   void watch();
   // Warns of what a call shows to be wrong with settings or ranks.
   void advise(const ::ubt::OpReport& report);
@@ -99,6 +99,7 @@ class Channel {
   Hello hello_;
   ::ubt::Session* session_ = nullptr;  // the driver's
   std::exception_ptr noGroups_;        // why hierarchical ops cannot be
+  std::once_flag farewell_;            // to those that found so, too
   std::string groupsRemark_;           // what to know of those that can
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
   std::mutex adviceMutex_;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "transport_ubt/mesh.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+// To be called by all ranks that have found, each by itself, that they cannot
+// go on, before they say why. Returns once all have called it, a connection
+// has failed or `timeout` is over. Without it the first to end closes
+// connections to ranks that do not know yet, which see only that. Takes a slot
+// of `mesh` of its own; callable from any thread.
+void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout);
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
