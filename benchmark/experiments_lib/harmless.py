@@ -12,16 +12,18 @@ from .markdown import number, share, table
 from .pictures import Pictures, colour
 
 _RANDOM, _TAIL = "random", "tail"
+# Of the repair policies.
+_NOTHING, _RESULTS = "none", "broadcast"
 _KINDS = {  # of forced loss; the item of GLOO_UBT_FAULT, repair policies
-    _RANDOM: ("loss", ("none", "broadcast", "both")),
-    _TAIL: ("tail", ("none", "broadcast")),
+    _RANDOM: ("loss", (_NOTHING, _RESULTS, "both")),
+    _TAIL: ("tail", (_NOTHING, _RESULTS)),
 }
 _PERCENTS = (0, 1, 2, 5, 10, 20)
 _TRANSFORMS = {"plain": "off", "transformed": "on"}  # GLOO_UBT_HADAMARD
 _MODEL = "fashion"
 _SIZES = ("bible-small", "bible", "bible-large")
 _SIZES_PERCENTS = (0, 5, 20)
-_SIZES_POLICY = "none"
+_SIZES_POLICY = _NOTHING
 _WITHIN = 0.99  # of the accuracy without loss: harmless
 _HOPED = 5  # per cent of loss
 _WHY_NO_MORE = """\
@@ -241,15 +243,32 @@ def _percents(points: Iterable[Point]) -> set[int]:
     return {percent for percent, _ in points}
 
 
-def _why_harm(points: Iterable[Point], without: Sequence[float]) -> str:
+def _harm(points: Iterable[Point], mean: float) -> float:
+    """Points of accuracy that it takes, at most, by as much as is hoped to
+    take none; `mean`: without forced loss."""
+    return 100 * (mean - min(run["accuracy"] for percent, run in points
+                             if percent <= _HOPED))
+
+
+def _why_harm(curves: Mapping[tuple[str, str], Sequence[Point]],
+              least: tuple[str, str], without: Sequence[float]) -> str:
     """Of the curve that bears least."""
-    most = statistics.mean(without) - min(
-        run["accuracy"] for percent, run in points if percent <= _HOPED)
-    spread = max(without) - min(without)
-    told = (f"it lost up to {100 * most:.2f} points, and runs without forced "
-            f"loss differ by {100 * spread:.2f}")
-    return f"{told}: it may be chance." if most <= spread else (
-        f"{told}. So it is not chance; why it is so was not looked into.")
+    mean = statistics.mean(without)
+    most = _harm(curves[least], mean)
+    spread = 100 * (max(without) - min(without))
+    told = (f"it lost up to {most:.2f} points, and runs without forced loss "
+            f"differ by {spread:.2f}")
+    if most <= spread:
+        return f"{told}: it may be chance."
+    others = {key: _harm(points, mean) for key, points in curves.items()
+              if key != least}
+    told += ", so it is not chance. The others lost up to " + ", ".join(
+        f"{harm:.2f} ({', '.join(key)})" for key, harm in others.items())
+    repaired = others.get((_RESULTS, least[1]))
+    if least[0] == _NOTHING and repaired is not None and repaired < most / 2:
+        told += (f": so most of it comes of replicas that drift apart, which "
+                 f"{_RESULTS} keeps equal, and not of what sums lack")
+    return told + "."
 
 
 def _forced_claim(kind: str, results: Results) -> list[Claim]:
@@ -273,7 +292,7 @@ def _forced_claim(kind: str, results: Results) -> list[Claim]:
         f"{most[least]} % where it is least ({', '.join(least)})"
         + (f"; not measured: {'; '.join(lacking)}" if lacking else ""),
         most[least] >= _HOPED and not lacking,
-        _why_harm(whole[least], without) if most[least] < _HOPED
+        _why_harm(whole, least, without) if most[least] < _HOPED
         else "some were not measured.")]
 
 

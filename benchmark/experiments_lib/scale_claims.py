@@ -21,8 +21,9 @@ _WHY_GROWS = """\
 a stage waits for the slowest of all ways to a rank, and of more ways the
 slowest is slower: so much an exact transpose grows, too. What is more is the
 protocol's own. Of that, bounds are a part: learned ones allow for a quarter
-over the middle, and what one set by hand does instead is told below, if it was
-measured. What the rest is is not known."""
+over the middle. What one set by hand does instead, and what hosts do that look
+for packets at once, is told below, as far as it was measured. What the rest is
+is not known."""
 _WHY_SLOWER_BY_DEFAULT = """\
 ranks wait for leave to go on (see the section on the default's window): on a
 fast link GLOO_UBT_WINDOW_BYTES has to be more."""
