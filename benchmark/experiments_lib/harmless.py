@@ -13,13 +13,14 @@ from .pictures import Pictures, colour
 
 _RANDOM, _TAIL = "random", "tail"
 # Of the repair policies.
-_NOTHING, _RESULTS = "none", "broadcast"
+_NOTHING, _RESULTS, _ALL_OF_IT = "none", "broadcast", "both"
 _KINDS = {  # of forced loss; the item of GLOO_UBT_FAULT, repair policies
-    _RANDOM: ("loss", (_NOTHING, _RESULTS, "both")),
+    _RANDOM: ("loss", (_NOTHING, _RESULTS, _ALL_OF_IT)),
     _TAIL: ("tail", (_NOTHING, _RESULTS)),
 }
 _PERCENTS = (0, 1, 2, 5, 10, 20)
-_TRANSFORMS = {"plain": "off", "transformed": "on"}  # GLOO_UBT_HADAMARD
+_TRANSFORMED = "transformed"
+_TRANSFORMS = {"plain": "off", _TRANSFORMED: "on"}  # GLOO_UBT_HADAMARD
 _MODEL = "fashion"
 _SIZES = ("bible-small", "bible", "bible-large")
 _SIZES_PERCENTS = (0, 5, 20)
@@ -34,6 +35,12 @@ measured."""
 _COMMON = {"GLOO_UBT_MTU": "1500", "GLOO_UBT_HALT_LOSS": "0"}
 _STEP_S = {"fashion": 0.13, "bible-small": 0.13, "bible": 0.25,
            "bible-large": 0.5}  # about
+
+
+def _policies(kind: str, transform: str) -> list[str]:
+    """Where all is repaired, nothing is lacking that a transform spreads."""
+    return [policy for policy in _KINDS[kind][1]
+            if not (policy == _ALL_OF_IT and transform == _TRANSFORMED)]
 
 
 def _training(name: str, model: str, policies: Iterable[str], steps: int,
@@ -69,9 +76,8 @@ def _parts(quick: bool) -> Sequence[Part]:
                 for kind, percent in ((_RANDOM, 0), (_RANDOM, 10),
                                       (_TAIL, 10))]
     forced = {part.name: part for part in (
-        _forced(kind, percent, transform, policies, 60)
-        for kind, (_, policies) in _KINDS.items()
-        for percent in _PERCENTS if percent or kind == _RANDOM
+        _forced(kind, percent, transform, _policies(kind, transform), 60)
+        for kind in _KINDS for percent in _PERCENTS if percent or kind == _RANDOM
         for transform in _TRANSFORMS)}
     sizes = [_training(f"{model}-{percent}", model, (_SIZES_POLICY,), 100,
                        {**_COMMON, **_fault("loss", percent)})
@@ -179,7 +185,7 @@ def _forced_curves(kind: str, results: Results) -> dict[
     for transform in _TRANSFORMS:
         names = {percent: _name(kind, percent, transform)
                  for percent in _PERCENTS}
-        for policy in _KINDS[kind][1]:
+        for policy in _policies(kind, transform):
             points = _points(results, names, f"optireduce:{policy}")
             if any(percent for percent, _ in points):
                 curves[policy, transform] = points
@@ -279,7 +285,7 @@ def _forced_claim(kind: str, results: Results) -> list[Claim]:
     if not whole:
         return []
     lacking = [", ".join((policy, transform)) for transform in _TRANSFORMS
-               for policy in _KINDS[kind][1]
+               for policy in _policies(kind, transform)
                if (policy, transform) not in whole]
     without = _without(whole.values())
     most = {key: harmless(points, statistics.mean(without))

@@ -8,17 +8,16 @@ from .experiment import Experiment, Part, Results
 from .markdown import number, share, table
 from .pictures import Pictures, colour
 from .scale_claims import claims
-from .simulated import (BOUNDED, DEFAULT_WINDOW, FLOATS, GBIT, LARGE_FLOATS,
-                        LARGE_WINDOW, LONG_TAIL, WINDOW, by_network, done,
-                        growths)
+from .simulated import (BOUND_US, BOUNDED, BY_HAND, DEFAULT_WINDOW, FLOATS,
+                        GBIT, LARGE_FLOATS, LARGE_WINDOW, LONG_TAIL, WINDOW,
+                        by_network, done, growths, of_parts)
 
 _POWERS = ("ring", "halving_doubling", "tree", "transpose",
            "hierarchical_transpose", BOUNDED)
 _FEW = ("ring", "tree", "transpose", BOUNDED)
 _TAILS = "1.5,3"
 _BURSTS = ("p3", "micro")
-_BOUND_US = 400  # of a stage, by hand
-_BY_HAND, _AT_ONCE = "by-hand", "at-once"
+_AT_ONCE = "at-once"
 
 
 def _ways(ranks: str, warmup: int, ops: int, seconds: float, groups: int = 4,
@@ -45,17 +44,18 @@ def _bursts(environment: str) -> Sequence[Part]:
          ranks, "--lab", environment, "--warmup", str(warmup), "--ops",
          str(ops)), seconds, says_failures=True)
             for ranks, warmup, ops, seconds in (
-                ("8,32", 20, 60, 25), ("128", 5, 10, 120))]
+                ("8,32", 20, 60, 40), ("128", 5, 6, 95))]
 
 
-def _otherwise(name: str, window: int, *more: str) -> Part:
+def _otherwise(name: str, window: int, *more: str, ranks: str = "8,64,128",
+               warmup: int = 20, ops: int = 30, seconds: float = 65) -> Part:
     """Some of the ways' jobs, with other settings."""
     return Part(
         name,
         ("benchmark/simulate", "--algorithms", BOUNDED, "--ranks",
-         "8,64,128", "--elements", str(FLOATS), "--tail", LONG_TAIL,
+         ranks, "--elements", str(FLOATS), "--tail", LONG_TAIL,
          "--every", "2", "--gbit", str(GBIT), "--window", str(window),
-         "--warmup", "20", "--ops", "30", *more), 50,
+         "--warmup", str(warmup), "--ops", str(ops), *more), seconds,
         says_failures=True)
 
 
@@ -63,14 +63,16 @@ def _parts(quick: bool) -> Sequence[Part]:
     if quick:
         return [_ways("8,32", 10, 10, 12, elements=250000)]
     return [
-        _ways("8,16,32,64,128", 20, 30, 120), _ways("256,512", 6, 10, 350, 16),
+        _ways("8,16,32,64,128", 20, 30, 120), _ways("256,512", 4, 6, 220, 16),
         _ways("1024", 2, 2, 360, 32),
         _ways("8,32,128", 4, 6, 80, elements=LARGE_FLOATS, algorithms=_FEW),
         _ways("1024", 1, 1, 520, elements=LARGE_FLOATS, algorithms=_FEW),
         *(_ways("8,64", 20, 30, 25, gbit=gbit, tails=LONG_TAIL)
           for gbit in (10, 400)),
         _otherwise(WINDOW, DEFAULT_WINDOW),
-        _otherwise(_BY_HAND, LARGE_WINDOW, "--bound", str(_BOUND_US)),
+        _otherwise(BY_HAND, LARGE_WINDOW, "--bound", str(BOUND_US)),
+        _otherwise(f"{BY_HAND}-from-512", LARGE_WINDOW, "--bound",
+                   str(BOUND_US), ranks="512", warmup=4, ops=6, seconds=110),
         _otherwise(_AT_ONCE, LARGE_WINDOW, "--looks", "0"),
         *(part for environment in _BURSTS for part in _bursts(environment))]
 
@@ -198,17 +200,15 @@ def _tell(results: Results, pictures: Pictures) -> str:
     text += _otherwise_told(
         "With a bound set by hand", "A learned bound allows for a quarter more "
         "than what a stage takes in the middle. This one, "
-        f"{_BOUND_US} us for each of two stages, is the same for any number of "
-        "ranks; and no stage ends early.", done(results.get(_BY_HAND, ())),
+        f"{BOUND_US} us for each of two stages, is the same for any number of "
+        "ranks; and no stage ends early.", done(of_parts(results, BY_HAND)),
         usual)
     text += _otherwise_told(
         "With hosts that look at once", "Hosts look for packets, and at their "
         "timers, every 20 us, as busy ones do. These do so whenever something "
         "comes in.", done(results.get(_AT_ONCE, ())), usual)
     for environment in _BURSTS:
-        rows = done(row for name, rows in results.items()
-                     if name.startswith(f"bursts-{environment}-")
-                     for row in rows)
+        rows = done(of_parts(results, f"bursts-{environment}-"))
         if rows:
             text += _section(f"bursts-{environment}", "500 Mbit/s, the lab's "
                              f"bursts of {environment}", rows, pictures)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from .experiment import Claim, Results
-from .simulated import (BOUNDED, DEFAULT_WINDOW, FLOATS, GBIT, LARGE_FLOATS,
-                        LARGE_WINDOW, LONG_TAIL, WINDOW, by_network, done,
-                        growths)
+from .markdown import share
+from .simulated import (BOUND_US, BOUNDED, BY_HAND, DEFAULT_WINDOW, FLOATS,
+                        GBIT, LARGE_FLOATS, LARGE_WINDOW, LONG_TAIL, WINDOW,
+                        by_network, done, growths, of_parts)
 
 # Speeds that the papers tell of trainings: ring's, and NCCL's, of 1.
 _THAN_RING, _THAN_NCCL = 1.7, 1.3
@@ -74,9 +75,12 @@ def _grown_told(rows: Sequence[Mapping], tail: float,
                      if row["algorithm"] == BOUNDED})
     slowest, middle = grown
     exact = _grown(rows, _EXACT)
+    lost = max(row["loss_fraction"] for row in done(rows)
+               if row["algorithm"] == BOUNDED)
     return (f"{slowest:.2f}, in the middle {middle:.2f}, of "
             + (f"{counts[-1]} to {counts[0]}" if len(counts) > 1
                else f"{counts[0]}") + f" allreduces (P99/50 of {tail:g}"
+            + (f", up to {share(lost)} lost" if lost else "")
             + (f"; exact {_EXACT} {exact[0]:.2f}, {exact[1]:.2f}" if exact
                else "") + ")")
 
@@ -127,7 +131,11 @@ def claims(results: Results) -> list[Claim]:
         large = f"{of}, a window of {LARGE_WINDOW >> 20} MiB"
         found += (_speed_up_claims(large, by_tail, _WHY_NO_FASTER)
                   + _growth_claims(large, by_tail))
-        default, tail = results.get(WINDOW, ()), float(LONG_TAIL)
+        tail = float(LONG_TAIL)
+        by_hand, default = of_parts(results, BY_HAND), results.get(WINDOW, ())
+        if elements == FLOATS and by_hand:
+            found += _growth_claims(
+                f"{large}, stages of {BOUND_US} us by hand", {tail: by_hand})
         if elements == FLOATS and default:
             of += f", the default's window of {DEFAULT_WINDOW >> 20} MiB"
             beside = [row for row in by_tail.get(tail, ())

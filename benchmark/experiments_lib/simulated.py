@@ -12,6 +12,8 @@ LONG_TAIL = "3"
 # wait for leave to go on.
 DEFAULT_WINDOW, LARGE_WINDOW = 2 << 20, 16 << 20
 WINDOW = "window"  # the part with the default's
+BY_HAND = "by-hand"  # how parts with a bound set by hand begin
+BOUND_US = 400  # of a stage, there
 
 
 def done(rows: Iterable[Mapping]) -> list[Mapping]:
@@ -28,6 +30,12 @@ def by_network(results: Results) -> dict[tuple[float, float, int],
                 networks.setdefault(
                     (row["gbit"], row["tail"], row["elements"]), []).append(row)
     return dict(sorted(networks.items()))
+
+
+def of_parts(results: Results, begin: str) -> list[Mapping]:
+    """The rows of all parts whose names begin so, failed ones included."""
+    return [row for name, rows in results.items() if name.startswith(begin)
+            for row in rows]
 
 
 def growths(rows: Sequence[Mapping], key: str,

@@ -43,7 +43,7 @@ def _parts(quick: bool) -> Sequence[Part]:
                   for ranks, seconds in ((8, 12), (4, 5), (2, 5))
                   if ranks >= _RANKS_MIN.get(environment, 2)]
         parts += [in_lab.comparison(_name(environment, 8, elements),
-                                    environment, _ALL, 3, 8, elements)
+                                    environment, _ALL, 2, 8, elements)
                   for elements in _SIZES]
     parts += [in_lab.comparison(_name(environment, 8, _LARGE), environment,
                                 in_lab.FEW, 20, 8, _LARGE, _LARGE_EXACT_OPS)

@@ -74,6 +74,17 @@ class Scale(unittest.TestCase):
         self.assertIn("2.00, in the middle 2.00", growth.found)
         self.assertFalse(growth.holds)
 
+    def test_a_bound_by_hand_is_a_claim_of_its_own_and_says_what_it_loses(self):
+        claim = claims("scale", {
+            "ways-100-from-8": jobs((8, 1), (64, 1.4), tail=3.0),
+            "by-hand": jobs((8, 1), (64, 1.1), tail=3.0),
+            "by-hand-from-512": jobs((512, 1.2), tail=3.0,
+                                     loss_fraction=0.01)})[1]
+        self.assertIn("400 us by hand with 64 to 512 ranks", claim.what)
+        self.assertEqual("1.20, in the middle 1.20, of 30 allreduces "
+                         "(P99/50 of 3, up to 1 % lost)", claim.found)
+        self.assertTrue(claim.holds)
+
     def test_what_simulating_most_costs(self):
         for seconds, holds in ((500, True), (700, False)):
             claim, = claims("scale", {"ways-100-from-1024-6250000-floats": jobs(
