@@ -77,7 +77,8 @@ def _parts(quick: bool) -> Sequence[Part]:
                                       (_TAIL, 10))]
     forced = {part.name: part for part in (
         _forced(kind, percent, transform, _policies(kind, transform), 60)
-        for kind in _KINDS for percent in _PERCENTS if percent or kind == _RANDOM
+        for kind in _KINDS
+        for percent in _PERCENTS if percent or kind == _RANDOM
         for transform in _TRANSFORMS)}
     sizes = [_training(f"{model}-{percent}", model, (_SIZES_POLICY,), 100,
                        {**_COMMON, **_fault("loss", percent)})

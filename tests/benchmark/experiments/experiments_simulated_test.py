@@ -85,6 +85,12 @@ class Scale(unittest.TestCase):
                          "(P99/50 of 3, up to 1 % lost)", claim.found)
         self.assertTrue(claim.holds)
 
+    def test_growth_does_not_hold_where_much_is_lost(self):
+        claim, = claims("scale", {"ways-100-from-8": [
+            *jobs((8, 1)), *jobs((64, 1.1), loss_fraction=0.06)]})
+        self.assertIn("up to 6 % lost", claim.found)
+        self.assertFalse(claim.holds)
+
     def test_what_simulating_most_costs(self):
         for seconds, holds in ((500, True), (700, False)):
             claim, = claims("scale", {"ways-100-from-1024-6250000-floats": jobs(
