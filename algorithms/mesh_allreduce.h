@@ -5,12 +5,11 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "transport_ubt/patience.h"
+#include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {
 
@@ -40,24 +39,7 @@ inline size_t meshSegmentElements(const detail::AllreduceOptionsImpl& options) {
   return std::max<size_t>(bytes / options.elementSize, 1);
 }
 
-// When an operation that begins now has to be over.
-class MeshDeadline {
- public:
-  explicit MeshDeadline(std::chrono::milliseconds timeout)
-      : end_(std::chrono::steady_clock::now() +
-             transport::ubt::patience(timeout)) {}
-
-  // For UnboundBuffer's waits.
-  std::chrono::milliseconds remaining() const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end_ - std::chrono::steady_clock::now());
-    // Negative would mean "the context's timeout".
-    return std::max(left, std::chrono::milliseconds(1));
-  }
-
- private:
-  const std::chrono::steady_clock::time_point end_;
-};
+using transport::ubt::MeshDeadline;
 
 // Calls run(). When that fails, the error also tells what a user can check.
 template <typename Run>

@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
+
+#include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {
 namespace transport {
@@ -15,25 +18,41 @@ namespace {
 // No collective's: those have a small prefix in the top byte.
 constexpr uint64_t kSlot = 0xfd00000000000000;
 
+// Whether `talk` came to its end: whoever bids farewell has more to say than
+// that a connection has failed.
+template <typename Talk>
+bool managed(Talk&& talk) {
+  try {
+    talk();
+    return true;
+  } catch (const ::gloo::IoException&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
+  const MeshDeadline deadline(timeout);
   char byte = 0;
   std::vector<std::unique_ptr<UnboundBuffer>> buffers;
-  try {
-    for (int peer = 0; peer < mesh.size; peer++) {
-      if (peer != mesh.rank) {
-        buffers.push_back(mesh.createUnboundBuffer(&byte, sizeof(byte)));
-        buffers.back()->send(peer, kSlot);
-        buffers.back()->recv(peer, kSlot);
+  for (int peer = 0; peer < mesh.size; peer++) {
+    if (peer != mesh.rank) {
+      auto buffer = mesh.createUnboundBuffer(&byte, sizeof(byte));
+      if (managed([&] {
+            buffer->send(peer, kSlot);
+            buffer->recv(peer, kSlot);
+          })) {
+        buffers.push_back(std::move(buffer));
       }
     }
-    for (const auto& buffer : buffers) {
-      buffer->waitSend(timeout);
-      buffer->waitRecv(timeout);
-    }
-  } catch (const ::gloo::IoException&) {
-    // Somebody is gone already: whoever calls this has more to say than that.
+  }
+  // Who is gone is no reason to leave the others waiting.
+  for (const auto& buffer : buffers) {
+    managed([&] {
+      buffer->waitSend(deadline.remaining());
+      buffer->waitRecv(deadline.remaining());
+    });
   }
 }
 

@@ -291,8 +291,9 @@ def _forced_claim(kind: str, results: Results) -> list[Claim]:
     least = min(most, key=most.__getitem__)
     return [Claim(
         f"Forced {kind} loss that does no harm", f"about {_HOPED} %",
-        f"{_HOPED} % with every policy, plain and transformed: "
-        f"accuracy within {100 * (1 - _WITHIN):.0f} %",
+        f"{_HOPED} % with every policy, plain and transformed"
+        + (f" ({_ALL_OF_IT}: plain)" if _ALL_OF_IT in _KINDS[kind][1] else "")
+        + f": accuracy within {100 * (1 - _WITHIN):.0f} %",
         f"{most[least]} % where it is least ({', '.join(least)})"
         + (f"; not measured: {'; '.join(lacking)}" if lacking else ""),
         most[least] >= _HOPED and not lacking,

@@ -44,11 +44,11 @@ def _bursts(environment: str) -> Sequence[Part]:
          ranks, "--lab", environment, "--warmup", str(warmup), "--ops",
          str(ops)), seconds, says_failures=True)
             for ranks, warmup, ops, seconds in (
-                ("8,32", 20, 60, 40), ("128", 5, 6, 95))]
+                ("8,32", 20, 60, 39), ("128", 5, 6, 76))]
 
 
 def _otherwise(name: str, window: int, *more: str, ranks: str = "8,64,128",
-               warmup: int = 20, ops: int = 30, seconds: float = 65) -> Part:
+               warmup: int = 20, ops: int = 20, seconds: float = 52) -> Part:
     """Some of the ways' jobs, with other settings."""
     return Part(
         name,
@@ -63,16 +63,16 @@ def _parts(quick: bool) -> Sequence[Part]:
     if quick:
         return [_ways("8,32", 10, 10, 12, elements=250000)]
     return [
-        _ways("8,16,32,64,128", 20, 30, 120), _ways("256,512", 4, 6, 220, 16),
+        _ways("8,16,32,64,128", 20, 20, 96), _ways("256,512", 3, 4, 175, 16),
         _ways("1024", 2, 2, 360, 32),
-        _ways("8,32,128", 4, 6, 80, elements=LARGE_FLOATS, algorithms=_FEW),
+        _ways("8,32,128", 4, 4, 65, elements=LARGE_FLOATS, algorithms=_FEW),
         _ways("1024", 1, 1, 520, elements=LARGE_FLOATS, algorithms=_FEW),
-        *(_ways("8,64", 20, 30, 25, gbit=gbit, tails=LONG_TAIL)
+        *(_ways("8,64", 20, 20, 22, gbit=gbit, tails=LONG_TAIL)
           for gbit in (10, 400)),
         _otherwise(WINDOW, DEFAULT_WINDOW),
         _otherwise(BY_HAND, LARGE_WINDOW, "--bound", str(BOUND_US)),
         _otherwise(f"{BY_HAND}-from-512", LARGE_WINDOW, "--bound",
-                   str(BOUND_US), ranks="512", warmup=4, ops=6, seconds=110),
+                   str(BOUND_US), ranks="512", warmup=3, ops=4, seconds=92),
         _otherwise(_AT_ONCE, LARGE_WINDOW, "--looks", "0"),
         *(part for environment in _BURSTS for part in _bursts(environment))]
 

@@ -10,7 +10,8 @@ from .pictures import Pictures, distributions
 
 _ONE, _ANYONE, _TRAINING = "late-rank", "late-ranks", "training"
 _PLACES = {_ONE: "straggler", _ANYONE: "varying"}  # the lab's environments
-_TITLES = {_ONE: "Always the same rank", _ANYONE: "Each time another rank"}
+_TITLES = {_ONE: "Always the same rank (straggler)",
+           _ANYONE: "Each time another rank (varying)"}
 _TRAINED = ("ring", *in_lab.BOUNDED)
 _MODEL, _STEPS, _STEP_S = "fashion", 120, 0.25
 _ASKED = 2  # times ours, ring's p99
@@ -32,7 +33,7 @@ def _parts(quick: bool) -> Sequence[Part]:
 
 def _trained(runs: Sequence[Mapping]) -> str:
     ring = trainings.step_ms(runs[:1])
-    return ("### A training, each time another rank\n\n" + table(
+    return ("### A training, each time another rank (varying)\n\n" + table(
         ("algorithm", "ms a step, once warm", "ring's / its", "accuracy",
          "its lost"),
         [(run["algorithm"], number(trainings.step_ms([run])),

@@ -2,6 +2,7 @@
 #include "transport_ubt/farewell.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <atomic>
 #include <chrono>
@@ -35,6 +36,20 @@ TEST(Farewell, isNoLongerThanItsTimeoutAndSaysNothing) {
   EXPECT_EQ(mesh.run([&](const auto& context) {
     if (context->rank == 0) {
       bidFarewell(contextMesh(*context), std::chrono::milliseconds(20));
+    }
+  }),
+            "");
+}
+
+TEST(Farewell, endsWithAConnection) {
+  signal(SIGPIPE, SIG_IGN);  // as a program over Gloo's tcp has to
+  constexpr auto kFarTooLong = std::chrono::hours(1);
+  Mesh mesh(tcpTransport(), 3);
+  EXPECT_EQ(mesh.run([&](const auto& context) {
+    if (context->rank == 2) {
+      context->closeConnections();
+    } else {
+      bidFarewell(contextMesh(*context), kFarTooLong);
     }
   }),
             "");
