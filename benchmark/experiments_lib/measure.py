@@ -18,7 +18,7 @@ from . import origin
 from .experiment import Experiment, Part
 from .store import Failure, Finding, Store
 
-_POLL_S = 0.5
+_POLL_S = 0.1
 # A part is stuck that takes so many times what it should, and a build.
 _PATIENCE, _BUILD_S = 5, 900
 
