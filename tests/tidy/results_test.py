@@ -18,6 +18,11 @@ def _numbers(lines):
     return {number.replace(",", "") for number in found}
 
 
+def _cells(line):
+    """Of a table's row."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
 def _section(path, title):
     """Yields (line number, line) of a section of second rank."""
     inside = False
@@ -37,6 +42,26 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual(
                 _numbers([line]) - known, set(),
                 f"README.md:{number}: take them from a row of {_REPORT}")
+
+    def test_cells_of_readme_are_of_one_row_of_the_report(self):
+        """Of the same algorithm: all numbers of a cell come from one run."""
+        rows = {}
+        for line in workspace.lines(_REPORT):
+            if line.startswith("| "):
+                first, *cells = _cells(line)
+                rows.setdefault(first, []).append(_numbers(cells))
+        checked = 0
+        for number, line in _section("README.md", "Measured"):
+            algorithm = re.match(r"\|[^|]*`([^`|]+)`", line)
+            for cell in (_cells(line)[1:]
+                         if algorithm and not line.startswith("| |") else ()):
+                self.assertTrue(
+                    any(_numbers([cell]) <= row
+                        for row in rows.get(algorithm[1], ())),
+                    f"README.md:{number}: no row of {algorithm[1]} in "
+                    f"{_REPORT} has {cell}")
+                checked += 1
+        self.assertGreater(checked, 0)
 
     def test_what_the_report_links_to_is_there(self):
         folder = os.path.join(workspace.root(), os.path.dirname(_REPORT))
