@@ -55,7 +55,7 @@ def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
                 f"Speed-up of an allreduce of {of} over {whose}, {_FEWEST} "
                 "ranks, simulated", f"{papers} (of trainings)",
                 f"{papers} with each tail",
-                ", ".join(f"{ratio:.3f} (P99/50 of {tail:g})"
+                ", ".join(f"{ratio:.4f} (P99/50 of {tail:g})"
                           for tail, ratio in found.items()),
                 min(found.values()) >= papers, why))
     return claims

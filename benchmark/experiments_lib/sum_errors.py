@@ -59,13 +59,13 @@ def _parts(quick: bool) -> Sequence[Part]:
     size = ("--elements", "100000", "--seeds", "2") if quick else (
         "--elements", "1000000", "--seeds", "3")
     return [
-        _arithmetic("arithmetic", size, 5 if quick else 45),
-        _arithmetic("independent", size, 1 if quick else 5, "--algorithms",
+        _arithmetic("arithmetic", size, 5 if quick else 32),
+        _arithmetic("independent", size, 1 if quick else 2, "--algorithms",
                     "transpose", "--patterns", "random", "--hadamard", "off",
                     "--rescale", "on", "--fills", "local", "--noise",
                     _INDEPENDENT_NOISE),
         *(_simulated(policy, 100000 if quick else 1000000, 3,
-                     7 if quick else 65) for policy in _POLICIES)]
+                     7 if quick else 58) for policy in _POLICIES)]
 
 
 def _error(value: float) -> str:

@@ -8,7 +8,7 @@ from simulate_lib.simulator import WARMUP_OPS
 
 from .markdown import share
 
-START_S = 4  # of a run: its processes, and its data
+START_S = 5  # of a run: its processes, and its data
 # In the lab, links so slow that steps wait for them, not for the CPUs that all
 # hosts share.
 SLOW_LINKS = ("--ranks", "4", "--lab-rate", "200")

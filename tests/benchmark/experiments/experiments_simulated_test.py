@@ -69,7 +69,7 @@ class Scale(unittest.TestCase):
             "window": jobs((8, 2), (64, 4), tail=3.0)})[1:]
         self.assertTrue(large.holds)
         self.assertIn("default's window", ring.what)
-        self.assertEqual(("1.500 (P99/50 of 3)", False),
+        self.assertEqual(("1.5000 (P99/50 of 3)", False),
                          (ring.found, ring.holds))
         self.assertIn("2.00, in the middle 2.00", growth.found)
         self.assertFalse(growth.holds)
@@ -109,9 +109,9 @@ class Scale(unittest.TestCase):
                 for name, ms in (("ring", 4), ("tree", 3),
                                  ("optireduce:none", 2))]
         ring, nccl, _ = claims("scale", {"ways-100-from-8": rows})
-        self.assertEqual(("2.000 (P99/50 of 1.5)", True),
+        self.assertEqual(("2.0000 (P99/50 of 1.5)", True),
                          (ring.found, ring.holds))
-        self.assertEqual(("1.500 (P99/50 of 1.5)", True),
+        self.assertEqual(("1.5000 (P99/50 of 1.5)", True),
                          (nccl.found, nccl.holds))
 
     def test_sizes_are_told_apart(self):
