@@ -64,7 +64,7 @@ def _parts(quick: bool) -> Sequence[Part]:
         return [_ways("8,32", 10, 10, 12, elements=250000)]
     return [
         _ways("8,16,32,64,128", 20, 20, 84), _ways("256,512", 3, 4, 154, 16),
-        _ways("1024", 2, 2, 360, 32),
+        _ways("1024", 2, 1, 275, 32),
         _ways("8,32,128", 4, 4, 54, elements=LARGE_FLOATS, algorithms=_FEW),
         _ways("1024", 1, 1, 465, elements=LARGE_FLOATS, algorithms=_FEW),
         *(_ways("8,64", 20, 20, 18, gbit=gbit, tails=LONG_TAIL)
