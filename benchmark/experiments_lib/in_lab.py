@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts that are comparisons in the lab, and how their rows are told."""
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from compare_lib.in_lab import check
 from lab_lib.environments import ENVIRONMENTS
@@ -52,10 +52,19 @@ def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
     return next((row for row in rows if row["algorithm"] == algorithm), None)
 
 
-def rings_over_its(rows: Sequence[Mapping], key: str) -> dict[str, float]:
+def slowest(rows: Iterable[Mapping]) -> tuple[str, Callable[[Mapping], float]]:
+    """What the slowest iterations that count are called, the same for all
+    rows, and how long they take, in us."""
+    if all(row["iterations"] >= FOR_P99 for row in rows):
+        return "p99", lambda row: row["p99_us"]
+    return "worst", lambda row: row["percentiles_us"][-1]
+
+
+def rings_over_its(rows: Sequence[Mapping],
+                   us: Callable[[Mapping], float]) -> dict[str, float]:
     """By bounded algorithm; empty where not all were measured."""
     ring, *bounded = (of(rows, name) for name in (RING, *BOUNDED))
-    return {row["algorithm"]: ring[key] / row[key] for row in bounded} if (
+    return {row["algorithm"]: us(ring) / us(row) for row in bounded} if (
         ring and all(bounded)) else {}
 
 
@@ -81,18 +90,14 @@ def _warning(rows: Sequence[Mapping]) -> str:
 def times(rows: Iterable[Mapping]) -> str:
     """A table of what took how long, and how much was lost."""
     rows = list(rows)
-    tail = "p99" if all(row["iterations"] >= FOR_P99
-                        for row in rows) else "worst"
+    tail, tail_us = slowest(rows)
     ring = of(rows, RING)
-
-    def of_ring(row: Mapping, key: str) -> str:
-        return number(ring[key] / row[key]) if ring else ""
-
     return table(
         ("algorithm", "p50 ms", f"{tail} ms", f"{tail} / p50", "mean ms",
          f"{RING}'s {tail} / its", "its lost", "iterations"),
         [(row["algorithm"], number(row["p50_us"] / 1000),
-          number(row["p99_us"] / 1000), number(row["p99_us"] / row["p50_us"]),
-          number(row["mean_us"] / 1000), of_ring(row, "p99_us"),
+          number(tail_us(row) / 1000), number(tail_us(row) / row["p50_us"]),
+          number(row["mean_us"] / 1000),
+          number(tail_us(ring) / tail_us(row)) if ring else "",
           share(row["loss_fraction"]), str(row["iterations"]))
          for row in rows]) + _warning(rows)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ring against transpose: how long an iteration takes, and its tail."""
 import dataclasses
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,10 +18,11 @@ _LARGE_S = {"clean": 156, "p3": 198}  # about: turns end with an iteration
 _RANKS_MIN = {"p3": 3, "micro": 3}  # two others send to one
 _GROUPED = "hierarchical_transpose"
 _ALL = (*in_lab.EXACT, _GROUPED, *in_lab.BOUNDED)
+_SLOWEST = "slowest"  # p99 or worst, as in_lab has it
 # What ring takes over what ours takes has to be at least, with `none` and with
 # `broadcast`; None: as it comes.
-_ASKED = (("clean", "p50", (0.97, 0.97)), ("p1.5", "p99", (1.2, 1.1)),
-          ("p3", "p99", (2.3, None)), ("micro", "mean", (1.25, 1.2)))
+_ASKED = (("clean", "p50", (0.97, 0.97)), ("p1.5", _SLOWEST, (1.2, 1.1)),
+          ("p3", _SLOWEST, (2.3, None)), ("micro", "mean", (1.25, 1.2)))
 
 
 def _name(environment: str, ranks: int, elements: int) -> str:
@@ -75,11 +77,13 @@ def _tell(results: Results, pictures: Pictures) -> str:
 def _claims(results: Results) -> list[Claim]:
     claims = []
     for environment, what, asked in _ASKED:
-        ratios = in_lab.rings_over_its(
-            results.get(_name(environment, 8, _FLOATS), ()), f"{what}_us")
+        rows = results.get(_name(environment, 8, _FLOATS), ())
+        called, us = (in_lab.slowest(rows) if what == _SLOWEST
+                      else (what, operator.itemgetter(f"{what}_us")))
+        ratios = in_lab.rings_over_its(rows, us)
         if ratios:
             claims.append(Claim(
-                f"{what} of an allreduce in {environment}: "
+                f"{called} of an allreduce in {environment}: "
                 f"{in_lab.RING}'s over ours, 8 ranks, 4 MB", "",
                 ", ".join(f"{least or 'any'} ({name})"
                           for name, least in zip(in_lab.BOUNDED, asked)),

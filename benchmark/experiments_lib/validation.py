@@ -22,7 +22,7 @@ def _simulation(environment: str, quick: bool) -> Part:
         ("benchmark/simulate", "--lab", environment, "--ranks", "8",
          "--algorithms", ",".join(_SIMULATED.values()),
          "--ops", "30" if quick else "100",
-         "--seeds", "1" if quick else "3"), 6 if quick else 17)
+         "--seeds", "1" if quick else "3"), 6 if quick else 23)
 
 
 def _parts(quick: bool) -> Sequence[Part]:

@@ -18,8 +18,8 @@ from .simulator import TARGET, Simulator
 def _rows(arguments: argparse.Namespace, measure: str) -> list[dict]:
     wanted = jobs(arguments)
     with Simulator(measure, arguments.processes) as simulator:
-        # Those listed last take longest: begun first, they leave no processor
-        # idle in the end.
+        # Those listed last mostly take longest: begun first, they leave no
+        # processor idle in the end.
         reports = simulator.run([job.command for job in wanted[::-1]])[::-1]
     return [row(wanted[first:first + arguments.seeds],
                 reports[first:first + arguments.seeds], arguments)
