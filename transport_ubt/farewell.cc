@@ -18,15 +18,12 @@ namespace {
 // No collective's: those have a small prefix in the top byte.
 constexpr uint64_t kSlot = 0xfd00000000000000;
 
-// Whether `talk` came to its end: whoever bids farewell has more to say than
-// that a connection has failed.
 template <typename Talk>
-bool managed(Talk&& talk) {
+void asFarAsConnected(Talk&& talk) {
   try {
     talk();
-    return true;
   } catch (const ::gloo::IoException&) {
-    return false;
+    // Whoever bids farewell has more to say than that.
   }
 }
 
@@ -38,18 +35,17 @@ void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
   std::vector<std::unique_ptr<UnboundBuffer>> buffers;
   for (int peer = 0; peer < mesh.size; peer++) {
     if (peer != mesh.rank) {
-      auto buffer = mesh.createUnboundBuffer(&byte, sizeof(byte));
-      if (managed([&] {
-            buffer->send(peer, kSlot);
-            buffer->recv(peer, kSlot);
-          })) {
+      asFarAsConnected([&] {
+        auto buffer = mesh.createUnboundBuffer(&byte, sizeof(byte));
+        buffer->send(peer, kSlot);
+        buffer->recv(peer, kSlot);
         buffers.push_back(std::move(buffer));
-      }
+      });
     }
   }
   // Who is gone is no reason to leave the others waiting.
   for (const auto& buffer : buffers) {
-    managed([&] {
+    asFarAsConnected([&] {
       buffer->waitSend(deadline.remaining());
       buffer->waitRecv(deadline.remaining());
     });

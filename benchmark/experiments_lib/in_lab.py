@@ -70,7 +70,7 @@ def rings_over_its(rows: Sequence[Mapping],
 
 def told(ratios: Mapping[str, float]) -> str:
     """What rings_over_its() says, in words."""
-    return ", ".join(f"{ratio:.2f} ({name})"
+    return ", ".join(f"{ratio:.3f} ({name})"
                      for name, ratio in ratios.items())
 
 

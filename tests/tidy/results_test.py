@@ -44,7 +44,8 @@ class ResultsTest(unittest.TestCase):
                 f"README.md:{number}: take them from a row of {_REPORT}")
 
     def test_cells_of_readme_are_of_one_row_of_the_report(self):
-        """Of the same algorithm: all numbers of a cell come from one run."""
+        """Of the same algorithm. Not checked: which of its rows and columns
+        they are of."""
         rows = {}
         for line in workspace.lines(_REPORT):
             if line.startswith("| "):
@@ -54,6 +55,7 @@ class ResultsTest(unittest.TestCase):
         for number, line in _section("README.md", "Measured"):
             algorithm = re.match(r"\|[^|]*`([^`|]+)`", line)
             for cell in _cells(line)[1:] if algorithm else ():
+                self.assertTrue(_numbers([cell]), f"README.md:{number}")
                 self.assertTrue(
                     any(_numbers([cell]) <= row
                         for row in rows.get(algorithm[1], ())),
