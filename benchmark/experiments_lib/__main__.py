@@ -40,6 +40,10 @@ def _main(argv: Sequence[str]) -> int:
     except OSError as error:
         raise UserError(f"cannot write {error.filename}: {error.strerror}; "
                         "name another folder with --out") from error
+    if not lacking and not arguments.report:
+        print(f"nothing to measure: {arguments.out} has all {len(wanted)} "
+              "parts; --again measures them anew, --out FOLDER leaves these "
+              "as they are", file=sys.stderr)
     failed = [] if arguments.report else measure(lacking, store)
     report.write(arguments.out, SUITE.values(), arguments.quick, store)
     for experiment, part in failed:

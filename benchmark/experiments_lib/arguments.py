@@ -29,7 +29,7 @@ results
 
 examples
   sudo benchmark/experiments --quick
-  sudo benchmark/experiments
+  sudo benchmark/experiments --out my-results
   benchmark/experiments --report
   sudo benchmark/experiments --only stragglers --again
 
