@@ -52,10 +52,15 @@ def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
     return next((row for row in rows if row["algorithm"] == algorithm), None)
 
 
+def have_p99(rows: Iterable[Mapping]) -> bool:
+    """Whether all have as many iterations as that takes."""
+    return all(row["iterations"] >= FOR_P99 for row in rows)
+
+
 def slowest(rows: Iterable[Mapping]) -> tuple[str, Callable[[Mapping], float]]:
     """What the slowest iterations that count are called, the same for all
     rows, and how long they take, in us."""
-    if all(row["iterations"] >= FOR_P99 for row in rows):
+    if have_p99(rows):
         return "p99", lambda row: row["p99_us"]
     return "worst", lambda row: row["percentiles_us"][-1]
 

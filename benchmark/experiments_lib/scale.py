@@ -115,8 +115,7 @@ def _lost(rows: Sequence[Mapping]) -> Callable[[Any], None]:
 
 def _slowest(rows: Sequence[Mapping]) -> str:
     """What to call the last percentile of so few."""
-    enough = all(row["iterations"] >= in_lab.FOR_P99 for row in rows)
-    return "p99" if enough else "slowest"
+    return "p99" if in_lab.have_p99(rows) else "slowest"
 
 
 def _table(rows: Sequence[Mapping]) -> str:
