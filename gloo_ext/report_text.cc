@@ -42,8 +42,6 @@ const char* nameOf(ubt::EndedBy rule) {
       return "bound";
     case ubt::EndedBy::kEarly:
       return "early";
-    case ubt::EndedBy::kHardBound:
-      return "hard bound";
   }
   return "";
 }
@@ -144,7 +142,8 @@ std::string opJson(const BoundedOp& op) {
       {"bound_scatter_us", microseconds(report.boundScatter)},
       {"bound_exchange_us", microseconds(report.boundExchange)},
       {"bound_broadcast_us", microseconds(report.boundBroadcast)},
-      {"hard_bound_us", microseconds(report.hardBound)},
+      {"waited_us", microseconds(report.waited)},
+      {"limit_us", microseconds(report.limit)},
       {"pairs_expected", report.pairsExpected},
       {"pairs_missing", report.pairsMissing},
       {"loss_fraction", share(report.pairsMissing, report.pairsExpected)},
@@ -179,8 +178,7 @@ std::string totalsJson(const Statistics::Totals& totals) {
   for (const Statistics::Bound& bound : totals.bounds) {
     bounds.push_back({{"bytes_from", bound.bytesFrom},
                       {"scatter_us", microseconds(bound.scatter)},
-                      {"broadcast_us", microseconds(bound.broadcast)},
-                      {"hard_us", microseconds(bound.hard)}});
+                      {"broadcast_us", microseconds(bound.broadcast)}});
   }
   return Json{
       {"exact_ops", totals.exactOps},

@@ -83,10 +83,7 @@ void Statistics::add(const BoundedOp& op) {
   totals_.boundedOps++;
   totals_.safeguards = report.safeguards;
   const int log = std::ilogb(static_cast<double>(op.bytes));
-  bounds_[log] = {size_t{1} << log,
-                  report.boundScatter,
-                  report.boundBroadcast,
-                  report.hardBound};
+  bounds_[log] = {size_t{1} << log, report.boundScatter, report.boundBroadcast};
   if (recent_.size() < kRecent) {
     recent_.push_back(op.took);
   } else {

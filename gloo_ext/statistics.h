@@ -49,7 +49,6 @@ class Statistics {
     size_t bytesFrom = 0;  // a power of two; to under its double
     std::chrono::nanoseconds scatter{0};
     std::chrono::nanoseconds broadcast{0};
-    std::chrono::nanoseconds hard{0};
   };
   struct Totals {
     uint64_t exactOps = 0;    // not on the bounded path

@@ -55,22 +55,18 @@ std::string BoundWatch::returned(const ::ubt::OpReport& report) {
   const Row* const broadcast =
       add(&broadcasts_,
           report.broadcast,
-          report.bounded && (report.endedBy == EndedBy::kBound ||
-                             report.endedBy == EndedBy::kHardBound));
+          report.bounded && report.endedBy == EndedBy::kBound);
   if (said_ || (scatter == nullptr && broadcast == nullptr)) {
     return "";
   }
   said_ = true;
   return scatter != nullptr
              ? advice("scatter", *scatter, report.boundScatter, true)
-         : report.endedBy == EndedBy::kHardBound
-             ? advice("broadcast", *broadcast, report.hardBound, true)
              : advice("broadcast", *broadcast, report.boundBroadcast, false);
 }
 
-// With repair `both` scatter stages end later than what was set, and by the
-// hard bound broadcast stages do; in proportion. `both`: the other stage has as
-// much to send, or counts as much.
+// With repair `both` scatter stages end later than what was set; in proportion.
+// `both`: the other stage has as much to send.
 std::string BoundWatch::advice(const char* stages,
                                const Row& row,
                                ::ubt::Duration ended,

@@ -149,11 +149,6 @@ Readers boundReaders() {
          s->protocol.warmupOps =
              static_cast<uint32_t>(integerOf(name, value, 0, 1000000));
        }},
-      {"GLOO_UBT_HARD_BOUND",
-       [](Settings* s, const char* name, const std::string& value) {
-         s->protocol.hardBoundFactor =
-             static_cast<uint32_t>(integerOf(name, value, 1, 1000));
-       }},
       {"GLOO_UBT_SKIP_LOSS",
        [](Settings* s, const char* name, const std::string& value) {
          s->protocol.skipLoss = shareOf(name, value);

@@ -51,7 +51,6 @@ inline Transport lossy() {
     settings->faults.reorder = 0.02;
     settings->protocol.boundScatter = std::chrono::milliseconds(40);
     settings->protocol.boundBroadcast = std::chrono::milliseconds(40);
-    settings->protocol.hardBoundFactor = 20;
     settings->mtu = 1500;
   });
 }

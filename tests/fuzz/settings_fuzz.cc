@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool sane = settings.portLow <= settings.portHigh &&
                     settings.mtu >= 0 && settings.mtu <= 65536 &&
                     settings.arenaBytes > 0 && settings.windowBytes > 0 &&
-                    protocol.leadOps > 0 && protocol.hardBoundFactor > 0 &&
+                    protocol.leadOps > 0 &&
                     protocol.boundScatter.count() >= 0 &&
                     (protocol.boundScatter.count() == 0) ==
                         (protocol.boundBroadcast.count() == 0);

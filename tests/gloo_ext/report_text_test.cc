@@ -26,15 +26,16 @@ BoundedOp opThatLostSome() {
   op.took = microseconds(1500);
   op.report.op.tag = 4000000000;
   op.report.op.count = 3;
-  op.report.endedBy = ubt::EndedBy::kHardBound;
+  op.report.endedBy = ubt::EndedBy::kBound;
   op.report.scatterExpired = true;
   op.report.exchangeExpired = true;
   op.report.partial = {{30, 8}};
   op.report.shardOwners = {0, 3};
+  op.report.waited = microseconds(10);
   op.report.boundScatter = microseconds(20);
   op.report.boundExchange = microseconds(25);
   op.report.boundBroadcast = microseconds(30);
-  op.report.hardBound = microseconds(40);
+  op.report.limit = microseconds(40);
   op.report.pairsExpected = 1000;
   op.report.pairsMissing = 25;
   op.report.driftElements = 6;
@@ -67,14 +68,15 @@ TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
                          {"type", "bfloat16"},
                          {"bytes", 4096},
                          {"bounded", true},
-                         {"ended_by", "hard bound"},
+                         {"ended_by", "bound"},
                          {"scatter_expired", true},
                          {"exchange_expired", true},
                          {"took_us", 1500.0},
                          {"bound_scatter_us", 20.0},
                          {"bound_exchange_us", 25.0},
                          {"bound_broadcast_us", 30.0},
-                         {"hard_bound_us", 40.0},
+                         {"waited_us", 10.0},
+                         {"limit_us", 40.0},
                          {"pairs_expected", 1000},
                          {"pairs_missing", 25},
                          {"loss_fraction", 0.025},
@@ -121,7 +123,6 @@ TEST(ReportText, NamesTypesAndEnds) {
   const std::map<ubt::EndedBy, std::string> ends = {
       {ubt::EndedBy::kComplete, "complete"},
       {ubt::EndedBy::kBound, "bound"},
-      {ubt::EndedBy::kHardBound, "hard bound"},
       {ubt::EndedBy::kEarly, "early"}};
   for (const auto& [end, name] : ends) {
     BoundedOp op = boundedOp(2);
@@ -202,8 +203,7 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
   ASSERT_EQ(got.at("bounds").size(), 1u);
   const json bound = {{"bytes_from", 256},
                       {"scatter_us", 1.0},
-                      {"broadcast_us", 2.0},
-                      {"hard_us", 3.0}};
+                      {"broadcast_us", 2.0}};
   for (const auto& [name, value] : bound.items()) {
     EXPECT_EQ(got["bounds"][0].value(name, json()), value) << name;
   }

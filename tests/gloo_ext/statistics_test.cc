@@ -65,7 +65,7 @@ TEST(Statistics, ACallExpiresInAnyStage) {
   BoundedOp scatter = boundedOp(2);
   scatter.report.scatterExpired = true;
   statistics.add(scatter);
-  for (const auto rule : {ubt::EndedBy::kBound, ubt::EndedBy::kHardBound}) {
+  for (const auto rule : {ubt::EndedBy::kBound, ubt::EndedBy::kEarly}) {
     BoundedOp broadcast = boundedOp(2);
     broadcast.report.endedBy = rule;
     statistics.add(broadcast);
@@ -130,7 +130,6 @@ TEST(Statistics, KeepTheNewestBoundsOfEachSize) {
     op.bytes = bytes;
     op.report.boundScatter = std::chrono::nanoseconds(bytes);
     op.report.boundBroadcast = std::chrono::nanoseconds(bytes + 1);
-    op.report.hardBound = std::chrono::nanoseconds(bytes + 2);
     statistics.add(op);
   }
   const auto bounds = statistics.totals().bounds;
@@ -140,7 +139,6 @@ TEST(Statistics, KeepTheNewestBoundsOfEachSize) {
   EXPECT_EQ(bounds[1].bytesFrom, 4096u);
   EXPECT_EQ(bounds[1].scatter.count(), 4096);
   EXPECT_EQ(bounds[1].broadcast.count(), 4097);
-  EXPECT_EQ(bounds[1].hard.count(), 4098);
 }
 
 TEST(Statistics, TellOnceThatACallWasSkipped) {

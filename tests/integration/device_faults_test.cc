@@ -91,7 +91,6 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_BOUND", "5ms,", "positive duration"},
         Wrong{"GLOO_UBT_BOUND_MODE", "mean", "one of: median, paper"},
         Wrong{"GLOO_UBT_WARMUP_OPS", "-1", "integer from 0 to 1000000"},
-        Wrong{"GLOO_UBT_HARD_BOUND", "0", "integer from 1 to 1000"},
         Wrong{"GLOO_UBT_ZERO_LOSS", "1", "a share from 0"},
         Wrong{"GLOO_UBT_HALT_LOSS", "50%", "a share from 0"},
         Wrong{"GLOO_UBT_LEAD_OPS", "65", "integer from 1 to 64"},
@@ -282,7 +281,7 @@ TEST(InjectedFaults, LossWithoutRepairIsAResult) {
     EXPECT_EQ(ops.size(), 20u);
     for (const Line& op : ops) {
       missing += op.number("missing");
-      EXPECT_LE(op.number("took_us"), op.number("hard_us") + 1000000);
+      EXPECT_LE(op.number("took_us"), op.number("limit_us") + 1000000);
     }
   }
   EXPECT_GT(missing, 0);
@@ -315,7 +314,7 @@ TEST(FullArena, IsAResultUnderABound) {
     const auto ops = job.lines(rank, "op=");
     ASSERT_EQ(ops.size(), 3u);
     for (const Line& op : ops) {
-      EXPECT_LE(op.number("took_us"), op.number("hard_us") + 1000000);
+      EXPECT_LE(op.number("took_us"), op.number("limit_us") + 1000000);
     }
   }
   EXPECT_GT(counted(job, "arena_full"), 0);

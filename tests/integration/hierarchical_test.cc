@@ -91,7 +91,7 @@ TEST_P(KilledRank, IsNamedByAllOthers) {
               kNamedWithinUs + kHops * lateness.worst().count());
     EXPECT_EQ(job.wait(rank), 1);
     for (const Line& op : job.lines(rank, "op=")) {
-      EXPECT_LE(op.number("took_us"), op.number("hard_us") + kLatenessUs)
+      EXPECT_LE(op.number("took_us"), op.number("limit_us") + kLatenessUs)
           << op.text();
     }
   }
@@ -116,7 +116,7 @@ TEST(Groups, AStragglerDelaysNobody) {
     const auto ops = job.lines(rank, "op=");
     EXPECT_EQ(ops.size(), 5u);
     for (const Line& op : ops) {
-      EXPECT_LE(op.number("took_us"), op.number("hard_us") + kLatenessUs)
+      EXPECT_LE(op.number("took_us"), op.number("limit_us") + kLatenessUs)
           << op.text();
       EXPECT_EQ(op.number("drift"), 0) << op.text();
     }

@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/integration/job.h"
 #include "tests/support/lateness.h"
 #include "tests/support/redis_server.h"
@@ -33,7 +36,7 @@ const Job::Words kByHand{"GLOO_UBT_BOUND=50ms"};
 
 void expectOpsWithinTheirBounds(const Job& job, int rank) {
   for (const Line& op : job.lines(rank, "op=")) {
-    EXPECT_LE(op.number("took_us"), op.number("hard_us") + kLatenessUs)
+    EXPECT_LE(op.number("took_us"), op.number("limit_us") + kLatenessUs)
         << op.text();
   }
 }
@@ -108,7 +111,7 @@ TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
   EXPECT_THAT(job.await(2, "ended with: ").text(), HasSubstr("rank 1"));
 }
 
-TEST(StoppedRank, IsNamedWhenTheLeadIsUsedUp) {
+TEST(StoppedRank, IsNamedWhenTheTimeoutHasPassed) {
   for (const auto& environment :
        {kByHand, Job::Words{"GLOO_UBT_WARMUP_OPS=5"}}) {
     Job job(3);
@@ -132,8 +135,7 @@ TEST(StoppedRank, IsNamedWhenTheLeadIsUsedUp) {
       for (const Line& op : job.lines(rank, "op=")) {
         since += op.number("at_us") > stopped;
       }
-      // The lead, less what rank 1 had not acknowledged when it stopped.
-      EXPECT_GE(since, 1);
+      // Its engine stands still as well, and sends no results of its shard.
       EXPECT_LE(since, 5);
     }
   }
@@ -146,7 +148,7 @@ TEST(StoppedRank, GoesOnWhenItIsWokenInTime) {
     job.await(rank, "op=5 ");
   }
   job.process(1).signal(SIGSTOP);
-  job.await(0, "complete=0");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   job.process(1).signal(SIGCONT);
   for (int rank = 0; rank < 3; rank++) {
     EXPECT_EQ(job.wait(rank), 0) << job.output(rank);

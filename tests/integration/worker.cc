@@ -80,14 +80,14 @@ std::string describe(int op,
                      " took_us=" + std::to_string(tookUs) +
                      " sum=" + std::to_string(sum);
   if (report) {
-    const auto hard =
-        std::chrono::duration_cast<std::chrono::microseconds>(report->hardBound)
-            .count();
+    const auto limit = std::chrono::duration_cast<std::chrono::microseconds>(
+                           report->waited + report->limit)
+                           .count();
     line += " bounded=" + std::to_string(report->bounded) + " complete=" +
             std::to_string(report->endedBy == ubt::EndedBy::kComplete) +
             " missing=" + std::to_string(report->pairsMissing) +
             " drift=" + std::to_string(report->driftElements) +
-            " hard_us=" + std::to_string(hard);
+            " limit_us=" + std::to_string(limit);
   }
   return line;
 }

@@ -161,26 +161,23 @@ void Checker::checkTime(const OpKey& key,
                         Duration mayHaveWaited) const {
   const Options& protocol = options_.protocol;
   const bool byHand = protocol.boundScatter > Duration{0};
-  Duration most = std::min(report.hardBound, protocol.timeout);
-  if (byHand && report.bounded) {
-    const bool repairs = protocol.repair != RepairPolicy::kNone;
-    most =
-        std::min((protocol.boundScatter + protocol.boundBroadcast +
-                  (inputs_.shapeOf(key).hierarchical() ? protocol.boundBroadcast
-                                                       : Duration{0})) *
-                     (repairs ? protocol.hardBoundFactor : 1),
-                 protocol.timeout);
-  }
-  if (protocol.skipLoss > 0) {
-    most = protocol.timeout;
+  Duration most = std::min(report.limit, protocol.timeout);
+  if (byHand && report.bounded && !protocol.needsEveryResult()) {
+    most = std::min(
+        protocol.boundScatter + protocol.boundBroadcast +
+            (inputs_.shapeOf(key).hierarchical() ? protocol.boundBroadcast
+                                                 : Duration{0}),
+        protocol.timeout);
   }
   if (byHand && protocol.warmupOps == 0 && !report.bounded) {
     fail(key, rank, "not bounded, though its bounds are set");
   }
   // Who waits for a full socket notices the end that much later.
-  most += Duration(static_cast<int64_t>(1e9 * options_.socketBytes /
-                                        options_.bytesPerSecond));
-  if (report.elapsed > most) {
+  const Duration full(static_cast<int64_t>(1e9 * options_.socketBytes /
+                                           options_.bytesPerSecond));
+  const bool waits = report.bounded && !protocol.needsEveryResult();
+  if (report.elapsed - (waits ? report.waited : Duration{0}) > most + full ||
+      report.elapsed > protocol.timeout + full) {
     fail(key, rank, "outlasted its bounds");
   }
   if (report.elapsed > took || took - report.elapsed > mayHaveWaited) {
@@ -227,6 +224,10 @@ void Checker::checkSlot(const OpKey& key,
       continue;
     }
     (*missing)[rank] += (options_.ranks - contributors.size()) * elements;
+    if (sums.known(group) && options_.mostRanksCome() &&
+        2 * contributors.size() <= static_cast<size_t>(options_.ranks)) {
+      fail(key, rank, "a sum leaves most ranks out");
+    }
     if (spread) {
       continue;
     }

@@ -46,7 +46,6 @@ TEST(Safeguards, ARankThatLacksTooMuchHaltsTheJob) {
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
     SimOptions options = lossy(0.6);
     options.protocol.repair = repair;
-    options.protocol.hardBoundFactor = 1;
     options.protocol.haltLoss = 0.2;
     const SimResult result = runChecked(options);
     EXPECT_EQ(result.errors, static_cast<uint64_t>(options.ranks));

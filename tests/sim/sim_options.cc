@@ -44,7 +44,6 @@ void visit(Options& o, Visitor&& member) {
   member("warmup_ops", o.protocol.warmupOps);
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
-  member("hard_bound_factor", o.protocol.hardBoundFactor);
   member("skip_loss", o.protocol.skipLoss);
   member("zero_loss", o.protocol.zeroLoss);
   member("halt_loss", o.protocol.haltLoss);
@@ -212,7 +211,7 @@ SimOptions SimOptions::fromSeed(uint64_t seed) {
     o.protocol.boundBroadcast = milliseconds(5 + below(20));
     o.protocol.warmupOps = static_cast<uint32_t>(below(2) * 3);
   }
-  o.protocol.hardBoundFactor = 1 + static_cast<uint32_t>(below(6));
+  below(6);  // unused: so that what a seed draws after it stays the same
   o.protocol.leadOps = 1 + static_cast<uint32_t>(below(8));
   if (chance(0.2)) {
     o.protocol.leadBytes = 1 + below(100000);

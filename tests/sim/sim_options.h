@@ -143,6 +143,21 @@ struct SimOptions {
            otherwise >= 0 || partitionFor > Duration{0} || mayHalt || mayLack;
   }
 
+  // Whether nothing keeps what a rank that has entered sends from coming within
+  // the bounds, so that every sum holds most ranks. (Without repair, a group's
+  // sum that overtakes the announcement is dropped for good.)
+  bool mostRanksCome() const {
+    return loss == 0 && partitionFor == Duration{0} && crashes < 0 &&
+           slow < 0 && disagrees < 0 && otherwise < 0 &&
+           deafFor == Duration{0} && burstEvery == Duration{0} &&
+           (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
+           (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&
+           arenaBytes >= (1 << 20) && bytesPerSecond >= 1e9 &&
+           (protocol.warmupOps > 0 ||
+            protocol.boundScatter >= std::chrono::milliseconds(3)) &&
+           protocol.boundScatter > Duration{0};
+  }
+
   // One line that holds every member, and what it says.
   std::string str() const;
   // Of what str() gave, or parts of it. Throws std::invalid_argument that names

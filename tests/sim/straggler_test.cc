@@ -35,5 +35,26 @@ TEST(Stragglers, AreLeftOutAndNothingElseIfTheyAlwaysAre) {
   EXPECT_LE(result.pairsMissing, contribution);
 }
 
+// Two of three ranks enter 10 ms late, in turns, which is longer than both
+// stages may take: the rank that is early starts no clock alone.
+TEST(Stragglers, AnEarlyRankLeavesNobodyOut) {
+  for (const RepairPolicy repair :
+       {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
+    for (const int ranks : {2, 3, 8}) {
+      SimOptions options = bounded(3);
+      options.ranks = ranks;
+      options.ops = 100;
+      options.protocol.repair = repair;
+      options.lateOps = 0.7;
+      options.lateBy = std::chrono::milliseconds(10);
+      const SimResult result = runChecked(options);
+      EXPECT_EQ(result.errors, 0u);
+      // No more than a minority of each sum, as the checker checks.
+      EXPECT_EQ(result.pairsMissing > 0, ranks > 2);
+      EXPECT_EQ(result.driftElements, 0u);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ubt::sim

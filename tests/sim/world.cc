@@ -14,6 +14,10 @@ constexpr Duration kFullSocket = std::chrono::milliseconds(5);
 constexpr Duration kSettle = std::chrono::seconds(20);
 constexpr TimePoint kEndOfTime{std::chrono::minutes(30)};
 constexpr size_t kViolationsMax = 20;
+// No call waits longer for results that are owed.
+constexpr Duration kHeldMax = std::chrono::seconds(1);
+// In which there is always room for the shards of a few ops.
+constexpr size_t kRoomyArena = 1 << 20;
 
 }  // namespace
 
@@ -228,6 +232,7 @@ void World::tryEnter(Caller* caller) {
     return;
   }
   if (!session->failure().empty()) {
+    session->refused();
     giveUp(caller, session->failure());
     return;
   }
@@ -292,15 +297,15 @@ void World::poll(Caller* caller) {
   returned_.insert(key);
   // Results of calls that ended before may have gone out first. While they do,
   // other threads' calls may use up the lead.
-  Left& left = hosts_[caller->rank].left[caller->context];
+  const Left& left = hosts_[caller->rank].left[caller->context];
   const bool leads = left.ops > options_.protocol.leadOps ||
                      left.bytes > options_.protocol.leadBytes;
-  const Duration held =
-      std::max(left.owesUntil - caller->enteredAt, Duration{0});
-  checker_.checkTime(
-      key, caller->rank, report, outcome.took, leads ? Duration::max() : held);
-  left.owesUntil =
-      std::max(left.owesUntil, now - report.elapsed + report.hardBound);
+  const bool waitsForRoom = options_.arenaBytes < kRoomyArena;
+  checker_.checkTime(key,
+                     caller->rank,
+                     report,
+                     outcome.took,
+                     leads || waitsForRoom ? Duration::max() : kHeldMax);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
     if (options_.checkResults) {

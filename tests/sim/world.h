@@ -49,7 +49,6 @@ class World {
   struct Left {
     uint64_t ops = 0;
     uint64_t bytes = 0;
-    TimePoint owesUntil{};  // to others, at most
   };
   struct Host {
     std::unique_ptr<Endpoint> endpoint;

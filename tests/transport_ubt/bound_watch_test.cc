@@ -74,23 +74,6 @@ TEST(BoundWatch, CallsThatSayNothingChangeNothing) {
   EXPECT_NE(watch.returned(expired(250)), "");
 }
 
-// With repair they may not even by the hard bound.
-TEST(BoundWatch, LooksAtHardBoundsToo) {
-  BoundWatch watch(milliseconds(20), milliseconds(1));
-  ::ubt::OpReport report = expired(1000);
-  report.endedBy = ::ubt::EndedBy::kHardBound;
-  report.boundScatter = milliseconds(20);
-  report.boundBroadcast = milliseconds(1);
-  report.hardBound = milliseconds(21);
-  report.broadcast.resize(2);
-  report.broadcast[1].expected = 1000;
-  report.broadcast[1].received = 250;
-  EXPECT_THAT(after(&watch, BoundWatch::kCalls, report),
-              AllOf(HasSubstr("the broadcast stages of 10 calls"),
-                    HasSubstr("at 21ms with 75 %"),
-                    HasSubstr("GLOO_UBT_BOUND=160ms,8ms, or unset")));
-}
-
 // Without repair results may be what never comes in time.
 TEST(BoundWatch, LooksAtResultsToo) {
   BoundWatch watch(milliseconds(20), milliseconds(1));

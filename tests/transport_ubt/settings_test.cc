@@ -43,7 +43,6 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("GLOO_UBT_HADAMARD", "on").protocol.hadamard,
             ::ubt::Hadamard::kAlways);
   EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
-  EXPECT_EQ(with("GLOO_UBT_HARD_BOUND", "7").protocol.hardBoundFactor, 7u);
   EXPECT_EQ(with("GLOO_UBT_ZERO_LOSS", "0.25").protocol.zeroLoss, 0.25);
   EXPECT_EQ(with("GLOO_UBT_HALT_LOSS", "0").protocol.haltLoss, 0.0);
   EXPECT_EQ(with("GLOO_UBT_SKIP_LOSS", "0.05").protocol.skipLoss, 0.05);

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
-// A fixed number of bits that knows how many are set. Indices are unchecked:
-// REQUIRES index < size().
+// A fixed number of bits that knows how many are set. REQUIRES index < size().
 class BitSet {
  public:
   explicit BitSet(size_t size = 0) : size_(size), words_((size + 63) / 64) {}
@@ -22,11 +23,13 @@ class BitSet {
   bool none() const { return count_ == 0; }
 
   bool test(size_t index) const {
+    UBT_REQUIRE(index < size_);
     return (words_[index / 64] >> (index % 64)) & 1;
   }
 
   // True if the bit was clear before.
   bool set(size_t index) {
+    UBT_REQUIRE(index < size_);
     const uint64_t mask = uint64_t{1} << (index % 64);
     if (words_[index / 64] & mask) {
       return false;
@@ -38,6 +41,7 @@ class BitSet {
 
   // True if the bit was set before.
   bool clear(size_t index) {
+    UBT_REQUIRE(index < size_);
     const uint64_t mask = uint64_t{1} << (index % 64);
     if (!(words_[index / 64] & mask)) {
       return false;

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
 BroadcastStage::BroadcastStage(
@@ -51,6 +53,7 @@ BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
                                             uint16_t contributors,
                                             Form form,
                                             const std::byte* payload) {
+  UBT_REQUIRE(ownerRank >= 0 && ownerRank < size_);
   Owner& owner = owners_[ownerRank];
   if (owner.received.test(slot)) {
     return Outcome::kDuplicate;
@@ -142,6 +145,7 @@ std::vector<OpReport::Range> BroadcastStage::fillMissing(
     const std::vector<Form>& contributed,
     ElementType type,
     const Reduction& reduction) {
+  UBT_REQUIRE(bucket_ != nullptr);
   std::vector<OpReport::Range> filled;
   for (int rank = 0; rank < size_; rank++) {
     const Owner& owner = owners_[rank];

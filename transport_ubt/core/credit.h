@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -17,7 +18,10 @@ class SendCredit {
 
   bool available() const { return next_ < limit_; }
   // Takes the next number. REQUIRES available().
-  uint64_t take() { return next_++; }
+  uint64_t take() {
+    UBT_REQUIRE(available());
+    return next_++;
+  }
   uint64_t next() const { return next_; }
   void raise(uint64_t limit) { limit_ = std::max(limit_, limit); }
 

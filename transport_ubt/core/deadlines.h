@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -16,6 +17,7 @@ class Deadlines {
  public:
   // REQUIRES ranks > 0.
   explicit Deadlines(int ranks) : leaves_(1) {
+    UBT_REQUIRE(ranks > 0);
     while (leaves_ < static_cast<size_t>(ranks)) {
       leaves_ *= 2;
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -31,7 +32,9 @@ class EarlyTimeout {
   explicit EarlyTimeout(int ranks, double fixedShare = 0)
       : samples_(ranks),
         learns_(fixedShare == 0),
-        share_(learns_ ? kShareFirst : fixedShare) {}
+        share_(learns_ ? kShareFirst : fixedShare) {
+    UBT_REQUIRE(ranks > 0);
+  }
 
   // What a rank, maybe the own, says the stage took or, of one that ended
   // early, would have taken. Its newest word counts.

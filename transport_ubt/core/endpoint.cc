@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <new>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 namespace {
 
@@ -13,14 +15,11 @@ uint64_t firstKey(uint16_t context) {
   return uint64_t{context} << (64 - kContextBits);
 }
 
-uint64_t keyOf(uint64_t epoch) {
-  return firstKey(PacketHeader::contextOf(epoch)) | epoch >> kContextBits;
-}
-
 // Whether a datagram may be another session's of the same context number.
 bool isStrange(Counter fate) {
-  return fate == Counter::kBadTag || fate == Counter::kNoGroupKey ||
-         fate == Counter::kOwnEcho || fate == Counter::kWrongRank;
+  return fate == Counter::kUnknownEpoch || fate == Counter::kBadTag ||
+         fate == Counter::kNoGroupKey || fate == Counter::kOwnEcho ||
+         fate == Counter::kWrongRank;
 }
 
 }  // namespace
@@ -36,14 +35,20 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
               reduction,
               0} {}
 
+Endpoint::Key Endpoint::keyOf(uint64_t epoch, int rank) {
+  return {firstKey(PacketHeader::contextOf(epoch)) | epoch >> kContextBits,
+          rank};
+}
+
 Session* Endpoint::open(const Session::Setup& setup) {
-  auto& session = sessions_[keyOf(setup.epoch)];
-  session = std::make_unique<Session>(setup, &shared_);
-  return session.get();
+  const Key key = keyOf(setup.epoch, setup.rank);
+  UBT_REQUIRE(sessions_.count(key) == 0);
+  return sessions_.emplace(key, std::make_unique<Session>(setup, &shared_))
+      .first->second.get();
 }
 
 void Endpoint::close(Session* session) {
-  sessions_.erase(keyOf(session->epoch()));
+  sessions_.erase(keyOf(session->epoch(), session->rank()));
 }
 
 void Endpoint::packetIn(TimePoint now,
@@ -56,18 +61,19 @@ void Endpoint::packetIn(TimePoint now,
   }
   Counter fate = Counter::kUnknownEpoch;
   try {
-    const uint64_t key = firstKey(header.context);
-    for (auto session = sessions_.lower_bound(key);
+    for (auto session = sessions_.lower_bound({firstKey(header.context), 0});
          session != sessions_.end() &&
          session->second->context() == header.context;
          ++session) {
       const Counter next =
           session->second->packetIn(now, header, datagram, bytes);
-      if (!isStrange(next)) {
+      if (isStrange(fate)) {
         fate = next;
+      }
+      // What is sent to a group may be for several ranks here.
+      if (!isStrange(next) && !header.group) {
         break;
       }
-      fate = fate == Counter::kUnknownEpoch ? next : fate;
     }
   } catch (const std::bad_alloc&) {
     // The machine has less than the arena's limit promises: a peer's bytes

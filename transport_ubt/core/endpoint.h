@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/core/session.h"
 
 namespace ubt {
@@ -28,7 +30,8 @@ class Endpoint {
 
   Endpoint(const Limits& limits, const Reduction& reduction);
 
-  // The session lives until close(). REQUIRES an epoch not open here.
+  // The session lives until close(). REQUIRES an epoch and rank not open here:
+  // several ranks of one context may share an endpoint.
   Session* open(const Session::Setup& setup);
   void close(Session* session);
 
@@ -45,10 +48,13 @@ class Endpoint {
 
  private:
   SharedState shared_;
-  // By epoch, what datagrams name of it first: sessions of one context number
-  // are neighbours.
-  std::map<uint64_t, std::unique_ptr<Session>> sessions_;
-  uint64_t turn_ = 0;  // the key of the session whose burst it is
+  // Epoch, what datagrams name of it first, and rank: sessions of one context
+  // number are neighbours.
+  using Key = std::pair<uint64_t, int>;
+  static Key keyOf(uint64_t epoch, int rank);
+
+  std::map<Key, std::unique_ptr<Session>> sessions_;
+  Key turn_{};  // of the session whose burst it is
 };
 
 }  // namespace ubt

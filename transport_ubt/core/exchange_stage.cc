@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 namespace {
 
@@ -54,6 +56,8 @@ ExchangeStage::Outcome ExchangeStage::add(int group,
                                           uint32_t index,
                                           uint16_t contributors,
                                           const std::byte* payload) {
+  UBT_REQUIRE(group >= 0 && group < setup_.groups && group != setup_.group);
+  UBT_REQUIRE(index < slots());
   Slot& slot = slots_[index];
   if (received_[group].test(index)) {
     return Outcome::kDuplicate;
@@ -148,6 +152,7 @@ void ExchangeStage::put(uint32_t index) {
 }
 
 void ExchangeStage::closeAll() {
+  UBT_REQUIRE(received_[setup_.group].all());
   for (uint32_t index = 0; index < slots(); index++) {
     if (!slots_[index].closed) {
       close(index);
@@ -158,6 +163,7 @@ void ExchangeStage::closeAll() {
 uint32_t ExchangeStage::leave(std::byte* shard,
                               uint32_t firstNeeded,
                               ArenaBuffer* room) {
+  UBT_REQUIRE(closed());
   uint32_t dropped = 0;
   entered_ = false;
   for (uint32_t index = 0; index < slots(); index++) {

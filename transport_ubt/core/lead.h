@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
 // How far a rank is ahead of the others: allreduces that have returned here and
@@ -32,6 +34,7 @@ class Lead {
   }
   // REQUIRES as many bytes as returned() was told.
   void doneEverywhere(uint64_t bytes) {
+    UBT_REQUIRE(ops_ > 0 && bytes_ >= bytes);
     ops_--;
     bytes_ -= bytes;
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 namespace {
 
@@ -32,7 +34,8 @@ PeerLink::Setup Multicast::linkSetup(int self,
   link.auth = setup_.auth;
   link.datagramBytesMax = setup_.datagramBytesMax;
   link.opened = setup_.opened;
-  link.sendCredit = 0;
+  // Hearers' limits bound what is sent (available()), not the link's own.
+  link.sendCredit = kNumbersMax;
   link.receiveCredit = 0;
   return link;
 }
@@ -78,6 +81,9 @@ void Multicast::close(int rank) {
 }
 
 bool Multicast::available() const {
+  UBT_REQUIRE(std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+    return peer.hears;
+  }));
   return std::all_of(peers_.begin(), peers_.end(), [this](const Peer& peer) {
     return !peer.hears || peer.limit > out_.send.next();
   });
@@ -100,6 +106,7 @@ void Multicast::dataOut(TimePoint now,
                         const std::byte* payload,
                         size_t bytes,
                         OutPacket* out) {
+  UBT_REQUIRE(available());
   out_.dataOut(header, payload, bytes, out);
   sent(now, false);
 }

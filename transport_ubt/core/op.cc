@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 namespace {
 
@@ -14,10 +16,7 @@ constexpr size_t kNodeBytes = 256;
 
 }  // namespace
 
-Op::Op(const Setup& setup,
-       const OpBounds& bounds,
-       TimePoint now,
-       ArenaBuffer room)
+Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
     : setup_(setup),
       ranks_(setup.rank,
              setup.size,
@@ -47,8 +46,7 @@ Op::Op(const Setup& setup,
       resultRepairs_(setup.size),
       sumRepairs_(setup.size),
       doneQueries_(setup.size),
-      closedNotices_(setup.size),
-      started_(now) {
+      closedNotices_(setup.size) {
   const int own = ranks_.place();
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
@@ -71,11 +69,7 @@ Op::Op(const Setup& setup,
   if (!ranks_.grouped()) {
     joinGroup();
   }
-  setScatterDeadline();
-  setExchangeDeadline();
-  memberCame(now, setup.announcer);
   if (scatter_.closed()) {  // an empty shard: nothing to own
-    scatterDeadline_ = exchangeDeadline_ = kNever;
     exchanged_ = true;
     settleScatter();
   }
@@ -107,30 +101,21 @@ bool Op::repairsScatter() const {
   return bounds_.warmup || setup_.options->repair == RepairPolicy::kBoth;
 }
 
-bool Op::repairsBroadcast() const {
-  return needsEveryResult() || setup_.options->repair != RepairPolicy::kNone;
-}
-
 // Who lacks a result cannot tell what others make of it.
 bool Op::needsEveryResult() const {
-  return bounds_.warmup || setup_.options->skipLoss > 0;
+  return bounds_.warmup || setup_.options->needsEveryResult();
 }
 
-// An owner's clock is its group's: who begins late together, for what other
-// groups need not have lost, is late for the exchange alone. But a group that
-// stays away altogether holds up nobody for longer than twice the bound.
-//
 // Where nothing is repeated, the results of slots that are closed have left in
 // time; what the broadcast stage has for them, open slots can have. But a
 // quarter is for the way of the last ones: to be late with a sum for what it
 // lacks of one rank would harm all.
 void Op::setScatterDeadline() {
-  scatterDeadline_ = started_ + 2 * bounds_.scatter;
-  if (memberCame_ != kNever) {
-    scatterDeadline_ =
-        std::min(scatterDeadline_, memberCame_ + bounds_.scatter);
+  if (scatter_.closed() || !clockRuns()) {
+    return;
   }
-  if (!repairsBroadcast() && !ranks_.grouped() && scatter_.slots() > 0) {
+  scatterDeadline_ = clockStart_ + bounds_.scatter;
+  if (!needsEveryResult() && !ranks_.grouped() && scatter_.slots() > 0) {
     const auto closed = static_cast<double>(scatter_.closedOrder().size());
     scatterDeadline_ += wholeNanoseconds(bounds_.broadcast * 3 / 4 *
                                          (closed / scatter_.slots()));
@@ -138,35 +123,43 @@ void Op::setScatterDeadline() {
   scatterDeadline_ += scatterExcuse_;
 }
 
-// Owners end by clocks that the first to enter started. Who comes later need
-// not wait longer than that one for what nobody repeats; if it did, it would
-// begin the next op just as late, and be left out by all of them for good. What
-// owners have sent has its time to come in any case.
+// Owners end by the clock that a majority started. Who comes later need not
+// wait longer than that for what nobody repeats; if it did, it would begin the
+// next op just as late, and be left out by all of them for good. What owners
+// have sent has its time to come in any case.
 void Op::setEndDeadline() {
-  endDeadline_ = entry_ + bounds_.end;
-  if (!repairsBroadcast()) {
-    endDeadline_ =
-        std::max(scatterStart() + bounds_.end, entry_ + bounds_.broadcast);
+  endDeadline_ = entry_ + bounds_.limit;
+  if (clockRuns() && !needsEveryResult()) {
+    endDeadline_ = std::min(
+        endDeadline_,
+        std::max(clockStart_ + bounds_.end, entry_ + bounds_.broadcast));
   }
 }
 
-// The rank has entered, for all that is known.
-void Op::memberCame(TimePoint now, int rank) {
-  if (memberCame_ != kNever || !ranks_.isMember(rank)) {
+// The rank, maybe the own, has entered, for all that is known.
+void Op::rankEntered(TimePoint now, int rank) {
+  if (rank != setup_.rank) {
+    if (peers_[rank].announced) {
+      return;
+    }
+    peers_[rank].announced = true;
+  }
+  ranksEntered_++;
+  if (clockRuns() || 2 * ranksEntered_ <= setup_.size) {
     return;
   }
-  memberCame_ = now;
-  scatterExcuse_ = Duration{0};  // of another deadline
-  if (scatterDeadline_ != kNever) {
-    setScatterDeadline();
-    setExchangeDeadline();
+  clockStart_ = now;
+  setScatterDeadline();
+  setExchangeDeadline();
+  if (entered_ && !finished_) {
+    setEndDeadline();
   }
 }
 
 void Op::announced(TimePoint now, int rank, const OpShape& shape) {
+  UBT_REQUIRE(rank != setup_.rank);
   Peer& peer = peers_[rank];
-  memberCame(now, rank);
-  peer.announced = true;
+  rankEntered(now, rank);
   if (peer.announceHeard) {
     // It asks again. Results or the end of the op tell it as well; only if
     // those take longer is there something to answer.
@@ -187,10 +180,12 @@ void Op::closeScatter(TimePoint now) {
     scatterClosed_ = ownClosed_ = now;
   }
   if (!scatterExpired_) {
-    scatterTook_ = std::max(now - scatterStart(), Duration{1});
+    // A group of ranks may be complete before the clock runs.
+    scatterTook_ =
+        clockRuns() ? std::max(now - clockStart_, Duration{1}) : Duration{1};
   }
   settleScatter();
-  if (!exchanged() && repairsBroadcast()) {
+  if (!exchanged() && needsEveryResult()) {
     awaitSums(now);
   }
   noteExchange(now);
@@ -204,7 +199,7 @@ void Op::noteProgress(TimePoint now) {
   if (broadcastTook_ == Duration{0}) {
     broadcastTook_ = std::max(now - std::max(ownClosed_, entry_), Duration{1});
   }
-  if (needsEveryResult() && !reserveRetained()) {
+  if (needsEveryResult() && !retained_ && !reserveRetained()) {
     if (held_.earliest() == kNever) {
       tellProgress(now);
     }
@@ -229,6 +224,7 @@ void Op::done(TimePoint now, int rank) {
   if (2 * peersDone_ > setup_.size && mostDone_ == kNever) {
     mostDone_ = now;
   }
+  rankEntered(now, rank);
   needsNothing(rank);
   noteProgress(now);
 }
@@ -259,7 +255,6 @@ void Op::noteContributions(TimePoint now) {
 void Op::needsNothing(int rank) {
   Peer& peer = peers_[rank];
   peer.done = true;
-  peer.announced = true;
   announceSeen(rank);
   doneQueries_.stop(rank);
   peer.progress = scatter_.slots();
@@ -269,10 +264,8 @@ void Op::needsNothing(int rank) {
 }
 
 void Op::peerGone(int rank, const std::string& why) {
-  const bool announced = peers_[rank].announced;
   const bool closed = scatter_.closed();
   needsNothing(rank);
-  peers_[rank].announced = announced;
   peers_[rank].gone = true;
   scatterRepairs_.stop(rank);
   resultRepairs_.stop(rank);
@@ -289,13 +282,15 @@ void Op::peerGone(int rank, const std::string& why) {
 void Op::enter(TimePoint now,
                std::byte* bucket,
                Form form,
-               const OpBounds& bounds) {
+               const OpBounds& bounds,
+               ArenaBuffer room) {
   room_.reset();  // from now on it is the caller's
   if (!failure_.empty()) {
     entered_ = true;
     return;
   }
   bounds_ = bounds;
+  retained_ = std::move(room);
   entry_ = now;
   bucket_ = bucket;
   form_ = bounds_.warmup || ranks_.grouped() ? Form::kPlain : form;
@@ -325,7 +320,7 @@ void Op::enter(TimePoint now,
     if (!ranks_.isMember(peer)) {
       continue;
     }
-    if (repairsBroadcast() && resultRepairs_.at(peer) == kNever) {
+    if (needsEveryResult() && resultRepairs_.at(peer) == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
       schedule(
           &resultRepairs_,
@@ -339,10 +334,8 @@ void Op::enter(TimePoint now,
   if (broadcast_.complete() && resultsTook_ == Duration{0}) {
     resultsTook_ = Duration{1};
   }
-  memberCame(now, setup_.rank);
-  if (!scatter_.closed()) {
-    setScatterDeadline();
-  }
+  rankEntered(now, setup_.rank);
+  setScatterDeadline();
   setExchangeDeadline();
   setEndDeadline();
   noteContributions(now);

@@ -63,14 +63,9 @@ class Op {
     OpHost* host = nullptr;
   };
 
-  // Starts the owner's clock, if the announcer is a member of its group. Else
-  // the scatter stage has as much again until one comes. `room` is what the op
-  // takes of the arena while no caller has entered it; empty: its caller begins
-  // it.
-  Op(const Setup& setup,
-     const OpBounds& bounds,
-     TimePoint now,
-     ArenaBuffer room);
+  // `room` is what the op takes of the arena while no caller has entered it;
+  // empty: its caller begins it.
+  Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room);
 
   // What an op takes to keep account of itself, at most: the memory a peer
   // can make this rank hold by its mere name.
@@ -106,11 +101,18 @@ class Op {
   // From the local caller. `bucket` holds its contribution; the op reads and
   // writes it until leave(). Bounds as they are known now. `form`: the one to
   // contribute in; shards that cannot be transformed, and all of a warm-up op,
-  // which is exact, are contributed plain.
+  // which is exact, are contributed plain. `room` of the arena, keptBytes(), is
+  // for the own shard after leave(), as long as ranks lack it. Without it, a
+  // call that needs every result ends only once no rank lacks the shard.
   void enter(TimePoint now,
              std::byte* bucket,
              Form form,
-             const OpBounds& bounds);
+             const OpBounds& bounds,
+             ArenaBuffer room);
+  static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
+    // Where ranks form groups: the group's sum, for co-owners, and the result.
+    return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
+  }
   bool entered() const { return entered_; }
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
@@ -131,6 +133,9 @@ class Op {
   bool doneEverywhere() const { return firstNotDone() < 0; }
   // Gives up results that came early and can be had again; how many slots.
   uint32_t dropEarly();
+  // Gives up the room for the own shard; false if there is none. From the
+  // caller's entry until it leaves.
+  bool giveRoomBack();
 
   // Sends.
   bool hasData(int peer) const;
@@ -145,7 +150,7 @@ class Op {
   // be sent to ranks that wait for them and of which something came in time.
   // Not after owesUntil().
   bool owesResults(TimePoint now) const;
-  TimePoint owesUntil() const { return entry_ + bounds_.end; }
+  TimePoint owesUntil() const;
   // Slots that a peer, or all peers together, have to send to here yet.
   uint64_t owed(int peer) const {
     return (scatter_.closed() ? 0 : scatterProgress_.owed(peer)) +
@@ -225,9 +230,7 @@ class Op {
 
   // Marks a slot, of `slots`; false if it was before.
   static bool mark(BitSet* marks, uint32_t slots, uint32_t slot);
-  bool endedAtBound() const {
-    return endedBy_ == EndedBy::kBound || endedBy_ == EndedBy::kHardBound;
-  }
+  bool endedAtBound() const { return endedBy_ == EndedBy::kBound; }
   double haste(StageBytes Peer::*stage) const;
   void contribute(int shard);
   Form resultForm(int shard) const;
@@ -264,14 +267,11 @@ class Op {
   uint16_t resultContributors(uint32_t slot) const;
   void reportExchange(OpReport* report) const;
 
-  void memberCame(TimePoint now, int rank);
+  void rankEntered(TimePoint now, int rank);
+  bool clockRuns() const { return clockStart_ != kNever; }
   void setScatterDeadline();
   void setEndDeadline();
-  TimePoint scatterStart() const {
-    return memberCame_ == kNever ? started_ : memberCame_;
-  }
   bool repairsScatter() const;
-  bool repairsBroadcast() const;
   bool needsEveryResult() const;
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
@@ -295,11 +295,11 @@ class Op {
     return !scatter_.closed() && repairsScatter();
   }
   bool asksForResults() const {
-    return entered_ && !finished_ && repairsBroadcast();
+    return entered_ && !finished_ && needsEveryResult();
   }
   // Once there is one of the own group to add them to.
   bool asksForSums() const {
-    return scatter_.closed() && !exchanged() && repairsBroadcast();
+    return scatter_.closed() && !exchanged() && needsEveryResult();
   }
   void sayAgain(TimePoint now);
   bool excuse(TimePoint now);
@@ -317,7 +317,7 @@ class Op {
   const OpRanks ranks_;
   const ShardLayout layout_;
   ArenaBuffer room_;
-  ArenaBuffer retained_;  // room, from the call's end until the caller leaves
+  ArenaBuffer retained_;  // room for the own shard, until the caller leaves
   OpBounds bounds_;
   ScatterStage scatter_;
   std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
@@ -336,8 +336,10 @@ class Op {
   int groupPeers_ = 0;      // in the group
   uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
-  TimePoint started_;
-  TimePoint memberCame_ = kNever;  // the first news of the own group
+  int ranksEntered_ = 0;  // as far as this rank has heard
+  // When more than half of all ranks had entered: the clock of every stage
+  // starts then. A single early rank starts no clock.
+  TimePoint clockStart_ = kNever;
   TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
   TimePoint exchangeDeadline_ = kNever;

@@ -11,11 +11,10 @@ struct OpBounds {
   Duration scatter{0};    // from the owner's start, and see setScatterDeadline
   Duration exchange{0};   // on top of it; zero where ranks form no groups
   Duration broadcast{0};  // on top of both
-  // When an owner gives up other groups' sums, from its start.
-  Duration exchangeEnd{0};
-  // The call's own end, from local entry at the latest (setEndDeadline).
+  // The call's own end, where it does not need every result: from the start of
+  // the clock (setEndDeadline).
   Duration end{0};
-  Duration limit{0};  // likewise, if it needs every result: its timeout
+  Duration limit{0};  // from local entry: the call's timeout
   // How long to wait for the last of a stage (StageProgress); zero: no less.
   Duration scatterPatience{0};
   Duration broadcastPatience{0};

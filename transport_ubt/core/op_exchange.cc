@@ -66,18 +66,17 @@ uint16_t Op::resultContributors(uint32_t slot) const {
                               : scatter_.contributors(slot);
 }
 
-// Exact ops wait for all sums; so do those that need every result. The others
-// give the own group's sum its time, however late that group began.
+// Ops that need every result wait for all sums. The others give the own group's
+// sum its time, however long the group took.
 void Op::setExchangeDeadline() {
-  if (exchanged() || needsEveryResult()) {
+  if (exchanged() || needsEveryResult() || !clockRuns()) {
     exchangeDeadline_ = kNever;
     return;
   }
-  exchangeDeadline_ = started_ + bounds_.exchangeEnd;
+  exchangeDeadline_ = clockStart_ + bounds_.scatter + bounds_.exchange;
   if (scatterDeadline_ != kNever) {
     exchangeDeadline_ =
-        std::max(exchangeDeadline_,
-                 scatterDeadline_ + (bounds_.exchangeEnd - bounds_.scatter));
+        std::max(exchangeDeadline_, scatterDeadline_ + bounds_.exchange);
   }
 }
 
@@ -170,7 +169,7 @@ Counter Op::sumData(TimePoint now,
 
 // Where sums are asked for again, their senders' silence is no end.
 TimePoint Op::exchangeEarlyEnd() const {
-  return exchanged() || !scatter_.closed() || repairsBroadcast()
+  return exchanged() || !scatter_.closed() || needsEveryResult()
              ? kNever
              : exchangeProgress_.earlyEnd(exchangeDeadline_,
                                           bounds_.broadcastPatience);

@@ -24,7 +24,8 @@ class OpHost {
   virtual std::string silence(int peer) const = 0;
   // Whether a peer hears what this rank sends to all at once.
   virtual bool hearsGroup(int peer) const = 0;
-  // The arena has no room: drop what can be asked for again.
+  // The arena has no room: drop what can be asked for again, and room that is
+  // not used yet. False: there is neither.
   virtual bool makeRoom() = 0;
 };
 

@@ -59,8 +59,7 @@ Counter Op::scatterData(TimePoint now,
   }
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
-      peer.announced = true;
-      memberCame(now, header.source);
+      rankEntered(now, header.source);
       mark(&peer.scatterInVain, scatter_.slots(), header.slot);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
@@ -86,8 +85,7 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kAccepted:
       break;
   }
-  peer.announced = true;  // data is as good as an announcement
-  memberCame(now, header.source);
+  rankEntered(now, header.source);  // data is as good as an announcement
   peer.scatter.received += bytes;
   peer.scatter.repaired += header.repair ? bytes : 0;
   if (peer.scatterInVain.size() > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transport_ubt/core/rank_groups.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -34,6 +35,7 @@ class OpRanks {
   }
   // REQUIRES isMember(rank).
   int placeOf(int rank) const {
+    UBT_REQUIRE(isMember(rank));
     return grouped() ? groups_->placeOf(rank) : rank;
   }
 

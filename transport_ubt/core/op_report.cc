@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "transport_ubt/core/op.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 namespace {
@@ -137,8 +138,8 @@ Duration Op::scatterSample() const {
     return scatterTook_;
   }
   return scatterEarly_
-             ? scatterProgress_.projected(scatterStart())
-             : std::max(bounds_.scatter, scatterClosed_ - scatterStart());
+             ? scatterProgress_.projected(clockStart_)
+             : std::max(bounds_.scatter, scatterClosed_ - clockStart_);
 }
 
 Duration Op::broadcastSample() const {
@@ -150,7 +151,7 @@ Duration Op::broadcastSample() const {
 
 Duration Op::scatterWouldTake() const {
   return scatterExpired_ && scatterProgress_.nearlyComplete()
-             ? scatterProgress_.projected(scatterStart())
+             ? scatterProgress_.projected(clockStart_)
              : Duration{0};
 }
 
@@ -166,6 +167,7 @@ Duration Op::broadcastWouldTake() const {
 }
 
 OpReport Op::leave(TimePoint now) {
+  UBT_REQUIRE(finished_ && !returned_);
   OpReport report;
   report.op = setup_.id;
   report.bounded = !bounds_.warmup;
@@ -173,7 +175,8 @@ OpReport Op::leave(TimePoint now) {
   report.scatterExpired = scatterExpired_;
   report.scatterEarly = scatterEarly_;
   report.elapsed = now - entry_;
-  report.hardBound = bounds_.end;
+  report.waited = std::max(std::min(clockStart_, now) - entry_, Duration{0});
+  report.limit = bounds_.end;
   if (!bounds_.warmup) {
     report.boundScatter = bounds_.scatter;
     report.boundBroadcast = bounds_.broadcast;

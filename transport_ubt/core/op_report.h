@@ -13,10 +13,9 @@ namespace ubt {
 
 // Which rule ended an op.
 enum class EndedBy : uint8_t {
-  kComplete,   // everything arrived
-  kBound,      // the broadcast stage's bound (repair none)
-  kHardBound,  // the hard bound (with repair)
-  kEarly,      // before its bound: hardly anything more was to come
+  kComplete,  // everything arrived
+  kBound,     // the broadcast stage's bound (repair none)
+  kEarly,     // before its bound: hardly anything more was to come
 };
 
 // Bytes of one stage between this rank and one peer:
@@ -42,11 +41,14 @@ struct OpReport {
   bool scatterExpired = false;   // the own shard closed at its bound ...
   bool scatterEarly = false;     // ... or, hardly anything to come, before it
   bool exchangeExpired = false;  // or without some group's sums
-  Duration elapsed{0};
-  Duration boundScatter{0};    // zero while warming up
-  Duration boundExchange{0};   // likewise, and where ranks form no groups
-  Duration boundBroadcast{0};  // likewise
-  Duration hardBound{0};       // the context's timeout while warming up
+  Duration elapsed{0};           // since entry, of which ...
+  Duration waited{0};            // ... until most were known to have, too
+  Duration boundScatter{0};      // zero while warming up
+  Duration boundExchange{0};     // likewise, and where ranks form no groups
+  Duration boundBroadcast{0};    // likewise
+  // By when it had to end: under repair none since it had waited; else since
+  // entry, and it would have thrown.
+  Duration limit{0};
 
   // By rank; the own entry is zero.
   std::vector<StageBytes> scatter;    // contributions to the own shard
@@ -74,8 +76,7 @@ struct OpReport {
   std::vector<Form> contributed;
   std::vector<Form> forms;
   // Elements of the own shard that were left zero, at every rank, for too much
-  // of it was missing (Options::zeroLoss). Where ranks form groups, of the own
-  // group's sum: that of the others takes its place.
+  // of it was missing (Options::zeroLoss). Zero where ranks form groups.
   uint64_t zeroedElements = 0;
   // Too much was missing: the result is zero, here and at every rank
   // (Options::skipLoss).

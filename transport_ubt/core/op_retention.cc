@@ -21,8 +21,8 @@ uint32_t Op::firstNeeded(bool byMembers) const {
   return first;
 }
 
-// Room to keep for others what they may still lack. If there is none, an op of
-// which every rank needs all stays here, where the bucket holds it.
+// For an op that began without. Once no rank lacks the first slots any more,
+// less is needed.
 bool Op::reserveRetained() {
   size_t bytes = 0;
   for (const bool byMembers : {true, false}) {
@@ -35,6 +35,16 @@ bool Op::reserveRetained() {
     retained_ = setup_.arena->reserve(bytes);
   }
   return bytes == 0 || retained_;
+}
+
+// What contributions need to become sums at all comes first. The call can wait
+// until no rank lacks the shard.
+bool Op::giveRoomBack() {
+  const bool any = !finished_ && retained_;
+  if (any) {
+    retained_.reset();
+  }
+  return any;
 }
 
 // The others may be held up for the same reason: they should know that this
@@ -51,7 +61,7 @@ void Op::tellProgress(TimePoint now) {
 
 uint32_t Op::dropEarly() {
   uint32_t slots = 0;
-  for (int rank = 0; repairsBroadcast() && rank < setup_.size; rank++) {
+  for (int rank = 0; needsEveryResult() && rank < setup_.size; rank++) {
     if (!ranks_.isMember(rank)) {
       continue;
     }

@@ -8,6 +8,12 @@
 #include "transport_ubt/core/op.h"
 
 namespace ubt {
+namespace {
+
+// What is not sent by this times all stages' bounds holds up no other op.
+constexpr int kOwesStages = 4;
+
+}  // namespace
 
 void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
   SendQueue& queue = peers_[peer].queue;
@@ -128,8 +134,14 @@ bool Op::hasGroupData() const {
   return groupPeers_ > 0 && groupNext_ < scatter_.closedOrder().size();
 }
 
+TimePoint Op::owesUntil() const {
+  const Duration stages =
+      bounds_.scatter + bounds_.exchange + bounds_.broadcast;
+  return entry_ + std::min(bounds_.limit, kOwesStages * stages);
+}
+
 bool Op::owesResults(TimePoint now) const {
-  if (!returned_ || !repairsBroadcast() || now >= owesUntil()) {
+  if (!returned_ || !needsEveryResult() || now >= owesUntil()) {
     return false;
   }
   for (int rank = 0; rank < setup_.size; rank++) {

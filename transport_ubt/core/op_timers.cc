@@ -39,7 +39,7 @@ TimePoint Op::scatterEarlyEnd() const {
 // left out by owners whose clocks the others have started.
 TimePoint Op::broadcastEarlyEnd() const {
   const Duration patience = bounds_.broadcastPatience;
-  if (!entered_ || finished_ || repairsBroadcast() || patience == Duration{0}) {
+  if (!entered_ || finished_ || needsEveryResult() || patience == Duration{0}) {
     return kNever;
   }
   const TimePoint end =
@@ -107,8 +107,7 @@ bool Op::excuse(TimePoint now) {
   scatterExcuse_ = now + missed - scatterDeadline_;
   scatterDeadline_ = now + missed;
   if (exchangeDeadline_ != kNever) {
-    exchangeDeadline_ =
-        scatterDeadline_ + (bounds_.exchangeEnd - bounds_.scatter);
+    exchangeDeadline_ = scatterDeadline_ + bounds_.exchange;
   }
   return true;
 }
@@ -187,28 +186,42 @@ void Op::sayAgain(TimePoint now) {
   }
 }
 
-// Who has not entered; only if all have, who has not delivered: they may lack
-// what they need for that themselves.
+// Ranks that have not entered, if the op waits for them. Else those that have
+// not delivered, who may lack what they need for that themselves. Else those
+// that still lack what this rank has no room to keep.
 std::string Op::missingRanks() {
   std::ostringstream absent;
   std::ostringstream slow;
+  std::ostringstream lacking;
   int firstAbsent = -1;
   int firstSlow = -1;
+  int firstLacking = -1;
+  const auto name = [](int rank, int* first) {
+    *first = *first < 0 ? rank : *first;
+    return " rank " + std::to_string(rank);
+  };
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank == setup_.rank) {
       continue;
     }
-    if (!peers_[rank].announced) {
-      absent << " rank " << rank << " never entered"
+    const Peer& peer = peers_[rank];
+    if (!peer.announced) {
+      absent << name(rank, &firstAbsent) << " never entered"
              << setup_.host->silence(rank) << ";";
-      firstAbsent = firstAbsent < 0 ? rank : firstAbsent;
     } else if (!received(rank).all() || owesContributions(rank)) {
-      slow << " rank " << rank << " did not deliver;";
-      firstSlow = firstSlow < 0 ? rank : firstSlow;
+      slow << name(rank, &firstSlow) << " did not deliver;";
+    } else if (takesSlots(rank) && peer.progress < scatter_.slots()) {
+      lacking << name(rank, &firstLacking)
+              << " still lacks this rank's results, for which "
+                 "GLOO_UBT_ARENA_BYTES leaves no room;";
     }
   }
-  culprit_ = firstAbsent < 0 ? firstSlow : firstAbsent;
-  return firstAbsent < 0 ? slow.str() : absent.str();
+  const bool anyAbsent =
+      firstAbsent >= 0 && (bounds_.warmup || !clockRuns() || firstSlow < 0);
+  culprit_ = anyAbsent        ? firstAbsent
+             : firstSlow >= 0 ? firstSlow
+                              : firstLacking;
+  return anyAbsent ? absent.str() : firstSlow >= 0 ? slow.str() : lacking.str();
 }
 
 void Op::failAtTimeout() {
@@ -218,38 +231,31 @@ void Op::failAtTimeout() {
              .count()
       << " ms, "
       << (bounds_.warmup ? "while warming up (exact):"
-                         : "waiting for every result, as GLOO_UBT_SKIP_LOSS "
-                           "asks for:")
+          : !clockRuns() ? "before more than half of the ranks had entered:"
+                         : "waiting for every result:")
       << missingRanks() << " check those ranks, or raise the context's timeout";
   fail(why.str());
 }
 
 void Op::expireScatter(TimePoint now) {
   scatterExpired_ = true;
-  scatter_.closeAll(setup_.options->zeroLoss);
+  // A group's sum is no result yet: it may be most of what the result holds.
+  scatter_.closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
   closeScatter(now);
 }
 
 // The call's own end has come.
 void Op::expire(TimePoint now) {
-  if (!bounds_.warmup && !scatter_.closed()) {
+  if (needsEveryResult() || !clockRuns()) {
+    failAtTimeout();
+    return;
+  }
+  if (!scatter_.closed()) {
     expireScatter(now);
   }
-  if (!needsEveryResult()) {
-    expireExchange(now);
-  }
-  if (!finished_ && needsEveryResult()) {
-    if (now < entry_ + bounds_.limit) {
-      endDeadline_ = entry_ + bounds_.limit;
-    } else if (isAllHere()) {
-      finish(EndedBy::kComplete);  // held up for others' sake
-    } else {
-      failAtTimeout();
-    }
-  }
-  if (!finished_ && !needsEveryResult()) {
-    finish(setup_.options->repair == RepairPolicy::kNone ? EndedBy::kBound
-                                                         : EndedBy::kHardBound);
+  expireExchange(now);
+  if (!finished_) {
+    finish(EndedBy::kBound);
   }
 }
 

@@ -13,11 +13,11 @@ namespace ubt {
 // What happens to slots that miss their bound (docs/semantics.md).
 enum class RepairPolicy : uint8_t {
   kNone = 0,       // the stage ends at its bound (the paper)
-  kBroadcast = 1,  // missing results are asked for until the hard bound
-  kBoth = 2,       // contributions too
+  kBroadcast = 1,  // missing results are asked for until all have come
+  kBoth = 2,       // contributions too, until the scatter stage's end
 };
 
-// What stands in for a result that never came.
+// What stands in for a result that never came (repair none).
 enum class Fill : uint8_t {
   kLocal = 0,  // ranks x the own contribution
   kZero = 1,
@@ -70,14 +70,16 @@ struct Options {
   // Whether that heeds the marks of each sender's last slots; else its pace
   // alone.
   bool marks = true;
-  // Hard bound = this times (scatter bound + broadcast bound).
-  uint32_t hardBoundFactor = 4;
-
   // A call that lacks more than this share of its (contributor, element) pairs
   // is skipped: zeros, at every rank or at none. For that no rank ends without
-  // every result: it waits for them up to its timeout, and then throws. Zero:
-  // nothing is skipped.
+  // every result, whatever the repair policy. Zero: nothing is skipped.
   double skipLoss = 0;
+
+  // Whether a call waits for every result, up to its timeout, and then throws;
+  // calls of warm-up ops always do. Otherwise missing results are filled in.
+  bool needsEveryResult() const {
+    return repair != RepairPolicy::kNone || skipLoss > 0;
+  }
 
   // An owner that lacks more than this share of its shard's (contributor,
   // element) pairs when the bound comes sends zeros for what is incomplete.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 namespace {
@@ -158,7 +159,7 @@ void PeerLink::dataOut(PacketHeader header,
                        size_t bytes,
                        OutPacket* out) {
   header.type = PacketType::kData;
-  header.number = send.take();
+  header.number = send.take();  // which checks that one is available
   out->headBytes = PacketHeader::kBytes;
   if (setup_.auth == AuthMode::kAead) {
     if (out->sealed.size() < bytes + kSealBytes) {

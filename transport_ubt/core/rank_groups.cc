@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
 RankGroups::RankGroups(std::vector<int> group)
     : group_(std::move(group)), place_(group_.size()) {
+  UBT_REQUIRE(!group_.empty());
   for (size_t rank = 0; rank < group_.size(); rank++) {
     const size_t number = group_[rank];
     members_.resize(std::max(members_.size(), number + 1));
@@ -24,6 +27,7 @@ RankGroups RankGroups::single(int ranks) {
 }
 
 RankGroups RankGroups::equal(int ranks, int groups) {
+  UBT_REQUIRE(groups > 0 && ranks % groups == 0);
   std::vector<int> group(ranks);
   for (int rank = 0; rank < ranks; rank++) {
     group[rank] = rank / (ranks / groups);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
 // The groups of a hierarchical transpose, and who reduces which shard there.
@@ -18,7 +20,11 @@ namespace ubt {
 class RankGroups {
  public:
   struct Shards {
-    size_t count() const { return end - first; }  // REQUIRES first <= end
+    // REQUIRES first <= end.
+    size_t count() const {
+      UBT_REQUIRE(first <= end);
+      return end - first;
+    }
 
     int first;
     int end;

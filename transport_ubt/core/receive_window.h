@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -39,7 +40,9 @@ class ReceiveWindow {
         bytesMax_(bytesMax),
         adapts_(adapts),
         bytes_(bytesMin),
-        home_(bytesMin) {}
+        home_(bytesMin) {
+    UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
+  }
 
   // What a window of at most `bytesMax` begins with; both sides compute it.
   static uint64_t startOf(uint64_t bytesMax, int senders, size_t slotBytes) {

@@ -8,6 +8,7 @@
 
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/deadlines.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -16,7 +17,9 @@ namespace ubt {
 class Retries {
  public:
   // REQUIRES ranks > 0.
-  explicit Retries(int ranks) : ranks_(ranks), at_(ranks) {}
+  explicit Retries(int ranks) : ranks_(ranks), at_(ranks) {
+    UBT_REQUIRE(ranks > 0);
+  }
 
   // What one allocates at most.
   static size_t bytesFor(int ranks) {

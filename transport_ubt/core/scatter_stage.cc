@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
 ScatterStage::ScatterStage(const ShardLayout& layout, const Setup& setup)
@@ -61,6 +63,8 @@ ScatterStage::Outcome ScatterStage::add(int source,
                                         uint32_t index,
                                         Form form,
                                         const std::byte* payload) {
+  UBT_REQUIRE(source >= 0 && source < setup_.size && source != setup_.rank);
+  UBT_REQUIRE(index < slots());
   Slot& slot = slots_[index];
   if (contributed_[source].test(index)) {
     return Outcome::kDuplicate;
@@ -328,6 +332,7 @@ void ScatterStage::closeAll(double zeroLoss) {
 }
 
 uint32_t ScatterStage::leave(uint32_t firstNeeded, ArenaBuffer* room) {
+  UBT_REQUIRE(closed());
   uint32_t dropped = 0;
   for (uint32_t index = firstNeeded; index < slots(); index++) {
     Slot& slot = slots_[index];
@@ -345,6 +350,7 @@ uint32_t ScatterStage::leave(uint32_t firstNeeded, ArenaBuffer* room) {
 }
 
 const std::byte* ScatterStage::value(uint32_t index) const {
+  UBT_REQUIRE(isClosed(index));
   return shard_ != nullptr ? shard_ + layout_.slotOffset(index)
                            : slots_[index].memory.data();
 }

@@ -11,6 +11,7 @@
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/reduction.h"
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/core/shard_layout.h"
 
 namespace ubt {
@@ -84,7 +85,7 @@ class ScatterStage {
   // Slots in the order in which they closed: the order to broadcast them in.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
-  // What the values of closed slots are. REQUIRES a closed slot.
+  // What the values of closed slots are; of no meaning before any is.
   Form form() const { return form_; }
   uint16_t contributors(uint32_t slot) const {
     const int others = others_.empty() ? 0 : others_[slot].contributors;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/bit_set.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -63,7 +64,7 @@ class SendQueue {
       repeat(&scatterAgain_, scatterSlots_, slot);
     }
   }
-  // REQUIRES that the slot has been sent before.
+  // The slot has been sent before.
   void repeatBroadcast(uint32_t slot) {
     repeat(&broadcastAgain_, broadcastSlots_, slot);
   }

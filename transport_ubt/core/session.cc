@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 namespace {
 
@@ -54,7 +56,11 @@ Session::Session(const Setup& setup, SharedState* shared)
                SizeClasses(setup_.options, setup.size)},
       transform_(setup.options.hadamard),
       halt_(setup.options.haltLoss),
-      lead_(setup.options.leadOps, setup.options.leadBytes) {
+      lead_(setup.options.leadOps, setup.options.leadBytes),
+      leftAt_(setup.size) {
+  UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);
+  UBT_REQUIRE(setup.keys.size() == static_cast<size_t>(setup.size));
+  UBT_REQUIRE(setup.windowBytes.size() == static_cast<size_t>(setup.size));
   shared->window.start(
       ReceiveWindow::startOf(
           setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax),
@@ -132,13 +138,18 @@ void Session::sendLeave() {
   left_ = true;
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
-      ControlRecord leave;
-      leave.type = ControlType::kLeave;
-      leave.slot = culprit_ < 0 ? ControlRecord::kNobody
-                                : static_cast<uint32_t>(culprit_);
-      control(peer, leave, true);
+      sayLeave(peer);
     }
   }
+}
+
+void Session::sayLeave(int peer) {
+  ControlRecord leave;
+  leave.type = ControlType::kLeave;
+  leave.slot =
+      culprit_ < 0 ? ControlRecord::kNobody : static_cast<uint32_t>(culprit_);
+  control(peer, leave, true);
+  leftAt_[peer] = lastNow_;
 }
 
 // Ops ------------------------------------------------------------------------
@@ -164,6 +175,7 @@ Op* Session::start(TimePoint now,
                    const OpShape& shape,
                    int announcer,
                    ArenaBuffer room) {
+  UBT_REQUIRE(find(id) == nullptr);
   Op::Setup setup;
   setup.id = id;
   setup.shape = shape;
@@ -177,11 +189,8 @@ Op* Session::start(TimePoint now,
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
   setup.host = this;
-  auto begun =
-      std::make_unique<Op>(setup,
-                           boundsFor(now, shape, setup_.options.timeout),
-                           now,
-                           std::move(room));
+  auto begun = std::make_unique<Op>(
+      setup, boundsFor(now, shape, setup_.options.timeout), std::move(room));
   Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
@@ -269,11 +278,16 @@ std::string Session::silence(int peer) const {
 
 bool Session::makeRoom() {
   uint64_t dropped = 0;
+  bool any = false;
   for (auto& [id, op] : ops_) {
-    dropped += op->entered() ? 0 : op->dropEarly();
+    if (op->entered()) {
+      any = op->giveRoomBack() || any;
+    } else {
+      dropped += op->dropEarly();
+    }
   }
   shared_->counters.add(Counter::kDroppedEarly, dropped);
-  return dropped > 0;
+  return any || dropped > 0;
 }
 
 }  // namespace ubt

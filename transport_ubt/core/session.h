@@ -83,11 +83,12 @@ class Session : private OpHost {
   // Callers ------------------------------------------------------------------
 
   // Begins an allreduce over `bucket`, in place, under a tag of shape.space; if
-  // the lead is used up, once it is not (Lead); and after results that are owed
-  // (Op::owesResults), for half of `timeout` at most. The op reads and writes
-  // the bucket until leave(). The wait, and the call while warming up, end
-  // `timeout` from now (zero: the options'); whoever waits for lead in vain
-  // gives the session up. REQUIRES failure().empty(), takes(shape).
+  // the lead is used up, once it is not (Lead); if the arena has no room to
+  // keep the own shard, once it has; and after results that are owed
+  // (Op::owesResults), for a moment. The op reads and writes the bucket until
+  // leave(). The wait and the call end `timeout` from now (zero: the options');
+  // a call that ends without its result fails the session, here and, as they
+  // are told, at the other ranks. REQUIRES failure().empty(), takes(shape).
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
@@ -106,6 +107,9 @@ class Session : private OpHost {
   // Why no op can begin any more; empty if one can. What has begun ends
   // by its bound if the job was halted (Halt), and fails if a rank is gone.
   const std::string& failure() const { return failure_; }
+  // A caller has been told why it gets no result: so are the other ranks, whose
+  // calls fail as well. REQUIRES a failure.
+  void refused();
 
   // Whether some peer may still need something of this session. Nobody does
   // once it was told that this rank leaves.
@@ -138,11 +142,14 @@ class Session : private OpHost {
     std::byte* bucket = nullptr;
     TimePoint heldUntil{};  // at most, by results that are owed
     TimePoint until{};
+    bool lacksRoom = false;  // and nothing else
   };
 
-  // The rank that holds up the lead has not moved for a whole timeout: no op
-  // can begin any more, and the others are told that this rank leaves.
-  void giveUp();
+  // No op can begin any more, calls that lack something fail, and the others
+  // are told that this rank leaves because of the culprit.
+  void fail(const std::string& why);
+  // The rank that holds up the lead has not moved for a whole timeout.
+  void giveUp(const Call& call);
 
   // OpHost
   void control(int peer, const ControlRecord& record, bool urgent) override;
@@ -153,13 +160,15 @@ class Session : private OpHost {
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
   bool mayBegin(const OpId& id, const Call& call) const;
+  bool tryBegin(const OpId& id, Call* call);
+  ArenaBuffer reserveKept(const OpShape& shape);
   // Whether others wait for results that this rank has still to send, for whose
   // sake it begins no op.
   bool owesResults() const;
   // When a call that waits may begin its op, as far as that is a matter of
   // time, or of results that have gone out.
   TimePoint mayBeginAt() const;
-  void begin(const OpId& id, const Call& call);
+  void begin(const OpId& id, const Call& call, ArenaBuffer room);
   void admit();
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
@@ -199,6 +208,7 @@ class Session : private OpHost {
   void forgetIfDone(const OpId& id);
   void updateActivity();
   void peerLeft(int peer, uint32_t because);
+  void sayLeave(int peer);
 
   Counter newDataIn(TimePoint now,
                     const PacketHeader& header,
@@ -258,7 +268,11 @@ class Session : private OpHost {
   Halt halt_;
   Lead lead_;
   std::map<OpId, Call> waiting_;
-  bool left_ = false;  // and said so
+  // When to look again whether the arena has room for the shard of one; others
+  // use it as well.
+  TimePoint roomRetry_ = kNever;
+  bool left_ = false;  // and said so; by rank, when:
+  std::vector<TimePoint> leftAt_;
   bool active_ = false;
   int sendTurn_ = 0;           // the peer whose turn it is
   size_t sendBurstBytes_ = 0;  // what it has sent in this turn

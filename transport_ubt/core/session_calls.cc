@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/core/session.h"
 
 namespace ubt {
@@ -11,6 +12,9 @@ namespace {
 
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
+// A call waits no longer for results that are owed.
+constexpr Duration kHeldMax = std::chrono::seconds(1);
+constexpr Duration kRoomRetry = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -23,28 +27,41 @@ int Session::lagging() const {
   return -1;
 }
 
-void Session::giveUp() {
+void Session::fail(const std::string& why) {
   if (!failure_.empty()) {
     return;
   }
-  const int rank = lagging();
-  if (rank < 0) {  // nobody, by now: nobody looked here when it could begin
-    culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-    failure_ = "rank " + std::to_string(setup_.rank) +
-               " had an allreduce wait for its whole timeout, and does so no "
-               "longer for any other rank: was its process stopped?";
-  } else {
-    culprit_ = culprit_ < 0 ? rank : culprit_;
-    failure_ = "rank " + std::to_string(rank) +
-               " has not finished an allreduce that ended here, and did not "
-               "within the timeout (no more than " +
-               lead_.limit() + " may be ahead of it); is it stuck or stopped?" +
-               silence(rank);
-  }
+  failure_ = why;
   for (auto& [id, op] : ops_) {
     op->giveUp(failure_);
   }
   sendLeave();
+}
+
+void Session::refused() {
+  UBT_REQUIRE(!failure_.empty());
+  if (!left_) {
+    sendLeave();
+  }
+}
+
+void Session::giveUp(const Call& call) {
+  const int rank = lagging();
+  if (rank < 0) {  // nobody, by now: nobody looked here when it could begin
+    culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+    fail("rank " + std::to_string(setup_.rank) +
+         " had an allreduce wait for its whole timeout, and does so no longer "
+         "for any other rank: was its process stopped?");
+    return;
+  }
+  culprit_ = culprit_ < 0 ? rank : culprit_;
+  fail("rank " + std::to_string(rank) +
+       " has not finished an allreduce that ended here, and did not within "
+       "the timeout (" +
+       (call.lacksRoom
+            ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
+            : "no more than " + lead_.limit() + " may be ahead of it") +
+       "); is it stuck or stopped?" + silence(rank));
 }
 
 bool Session::takes(const OpShape& shape) const {
@@ -60,13 +77,13 @@ OpId Session::enter(TimePoint now,
                     const OpShape& shape,
                     std::byte* bucket,
                     Duration timeout) {
+  UBT_REQUIRE(failure_.empty() && takes(shape));
   lastNow_ = now;
   const OpId id{tag, tagsOf(shape.space).use(tag), shape.space};
   timeout = timeout > Duration{0} ? timeout : setup_.options.timeout;
-  const Call call{shape, bucket, now + timeout / 2, now + timeout};
-  if (mayBegin(id, call)) {
-    begin(id, call);
-  } else {
+  Call call{
+      shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
+  if (!tryBegin(id, &call)) {
     waiting_.emplace(id, call);
   }
   return id;
@@ -95,7 +112,7 @@ TimePoint Session::mayBeginAt() const {
   }
   for (const auto& [id, call] : waiting_) {
     if (mayBegin(id, call)) {
-      return lastNow_;
+      at = std::min(at, call.lacksRoom ? roomRetry_ : lastNow_);
     }
     if (lastNow_ < call.heldUntil) {
       at = std::min(at, call.heldUntil);
@@ -107,7 +124,32 @@ TimePoint Session::mayBeginAt() const {
   return at;
 }
 
-void Session::begin(const OpId& id, const Call& call) {
+ArenaBuffer Session::reserveKept(const OpShape& shape) {
+  const OpRanks ranks = ranksOf(shape.hierarchical());
+  return shared_->arena.reserve(Op::keptBytes(
+      ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
+}
+
+// Begins the op unless it has to wait. Without room for its shard it waits for
+// others to finish what they lag behind with, as it does for lead; but not if
+// they wait for this op, nor if they lag behind with nothing.
+bool Session::tryBegin(const OpId& id, Call* call) {
+  if (!mayBegin(id, *call)) {
+    return false;
+  }
+  ArenaBuffer room = reserveKept(call->shape);
+  const bool awaited = find(id) != nullptr;
+  call->lacksRoom =
+      !room && !awaited && lead_.any() && setup_.options.needsEveryResult();
+  if (call->lacksRoom) {
+    roomRetry_ = lastNow_ + kRoomRetry;
+    return false;
+  }
+  begin(id, *call, std::move(room));
+  return true;
+}
+
+void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
   Op* op = find(id);
   if (op == nullptr) {
     op = start(lastNow_, id, call.shape, setup_.rank, {});
@@ -123,7 +165,8 @@ void Session::begin(const OpId& id, const Call& call) {
   op->enter(lastNow_,
             call.bucket,
             contributionForm(),
-            boundsFor(lastNow_, call.shape, call.until - lastNow_));
+            boundsFor(lastNow_, call.shape, call.until - lastNow_),
+            std::move(room));
   updateActivity();
   multicast_.seek(lastNow_);
   // Ranks begin an op at about the same time. Each serves its neighbour first,
@@ -136,11 +179,11 @@ void Session::begin(const OpId& id, const Call& call) {
 void Session::admit() {
   for (auto next = waiting_.begin();
        next != waiting_.end() && failure_.empty();) {
-    const auto [id, call] = *next;
+    const OpId id = next->first;
+    Call& call = next->second;
     ++next;
-    if (lastNow_ < call.until && mayBegin(id, call)) {
+    if (lastNow_ < call.until && tryBegin(id, &call)) {
       waiting_.erase(id);
-      begin(id, call);
     }
   }
 }
@@ -150,12 +193,15 @@ bool Session::finished(const OpId& id) const {
 }
 
 const std::string& Session::failure(const OpId& id) const {
+  UBT_REQUIRE(finished(id));
   return waiting_.count(id) > 0 ? failure_ : find(id)->failure();
 }
 
 OpReport Session::leave(TimePoint now, const OpId& id) {
+  UBT_REQUIRE(finished(id));
   lastNow_ = now;
   if (waiting_.erase(id) > 0) {
+    refused();
     return {};
   }
   Op* const op = find(id);
@@ -163,6 +209,8 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
   if (!op->failure().empty()) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+    fail(op->failure());
+    refused();
     ops_.erase(id);
   } else {
     learnFrom(*op, report);

@@ -112,6 +112,9 @@ Counter Session::controlIn(TimePoint now,
     shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
     peers_[peer].peerWish = header.form;
   }
+  if (left_ && now - leftAt_[peer] >= retryAfter(peer)) {
+    sayLeave(peer);  // it goes on, so it has not heard
+  }
   // What stands behind a leave is of nobody any more.
   while (cursor.left() > 0 && !peers_[peer].closed()) {
     ControlRecord record;

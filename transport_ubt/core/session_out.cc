@@ -176,7 +176,7 @@ void Session::deadlinePassed(TimePoint now) {
   admit();
   for (const auto& [id, call] : waiting_) {
     if (now >= call.until) {
-      giveUp();
+      giveUp(call);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt {
 
@@ -21,6 +22,7 @@ class ShardLayout {
   // REQUIRES ranks > 0, slotBytesMax a positive multiple of kSlotStep.
   ShardLayout(const OpShape& shape, int ranks, size_t slotBytesMax)
       : bytes_(shape.bytes()), elementSize_(elementSize(shape.type)) {
+    UBT_REQUIRE(ranks > 0 && slotBytesMax > 0 && slotBytesMax % kSlotStep == 0);
     const size_t even = (bytes_ + ranks - 1) / ranks;
     shardBytes_ = roundUp(even, kShardStep);
     const size_t slots = (shardBytes_ + slotBytesMax - 1) / slotBytesMax;

@@ -3,7 +3,16 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
+namespace {
+
+// With repair `both` the scatter stage has this times all stages' bounds.
+constexpr int kBothFactor = 2;
+
+}  // namespace
+
 uint32_t SizeClasses::of(uint64_t bytes) {
   uint32_t log = 0;
   while (bytes >>= 1) {
@@ -89,25 +98,21 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
           std::max(sizes.broadcastEarly.patience(), unrest.lateness);
     }
   }
-  const Duration all = bounds.scatter + bounds.exchange + bounds.broadcast;
-  bounds.end = options_.repair == RepairPolicy::kNone
-                   ? all
-                   : all * options_.hardBoundFactor;
-  if (bounds.end > limit) {
-    const Duration most = limit / (shape.hierarchical() ? 3 : 2);
-    bounds.end = limit;
-    bounds.scatter = std::min(bounds.scatter, most);
-    bounds.exchange = std::min(bounds.exchange, most);
-    bounds.broadcast = std::min(bounds.broadcast, most);
-  }
-  // What is left is for the results.
-  bounds.exchangeEnd = bounds.end - bounds.broadcast;
   if (options_.repair == RepairPolicy::kBoth) {
-    // Contributions are asked for as well, for half of the hard bound; the
-    // other half is for the results.
-    bounds.scatter = bounds.end / 2;
-    bounds.exchangeEnd = std::max(bounds.exchangeEnd, bounds.end / 4 * 3);
+    // Lost contributions are asked for meanwhile.
+    bounds.scatter =
+        kBothFactor * (bounds.scatter + bounds.exchange + bounds.broadcast);
   }
+  // A stage leaves the others their share of the timeout.
+  const Duration most = limit / (shape.hierarchical() ? 3 : 2);
+  bounds.scatter = std::min(bounds.scatter, most);
+  bounds.exchange = std::min(bounds.exchange, most);
+  bounds.broadcast = std::min(bounds.broadcast, most);
+  bounds.end =
+      options_.needsEveryResult()
+          ? limit
+          : std::min(limit,
+                     bounds.scatter + bounds.exchange + bounds.broadcast);
   return bounds;
 }
 
@@ -136,6 +141,7 @@ SizeClasses::Sample SizeClasses::returned(int rank, const Op& op) {
 }
 
 void SizeClasses::sample(int rank, uint32_t sizeClass, const Sample& sample) {
+  UBT_REQUIRE(sizeClass < kClasses);
   Learned& sizes = classOf(sizeClass);
   if (sample.scatter > Duration{0}) {
     sizes.scatterEarly.sample(rank, sample.scatter);

@@ -169,6 +169,7 @@ bool Driver::allreduce(Session* session,
   Call call(this);
   if (!session->failure().empty()) {
     failure->what = session->failure();
+    session->refused();
     return false;
   }
   const OpId id = session->enter(steadyNow(), tag, shape, bucket, timeout);

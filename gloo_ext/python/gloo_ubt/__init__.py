@@ -44,8 +44,8 @@ def stats() -> Dict[str, Any]:
     replicas differ, whether made good since or not), p50_us and p99_us
     (microseconds, of the last 4,096).
 
-    bounds, by size (from bytes_from to under its double): scatter_us,
-    broadcast_us and hard_us. peers, a dict for each other process: rank (in the
+    bounds, by size (from bytes_from to under its double): scatter_us
+    and broadcast_us. peers, a dict for each other process: rank (in the
     largest group that both are in), address, and expected_bytes, absent_bytes,
     late_bytes, lost_bytes, refused_bytes and repaired_bytes.
 

@@ -112,8 +112,12 @@ TEST_F(HierarchicalOp, WhoBringsAPlainShapeDisagrees) {
 // its group's sum across, and the result to its member, which it says lacks
 // what the other group did not send.
 TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
-  rank_.say(1, {ControlRecord::announce(kOp, shape())});
-  rank_.say(2, {ControlRecord::announce(kOp, shape())});
+  OneRank::Setup none = setup();
+  none.options.repair = RepairPolicy::kNone;
+  OneRank rank_(none);
+  for (const int rank : {1, 2, 3}) {
+    rank_.say(rank, {ControlRecord::announce(kOp, shape())});
+  }
   for (const uint32_t slot : {0, 1}) {
     PacketHeader contribution = header(Stage::kScatter);
     contribution.slot = slot;
@@ -153,20 +157,25 @@ TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
   EXPECT_EQ(to, (std::vector<int>{1, 1, 2, 2}));
 }
 
-// When the owner's scatter stage ends whose group gave its first news after
-// `late`, of an op that another group began: then its sum goes across.
-Duration scatterEndsAfter(OneRank* rank, Duration late) {
+// When the scatter stage ends of an owner that has heard of `early` ranks at
+// once, and of `late` after that time: then its group's sum goes across.
+Duration scatterEndsAfter(OneRank* rank,
+                          const std::vector<int>& early,
+                          int late,
+                          Duration after) {
   const TimePoint start = rank->now;
   OpShape shape = floats(kElements);
   shape.fingerprint |= OpShape::kHierarchical;
-  rank->say(2, {ControlRecord::announce(kOp, shape)});
+  for (const int peer : early) {
+    rank->say(peer, {ControlRecord::announce(kOp, shape)});
+  }
   bool told = false;
   for (Duration passed{0}; passed < std::chrono::milliseconds(100);
        passed += std::chrono::milliseconds(1)) {
     rank->now = start + passed;
-    if (!told && passed >= late) {
+    if (!told && passed >= after) {
       told = true;
-      rank->say(1, {ControlRecord::announce(kOp, shape)});
+      rank->say(late, {ControlRecord::announce(kOp, shape)});
     }
     if (rank->endpoint().nextDeadline() <= rank->now) {
       rank->endpoint().deadlinePassed(rank->now);
@@ -182,16 +191,29 @@ Duration scatterEndsAfter(OneRank* rank, Duration late) {
   return Duration{0};
 }
 
-// By hand: 10 ms.
-TEST_F(HierarchicalOp, AnOwnersClockIsItsGroups) {
+// By hand: 10 ms. Most of four ranks are three, of whatever groups.
+TEST_F(HierarchicalOp, TheClockStartsWhenMostRanksHaveEntered) {
   using std::chrono::milliseconds;
-  EXPECT_EQ(scatterEndsAfter(&rank_, milliseconds(0)), milliseconds(10));
-  OneRank late(setup());
-  EXPECT_EQ(scatterEndsAfter(&late, milliseconds(4)), milliseconds(14));
-  OneRank later(setup());
-  EXPECT_EQ(scatterEndsAfter(&later, milliseconds(15)), milliseconds(20));
+  EXPECT_EQ(scatterEndsAfter(&rank_, {2, 3}, 1, milliseconds(0)),
+            milliseconds(10));
+  for (const int wait : {4, 15, 80}) {
+    OneRank late(setup());
+    EXPECT_EQ(scatterEndsAfter(&late, {2, 3}, 1, milliseconds(wait)),
+              milliseconds(wait + 10));
+  }
   OneRank never(setup());
-  EXPECT_EQ(scatterEndsAfter(&never, milliseconds(90)), milliseconds(20));
+  EXPECT_EQ(scatterEndsAfter(&never, {2, 3}, 1, milliseconds(99)), Duration{0});
+}
+
+// Then its owners send sums that nobody has contributed to.
+TEST_F(HierarchicalOp, AGroupOfWhichNobodyComesHoldsUpNoOther) {
+  OneRank::Setup three = setup();
+  three.size = 6;
+  three.groups = 3;
+  OneRank rank(three);
+  EXPECT_EQ(
+      scatterEndsAfter(&rank, {2, 3, 4}, 5, std::chrono::milliseconds(0)),
+      std::chrono::milliseconds(10));
 }
 
 // Hosts with unlike numbers of ranks: all of them are one group.

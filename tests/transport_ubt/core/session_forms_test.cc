@@ -23,11 +23,13 @@ class SessionForms : public ::testing::Test {
   static OneRank::Setup setup() {
     OneRank::Setup setup;
     setup.options.hadamard = Hadamard::kAlways;
+    setup.options.repair = RepairPolicy::kNone;
     return setup;
   }
   void enter() {
-    rank_.say(1, {});
-    rank_.session().enter(rank_.now, 0, floats(2 * kShard), bytesOf(bucket_));
+    const OpShape shape = floats(2 * kShard);
+    rank_.say(1, {ControlRecord::announce({0, 0}, shape)});
+    rank_.session().enter(rank_.now, 0, shape, bytesOf(bucket_));
   }
   // Whether it holds ones there, as the caller brought them.
   bool untouched(int shard) const {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// UBT_REQUIRE(condition) checks what a header REQUIRES of its caller. A breach
+// is a bug of this project: it prints the place and ends the process. Checked
+// where UBT_CHECKS is defined: in //transport_ubt/core:checked, which the
+// simulator, the core's tests and the fuzzers run, and under sanitizers.
+// Elsewhere the condition is compiled and not evaluated.
+#ifdef UBT_CHECKS
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace ubt {
+
+[[noreturn]] inline void requirementFailed(const char* condition,
+                                           const char* file,
+                                           int line) {
+  std::fprintf(stderr, "%s:%d: REQUIRES %s\n", file, line, condition);
+  std::abort();
+}
+
+}  // namespace ubt
+
+#define UBT_REQUIRE(condition) \
+  ((condition) ? void()        \
+               : ::ubt::requirementFailed(#condition, __FILE__, __LINE__))
+#else
+#define UBT_REQUIRE(condition) static_cast<void>(sizeof(!(condition)))
+#endif
