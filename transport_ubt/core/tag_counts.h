@@ -4,38 +4,58 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <map>
+#include <vector>
 
 namespace ubt {
 
-// How often each tag was used, for ever, in little memory: neighbouring tags
-// used equally often share an entry. Gloo's own programs use one tag over and
-// over; PyTorch's tags count up and never repeat, but other collectives take
-// some of them. Where such gaps make many entries, the lower half of them is
-// joined across its gaps.
+// How often each tag was used, in bounded memory.
+//
+// Promise: a count is exact, or use() may not be called (knows()). All ranks
+// use each tag equally often, but their threads mix the tags in another order
+// on each rank. A count that depended on that order would give one op two
+// names, and its ranks would wait for each other.
+//
+// Neighbouring tags that were used equally often share an entry. So a tag that
+// is used over and over is one entry, and tags that count up are one entry as
+// long as there are no gaps. Each gap, and each scattered tag, costs one more
+// entry of 16 bytes. With more than `entriesMax` entries the counts of the
+// lower half of the tags are given up. First only tags that were used once lose
+// their counts; if that does not free enough, all tags of that half do.
+// PyTorch's tags count up and are used once, so it never meets a lost count.
+// A program that uses such a tag again gets an error (Session::enter).
 class TagCounts {
  public:
-  // With more entries than this, gaps are given up.
-  static constexpr size_t kEntriesMax = 4096;
+  static constexpr size_t kEntriesMax = 1 << 20;
 
-  // How often `tag` was used so far. Of a tag in a gap that was given up, which
-  // was never used, as often as its neighbours: ranks that have not all given
-  // it up would disagree on its first use, thousands of newer tags later.
-  uint32_t used(uint32_t tag) const {
-    const auto range = find(tag);
-    return range == ranges_.end() ? 0 : range->second.count;
+  // REQUIRES entriesMax >= 8.
+  explicit TagCounts(size_t entriesMax = kEntriesMax)
+      : entriesMax_(entriesMax) {}
+
+  // Whether it is known how often this tag was used.
+  bool knows(uint32_t tag) const {
+    const size_t at = rangeOf(tag);
+    return at == ranges_.size() || ranges_[at].exact;
   }
 
-  // Uses the tag once more; returns how often it was used before.
+  // How often `tag` was used so far. If that is not known: at least as often.
+  uint32_t used(uint32_t tag) const {
+    const size_t at = rangeOf(tag);
+    return at == ranges_.size() ? 0 : ranges_[at].count;
+  }
+
+  // Uses the tag once more; returns how often it was used before. Only the
+  // allocation of memory can throw, and then nothing has changed.
+  // REQUIRES knows(tag).
   uint32_t use(uint32_t tag) {
-    const uint32_t before = used(tag);
-    isolate(tag);
-    ranges_[tag] = Range{tag, before + 1};
-    joinNeighbours(tag);
-    if (ranges_.size() > most_) {
-      joinLowerHalf();
-      most_ = std::max(kEntriesMax, ranges_.size() + kEntriesMax / 4);
+    makeRoom();
+    size_t at = rangeOf(tag);
+    const uint32_t before = at == ranges_.size() ? 0 : ranges_[at].count;
+    at = isolate(tag, at);
+    ranges_[at].count = before + 1;
+    ranges_[at].exact = true;
+    joinNeighbours(at);
+    if (ranges_.size() > entriesMax_) {
+      giveUpLowerHalf();
     }
     return before;
   }
@@ -45,72 +65,109 @@ class TagCounts {
 
  private:
   struct Range {
+    uint32_t first = 0;
     uint32_t last = 0;  // inclusive
     uint32_t count = 0;
+    bool exact = true;  // false: the most of any tag in it
   };
-  using Ranges = std::map<uint32_t, Range>;  // by first tag
 
-  Ranges::const_iterator find(uint32_t tag) const {
-    auto after = ranges_.upper_bound(tag);
-    if (after == ranges_.begin()) {
-      return ranges_.end();
-    }
-    --after;
-    return after->second.last >= tag ? after : ranges_.end();
+  // The first range that begins after the tag.
+  size_t after(uint32_t tag) const {
+    return std::upper_bound(ranges_.begin(),
+                            ranges_.end(),
+                            tag,
+                            [](uint32_t value, const Range& range) {
+                              return value < range.first;
+                            }) -
+           ranges_.begin();
   }
 
-  // Splits the range around `tag` so that no range holds it.
-  void isolate(uint32_t tag) {
-    const auto found = find(tag);
-    if (found == ranges_.end()) {
-      return;
-    }
-    const uint32_t first = found->first;
-    const Range range = found->second;
-    ranges_.erase(found);
-    if (first < tag) {
-      ranges_[first] = Range{tag - 1, range.count};
-    }
-    if (tag < range.last) {
-      ranges_[tag + 1] = Range{range.last, range.count};
-    }
+  // The range that holds the tag; ranges_.size(): none does.
+  size_t rangeOf(uint32_t tag) const {
+    const size_t next = after(tag);
+    return next > 0 && ranges_[next - 1].last >= tag ? next - 1
+                                                     : ranges_.size();
   }
 
-  void joinNeighbours(uint32_t tag) {
-    auto here = ranges_.find(tag);
-    if (here != ranges_.begin()) {
-      const auto before = std::prev(here);
-      if (before->second.last + uint64_t{1} == tag &&
-          before->second.count == here->second.count) {
-        before->second.last = here->second.last;
-        ranges_.erase(here);
-        here = before;
-      }
-    }
-    const auto after = std::next(here);
-    if (after != ranges_.end() &&
-        here->second.last + uint64_t{1} == after->first &&
-        here->second.count == after->second.count) {
-      here->second.last = after->second.last;
-      ranges_.erase(after);
+  // For the two entries that one use may add.
+  void makeRoom() {
+    constexpr size_t kFirst = 16;
+    if (ranges_.capacity() < ranges_.size() + 2) {
+      ranges_.reserve(
+          std::max(kFirst, std::min(2 * ranges_.capacity(), entriesMax_ + 3)));
     }
   }
 
-  void joinLowerHalf() {
-    auto here = ranges_.begin();
-    for (size_t left = ranges_.size() / 2; left > 0; left--) {
-      const auto after = std::next(here);
-      if (after->second.count == here->second.count) {
-        here->second.last = after->second.last;
-        ranges_.erase(after);
+  void insert(size_t at, const Range& range) {
+    ranges_.insert(ranges_.begin() + static_cast<std::ptrdiff_t>(at), range);
+  }
+  void erase(size_t at) {
+    ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  // Makes a range of the tag alone, out of the one at `at` if there is one.
+  // Returns where it is.
+  size_t isolate(uint32_t tag, size_t at) {
+    if (at == ranges_.size()) {
+      at = after(tag);
+      insert(at, Range{tag, tag});
+      return at;
+    }
+    Range whole = ranges_[at];
+    if (tag < whole.last) {
+      Range rest = whole;
+      rest.first = tag + 1;
+      insert(at + 1, rest);
+    }
+    ranges_[at].last = tag;
+    if (whole.first < tag) {
+      ranges_[at].last = tag - 1;
+      insert(++at, Range{tag, tag});
+    }
+    return at;
+  }
+
+  // Of ranges_[at], which is exact and of one tag, with its neighbours.
+  void joinNeighbours(size_t at) {
+    if (at + 1 < ranges_.size() && mayJoin(ranges_[at], ranges_[at + 1])) {
+      ranges_[at].last = ranges_[at + 1].last;
+      erase(at + 1);
+    }
+    if (at > 0 && mayJoin(ranges_[at - 1], ranges_[at])) {
+      ranges_[at - 1].last = ranges_[at].last;
+      erase(at);
+    }
+  }
+  static bool mayJoin(const Range& left, const Range& right) {
+    return left.last + uint64_t{1} == right.first &&
+           left.count == right.count && left.exact && right.exact;
+  }
+
+  void giveUpLowerHalf() {
+    giveUpLowerHalf(true);
+    if (ranges_.size() > entriesMax_ / 4 * 3) {
+      giveUpLowerHalf(false);
+    }
+  }
+  void giveUpLowerHalf(bool usedOnceAlone) {
+    const size_t half = ranges_.size() / 2;
+    size_t kept = 0;
+    for (size_t at = 1; at < half; at++) {
+      Range& last = ranges_[kept];
+      const Range& next = ranges_[at];
+      if (!usedOnceAlone || (last.count == 1 && next.count == 1)) {
+        last = Range{
+            last.first, next.last, std::max(last.count, next.count), false};
       } else {
-        here = after;
+        ranges_[++kept] = next;
       }
     }
+    ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(kept) + 1,
+                  ranges_.begin() + static_cast<std::ptrdiff_t>(half));
   }
 
-  Ranges ranges_;
-  size_t most_ = kEntriesMax;
+  const size_t entriesMax_;
+  std::vector<Range> ranges_;  // sorted; they do not overlap
 };
 
 }  // namespace ubt

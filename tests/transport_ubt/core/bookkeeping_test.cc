@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <map>
 #include <set>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "transport_ubt/core/credit.h"
 #include "transport_ubt/core/replay_window.h"
 #include "transport_ubt/core/shard_layout.h"
-#include "transport_ubt/core/tag_counts.h"
 
 namespace ubt {
 namespace {
@@ -75,54 +73,6 @@ RC_GTEST_PROP(ReplayWindow, NeverAcceptsTwice, ()) {
     RC_ASSERT(fresh || accepted.count(number) > 0 ||
               number + ReplayWindow::kWindow < window.next());
     accepted.insert(number);
-  }
-}
-
-RC_GTEST_PROP(TagCounts, CountAsAMapWould, ()) {
-  TagCounts counts;
-  std::map<uint32_t, uint32_t> model;
-  for (int i = 0; i < 200; i++) {
-    const uint32_t tag = *rc::gen::element<uint32_t>(0, 0xfffffff0u) +
-                         *rc::gen::inRange<uint32_t>(0, 16);
-    RC_ASSERT(counts.use(tag) == model[tag]++);
-    const uint32_t other = *rc::gen::inRange<uint32_t>(0, 20);
-    RC_ASSERT(counts.used(other) == (model.count(other) ? model[other] : 0));
-  }
-}
-
-TEST(TagCounts, StaySmallForTagsThatCountUpAndForOneThatRepeats) {
-  TagCounts counts;
-  for (uint32_t i = 0; i < 100000; i++) {
-    counts.use(5 + i);
-  }
-  EXPECT_EQ(counts.entries(), 1u);
-  for (uint32_t i = 0; i < 1000; i++) {
-    counts.use(1);
-  }
-  EXPECT_EQ(counts.entries(), 2u);
-}
-
-TEST(TagCounts, StaySmallThoughOtherCollectivesTakeTags) {
-  TagCounts counts;
-  constexpr uint32_t kUses = 100000;
-  for (uint32_t i = 0; i < kUses; i++) {
-    EXPECT_EQ(counts.use(2 * i), 0u);
-    EXPECT_LE(counts.entries(), TagCounts::kEntriesMax);
-  }
-  for (uint32_t i = 0; i < kUses; i++) {
-    ASSERT_EQ(counts.used(2 * i), 1u);
-  }
-  // What is newer than all can be told from what was used.
-  EXPECT_EQ(counts.used(2 * kUses), 0u);
-  EXPECT_EQ(counts.used(2 * kUses - 3), 0u);
-}
-
-TEST(TagCounts, StayRightForManyScatteredTagsUsedAgainAndAgain) {
-  TagCounts counts;
-  for (uint32_t round = 0; round < 3; round++) {
-    for (uint32_t i = 0; i < 3 * TagCounts::kEntriesMax; i++) {
-      ASSERT_EQ(counts.use(7919 * i), round);
-    }
   }
 }
 
