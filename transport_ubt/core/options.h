@@ -7,6 +7,7 @@
 
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/tag_counts.h"
 
 namespace ubt {
 
@@ -96,6 +97,9 @@ struct Options {
   // Whether, where results are repaired, no op is begun here, unless others
   // have, while results are still to be sent that others wait for.
   bool resultsFirst = true;
+  // How many entries the use counts of tags may take, per tag space
+  // (TagCounts). Not a setting.
+  size_t tagEntriesMax = TagCounts::kEntriesMax;
   // The context's timeout: of warm-up ops, of what waits before an op.
   Duration timeout = std::chrono::seconds(30);
 

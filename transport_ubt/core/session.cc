@@ -52,6 +52,8 @@ Session::Session(const Setup& setup, SharedState* shared)
       controlDues_(setup.size),
       blocked_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
+      tags_{TagCounts(setup.options.tagEntriesMax),
+            TagCounts(setup.options.tagEntriesMax)},
       classes_{SizeClasses(setup_.options, setup.size),
                SizeClasses(setup_.options, setup.size)},
       transform_(setup.options.hadamard),

@@ -88,7 +88,8 @@ class Session : private OpHost {
   // (Op::owesResults), for a moment. The op reads and writes the bucket until
   // leave(). The wait and the call end `timeout` from now (zero: the options');
   // a call that ends without its result fails the session, here and, as they
-  // are told, at the other ranks. REQUIRES failure().empty(), takes(shape).
+  // are told, at the other ranks. So does a call under a tag whose use count is
+  // no longer known (TagCounts). REQUIRES failure().empty(), takes(shape).
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
@@ -150,6 +151,8 @@ class Session : private OpHost {
   void fail(const std::string& why);
   // The rank that holds up the lead has not moved for a whole timeout.
   void giveUp(const Call& call);
+  // It is not known how often a tag was used: the session fails.
+  OpId refuseTag(uint32_t tag, TagSpace space, const Call& call);
 
   // OpHost
   void control(int peer, const ControlRecord& record, bool urgent) override;

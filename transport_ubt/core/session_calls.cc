@@ -64,6 +64,20 @@ void Session::giveUp(const Call& call) {
        "); is it stuck or stopped?" + silence(rank));
 }
 
+// Another count than the other ranks' would make them wait for each other.
+OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
+  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+  fail("rank " + std::to_string(setup_.rank) +
+       " no longer knows how often tag " + std::to_string(tag) +
+       " was used: this context has used too many scattered tags (at most " +
+       std::to_string(setup_.options.tagEntriesMax) +
+       " groups of neighbouring tags are counted). Use tags again, count them "
+       "up by one, or make a new context in time");
+  const OpId id{tag, UINT32_MAX, space};
+  waiting_.emplace(id, call);
+  return id;
+}
+
 bool Session::takes(const OpShape& shape) const {
   return shape.elements <= kElementsMax &&
          ShardLayout(shape,
@@ -79,10 +93,14 @@ OpId Session::enter(TimePoint now,
                     Duration timeout) {
   UBT_REQUIRE(failure_.empty() && takes(shape));
   lastNow_ = now;
-  const OpId id{tag, tagsOf(shape.space).use(tag), shape.space};
   timeout = timeout > Duration{0} ? timeout : setup_.options.timeout;
   Call call{
       shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
+  TagCounts& tags = tagsOf(shape.space);
+  if (!tags.knows(tag)) {
+    return refuseTag(tag, shape.space, call);
+  }
+  const OpId id{tag, tags.use(tag), shape.space};
   if (!tryBegin(id, &call)) {
     waiting_.emplace(id, call);
   }
