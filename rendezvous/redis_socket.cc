@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "rendezvous/staggered_connect.h"
+
 namespace gloo {
 namespace rendezvous {
 
@@ -28,14 +30,9 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-struct SocketAddress {
-  sockaddr_storage storage;
-  socklen_t length;
-};
-
 struct Resolution {
   int error = 0;  // of getaddrinfo
-  std::vector<SocketAddress> addresses;
+  std::vector<TcpAddress> addresses;
 };
 
 Resolution resolve(const std::string& host, int port, int flags) {
@@ -47,7 +44,7 @@ Resolution resolve(const std::string& host, int port, int flags) {
   result.error =
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
   for (const auto* it = list; result.error == 0 && it; it = it->ai_next) {
-    SocketAddress address{};
+    TcpAddress address;
     std::memcpy(&address.storage, it->ai_addr, it->ai_addrlen);
     address.length = it->ai_addrlen;
     result.addresses.push_back(address);
@@ -123,43 +120,6 @@ RedisSocket::~RedisSocket() {
   }
 }
 
-int RedisSocket::connectTo(int family,
-                           const void* address,
-                           size_t length,
-                           Deadline deadline) {
-  if (fd_ >= 0) {
-    close(fd_);
-  }
-  fd_ = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd_ < 0) {
-    return errno;
-  }
-  for (;;) {
-    const auto* generic = static_cast<const sockaddr*>(address);
-    if (connect(fd_, generic, static_cast<socklen_t>(length)) == 0) {
-      return 0;
-    }
-    if (errno == EINPROGRESS || errno == EINTR) {
-      break;
-    }
-    if (errno != EAGAIN) {
-      return errno;
-    }
-    // A unix socket whose backlog is full; there is nothing to wait on.
-    if (Clock::now() >= deadline) {
-      return ETIMEDOUT;
-    }
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  if (!pollUntil(fd_, POLLOUT, deadline)) {
-    return ETIMEDOUT;
-  }
-  int error = 0;
-  socklen_t size = sizeof(error);
-  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
-  return error;
-}
-
 void RedisSocket::connectUnix(const RedisUrl& url, Deadline deadline) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -168,7 +128,19 @@ void RedisSocket::connectUnix(const RedisUrl& url, Deadline deadline) {
         "The path of the Redis socket ", server_, " is too long");
   }
   std::memcpy(address.sun_path, url.unixPath.data(), url.unixPath.size());
-  const int error = connectTo(AF_UNIX, &address, sizeof(address), deadline);
+  fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+  int error = fd_ < 0 ? errno : 0;
+  while (error == 0 && connect(fd_, generic, sizeof(address)) != 0) {
+    if (errno != EAGAIN && errno != EINTR) {
+      error = errno;
+    } else if (Clock::now() >= deadline) {
+      error = ETIMEDOUT;
+    } else {
+      // The backlog is full, and there is nothing to wait on.
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+  }
   if (error != 0) {
     GLOO_THROW_IO_EXCEPTION(
         "Cannot connect to Redis at ",
@@ -189,26 +161,21 @@ void RedisSocket::connectTcp(const RedisUrl& url, Deadline deadline) {
                             gai_strerror(resolution.error),
                             ". Check the name, or give the address itself");
   }
-  int error = ETIMEDOUT;
-  for (const auto& address : resolution.addresses) {
-    error = connectTo(
-        address.storage.ss_family, &address.storage, address.length, deadline);
-    if (error == 0) {
-      const int on = 1;
-      setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-      setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-      return;
-    }
+  const int error = connectToAny(resolution.addresses, deadline, &fd_);
+  if (error != 0) {
+    GLOO_THROW_IO_EXCEPTION(
+        "Cannot connect to Redis at ",
+        server_,
+        ": ",
+        std::strerror(error),
+        ". Is redis-server running there, does its 'bind' allow this host, and "
+        "does a firewall let port ",
+        url.port,
+        " through?");
   }
-  GLOO_THROW_IO_EXCEPTION(
-      "Cannot connect to Redis at ",
-      server_,
-      ": ",
-      std::strerror(error),
-      ". Is redis-server running there, does its 'bind' allow this host, and "
-      "does a firewall let port ",
-      url.port,
-      " through?");
+  const int on = 1;
+  setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 }
 
 void RedisSocket::waitFor(short events, Deadline deadline) {

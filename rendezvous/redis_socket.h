@@ -20,8 +20,9 @@ using Deadline = std::chrono::steady_clock::time_point;
 // of no further use.
 class RedisSocket {
  public:
-  // Resolves the name and tries each of its addresses in turn. A resolver that
-  // hangs is left behind on a thread of its own; it holds nothing of ours.
+  // Resolves the name and connects to the first of its addresses that answers
+  // (connectToAny). A resolver that hangs is left behind on a thread of its
+  // own; it holds nothing of ours.
   RedisSocket(const RedisUrl& url, Deadline deadline);
   ~RedisSocket();
 
@@ -37,11 +38,6 @@ class RedisSocket {
  private:
   void connectUnix(const RedisUrl& url, Deadline deadline);
   void connectTcp(const RedisUrl& url, Deadline deadline);
-  // Returns 0 or an errno.
-  int connectTo(int family,
-                const void* address,
-                size_t length,
-                Deadline deadline);
   void waitFor(short events, Deadline deadline);
 
   std::string server_;  // for messages
