@@ -47,4 +47,23 @@ std::string interfaceOf(const SocketAddress& address) {
   return name;
 }
 
+SocketAddress reachedFrom(const SocketAddress& own, const SocketAddress& peer) {
+  if (own.family() != AF_INET6 || peer.family() != AF_INET6) {
+    return peer;
+  }
+  sockaddr_storage storage{};
+  std::memcpy(&storage, peer.data(), peer.size());
+  auto* const in = reinterpret_cast<sockaddr_in6*>(&storage);
+  if (!IN6_IS_ADDR_LINKLOCAL(&in->sin6_addr)) {
+    return peer;
+  }
+  // A bound link-local address says which of the interfaces that have it.
+  in->sin6_scope_id =
+      reinterpret_cast<const sockaddr_in6*>(own.data())->sin6_scope_id;
+  if (in->sin6_scope_id == 0) {
+    in->sin6_scope_id = if_nametoindex(interfaceOf(own).c_str());
+  }
+  return SocketAddress(storage, peer.port());
+}
+
 }  // namespace ubt

@@ -11,4 +11,9 @@ namespace ubt {
 // empty if none has.
 std::string interfaceOf(const SocketAddress& address);
 
+// The peer's address, for a socket bound to `own`. A link-local address needs
+// the number of an interface of this host: that of `own`. The peer's number
+// means nothing here. Other addresses are returned unchanged.
+SocketAddress reachedFrom(const SocketAddress& own, const SocketAddress& peer);
+
 }  // namespace ubt

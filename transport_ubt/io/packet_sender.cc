@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "transport_ubt/io/interface.h"
+
 namespace ubt {
 
 PacketSender::PacketSender(Endpoint* endpoint,
@@ -22,6 +24,9 @@ PacketSender::PacketSender(Endpoint* endpoint,
 
 void PacketSender::setAddresses(const Session* session,
                                 std::vector<SocketAddress> addresses) {
+  for (SocketAddress& address : addresses) {
+    address = reachedFrom(socket_->address(), address);
+  }
   addresses_[session] = std::move(addresses);
 }
 
