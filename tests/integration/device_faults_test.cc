@@ -251,6 +251,7 @@ TEST(InjectedFaults, AreSaidOnceAndRepairedWhileWarmingUp) {
        "GLOO_UBT_MTU=1500"});
   EXPECT_GT(counted(job, "duplicate_data"), 0);
   EXPECT_GT(counted(job, "replayed"), 0);
+  EXPECT_GT(counted(job, "lost_on_purpose"), 0);
   const std::string text = job.output(0);
   const auto at = text.find("GLOO_UBT_FAULT is on");
   ASSERT_NE(at, std::string::npos);
@@ -265,6 +266,7 @@ TEST(InjectedFaults, EveryDatagramTwiceChangesNothing) {
       {"GLOO_UBT_FAULT=dup:1", "GLOO_UBT_BOUND=5s", "GLOO_UBT_MTU=1500"});
   EXPECT_GT(counted(job, "duplicate_data"), 0);
   EXPECT_GT(counted(job, "replayed"), 0);
+  EXPECT_EQ(counted(job, "lost_on_purpose"), 0);
 }
 
 TEST(InjectedFaults, LossWithoutRepairIsAResult) {
@@ -285,6 +287,17 @@ TEST(InjectedFaults, LossWithoutRepairIsAResult) {
     }
   }
   EXPECT_GT(missing, 0);
+}
+
+TEST(InjectedFaults, TailsThatAreLostAreCounted) {
+  Job job(2);
+  job.startRest(
+      {"--ops", "3"},
+      {"GLOO_UBT_FAULT=tail:0.2", "GLOO_UBT_BOUND=30ms", "GLOO_UBT_MTU=1500"});
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(job.wait(rank), 0) << job.output(rank);
+  }
+  EXPECT_GT(counted(job, "lost_on_purpose"), 0);
 }
 
 // A rank that comes late to buckets of which its shard alone is four times its

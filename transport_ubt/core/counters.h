@@ -35,6 +35,7 @@ enum class Counter : uint8_t {
   kDroppedEarly,     // results that came early made way for something else
   kRefusedAnnounce,  // an announcement that came too early, or found no room
   kNotRetained,      // slots of reduced shards there was no room to keep
+  kLostOnPurpose,    // of those sent, what GLOO_UBT_FAULT kept from leaving
   kCounters,
 };
 
@@ -48,6 +49,7 @@ constexpr const char* counterName(Counter counter) {
       "mismatched",       "too_early",        "arena_full",
       "send_failed",      "sent_multicast",   "control_dropped",
       "dropped_early",    "refused_announce", "not_retained",
+      "lost_on_purpose",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

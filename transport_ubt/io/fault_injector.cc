@@ -83,20 +83,38 @@ FaultOptions FaultOptions::parse(const std::string& text) {
   return options;
 }
 
-void FaultInjector::send(TimePoint now,
+std::mt19937_64& FaultInjector::randomOf(int rank) {
+  const auto found = randoms_.find(rank);
+  if (found != randoms_.end()) {
+    return found->second;
+  }
+  std::seed_seq seed{static_cast<uint32_t>(options_.seed),
+                     static_cast<uint32_t>(options_.seed >> 32),
+                     static_cast<uint32_t>(rank)};
+  return randoms_.emplace(rank, std::mt19937_64(seed)).first->second;
+}
+
+bool FaultInjector::send(TimePoint now,
+                         int rank,
                          const SocketAddress& to,
                          std::vector<std::byte> datagram) {
+  std::mt19937_64& random = randomOf(rank);
+  const auto chance = [&random](double probability) {
+    return probability > 0 &&
+           std::uniform_real_distribution<>()(random) < probability;
+  };
   if (chance(options_.loss)) {
-    return;
+    return false;
   }
   if (chance(options_.duplicate)) {
     held_.emplace(now + options_.delay, Held{to, datagram});
   }
   TimePoint when = now + options_.delay;
   if (chance(options_.reorder)) {
-    when += Duration(random_() % kReorderBy.count());
+    when += Duration(random() % kReorderBy.count());
   }
   held_.emplace(when, Held{to, std::move(datagram)});
+  return true;
 }
 
 bool FaultInjector::due(TimePoint now, Held* out) {

@@ -35,7 +35,9 @@ struct FaultOptions {
 };
 
 // Harms outgoing datagrams, repeatably: it decides, and keeps those that are
-// to leave later. Not thread-safe.
+// to leave later. Each sending rank has random numbers of its own, made from
+// the seed and the rank. If all ranks drew the same ones, they would lose their
+// datagrams together. Not thread-safe.
 class FaultInjector {
  public:
   static constexpr Duration kReorderBy = std::chrono::milliseconds(1);
@@ -45,11 +47,12 @@ class FaultInjector {
     std::vector<std::byte> datagram;
   };
 
-  explicit FaultInjector(const FaultOptions& options)
-      : options_(options), random_(options.seed) {}
+  explicit FaultInjector(const FaultOptions& options) : options_(options) {}
 
-  // Takes a datagram; due() gives back what is left of it.
-  void send(TimePoint now,
+  // Takes a datagram that `rank` sends; due() gives it back when it is to
+  // leave. False if it is lost.
+  bool send(TimePoint now,
+            int rank,
             const SocketAddress& to,
             std::vector<std::byte> datagram);
   // The next datagram to send now, or false.
@@ -59,13 +62,10 @@ class FaultInjector {
   }
 
  private:
-  bool chance(double probability) {
-    return probability > 0 &&
-           std::uniform_real_distribution<>()(random_) < probability;
-  }
+  std::mt19937_64& randomOf(int rank);
 
   const FaultOptions options_;
-  std::mt19937_64 random_;
+  std::map<int, std::mt19937_64> randoms_;  // by sending rank
   std::multimap<TimePoint, Held> held_;
 };
 

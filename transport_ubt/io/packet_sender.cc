@@ -191,6 +191,7 @@ void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {
   PacketHeader header;
   if (PacketHeader::decode(packet.head, packet.headBytes, &header) &&
       tail_.holds(context, packet.peer, header)) {
+    endpoint_->shared().counters.add(Counter::kLostOnPurpose);
     releaseHeld(now);
     return;
   }
@@ -199,7 +200,12 @@ void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {
     datagram.insert(
         datagram.end(), packet.payload, packet.payload + packet.payloadBytes);
   }
-  faults_.send(now, addresses_[session][packet.peer], std::move(datagram));
+  if (!faults_.send(now,
+                    session->rank(),
+                    addresses_[session][packet.peer],
+                    std::move(datagram))) {
+    endpoint_->shared().counters.add(Counter::kLostOnPurpose);
+  }
   releaseHeld(now);
 }
 

@@ -13,17 +13,27 @@ constexpr int kDatagrams = 10000;
 
 // Sends datagrams that hold their number; returns, in the order in which they
 // leave by `until`, those that do.
-std::vector<int> through(const FaultOptions& options, TimePoint until) {
+std::vector<int> through(const FaultOptions& options,
+                         TimePoint until,
+                         int rank = 0) {
   FaultInjector injector(options);
+  int lost = 0;
   for (int i = 0; i < kDatagrams; i++) {
-    injector.send(
-        kNow, SocketAddress(), {std::byte(i & 0xff), std::byte(i >> 8)});
+    lost += injector.send(kNow,
+                          rank,
+                          SocketAddress(),
+                          {std::byte(i & 0xff), std::byte(i >> 8)})
+                ? 0
+                : 1;
   }
   std::vector<int> left;
   FaultInjector::Held held;
   while (injector.due(until, &held)) {
     left.push_back(std::to_integer<int>(held.datagram[0]) +
                    (std::to_integer<int>(held.datagram[1]) << 8));
+  }
+  if (options.duplicate == 0 && injector.nextDeadline() == kNever) {
+    EXPECT_EQ(lost, kDatagrams - static_cast<int>(left.size()));
   }
   return left;
 }
@@ -95,6 +105,19 @@ TEST(FaultInjector, RepeatsItselfFromItsSeed) {
   EXPECT_NE(through(options, late), once);
 }
 
+TEST(FaultInjector, HarmsEachRanksDatagramsApart) {
+  FaultOptions options;
+  options.loss = 0.2;
+  for (int rank = 1; rank < 8; rank++) {
+    const auto once = through(options, kNow, rank);
+    EXPECT_EQ(through(options, kNow, rank), once) << rank;
+    EXPECT_NE(through(options, kNow, 0), once) << rank;
+    options.seed++;
+    EXPECT_NE(through(options, kNow, rank - 1), once) << rank;
+    options.seed--;
+  }
+}
+
 TEST(FaultInjector, DelaysAll) {
   FaultOptions options;
   options.delay = std::chrono::milliseconds(3);
@@ -103,7 +126,7 @@ TEST(FaultInjector, DelaysAll) {
             static_cast<size_t>(kDatagrams));
   FaultInjector injector(options);
   EXPECT_EQ(injector.nextDeadline(), kNever);
-  injector.send(kNow, SocketAddress(), {});
+  EXPECT_TRUE(injector.send(kNow, 0, SocketAddress(), {}));
   EXPECT_EQ(injector.nextDeadline(), kNow + options.delay);
 }
 
