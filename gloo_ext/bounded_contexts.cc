@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
 #include <utility>
 #include <vector>
 
 #include "gloo_ext/local_address.h"
 #include "transport_ubt/patience.h"
+#include "transport_ubt/warning.h"
 
 namespace gloo_ext {
 namespace {
@@ -68,7 +68,7 @@ void BoundedContext::meet(const Policy& policy,
   exchange_ = std::make_unique<GreetingExchange>(mesh_, own, secret);
   const std::vector<Greeting> all =
       exchange_->run({exchangeTimeout}, [](const std::string& warning) {
-        std::cerr << "warning: bounded allreduce: " << warning << "\n";
+        gloo::transport::ubt::warn("bounded allreduce: " + warning);
       });
   exchange_.reset();
   std::vector<Hello> hellos;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <iostream>
 #include <optional>
 #include <string>
 
@@ -18,6 +17,7 @@
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
 #include "transport_ubt/host_id.h"
+#include "transport_ubt/warning.h"
 
 namespace gloo_ext {
 namespace {
@@ -27,8 +27,8 @@ using Options = gloo::detail::AllreduceOptionsImpl;
 void warnOnce(const std::string& text) {
   static std::atomic<bool> warned{false};
   if (!warned.exchange(true)) {
-    std::cerr << "warning: libgloo_ubt.so: " << text
-              << "; plain Gloo serves every call\n";
+    gloo::transport::ubt::warn("libgloo_ubt.so: " + text +
+                               "; plain Gloo serves every call");
   }
 }
 

@@ -5,11 +5,12 @@
 #include <dlfcn.h>
 #include <gloo/allreduce.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "gloo_ext/drop_in.h"
 #include "gloo_ext/original_gloo.h"
+#include "transport_ubt/warning.h"
 
 namespace gloo {
 
@@ -34,12 +35,10 @@ __attribute__((constructor)) void checkIsFirst() {
   void* const found = dlsym(RTLD_DEFAULT, gloo_ext::OriginalGloo::kAllreduce);
   if (found != nullptr && dladdr(found, &first) != 0 &&
       first.dli_fbase != own.dli_fbase) {
-    // Not std::cerr, which may not have been made yet.
-    std::fprintf(
-        stderr,
-        "warning: libgloo_ubt.so: %s comes before it in LD_PRELOAD, so "
-        "plain Gloo serves every call; name it last, or not at all\n",
-        first.dli_fname);
+    gloo::transport::ubt::warn(
+        std::string("libgloo_ubt.so: ") + first.dli_fname +
+        " comes before it in LD_PRELOAD, so plain Gloo serves every call; name "
+        "it last, or not at all");
   }
 }
 

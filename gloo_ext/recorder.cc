@@ -4,10 +4,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <utility>
 
 #include "gloo_ext/report_text.h"
+#include "transport_ubt/warning.h"
 
 namespace gloo_ext {
 namespace {
@@ -44,9 +44,9 @@ void Recorder::open() {
 void Recorder::complain(const std::string& path) {
   if (!complained_) {
     complained_ = true;
-    std::cerr << "warning: libgloo_ubt.so: cannot write " << path << " ("
-              << std::strerror(errno)
-              << "): does the folder that GLOO_UBT_REPORT names exist?\n";
+    gloo::transport::ubt::warn(
+        "libgloo_ubt.so: cannot write " + path + " (" + std::strerror(errno) +
+        "): does the folder that GLOO_UBT_REPORT names exist?");
   }
 }
 
@@ -91,7 +91,7 @@ void Recorder::finish() {
     writeTextfile();
   }
   if (rank_ == 0 && totals.boundedOps > 0) {
-    std::cerr << summary(totals) << "\n";
+    gloo::transport::ubt::writeLine(summary(totals));
   }
 }
 

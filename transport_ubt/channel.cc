@@ -11,7 +11,7 @@
 #include "transport_ubt/host_id.h"
 #include "transport_ubt/io/group_address.h"
 #include "transport_ubt/patience.h"
-#include "transport_ubt/warn_once.h"
+#include "transport_ubt/warning.h"
 
 namespace gloo {
 namespace transport {

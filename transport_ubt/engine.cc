@@ -11,7 +11,7 @@
 #include "transport_ubt/core/shard_layout.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/receive_buffer.h"
-#include "transport_ubt/warn_once.h"
+#include "transport_ubt/warning.h"
 
 namespace gloo {
 namespace transport {

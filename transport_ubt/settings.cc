@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -15,6 +14,7 @@
 
 #include "transport_ubt/nearest.h"
 #include "transport_ubt/setting_value.h"
+#include "transport_ubt/warning.h"
 
 extern char** environ;
 
@@ -273,8 +273,8 @@ void warnOfUnknown() {
     }
     std::vector<std::string> known = Settings::variables();
     known.insert(known.end(), std::begin(kOthers), std::end(kOthers));
-    std::cerr << "warning: unknown variable " << name << "; did you mean "
-              << nearest(name, known) << "?\n";
+    warn("unknown variable " + name + "; did you mean " + nearest(name, known) +
+         "?");
   }
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+// Lines that a library writes to stderr. The ranks of a job often share one
+// terminal or file, so each line is one write(2), and lines of two ranks do not
+// mix. Callable from any thread. Never throws; a line that cannot be written is
+// dropped.
+
+// Writes "TEXT\n".
+void writeLine(const std::string& text) noexcept;
+// Writes "warning: TEXT\n".
+void warn(const std::string& text) noexcept;
+// The same, unless this process has warned of just that before.
+void warnOnce(const std::string& text) noexcept;
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
