@@ -130,7 +130,7 @@ class PeerLink {
   // Whether to tell the peer that this side begins no op any more.
   bool halted = false;
 
-  // When anything authentic came last.
+  // When anything authentic came last, for the first time.
   TimePoint heardAt{};
 
   // The peer is gone: there is nothing more to say, ever.

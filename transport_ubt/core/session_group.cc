@@ -24,10 +24,12 @@ Counter Session::groupIn(TimePoint now,
   if (!link->open(header, datagram, bytes, &payload)) {
     return Counter::kBadTag;
   }
-  peers_[owner].heardAt = now;
   if (header->type == PacketType::kControl) {
-    return link->isFirst(*header) ? probeIn(now, *header, payload)
-                                  : Counter::kReplayed;
+    if (!link->isFirst(*header)) {
+      return Counter::kReplayed;
+    }
+    peers_[owner].heardAt = now;
+    return probeIn(now, *header, payload);
   }
   if (header->stage != Stage::kBroadcast) {  // contributions are for one rank
     return Counter::kMismatched;
@@ -41,6 +43,7 @@ Counter Session::groupIn(TimePoint now,
   if (!link->isFirst(*header)) {
     return Counter::kDuplicateData;
   }
+  peers_[owner].heardAt = now;
   const Counter fate = newDataIn(now, *header, payload, bytes, &link->receive);
   answerGroup(owner);
   return fate;

@@ -27,7 +27,6 @@ Counter Session::packetIn(TimePoint now,
   if (!peer.open(&header, datagram, bytes, &payload)) {
     return Counter::kBadTag;
   }
-  peer.heardAt = now;
   if (header.halted && !peer.halted) {
     halt("rank " + std::to_string(header.source) +
          " has halted the job, or passes on that another did: where the error "
@@ -38,8 +37,11 @@ Counter Session::packetIn(TimePoint now,
     return control ? Counter::kClosedPeer : Counter::kLateData;
   }
   if (control) {
-    return peer.isFirst(header) ? controlIn(now, header, payload)
-                                : Counter::kReplayed;
+    if (!peer.isFirst(header)) {
+      return Counter::kReplayed;  // no sign of life: anybody can replay
+    }
+    peer.heardAt = now;
+    return controlIn(now, header, payload);
   }
   if (header.number >= peer.receive.limit()) {
     return Counter::kMismatched;  // never granted: no honest sender's
@@ -47,6 +49,7 @@ Counter Session::packetIn(TimePoint now,
   if (!peer.isFirst(header)) {
     return Counter::kDuplicateData;
   }
+  peer.heardAt = now;
   const Counter fate = newDataIn(now, header, payload, bytes, &peer.receive);
   considerCredit(header.source);
   return fate;

@@ -245,6 +245,22 @@ TEST_F(Hearer, AnswersOnceForEachThatComes) {
   EXPECT_EQ(answer(), 0u);
 }
 
+TEST_F(Hearer, TakesAReplayForNoSignOfLife) {
+  tellKey();
+  probe(0);
+  rank_.now += milliseconds(1);
+  std::vector<float> bucket(144, 1.0F);
+  const OpId id = rank_.session().enter(
+      rank_.now, 0, floats(bucket.size()), bytesOf(bucket));
+  rank_.now += milliseconds(1);
+  rank_.endpoint().packetIn(rank_.now, last_.data(), last_.size());
+  EXPECT_EQ(rank_.count(Counter::kReplayed), 1u);
+  rank_.at(rank_.now + milliseconds(500));
+  ASSERT_TRUE(rank_.session().finished(id));
+  const OpReport report = rank_.session().leave(rank_.now, id);
+  EXPECT_EQ(report.broadcast[1].absent, report.broadcast[1].expected);
+}
+
 TEST_F(Hearer, LetsAnOwnerGoOnWhereItIs) {
   tellKey();
   probe(0);
