@@ -103,7 +103,7 @@ void RosterLog::applyJoin(const StreamEntry& entry, int rank) {
     return;
   }
   joined_ = joined_ || own;
-  auto& seen = seen_[static_cast<size_t>(rank)];
+  auto& seen = seen_.at(static_cast<size_t>(rank));
   seen.member = {nonce, entry.field(kPayload)};
   seen.place = entry.field(kPlace);
   seen.here = false;
@@ -149,7 +149,7 @@ void RosterLog::applyHere(const StreamEntry& entry, int rank) {
     malformed_++;
     return;
   }
-  auto& seen = seen_[static_cast<size_t>(rank)];
+  auto& seen = seen_.at(static_cast<size_t>(rank));
   if (seen.member.nonce == entry.field(kNonce)) {
     seen.here = true;
   }

@@ -61,6 +61,16 @@ class RosterLogTest : public ::testing::Test {
     (step(*ranks), ...);
   }
 
+  // Rank 0's is also the call that the others answer.
+  static std::string nonceOf(const Rank& rank) {
+    for (const auto& field : rank.log.joinEntry()) {
+      if (field.first == "nonce") {
+        return field.second;
+      }
+    }
+    return "";
+  }
+
   std::deque<StreamEntry> stream_;
   int nonces_ = 0;
 };
@@ -188,6 +198,25 @@ TEST_F(RosterLogTest, EarlierRunOfAnotherSizeDoesNotMatter) {
   start(0, 8);
   start(5, 8);
   auto a = start(0, 2);
+  auto b = start(1, 2);
+  settle(a, b);
+  EXPECT_TRUE(a->log.members());
+  EXPECT_TRUE(b->log.members());
+}
+
+// The first rank that a job of this size does not have.
+TEST_F(RosterLogTest, TheRankBehindTheLastDoesNotMatter) {
+  auto other = start(2, 3);
+  auto a = start(0, 2);
+  step(*a);
+  EXPECT_EQ(a->log.malformed(), 0u);
+  write({{"kind", "here"},
+         {"rank", "2"},
+         {"size", "2"},
+         {"nonce", nonce()},
+         {"call", nonceOf(*a)}});
+  step(*a);
+  EXPECT_EQ(a->log.malformed(), 1u);
   auto b = start(1, 2);
   settle(a, b);
   EXPECT_TRUE(a->log.members());
@@ -322,15 +351,6 @@ class RosterLogChaosTest : public RosterLogTest {
       }
     }
     return false;
-  }
-
-  static std::string nonceOf(const Rank& rank) {
-    for (const auto& field : rank.log.joinEntry()) {
-      if (field.first == "nonce") {
-        return field.second;
-      }
-    }
-    return "";
   }
 
   std::map<std::string, std::vector<std::string>> rosterOf_;
