@@ -31,7 +31,8 @@ BoundedReport boundedAllreduce(const AllreduceOptions& options,
   const size_t bytes = impl.elements * impl.elementSize;
   const auto type = summedType(impl.reduce, impl.elementSize);
   if (context == nullptr || !type || bytes == 0 ||
-      bytes < boundedBytesMin(*context)) {
+      bytes < boundedBytesMin(*context) ||
+      !context->takes(*type, impl.elements, hierarchical)) {
     return std::nullopt;
   }
   BoundedReport report = context->allreduce(ubt::TagSpace::kOptions,

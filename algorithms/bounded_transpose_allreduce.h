@@ -24,8 +24,8 @@ using BoundedReport = std::optional<ubt::OpReport>;
 // of the sum, which is rescaled, and reported (docs/semantics.md).
 //
 // Eligible is what all ranks agree on: a SUM over float, double, float16 or
-// bfloat16 of at least the configured size, on a context of a ubt device.
-// Everything else runs exactly.
+// bfloat16 of at least the configured size and of at most 2^32 - 1 elements,
+// on a context of a ubt device. Everything else runs exactly.
 //
 // Throws gloo::IoException that names a rank which died, disagrees or holds
 // everybody up; otherwise as transposeAllreduce().

@@ -88,6 +88,10 @@ bool bounded(const OriginalGloo& original,
     return false;
   }
   auto& channel = context->channel(policy, original.timeout(*options.context));
+  const bool inGroups = policy.algorithm == Algorithm::kHierarchicalOptiReduce;
+  if (!channel.takes(*type, options.elements, inGroups)) {
+    return false;
+  }
   op.rank = mesh.rank;
   op.size = mesh.size;
   op.addresses = context->addresses();
@@ -95,14 +99,13 @@ bool bounded(const OriginalGloo& original,
   op.data = options.out[0]->ptr;
   const auto start = std::chrono::steady_clock::now();
   try {
-    op.report = channel.allreduce(
-        ubt::TagSpace::kOptions,
-        options.tag,
-        *type,
-        gloo::reduceInputs(options),
-        options.elements,
-        options.timeout,
-        policy.algorithm == Algorithm::kHierarchicalOptiReduce);
+    op.report = channel.allreduce(ubt::TagSpace::kOptions,
+                                  options.tag,
+                                  *type,
+                                  gloo::reduceInputs(options),
+                                  options.elements,
+                                  options.timeout,
+                                  inGroups);
   } catch (...) {
     process.recorder().statistics().failed();
     throw;

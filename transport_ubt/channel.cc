@@ -162,6 +162,28 @@ void Channel::open(const std::vector<Hello>& hellos,
   session_ = engine_->driver().open(setup, std::move(addresses));
 }
 
+::ubt::OpShape Channel::shapeOf(::ubt::TagSpace space,
+                                ::ubt::ElementType type,
+                                size_t elements,
+                                bool hierarchical) const {
+  ::ubt::OpShape shape;
+  shape.elements = elements;
+  shape.type = type;
+  shape.fingerprint =
+      session_->options().fingerprint() |
+      (hierarchical && session_->hasGroups() ? ::ubt::OpShape::kHierarchical
+                                             : 0);
+  shape.space = space;
+  return shape;
+}
+
+bool Channel::takes(::ubt::ElementType type,
+                    size_t elements,
+                    bool hierarchical) const {
+  return session_->takes(
+      shapeOf(::ubt::TagSpace::kOptions, type, elements, hierarchical));
+}
+
 ::ubt::OpReport Channel::allreduce(::ubt::TagSpace space,
                                    uint32_t tag,
                                    ::ubt::ElementType type,
@@ -173,14 +195,7 @@ void Channel::open(const std::vector<Hello>& hellos,
     checkGroups(patience(timeout));
   }
   watch();
-  ::ubt::OpShape shape;
-  shape.elements = elements;
-  shape.type = type;
-  shape.fingerprint =
-      session_->options().fingerprint() |
-      (hierarchical && session_->hasGroups() ? ::ubt::OpShape::kHierarchical
-                                             : 0);
-  shape.space = space;
+  const ::ubt::OpShape shape = shapeOf(space, type, elements, hierarchical);
   if (!session_->takes(shape)) {
     throw ::gloo::InvalidOperationException(
         "a bounded allreduce takes at most 4294967295 elements, of which each "

@@ -55,6 +55,11 @@ class Channel {
   }
   bool isOpen() const { return session_ != nullptr; }
 
+  // Whether allreduce() can take so many values: their number, and that of a
+  // shard's slots, have to fit a header. The same on all ranks. REQUIRES
+  // isOpen().
+  bool takes(::ubt::ElementType type, size_t elements, bool hierarchical) const;
+
   // Sums `elements` values over all ranks, in place, by the op's bound.
   // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,
   // not in use by another allreduce of this context and space now. `timeout`
@@ -63,6 +68,7 @@ class Channel {
   // that Settings::groups asks for; all in one if those have not one size.
   // Callable from several threads. Throws gloo::IoException that names the rank
   // if one died, disagrees or holds everybody up, the data is then undefined;
+  // gloo::InvalidOperationException if it takes no such op;
   // or what agreedGroups() throws.
   ::ubt::OpReport allreduce(::ubt::TagSpace space,
                             uint32_t tag,
@@ -84,6 +90,10 @@ class Channel {
   }
 
  private:
+  ::ubt::OpShape shapeOf(::ubt::TagSpace space,
+                         ::ubt::ElementType type,
+                         size_t elements,
+                         bool hierarchical) const;
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
   std::optional<::ubt::RankGroups> agreeOnGroups(

@@ -60,6 +60,12 @@ void Context::connected(int peer, const Address& address) {
   channel_.open(hellos, std::move(sockets), getTimeout());
 }
 
+bool Context::takes(::ubt::ElementType type,
+                    size_t elements,
+                    bool hierarchical) const {
+  return !channel_.isOpen() || channel_.takes(type, elements, hierarchical);
+}
+
 ::ubt::OpReport Context::allreduce(::ubt::TagSpace space,
                                    uint32_t tag,
                                    ::ubt::ElementType type,

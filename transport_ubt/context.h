@@ -28,6 +28,9 @@ class Context : public ::gloo::transport::Context {
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
                                                      size_t size) override;
 
+  // Channel::takes(); true also while the ranks are not connected yet.
+  bool takes(::ubt::ElementType type, size_t elements, bool hierarchical) const;
+
   // Channel::allreduce() over all ranks. Throws
   // gloo::InvalidOperationException if they are not connected yet, or one.
   ::ubt::OpReport allreduce(::ubt::TagSpace space,

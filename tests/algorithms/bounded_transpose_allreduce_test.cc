@@ -3,6 +3,7 @@
 
 #include <gloo/common/error.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <functional>
@@ -69,6 +70,59 @@ TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
     EXPECT_EQ(report->op.tag, 7u);
     for (size_t j = 0; j < count; j++) {
       ASSERT_EQ(out[j], expected<double>(6, j));
+    }
+  });
+  EXPECT_EQ(error, "");
+}
+
+// An address range that nobody may touch: more than this machine could hold.
+class Untouchable {
+ public:
+  explicit Untouchable(size_t bytes)
+      : bytes_(bytes),
+        data_(mmap(nullptr,
+                   bytes,
+                   PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1,
+                   0)) {
+    EXPECT_NE(data_, MAP_FAILED);
+  }
+  ~Untouchable() { munmap(data_, bytes_); }
+  Untouchable(const Untouchable&) = delete;
+  Untouchable& operator=(const Untouchable&) = delete;
+
+  template <typename T>
+  T* data() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  const size_t bytes_;
+  void* const data_;
+};
+
+TEST(BoundedTransposeAllreduce, WhatNoHeaderCanNameRunsExactly) {
+  constexpr size_t kMost = UINT32_MAX;
+  const auto smallSlots = [](transport::ubt::Settings* settings, int) {
+    settings->mtu = 576;
+  };
+  Mesh mesh(bounded(smallSlots), 2);
+  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    const auto& path = *detail::boundedContext(*context);
+    for (const bool hierarchical : {false, true}) {
+      EXPECT_TRUE(path.takes(ubt::ElementType::kFloat16, kMost, hierarchical));
+      EXPECT_FALSE(
+          path.takes(ubt::ElementType::kFloat16, kMost + 1, hierarchical));
+      // A shard has more slots than a header can number.
+      EXPECT_FALSE(path.takes(ubt::ElementType::kFloat64, kMost, hierarchical));
+      const Untouchable buffer((kMost + 1) * sizeof(float16));
+      AllreduceOptions options(context);
+      options.setOutput(buffer.data<float16>(), kMost + 1);
+      void (*sum)(void*, const void*, const void*, size_t) =
+          &gloo::sum<float16>;
+      options.setReduceFunction(sum);
+      EXPECT_FALSE(detail::boundedAllreduce(options, hierarchical).has_value());
     }
   });
   EXPECT_EQ(error, "");
