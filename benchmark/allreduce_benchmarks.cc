@@ -20,7 +20,9 @@ namespace benchmark {
 
 namespace {
 
-// Whose buffers are summed.
+// Whose buffers are summed. allreduce_local sums those of each rank alone. With
+// --inputs above 1 Gloo's own binary reports errors there, though the sums are
+// right: it compares them with the values of a single buffer.
 enum class Scope { kAllRanks, kThisRank };
 
 // An algorithm class of Gloo's shape, in place.
