@@ -130,6 +130,7 @@ class Op {
 
   // The first rank that has not finished the op; -1 if all have.
   int firstNotDone() const;
+  bool isDone(int rank) const { return peers_[rank].done; }
   bool doneEverywhere() const { return firstNotDone() < 0; }
   // Gives up results that came early and can be had again; how many slots.
   uint32_t dropEarly();

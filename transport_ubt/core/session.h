@@ -115,6 +115,9 @@ class Session : private OpHost {
   // Whether some peer may still need something of this session. Nobody does
   // once it was told that this rank leaves.
   bool lingering() const { return !left_ && lead_.any(); }
+  // Which peers that are: those that have not finished an op which returned
+  // here.
+  std::vector<int> neededBy() const;
   // Tells all peers that this context goes away.
   void sendLeave();
 

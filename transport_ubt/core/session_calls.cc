@@ -27,6 +27,18 @@ int Session::lagging() const {
   return -1;
 }
 
+std::vector<int> Session::neededBy() const {
+  std::vector<int> ranks;
+  for (int rank = 0; lingering() && rank < setup_.size; rank++) {
+    if (std::any_of(ops_.begin(), ops_.end(), [rank](const auto& entry) {
+          return entry.second->returned() && !entry.second->isDone(rank);
+        })) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
 void Session::fail(const std::string& why) {
   if (!failure_.empty()) {
     return;
