@@ -2,13 +2,13 @@
 #include "transport_ubt/mesh_watch.h"
 
 #include <gloo/common/error.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
+
+#include "transport_ubt/io/quiet_thread.h"
 
 namespace gloo {
 namespace transport {
@@ -28,7 +28,9 @@ MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
       slot_(kFirstSlot),
       watched_(std::move(watched)) {
   watched_[mesh_.rank] = false;
-  thread_ = std::thread([this] { run(); });
+  // Also because Gloo's tcp writes to sockets without MSG_NOSIGNAL, and right
+  // after a death others may be going down as well: SIGPIPE.
+  thread_ = ::ubt::quietThread([this] { run(); });
 }
 
 MeshWatch::~MeshWatch() {
@@ -91,12 +93,6 @@ bool MeshWatch::renewAlarm() {
 }
 
 void MeshWatch::run() {
-  // Gloo's tcp writes to sockets without MSG_NOSIGNAL, and right after a death
-  // others may be going down as well.
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   while (anyWatched() && renewAlarm()) {
     post();
     try {

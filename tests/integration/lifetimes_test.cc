@@ -7,8 +7,10 @@
 #include <gloo/rendezvous/hash_store.h>
 #include <gloo/rendezvous/prefix_store.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "algorithms/bounded_transpose_allreduce.h"
@@ -46,6 +48,23 @@ size_t threadsOnce(size_t expected) {
     threads = entries("/proc/self/task");
   }
   return threads;
+}
+
+// Threads of this process on which a handler of the signal may run.
+size_t threadsOpenTo(int signal) {
+  size_t open = 0;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(thread.path() / "status");
+    std::string line;
+    while (std::getline(file, line)) {
+      if (line.rfind("SigBlk:", 0) == 0) {
+        const uint64_t blocked = std::stoull(line.substr(7), nullptr, 16);
+        open += (blocked >> (signal - 1) & 1) == 0;
+      }
+    }
+  }
+  return open;
 }
 
 // Bounded allreduces with results that name rank, op and thread.
@@ -123,6 +142,26 @@ TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
   }
   EXPECT_EQ(entries("/proc/self/fd"), fds);
   EXPECT_EQ(threadsOnce(threads), threads);
+}
+
+// Gloo's own threads do not block them; so there are as many as with tcp.
+TEST(Lifetimes, NoSignalsHandlerRunsOnAThreadOfTheTransport) {
+  Mesh tcp(testing::tcpTransport(), 3);
+  const size_t before = threadsOpenTo(SIGUSR1);
+  const size_t threads = entries("/proc/self/task");
+  size_t with = 0;
+  {
+    Mesh other(testing::tcpTransport(), 3);
+    with = threadsOpenTo(SIGUSR1) - before;
+  }
+  ASSERT_EQ(threadsOnce(threads), threads);
+  Mesh mesh({"ubt", device}, 3);
+  EXPECT_EQ(
+      mesh.run([](const ContextPtr& context) { allreduces(context, 1, 1); }),
+      "");
+  for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGCHLD}) {
+    EXPECT_EQ(threadsOpenTo(signal), before + with) << signal;
+  }
 }
 
 TEST(Lifetimes, ContextsComeAndGoOnOneDevice) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "transport_ubt/io/quiet_thread.h"
 #include "transport_ubt/io/steady_now.h"
 
 namespace ubt {
@@ -55,7 +56,7 @@ ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
             }),
         "uv_poll_start");
   arm(steadyNow() + kPeriod);
-  thread_ = std::thread([this] { run(); });
+  thread_ = quietThread([this] { run(); });
 }
 
 ServiceThread::~ServiceThread() {
