@@ -42,11 +42,31 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
 Channel::~Channel() {
   if (session_ != nullptr) {
     // While it lingers, the watch still tells of ranks that are gone.
-    if (failures_ == forgiven_) {
-      engine_->driver().linger(session_, linger_.load());
-    }
+    linger();
     watch_.reset();
     engine_->driver().close(session_);
+  }
+}
+
+std::vector<int> Channel::neededBy() {
+  return session_ == nullptr || failures_ != forgiven_
+             ? std::vector<int>()
+             : engine_->driver().neededBy(session_);
+}
+
+void Channel::linger() {
+  Lingering lingering = this->lingering();
+  for (;;) {
+    const std::vector<int> needing = neededBy();
+    const auto now = Lingering::Clock::now();
+    const std::string remark = lingering.remark(needing, now);
+    if (!remark.empty()) {
+      warnOnce(remark);
+    }
+    if (!lingering.goesOn(needing, now)) {
+      return;
+    }
+    engine_->driver().linger(session_, lingering.nextLook(now) - now);
   }
 }
 
@@ -113,7 +133,8 @@ void Channel::open(const std::vector<Hello>& hellos,
                    std::vector<::ubt::SocketAddress> addresses,
                    std::chrono::milliseconds timeout) {
   timeout = patience(timeout);
-  linger_ = timeout;
+  linger_ = std::min(
+      timeout, std::chrono::ceil<std::chrono::milliseconds>(settings().linger));
   checkEligibility(hellos, timeout);
   ::ubt::Session::Setup setup;
   setup.rank = mesh_.rank;

@@ -20,6 +20,7 @@
 #include "transport_ubt/engine.h"
 #include "transport_ubt/hello.h"
 #include "transport_ubt/key_exchange.h"
+#include "transport_ubt/lingering.h"
 #include "transport_ubt/mesh.h"
 #include "transport_ubt/mesh_watch.h"
 
@@ -33,8 +34,9 @@ class Channel {
  public:
   // What is behind `mesh` must outlive this.
   Channel(std::shared_ptr<Engine> engine, Mesh mesh);
-  // Lingers until no peer needs anything of this rank, within open()'s timeout;
-  // not if the last allreduce threw, for then somebody has been waited for
+  // Lingers until no peer needs anything of this rank, within open()'s timeout
+  // and Settings::linger, and warns of whom it waits for if that takes long.
+  // Not if the last allreduce threw, for then somebody has been waited for
   // already.
   ~Channel();
   Channel(const Channel&) = delete;
@@ -49,10 +51,16 @@ class Channel {
   void open(const std::vector<Hello>& hellos,
             std::vector<::ubt::SocketAddress> addresses,
             std::chrono::milliseconds timeout);
+  // Of a context that ends now: how long it may linger.
+  Lingering lingering() const { return {mesh_.rank, linger_.load()}; }
+  // The ranks for which it would linger; empty if for none.
+  std::vector<int> neededBy();
   // Shortens how long the destructor lingers.
   void lingerAtMost(std::chrono::milliseconds limit) {
     linger_ = std::min(linger_.load(), limit);
   }
+  // Its owner has seen to that already: the destructor does not linger.
+  void doNotLinger() { linger_ = std::chrono::milliseconds(0); }
   bool isOpen() const { return session_ != nullptr; }
 
   // Whether allreduce() can take so many values: their number, and that of a
@@ -94,6 +102,7 @@ class Channel {
                          ::ubt::ElementType type,
                          size_t elements,
                          bool hierarchical) const;
+  void linger();
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
   std::optional<::ubt::RankGroups> agreeOnGroups(

@@ -233,6 +233,10 @@ Readers otherReaders() {
          s->secret = value;
        }},
       {"GLOO_UBT_SECRET_FILE", readSecretFile},
+      {"GLOO_UBT_LINGER",
+       [](Settings* s, const char* name, const std::string& value) {
+         s->linger = durationOrOff(name, value);
+       }},
       {"GLOO_UBT_GROUPS", readGroups},
       {"GLOO_UBT_FAULT",
        [](Settings* s, const char*, const std::string& value) {

@@ -46,6 +46,10 @@ struct Settings {
   ::ubt::IdlePolicy idle{std::chrono::microseconds(200),
                          std::chrono::microseconds(100)};
 
+  // How long a context or process that ends goes on serving ranks that still
+  // need its results, at most; zero: not at all. GLOO_UBT_LINGER.
+  ::ubt::Duration linger = std::chrono::minutes(30);
+
   // Shared by all ranks of a job; keeps others out. GLOO_UBT_SECRET, or the
   // first line of the file GLOO_UBT_SECRET_FILE.
   std::string secret;

@@ -57,6 +57,8 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("GLOO_UBT_YIELD", "5us").idle.yield,
             std::chrono::microseconds(5));
   EXPECT_EQ(with("GLOO_UBT_NAP", "off").idle.nap, ::ubt::Duration{0});
+  EXPECT_EQ(with("GLOO_UBT_LINGER", "90s").linger, std::chrono::seconds(90));
+  EXPECT_EQ(with("GLOO_UBT_LINGER", "off").linger, ::ubt::Duration{0});
   EXPECT_EQ(with("GLOO_UBT_SECRET", "a b").secret, "a b");
   EXPECT_EQ(with("GLOO_UBT_FAULT", "loss:0.5").faults.loss, 0.5);
 }

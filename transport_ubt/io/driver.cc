@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/driver.h"
 
-#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -42,14 +41,6 @@ int othersAt(const SocketAddress& here,
       addresses.begin(), addresses.end(), [&](const SocketAddress& address) {
         return address.sameHost(here);
       }));
-}
-
-// Sleeps through whatever datagrams come; not through a caller's call.
-void nap(int wakeFd, Duration length) {
-  pollfd wake = {wakeFd, POLLIN, 0};
-  const timespec timeout{length.count() / 1000000000,
-                         length.count() % 1000000000};
-  (void)ppoll(&wake, 1, &timeout, nullptr);
 }
 
 }  // namespace
@@ -143,6 +134,11 @@ void Driver::linger(Session* session, Duration patience) {
       [&] { return !session->lingering(); },
       steadyNow() + patience,
       IdlePolicy{});
+}
+
+std::vector<int> Driver::neededBy(Session* session) {
+  const Entry entry(this);
+  return session->neededBy();
 }
 
 void Driver::close(Session* session) {

@@ -52,6 +52,8 @@ class Driver : private ServiceThread::Client {
 
   // Serves what peers may still need of the session, for `patience` at most.
   void linger(Session* session, Duration patience);
+  // The ranks that may still need something of it; empty once none does.
+  std::vector<int> neededBy(Session* session);
   // Ends the session. REQUIRES no call inside it, now or later.
   void close(Session* session);
 

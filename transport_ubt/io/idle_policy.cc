@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/idle_policy.h"
 
+#include <poll.h>
+
 namespace ubt {
 namespace {
 
@@ -23,6 +25,13 @@ IdlePolicy IdlePolicy::forCall(const IdlePolicy& configured,
     return {configured.yield, Duration{0}};
   }
   return {Duration{0}, ranksPerCpu * configured.nap};
+}
+
+void nap(int wakeFd, Duration length) {
+  pollfd wake = {wakeFd, POLLIN, 0};
+  const timespec timeout{length.count() / 1000000000,
+                         length.count() % 1000000000};
+  (void)ppoll(&wake, 1, &timeout, nullptr);
 }
 
 }  // namespace ubt

@@ -32,4 +32,7 @@ struct IdlePolicy {
                             size_t bytes);
 };
 
+// Sleeps through whatever datagrams come; not through a wake-up of `wakeFd`.
+void nap(int wakeFd, Duration length);
+
 }  // namespace ubt
