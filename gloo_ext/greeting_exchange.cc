@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport_ubt/io/quiet_thread.h"
+
 namespace gloo_ext {
 namespace {
 
@@ -80,7 +82,7 @@ void GreetingExchange::greet(int rank) {
   if (failure_.empty()) {
     failure_ = failure;
   }
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 std::string GreetingExchange::take(int rank) {
@@ -120,26 +122,43 @@ std::string GreetingExchange::silentBy(
   return names;
 }
 
-std::vector<Greeting> GreetingExchange::run(const Patience& patience,
-                                            const Warn& warn) {
-  const auto start = std::chrono::steady_clock::now();
+// Unless it has begun. The time.
+std::chrono::steady_clock::time_point GreetingExchange::begin() {
+  const auto now = std::chrono::steady_clock::now();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (std::exchange(begun_, true)) {
+    return now;
+  }
+  start_ = now;
   for (int rank = 0; rank < mesh_.size; rank++) {
     if (rank != mesh_.rank) {
-      peers_[rank].thread = std::thread([this, rank] { greet(rank); });
+      peers_[rank].thread = ubt::quietThread([this, rank] { greet(rank); });
     }
   }
+  return now;
+}
+
+// Once.
+bool GreetingExchange::mayWarn() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !std::exchange(warned_, true);
+}
+
+std::vector<Greeting> GreetingExchange::run(const Patience& patience,
+                                            const Warn& warn) {
+  const auto end = begin() + patience.timeout;
+  const auto warning = start_ + patience.untilWarning;
   std::string silent;
-  if (patience.untilWarning < patience.timeout) {
-    silent = silentBy(start + patience.untilWarning);
-    if (!silent.empty()) {
+  if (warning < end) {
+    silent = silentBy(warning);
+    if (!silent.empty() && mayWarn()) {
       warn(silent + kRemedy);
     }
   }
-  silent = silentBy(start + patience.timeout);
+  silent = silentBy(end);
   if (!silent.empty()) {
-    throw gloo::IoException("bounded allreduce: " + silent + kRemedy +
-                            " (waited " +
-                            std::to_string(patience.timeout.count()) + " ms)");
+    throw TimedOut("bounded allreduce: " + silent + kRemedy + " (waited " +
+                   std::to_string(patience.timeout.count()) + " ms)");
   }
   std::lock_guard<std::mutex> lock(mutex_);
   return all_;

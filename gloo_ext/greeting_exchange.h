@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gloo/common/error.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -32,6 +34,11 @@ class GreetingExchange {
   };
   using Warn = std::function<void(const std::string&)>;
 
+  // Not all have answered in time. They still may.
+  struct TimedOut : gloo::IoException {
+    using IoException::IoException;
+  };
+
   // Throws gloo::IoException if the mesh is gone.
   GreetingExchange(gloo::transport::ubt::Mesh mesh,
                    const Greeting& own,
@@ -39,9 +46,10 @@ class GreetingExchange {
   ~GreetingExchange();
 
   // The greetings by rank, the own one in its place. Ranks that do not answer
-  // are named in a warning, if there is time for one, and on timeout in the
-  // gloo::IoException that ends this; at once, one that is gone or does not
-  // belong here. Once.
+  // are named in a warning, once, `untilWarning` after the first call of this,
+  // and on timeout in a TimedOut: a later call waits on. At once, the
+  // gloo::IoException names one that is gone or does not belong here. Any
+  // number of threads may call.
   std::vector<Greeting> run(const Patience& patience, const Warn& warn);
 
  private:
@@ -53,6 +61,8 @@ class GreetingExchange {
     std::thread thread;
   };
 
+  std::chrono::steady_clock::time_point begin();
+  bool mayWarn();
   void greet(int rank);
   // What is wrong with what a rank sent; empty if nothing.
   std::string take(int rank);
@@ -68,6 +78,9 @@ class GreetingExchange {
   std::vector<Greeting> all_;   // by rank
   std::vector<bool> answered_;  // by rank
   std::string failure_;         // the first
+  std::chrono::steady_clock::time_point start_{};
+  bool begun_ = false;
+  bool warned_ = false;
 };
 
 }  // namespace gloo_ext

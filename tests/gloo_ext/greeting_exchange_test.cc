@@ -137,6 +137,37 @@ TEST_F(GreetingExchangeTest, NamesTheSilentRanksAndNoOthers) {
   expectThatTheMeshWorks();
 }
 
+TEST_F(GreetingExchangeTest, WhoWaitedInVainMayWaitOn) {
+  connect(2);
+  Event tried;
+  run({[&](const ContextPtr& context) {
+         EXPECT_THAT(failure(context, {std::chrono::milliseconds(10)}),
+                     HasSubstr("waited 10 ms"));
+         GreetingExchange& known = *exchanges_[0];
+         const auto again = [&known](const Patience& patience) {
+           return known.run(patience, [](const std::string&) {});
+         };
+         EXPECT_THROW(again({std::chrono::milliseconds(10)}),
+                      GreetingExchange::TimedOut);
+         // Several may, too.
+         std::vector<std::future<std::vector<Greeting>>> waiting;
+         waiting.reserve(3);
+         for (int i = 0; i < 3; i++) {
+           waiting.push_back(
+               std::async(std::launch::async, again, std::cref(kPatient)));
+         }
+         tried.happen();
+         for (auto& all : waiting) {
+           EXPECT_EQ(all.get()[1].encode(), greetingOf(1, "secret").encode());
+         }
+       },
+       [&](const ContextPtr& context) {
+         tried.await();
+         exchange(context);
+       }});
+  expectThatTheMeshWorks();
+}
+
 TEST_F(GreetingExchangeTest, ARankThatAnswersTooLateBlocksNoConnection) {
   connect(2);
   Event over;
