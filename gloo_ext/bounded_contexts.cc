@@ -2,6 +2,7 @@
 #include "gloo_ext/bounded_contexts.h"
 
 #include <gloo/common/error.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "gloo_ext/local_address.h"
+#include "transport_ubt/io/quiet_thread.h"
 #include "transport_ubt/patience.h"
 #include "transport_ubt/warning.h"
 
@@ -18,14 +20,25 @@ namespace {
 using gloo::transport::ubt::Channel;
 using gloo::transport::ubt::Engine;
 using gloo::transport::ubt::Hello;
+using gloo::transport::ubt::Lingering;
 using gloo::transport::ubt::Mesh;
+using gloo::transport::ubt::patience;
 using gloo::transport::ubt::Settings;
 
-// How soon a destroyed context is noticed.
-constexpr auto kSweepPeriod = std::chrono::milliseconds(50);
-// A process that ends, or a context, does not wait longer for peers that may
-// still need its results: they may never come.
-constexpr auto kLingerMax = std::chrono::seconds(5);
+// How soon a destroyed context is noticed; and, when the process ends, that
+// nobody needs it any more.
+constexpr std::chrono::milliseconds kSweepPeriod{50};
+constexpr std::chrono::milliseconds kEndPeriod{1};
+// A sweeper that takes no step for so long is stuck, and the process ends.
+constexpr std::chrono::milliseconds kStuckMax{2000};
+
+// Of this thread. A signal's handler may end the process in the middle of one.
+thread_local int callsOfThisThread = 0;
+
+timespec timeOf(std::chrono::nanoseconds duration) {
+  return {static_cast<time_t>(duration.count() / 1000000000),
+          static_cast<long>(duration.count() % 1000000000)};
+}
 
 Settings settings() {
   Settings settings = Settings::fromEnvironment();
@@ -39,11 +52,22 @@ Settings settings() {
 }  // namespace
 
 Channel& BoundedContext::channel(const Policy& policy,
-                                 std::chrono::milliseconds timeout) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (failure_.empty() && !channel_.isOpen()) {
+                                 std::chrono::milliseconds contextTimeout,
+                                 std::chrono::milliseconds callTimeout) {
+  contextTimeout = patience(contextTimeout);
+  const auto limit = policy.handshakeTimeout > std::chrono::milliseconds(0)
+                         ? std::min(policy.handshakeTimeout, contextTimeout)
+                         : contextTimeout;
+  const auto wait = std::min(limit, patience(callTimeout));
+  Lock lock(mutex_);
+  if (!open_ && failure_.empty()) {
     try {
-      meet(policy, gloo::transport::ubt::patience(timeout));
+      meet(&lock, wait, contextTimeout);
+    } catch (const GreetingExchange::TimedOut& error) {
+      if (wait < limit) {
+        throw;
+      }
+      failure_ = error.what();
     } catch (const std::exception& error) {
       failure_ = error.what();
     }
@@ -54,23 +78,59 @@ Channel& BoundedContext::channel(const Policy& policy,
   return channel_;
 }
 
-void BoundedContext::meet(const Policy& policy,
-                          std::chrono::milliseconds timeout) {
+// Returns, and throws, with the lock, which is free while it waits.
+void BoundedContext::meet(Lock* lock,
+                          std::chrono::milliseconds wait,
+                          std::chrono::milliseconds contextTimeout) {
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  if (exchange_ == nullptr) {
+    begin();
+  }
+  struct Unlocked {
+    explicit Unlocked(Lock* lock) : lock_(lock) { lock->unlock(); }
+    ~Unlocked() { lock_->lock(); }
+    Lock* const lock_;
+  };
+  std::vector<Greeting> all;
+  {
+    const auto exchange = exchange_;
+    const Unlocked unlocked(lock);
+    all = exchange->run({wait}, [](const std::string& warning) {
+      gloo::transport::ubt::warnOnce("bounded allreduce: " + warning);
+    });
+  }
+  if (!opened_.wait_until(*lock, deadline, [this] { return !opening_; })) {
+    throw GreetingExchange::TimedOut(
+        "bounded allreduce: ranks have not agreed on its terms (waited " +
+        std::to_string(wait.count()) + " ms)");
+  }
+  if (open_ || !failure_.empty()) {
+    return;  // by another caller
+  }
+  opening_ = true;
+  try {
+    const Unlocked unlocked(lock);
+    open(all, contextTimeout);
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+  }
+  exchange_.reset();
+  open_ = failure_.empty();
+  opening_ = false;
+  opened_.notify_all();
+}
+
+void BoundedContext::begin() {
   const std::string& secret = channel_.settings().secret;
   Greeting own;
   own.hello = channel_.hello();
   own.address = channel_.address();
   own.proof = Greeting::proofOf(secret, own.hello.publicKey);
-  const auto exchangeTimeout =
-      policy.handshakeTimeout > std::chrono::milliseconds(0)
-          ? std::min(policy.handshakeTimeout, timeout)
-          : timeout;
-  exchange_ = std::make_unique<GreetingExchange>(mesh_, own, secret);
-  const std::vector<Greeting> all =
-      exchange_->run({exchangeTimeout}, [](const std::string& warning) {
-        gloo::transport::ubt::warn("bounded allreduce: " + warning);
-      });
-  exchange_.reset();
+  exchange_ = std::make_shared<GreetingExchange>(mesh_, own, secret);
+}
+
+void BoundedContext::open(const std::vector<Greeting>& all,
+                          std::chrono::milliseconds timeout) {
   std::vector<Hello> hellos;
   std::vector<ubt::SocketAddress> addresses;
   std::vector<std::string> texts;
@@ -81,85 +141,165 @@ void BoundedContext::meet(const Policy& policy,
   }
   addresses_ = std::make_shared<const std::vector<std::string>>(texts);
   channel_.open(hellos, std::move(addresses), timeout);
-  channel_.lingerAtMost(kLingerMax);
+}
+
+BoundedContexts::BoundedContexts(std::function<void()> atEnd)
+    : atEnd_(std::move(atEnd)) {
+  sem_init(&wake_, 0, 0);
+}
+
+BoundedContexts::Call::Call(BoundedContexts* contexts) : contexts_(contexts) {
+  contexts_->calls_++;
+  callsOfThisThread++;
+}
+
+BoundedContexts::Call::~Call() {
+  callsOfThisThread--;
+  contexts_->calls_--;
 }
 
 std::shared_ptr<BoundedContext> BoundedContexts::of(
     const std::shared_ptr<gloo::Context>& context, const Mesh& mesh) {
+  std::vector<BoundedContextPtr> over;  // ends without the lock
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) {
     return nullptr;
   }
-  Entry& entry = entries_[context.get()];
+  const auto known = entries_.find(context.get());
   // Another one may have come to lie where a destroyed one lay.
-  if (entry.bounded == nullptr || entry.context.lock() != context) {
-    if (engine_ == nullptr) {
-      engine_ = std::make_shared<Engine>(localAddress(), settings());
-    }
-    if (entry.bounded != nullptr) {
-      gone_.push_back(std::move(entry.bounded));
-    }
-    entry.context = context;
-    entry.bounded = std::make_shared<BoundedContext>(engine_, mesh);
+  if (known != entries_.end() && known->second.context.lock() == context) {
+    return known->second.bounded;
   }
+  // Who makes and destroys many does not wait for the sweeper to have room.
+  over = takeThoseThatAreOver();
+  if (engine_ == nullptr) {
+    engine_ = std::make_shared<Engine>(localAddress(), settings());
+  }
+  auto bounded = std::make_shared<BoundedContext>(engine_, mesh);
+  entries_[context.get()] = {context, bounded};
   if (!sweeper_.joinable()) {
-    sweeper_ = std::thread([this] { sweep(); });
+    swept_ = false;
+    sweeper_ = ubt::quietThread([this] { sweep(); });
   }
-  return entry.bounded;
+  return bounded;
 }
 
-// They linger one after the other, but not for longer than one might.
-void BoundedContexts::end(std::vector<BoundedContextPtr> contexts) {
-  const auto deadline = std::chrono::steady_clock::now() + kLingerMax;
-  for (BoundedContextPtr& context : contexts) {
-    if (context == nullptr) {  // no socket was to be had
-      continue;
-    }
-    context->lingerAtMost(
-        std::max(std::chrono::milliseconds(0),
-                 std::chrono::duration_cast<std::chrono::milliseconds>(
-                     deadline - std::chrono::steady_clock::now())));
-    context.reset();
+// REQUIRES the lock.
+void BoundedContexts::goes(BoundedContextPtr bounded) {
+  const Lingering lingering = bounded->lingering();
+  gone_.push_back({std::move(bounded), lingering});
+}
+
+// All go, whether or not their context does. REQUIRES the lock.
+void BoundedContexts::endAll() {
+  closed_ = true;
+  for (auto& [context, entry] : entries_) {
+    goes(std::move(entry.bounded));
   }
+  entries_.clear();
+  for (Gone& gone : gone_) {
+    if (haste_) {
+      gone.lingering.atMost(kHasteMax);
+    }
+  }
+}
+
+// Of those whose context is gone, the ones that nobody needs, or not any more.
+// REQUIRES the lock.
+std::vector<BoundedContexts::BoundedContextPtr>
+BoundedContexts::takeThoseThatAreOver() {
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (entry->second.context.expired()) {
+      goes(std::move(entry->second.bounded));
+      entry = entries_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+  std::vector<BoundedContextPtr> over;
+  std::vector<Gone> remaining;
+  for (Gone& gone : gone_) {
+    const std::vector<int> needing = gone.bounded->neededBy();
+    const auto now = Lingering::Clock::now();
+    const std::string remark = gone.lingering.remark(needing, now);
+    if (!remark.empty()) {
+      gloo::transport::ubt::warnOnce(remark);
+    }
+    if (gone.lingering.goesOn(needing, now)) {
+      remaining.push_back(std::move(gone));
+    } else {
+      gone.bounded->doNotLinger();
+      over.push_back(std::move(gone.bounded));
+    }
+  }
+  gone_.swap(remaining);
+  return over;
+}
+
+// Until there is something to do.
+void BoundedContexts::awaitWork() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto period = ending_ ? kEndPeriod : kSweepPeriod;
+  const timespec end = timeOf(std::chrono::seconds(now.tv_sec) +
+                              std::chrono::nanoseconds(now.tv_nsec) + period);
+  (void)sem_clockwait(&wake_, CLOCK_MONOTONIC, &end);
 }
 
 void BoundedContexts::sweep() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!closed_) {
-    closing_.wait_for(lock, kSweepPeriod);
-    for (auto entry = entries_.begin(); entry != entries_.end();) {
-      if (entry->second.context.expired()) {
-        gone_.push_back(std::move(entry->second.bounded));
-        entry = entries_.erase(entry);
-      } else {
-        ++entry;
+  bool last = false;
+  while (!last) {
+    awaitWork();
+    std::vector<BoundedContextPtr> over;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      last = ending_;
+      if (last) {
+        endAll();
       }
+      over = takeThoseThatAreOver();
+      last = last && gone_.empty();
     }
-    std::vector<BoundedContextPtr> gone;
-    gone.swap(gone_);
-    lock.unlock();
-    end(std::move(gone));
-    lock.lock();
+    for (BoundedContextPtr& bounded : over) {
+      bounded.reset();
+      steps_++;
+    }
+    steps_++;
   }
+  if (atEnd_ != nullptr) {
+    atEnd_();
+  }
+  swept_ = true;
 }
 
 void BoundedContexts::close() {
-  std::vector<BoundedContextPtr> contexts;
   std::thread sweeper;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    closing_.notify_one();
-    contexts.swap(gone_);
-    for (auto& [context, entry] : entries_) {
-      contexts.push_back(std::move(entry.bounded));
-    }
-    entries_.clear();
     sweeper.swap(sweeper_);
   }
-  end(std::move(contexts));
+  ending_ = true;
+  sem_post(&wake_);
   if (sweeper.joinable()) {
     sweeper.join();
+  }
+}
+
+void BoundedContexts::closeBeforeExit(bool clean) noexcept {
+  if (swept_ || callsOfThisThread > 0) {
+    return;
+  }
+  haste_ = !clean || calls_ > 0;
+  ending_ = true;
+  sem_post(&wake_);
+  const timespec period = timeOf(kEndPeriod);
+  uint64_t seen = steps_;
+  for (int stuck = 0; !swept_ && stuck < kStuckMax / kEndPeriod; stuck++) {
+    nanosleep(&period, nullptr);
+    const uint64_t steps = steps_;
+    stuck = steps == seen ? stuck : 0;
+    seen = steps;
   }
 }
 

@@ -17,6 +17,7 @@
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
 #include "transport_ubt/host_id.h"
+#include "transport_ubt/mesh_deadline.h"
 #include "transport_ubt/warning.h"
 
 namespace gloo_ext {
@@ -87,7 +88,14 @@ bool bounded(const OriginalGloo& original,
   if (context == nullptr) {
     return false;
   }
-  auto& channel = context->channel(policy, original.timeout(*options.context));
+  const BoundedContexts::Call call(&process.contexts());
+  const auto contextTimeout = original.timeout(*options.context);
+  const auto timeout =
+      std::min(gloo::transport::ubt::patience(contextTimeout),
+               gloo::transport::ubt::patience(options.timeout));
+  // All that this call waits for has one deadline.
+  const gloo::transport::ubt::MeshDeadline deadline(timeout);
+  auto& channel = context->channel(policy, contextTimeout, timeout);
   const bool inGroups = policy.algorithm == Algorithm::kHierarchicalOptiReduce;
   if (!channel.takes(*type, options.elements, inGroups)) {
     return false;
@@ -104,7 +112,7 @@ bool bounded(const OriginalGloo& original,
                                   *type,
                                   gloo::reduceInputs(options),
                                   options.elements,
-                                  options.timeout,
+                                  deadline.remaining(),
                                   inGroups);
   } catch (...) {
     process.recorder().statistics().failed();

@@ -2,6 +2,7 @@
 #include "gloo_ext/process_state.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -33,9 +34,11 @@ std::optional<int> rank() {
 }  // namespace
 
 ProcessState::ProcessState()
-    : recorder_(environment("GLOO_UBT_REPORT"),
+    : pid_(getpid()),
+      recorder_(environment("GLOO_UBT_REPORT"),
                 rank(),
-                isChild ? "-" + std::to_string(getpid()) : "") {}
+                isChild ? "-" + std::to_string(pid_) : ""),
+      contexts_([this] { recorder_.finish(); }) {}
 
 ProcessState& ProcessState::instance() {
   ProcessState* known = theInstance;
@@ -62,6 +65,25 @@ ProcessState& ProcessState::instance() {
   }();
   (void)kOnce;
   return *fresh;
+}
+
+// The program's handlers have nothing to say any more, but who waits may be
+// asked to end.
+void ProcessState::beforeExit(int status) noexcept {
+  ProcessState* const last = theInstance;
+  if (last == nullptr || last->pid_ != getpid()) {
+    return;
+  }
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) == 0 &&
+        action.sa_handler != SIG_IGN) {
+      action = {};
+      action.sa_handler = SIG_DFL;
+      sigaction(number, &action, nullptr);
+    }
+  }
+  last->contexts_.closeBeforeExit(status == 0);
 }
 
 void ProcessState::atExit() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include "algorithms/context_groups.h"
 #include "gloo_ext/bounded_contexts.h"
 #include "gloo_ext/exact_contexts.h"
@@ -15,6 +17,11 @@ class ProcessState {
  public:
   // Made by whoever asks first; outlives everything.
   static ProcessState& instance();
+  // The process is about to end by _exit(), with that status: what it keeps
+  // ends first (BoundedContexts::closeBeforeExit). Async-signal-safe; in a
+  // process that has no state of its own, such as one that vfork() has made,
+  // it does nothing.
+  static void beforeExit(int status) noexcept;
 
   BoundedContexts& contexts() { return contexts_; }
   ExactContexts& exact() { return exact_; }
@@ -25,10 +32,11 @@ class ProcessState {
   ProcessState();
   void atExit();
 
-  BoundedContexts contexts_;
+  const pid_t pid_;
   ExactContexts exact_;
   gloo::ContextGroups groups_;
   Recorder recorder_;
+  BoundedContexts contexts_;
 };
 
 }  // namespace gloo_ext

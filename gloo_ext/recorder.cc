@@ -87,6 +87,9 @@ void Recorder::writeTextfile() {
 void Recorder::finish() {
   const Statistics::Totals totals = statistics_.totals();
   std::lock_guard<std::mutex> lock(mutex_);
+  if (std::exchange(finished_, true)) {
+    return;
+  }
   if (!directory_.empty() && rank_) {
     writeTextfile();
   }

@@ -28,7 +28,7 @@ class Recorder {
   const Statistics& statistics() const { return statistics_; }
 
   // When the process ends: the textfile a last time and, from rank 0, a line
-  // on stderr.
+  // on stderr. Once; later calls do nothing.
   void finish();
 
  private:
@@ -43,6 +43,7 @@ class Recorder {
   Statistics statistics_;
   std::mutex mutex_;
   bool complained_ = false;
+  bool finished_ = false;
   std::ofstream lines_;
   std::chrono::steady_clock::time_point written_{};
 };

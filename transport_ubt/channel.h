@@ -55,10 +55,6 @@ class Channel {
   Lingering lingering() const { return {mesh_.rank, linger_.load()}; }
   // The ranks for which it would linger; empty if for none.
   std::vector<int> neededBy();
-  // Shortens how long the destructor lingers.
-  void lingerAtMost(std::chrono::milliseconds limit) {
-    linger_ = std::min(linger_.load(), limit);
-  }
   // Its owner has seen to that already: the destructor does not linger.
   void doNotLinger() { linger_ = std::chrono::milliseconds(0); }
   bool isOpen() const { return session_ != nullptr; }

@@ -88,6 +88,39 @@ class Groups(TorchTest):
                 **PATIENT, "TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
 
 
+    def test_many_one_after_the_other_hold_little(self):
+        for result in run("many_groups.py", 2, environment=PATIENT):
+            # Of 160 groups. Plain Gloo has some at a time, too.
+            self.assertLess(result["descriptors"], 80)
+            self.assertLess(result["threads"], 40)
+
+
+class Ends(TorchTest):
+    """The last allreduce of a job is one, however its ranks end."""
+
+    # With more a run takes long: some 2 s a job where the interpreter ends,
+    # which is as long with plain Gloo.
+    JOBS = {"os._exit": 10, "multiprocessing": 10, "destroy+os._exit": 10,
+            "return": 1, "sys.exit": 1, "exception": 1, "destroy+return": 1}
+
+    def ends(self, *arguments):
+        with Job(PYTHON, "ends.py", 1, arguments) as job:
+            said = job.start_all().results()[0]
+            self.assertEqual(said["failed"], 0, (said, job.output(0)))
+            return job.output(0)
+
+    def test_every_way_to_end(self):
+        for way, jobs in self.JOBS.items():
+            with self.subTest(way):
+                self.ends(way, os.environ.get("ENDS_JOBS", str(jobs)))
+
+    def test_a_rank_that_is_late_for_its_last_allreduces_gets_them(self):
+        said = self.ends("os._exit", "1", "25", "7")
+        for rank in (1, 2):
+            self.assertIn(f"rank {rank} has finished and waits for rank 0, "
+                          "which may still need its results", said)
+
+
 class Bounded(TorchTest):
     def test_sums_hold_exactly_the_reported_contributors(self):
         for hadamard, repair in itertools.product(("off", "on"),
