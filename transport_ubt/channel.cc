@@ -10,6 +10,7 @@
 #include "transport_ubt/farewell.h"
 #include "transport_ubt/host_id.h"
 #include "transport_ubt/io/group_address.h"
+#include "transport_ubt/keep_for_ever.h"
 #include "transport_ubt/patience.h"
 #include "transport_ubt/warning.h"
 
@@ -40,6 +41,10 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
 }
 
 Channel::~Channel() {
+  if (!isOfThisProcess()) {
+    keepForEver(std::move(watch_));  // its thread is not here
+    return;
+  }
   if (session_ != nullptr) {
     // While it lingers, the watch still tells of ranks that are gone.
     linger();
@@ -212,6 +217,7 @@ bool Channel::takes(::ubt::ElementType type,
                                    size_t elements,
                                    std::chrono::milliseconds timeout,
                                    bool hierarchical) {
+  ::ubt::Driver& driver = engine_->driver();
   if (hierarchical) {
     checkGroups(patience(timeout));
   }
@@ -228,13 +234,13 @@ bool Channel::takes(::ubt::ElementType type,
   ::ubt::OpReport report;
   ::ubt::Driver::Failure failure;
   const uint64_t failuresBefore = failures_;
-  if (!engine_->driver().allreduce(session_,
-                                   tag,
-                                   shape,
-                                   static_cast<std::byte*>(data),
-                                   patience(timeout),
-                                   &report,
-                                   &failure)) {
+  if (!driver.allreduce(session_,
+                        tag,
+                        shape,
+                        static_cast<std::byte*>(data),
+                        patience(timeout),
+                        &report,
+                        &failure)) {
     failures_++;
     throw ::gloo::IoException("bounded allreduce: " + failure.what);
   }

@@ -37,7 +37,7 @@ class Channel {
   // Lingers until no peer needs anything of this rank, within open()'s timeout
   // and Settings::linger, and warns of whom it waits for if that takes long.
   // Not if the last allreduce threw, for then somebody has been waited for
-  // already.
+  // already; nor in a forked child, where it does nothing.
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -73,7 +73,7 @@ class Channel {
   // Callable from several threads. Throws gloo::IoException that names the rank
   // if one died, disagrees or holds everybody up, the data is then undefined;
   // gloo::InvalidOperationException if it takes no such op;
-  // or what agreedGroups() throws.
+  // or what agreedGroups() throws, or Engine::driver().
   ::ubt::OpReport allreduce(::ubt::TagSpace space,
                             uint32_t tag,
                             ::ubt::ElementType type,
@@ -89,9 +89,8 @@ class Channel {
   // What became of datagrams on the engine's socket, all contexts of it.
   ::ubt::Counters counters() const { return engine_->driver().counters(); }
   const Settings& settings() const { return engine_->settings(); }
-  const ::ubt::SocketAddress& address() const {
-    return engine_->driver().socket().address();
-  }
+  bool isOfThisProcess() const { return engine_->isOfThisProcess(); }
+  const ::ubt::SocketAddress& address() const { return engine_->address(); }
 
  private:
   ::ubt::OpShape shapeOf(::ubt::TagSpace space,

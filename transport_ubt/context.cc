@@ -6,17 +6,20 @@
 
 #include <utility>
 
+#include "transport_ubt/keep_for_ever.h"
 #include "transport_ubt/pair.h"
 
 namespace gloo {
 namespace transport {
 namespace ubt {
 
-Context::Context(std::shared_ptr<Engine> engine,
+Context::Context(std::shared_ptr<::gloo::transport::Device> device,
+                 std::shared_ptr<Engine> engine,
                  std::shared_ptr<::gloo::transport::Context> tcp,
                  int rank,
                  int size)
     : ::gloo::transport::Context(rank, size),
+      device_(std::move(device)),
       tcp_(std::move(tcp)),
       channel_(std::move(engine),
                {rank,
@@ -25,6 +28,12 @@ Context::Context(std::shared_ptr<Engine> engine,
                   return tcp_->createUnboundBuffer(ptr, bytes);
                 }}),
       addresses_(size) {}
+
+Context::~Context() {
+  if (!channel_.isOfThisProcess()) {
+    keepForEver(tcp_);
+  }
+}
 
 std::unique_ptr<::gloo::transport::Pair>& Context::createPair(int rank) {
   tcp_->setTimeout(getTimeout());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gloo/transport/context.h>
+#include <gloo/transport/device.h>
 
 #include <chrono>
 #include <memory>
@@ -16,13 +17,16 @@ namespace transport {
 namespace ubt {
 
 // The ranks of one Gloo context: tcp's context for everything reliable, and a
-// session of the bounded protocol, begun once every pair is connected.
+// session of the bounded protocol, begun once every pair is connected. In a
+// forked child its destructor does nothing, and allreduce() throws.
 class Context : public ::gloo::transport::Context {
  public:
-  Context(std::shared_ptr<Engine> engine,
+  Context(std::shared_ptr<::gloo::transport::Device> device,
+          std::shared_ptr<Engine> engine,
           std::shared_ptr<::gloo::transport::Context> tcp,
           int rank,
           int size);
+  ~Context() override;
 
   std::unique_ptr<::gloo::transport::Pair>& createPair(int rank) override;
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
@@ -53,6 +57,7 @@ class Context : public ::gloo::transport::Context {
   void synchronous(int rank) { channel_.leaveOut(rank); }
 
  private:
+  const std::shared_ptr<::gloo::transport::Device> device_;
   const std::shared_ptr<::gloo::transport::Context> tcp_;
   Channel channel_;  // lingers over tcp_
   std::mutex connectMutex_;

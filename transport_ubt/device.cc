@@ -5,8 +5,11 @@
 #include <gloo/transport/tcp/device.h>
 #include <net/if.h>
 
+#include <utility>
+
 #include "transport_ubt/context.h"
 #include "transport_ubt/interfaces.h"
+#include "transport_ubt/keep_for_ever.h"
 
 namespace gloo {
 namespace transport {
@@ -38,9 +41,14 @@ Device::Device(const attr& attr) {
   engine_ = std::make_shared<Engine>(resolved.ai_addr, attr.settings);
 }
 
+Device::~Device() {
+  if (!engine_->isOfThisProcess()) {
+    keepForEver(std::move(tcp_));
+  }
+}
+
 std::string Device::str() const {
-  return "ubt, " + tcp_->str() +
-         ", udp=" + engine_->driver().socket().address().str() +
+  return "ubt, " + tcp_->str() + ", udp=" + engine_->address().str() +
          ", slot=" + std::to_string(engine_->slotBytesMax());
 }
 
@@ -54,8 +62,9 @@ int Device::getInterfaceSpeed() const {
 
 std::shared_ptr<::gloo::transport::Context> Device::createContext(int rank,
                                                                   int size) {
+  (void)engine_->driver();  // which throws in a forked child
   return std::make_shared<Context>(
-      engine_, tcp_->createContext(rank, size), rank, size);
+      shared_from_this(), engine_, tcp_->createContext(rank, size), rank, size);
 }
 
 }  // namespace ubt

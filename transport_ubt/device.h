@@ -30,9 +30,14 @@ struct attr : public tcp::attr {
 // interface or host, a port range in use, an MTU too small.
 std::shared_ptr<::gloo::transport::Device> CreateDevice(const attr& attr);
 
-class Device : public ::gloo::transport::Device {
+// Contexts hold their device. In a forked child of the process that made it,
+// it creates none: that throws gloo::InvalidOperationException. There it can be
+// destroyed, and its contexts too, which does nothing.
+class Device : public ::gloo::transport::Device,
+               public std::enable_shared_from_this<Device> {
  public:
   explicit Device(const attr& attr);
+  ~Device() override;
 
   std::string str() const override;
   const std::string& getPCIBusID() const override;

@@ -9,6 +9,7 @@
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/packet_seal.h"
 #include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/keep_for_ever.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/receive_buffer.h"
 #include "transport_ubt/warning.h"
@@ -89,6 +90,23 @@ Engine::Engine(const sockaddr_storage& address, const Settings& settings)
           settings.mtu > 0 ? settings.mtu : driver_->socket().mtu(),
           driver_->socket().address().family(),
           settings.protocol.auth)) {}
+
+Engine::~Engine() {
+  if (!home_.isThis()) {
+    // Its threads are not here; descriptors close with this process.
+    keepForEver(std::move(driver_));
+  }
+}
+
+::ubt::Driver& Engine::driver() {
+  if (!home_.isThis()) {
+    throw ::gloo::InvalidOperationException(
+        "this device belongs to " + home_.str() +
+        ", of which this process is a forked child: create a device and "
+        "contexts of its own after fork()");
+  }
+  return *driver_;
+}
 
 }  // namespace ubt
 }  // namespace transport

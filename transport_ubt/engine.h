@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "transport_ubt/io/driver.h"
+#include "transport_ubt/io/home_process.h"
 #include "transport_ubt/settings.h"
 
 namespace gloo {
@@ -12,22 +13,32 @@ namespace transport {
 namespace ubt {
 
 // One UDP socket and what drives the bounded protocol on it. Serves any number
-// of contexts, from any number of threads.
+// of contexts, from any number of threads. In a forked child it does nothing:
+// it neither reads the socket nor sends, and its destructor leaves all to the
+// process that made it.
 class Engine {
  public:
   // At an address of this host; settings say which ports will do. Warns once of
   // a receive buffer that the kernel cut short and of injected faults. Throws
   // gloo::Exception that names a port range in use or an MTU too small.
   Engine(const sockaddr_storage& address, const Settings& settings);
+  ~Engine();
 
-  ::ubt::Driver& driver() { return *driver_; }
+  // Throws gloo::InvalidOperationException in a forked child.
+  ::ubt::Driver& driver();
+  // Whether it was made by this process, not by one that forked it.
+  bool isOfThisProcess() const { return home_.isThis(); }
+  const ::ubt::SocketAddress& address() const {
+    return driver_->socket().address();
+  }
   const Settings& settings() const { return settings_; }
   // Payload bytes of one slot that this host's interface allows.
   size_t slotBytesMax() const { return slotBytesMax_; }
 
  private:
+  const ::ubt::HomeProcess home_;
   const Settings settings_;
-  const std::unique_ptr<::ubt::Driver> driver_;
+  std::unique_ptr<::ubt::Driver> driver_;  // never null
   const size_t slotBytesMax_;
 };
 

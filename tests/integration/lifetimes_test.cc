@@ -15,24 +15,17 @@
 
 #include "algorithms/bounded_transpose_allreduce.h"
 #include "tests/conformance/mesh.h"
+#include "tests/integration/bounded_sums.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
 namespace {
 
+using testing::allreduces;
+using testing::device;
+using testing::kElements;
 using testing::Mesh;
 using ContextPtr = Mesh::ContextPtr;
-
-constexpr size_t kElements = 70000;
-
-std::shared_ptr<transport::Device> device() {
-  transport::ubt::attr attr("127.0.0.1");
-  attr.settings.protocol.warmupOps = 2;
-  // A bound learned on a machine this busy would be another test's matter.
-  attr.settings.protocol.boundScatter = std::chrono::seconds(10);
-  attr.settings.protocol.boundBroadcast = std::chrono::seconds(10);
-  return transport::ubt::CreateDevice(attr);
-}
 
 size_t entries(const char* directory) {
   const auto begin = std::filesystem::directory_iterator(directory);
@@ -65,31 +58,6 @@ size_t threadsOpenTo(int signal) {
     }
   }
   return open;
-}
-
-// Bounded allreduces with results that name rank, op and thread.
-void allreduces(const ContextPtr& context, uint32_t tag, int ops) {
-  std::vector<float> values(kElements);
-  for (int op = 0; op < ops; op++) {
-    for (size_t i = 0; i < kElements; i++) {
-      values[i] = (i + context->rank * 3 + op + tag) % 50;
-    }
-    AllreduceOptions options(context);
-    options.setOutput(values.data(), kElements);
-    options.setTag(tag);
-    void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;
-    options.setReduceFunction(sum);
-    const BoundedReport report = boundedTransposeAllreduce(options);
-    ASSERT_TRUE(report.has_value());
-    ASSERT_EQ(report->pairsMissing, 0u);
-    for (size_t i = 0; i < kElements; i++) {
-      float expected = 0;
-      for (int rank = 0; rank < context->size; rank++) {
-        expected += (i + rank * 3 + op + tag) % 50;
-      }
-      ASSERT_EQ(values[i], expected) << "element " << i << ", tag " << tag;
-    }
-  }
 }
 
 // As many threads; `body` gets the number of its own: a rank, for example.
@@ -196,6 +164,16 @@ TEST(Lifetimes, ContextsWithoutABoundedAllreduceEndAtOnce) {
     Mesh mesh({"ubt", device}, 3);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+}
+
+// As with Gloo's own devices.
+TEST(Lifetimes, AContextHoldsItsDevice) {
+  const auto holders = [](const std::shared_ptr<transport::Device>& device) {
+    rendezvous::HashStore store;
+    const ContextPtr context = connect(store, "a", device, 0, 1);
+    return device.use_count();
+  };
+  EXPECT_EQ(holders(device()), holders(testing::tcpTransport().createDevice()));
 }
 
 TEST(Timeout, OfACallHoldsWhileWarmingUp) {
