@@ -28,6 +28,14 @@ MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
       slot_(kFirstSlot),
       watched_(std::move(watched)) {
   watched_[mesh_.rank] = false;
+  try {
+    const auto alarms = std::count(watched_.begin(), watched_.end(), true);
+    for (auto i = alarms; i > 0; i--) {
+      spares_.push_back(mesh_.createUnboundBuffer(&byte_, sizeof(byte_)));
+    }
+  } catch (const ::gloo::IoException&) {
+    // The mesh is gone, and there is nothing to watch.
+  }
   // Also because Gloo's tcp writes to sockets without MSG_NOSIGNAL, and right
   // after a death others may be going down as well: SIGPIPE.
   thread_ = ::ubt::quietThread([this] { run(); });
@@ -87,7 +95,12 @@ bool MeshWatch::renewAlarm() {
   try {
     alarm_ = mesh_.createUnboundBuffer(&byte_, sizeof(byte_));
   } catch (const ::gloo::IoException&) {
-    return false;  // the mesh itself is gone
+    // The context is gone. Its connections are there while this has buffers.
+    if (spares_.empty()) {
+      return false;
+    }
+    alarm_ = std::move(spares_.back());
+    spares_.pop_back();
   }
   return true;
 }

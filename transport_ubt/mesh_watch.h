@@ -18,7 +18,8 @@ namespace ubt {
 // receive pending on every pair, on a slot that nobody sends to; Gloo ends it
 // with an exception when a pair goes. One thread a context. A pair in
 // synchronous mode cannot be watched: it takes no such receive, and only who
-// reads from it learns that it has closed.
+// reads from it learns that it has closed. It watches on when the context is
+// gone, for a path that lingers, and keeps the connections open meanwhile.
 class MeshWatch {
  public:
   // Called once per rank, from the watching thread.
@@ -48,6 +49,8 @@ class MeshWatch {
   std::vector<bool> watched_;  // by rank; those that are gone are not
   bool stopping_ = false;
   std::unique_ptr<UnboundBuffer> alarm_;
+  // For when no others can be had: one for each rank that may go.
+  std::vector<std::unique_ptr<UnboundBuffer>> spares_;
   std::thread thread_;
 };
 

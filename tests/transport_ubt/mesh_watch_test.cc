@@ -10,6 +10,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <future>
 #include <mutex>
 
 namespace gloo {
@@ -144,6 +145,38 @@ TEST(MeshWatch, LeavesSynchronousPairsAlone) {
   MeshWatch nobody(mesh.mesh(),
                    std::vector<bool>(4, false),
                    [](int, const std::string&) { ADD_FAILURE(); });
+}
+
+TEST(MeshWatch, NamesRanksWhenTheContextIsGoneToo) {
+  FakeMesh mesh(3);
+  std::vector<bool> gone(3, false);
+  mesh.receive = [&](int rank) {
+    if (gone[rank]) {
+      throw ::gloo::IoException("socket closed");
+    }
+  };
+  std::vector<int> told;
+  std::promise<void> last;
+  {
+    MeshWatch watch(mesh.mesh(),
+                    std::vector<bool>(3, true),
+                    [&](int rank, const std::string&) {
+                      told.push_back(rank);
+                      if (rank == 2) {
+                        last.set_value();
+                      }
+                    });
+    mesh.awaitWait(1);
+    mesh.gone = true;
+    gone[1] = true;
+    mesh.ring();
+    mesh.awaitWait(2);
+    gone[2] = true;
+    mesh.ring();
+    ASSERT_EQ(last.get_future().wait_for(std::chrono::seconds(20)),
+              std::future_status::ready);
+  }
+  EXPECT_EQ(told, (std::vector<int>{1, 2}));
 }
 
 TEST(MeshWatch, EndsWithTheMesh) {
