@@ -272,13 +272,14 @@ void BoundedContexts::sweep() {
   swept_ = true;
 }
 
-void BoundedContexts::close() {
+void BoundedContexts::close(bool clean) {
   std::thread sweeper;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
     sweeper.swap(sweeper_);
   }
+  haste_ = !clean;
   ending_ = true;
   sem_post(&wake_);
   if (sweeper.joinable()) {

@@ -102,15 +102,16 @@ class BoundedContexts {
       const std::shared_ptr<gloo::Context>& context,
       const gloo::transport::ubt::Mesh& mesh);
 
-  // When the process ends: peers may still need something of it. Nothing is
-  // bounded after that.
-  void close();
+  // When the process ends: peers may still need something of it, and it waits
+  // for them; for no longer than kHasteMax if it is not `clean`, which means
+  // that the process has done what it was to do. Nothing is bounded after that.
+  void close(bool clean = true);
 
-  // Likewise, but the process ends by _exit(), so that other threads go on
-  // meanwhile. `clean`: the process has done what it was to do; if not, or if
-  // some allreduce is going on, peers have kHasteMax. Async-signal-safe: it
-  // waits while the thread of this class works, but not for one that is stuck,
-  // for example at a lock that the caller holds.
+  // The same where the process ends by _exit(), so that other threads go on
+  // meanwhile. A call that is going on in one of them is not clean. It is
+  // async-signal-safe: it waits while the thread of this class works, but not
+  // for one that is stuck, for example at a lock that the caller holds. Called
+  // in the middle of an allreduce, by a signal's handler, it does nothing.
   void closeBeforeExit(bool clean) noexcept;
 
   static constexpr std::chrono::seconds kHasteMax{5};

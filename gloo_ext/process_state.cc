@@ -56,11 +56,13 @@ ProcessState& ProcessState::instance() {
       isChild = isChild || theInstance != nullptr;
       theInstance = nullptr;
     });
-    std::atexit([] {
-      if (ProcessState* const last = theInstance) {
-        last->atExit();
-      }
-    });
+    on_exit(
+        [](int status, void*) {
+          if (ProcessState* const last = theInstance) {
+            last->atExit(status == 0);
+          }
+        },
+        nullptr);
     return true;
   }();
   (void)kOnce;
@@ -86,8 +88,8 @@ void ProcessState::beforeExit(int status) noexcept {
   last->contexts_.closeBeforeExit(status == 0);
 }
 
-void ProcessState::atExit() {
-  contexts_.close();
+void ProcessState::atExit(bool clean) {
+  contexts_.close(clean);
   recorder_.finish();
 }
 

@@ -30,7 +30,7 @@ class ProcessState {
 
  private:
   ProcessState();
-  void atExit();
+  void atExit(bool clean);
 
   const pid_t pid_;
   ExactContexts exact_;
