@@ -217,22 +217,22 @@ BoundedContexts::takeThoseThatAreOver() {
     }
   }
   std::vector<BoundedContextPtr> over;
-  std::vector<Gone> remaining;
-  for (Gone& gone : gone_) {
-    const std::vector<int> needing = gone.bounded->neededBy();
+  over.reserve(gone_.size());
+  for (auto gone = gone_.begin(); gone != gone_.end();) {
+    const std::vector<int> needing = gone->bounded->neededBy();
     const auto now = Lingering::Clock::now();
-    const std::string remark = gone.lingering.remark(needing, now);
+    const std::string remark = gone->lingering.remark(needing, now);
     if (!remark.empty()) {
       gloo::transport::ubt::warnOnce(remark);
     }
-    if (gone.lingering.goesOn(needing, now)) {
-      remaining.push_back(std::move(gone));
+    if (gone->lingering.goesOn(needing, now)) {
+      ++gone;
     } else {
-      gone.bounded->doNotLinger();
-      over.push_back(std::move(gone.bounded));
+      gone->bounded->doNotLinger();
+      over.push_back(std::move(gone->bounded));
+      gone = gone_.erase(gone);
     }
   }
-  gone_.swap(remaining);
   return over;
 }
 
@@ -246,25 +246,36 @@ void BoundedContexts::awaitWork() {
   (void)sem_clockwait(&wake_, CLOCK_MONOTONIC, &end);
 }
 
+// Ends those that are over. True once the process ends, and none is left.
+bool BoundedContexts::step() {
+  std::vector<BoundedContextPtr> over;
+  bool last = ending_;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (last) {
+      endAll();
+    }
+    over = takeThoseThatAreOver();
+    last = last && gone_.empty();
+  }
+  for (BoundedContextPtr& bounded : over) {
+    bounded.reset();
+    steps_++;
+  }
+  return last;
+}
+
 void BoundedContexts::sweep() {
   bool last = false;
   while (!last) {
     awaitWork();
-    std::vector<BoundedContextPtr> over;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      last = ending_;
-      if (last) {
-        endAll();
-      }
-      over = takeThoseThatAreOver();
-      last = last && gone_.empty();
-    }
-    for (BoundedContextPtr& bounded : over) {
-      bounded.reset();
-      steps_++;
-    }
     steps_++;
+    try {
+      last = step();
+    } catch (const std::exception&) {
+      // Out of memory, which ends no process: there may be some next time.
+      last = ending_;
+    }
   }
   if (atEnd_ != nullptr) {
     atEnd_();

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -132,6 +133,7 @@ class BoundedContexts {
   void endAll();
   std::vector<BoundedContextPtr> takeThoseThatAreOver();
   void sweep();
+  bool step();
   void awaitWork();
 
   const std::function<void()> atEnd_;
@@ -139,7 +141,7 @@ class BoundedContexts {
   bool closed_ = false;
   std::shared_ptr<gloo::transport::ubt::Engine> engine_;
   std::map<const gloo::Context*, Entry> entries_;
-  std::vector<Gone> gone_;
+  std::list<Gone> gone_;
   std::thread sweeper_;
   sem_t wake_;  // posted for the sweeper
   // Between the thread that ends the process and the sweeper.

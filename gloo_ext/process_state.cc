@@ -15,6 +15,9 @@ namespace {
 
 std::atomic<ProcessState*> theInstance{nullptr};
 
+// Of the processes that this one descends from: kept, and not touched.
+ProcessState* theParents = nullptr;
+
 // Forked from a process that had a state: that has the same rank, and files.
 std::atomic<bool> isChild{false};
 
@@ -53,8 +56,12 @@ ProcessState& ProcessState::instance() {
   }
   static const bool kOnce = [] {
     pthread_atfork(nullptr, nullptr, [] {
-      isChild = isChild || theInstance != nullptr;
-      theInstance = nullptr;
+      ProcessState* const parents = theInstance.exchange(nullptr);
+      if (parents != nullptr) {
+        isChild = true;
+        parents->older_ = theParents;
+        theParents = parents;
+      }
     });
     on_exit(
         [](int status, void*) {

@@ -33,6 +33,7 @@ class ProcessState {
   void atExit(bool clean);
 
   const pid_t pid_;
+  ProcessState* older_ = nullptr;  // in a child: a list of its parents'
   ExactContexts exact_;
   gloo::ContextGroups groups_;
   Recorder recorder_;

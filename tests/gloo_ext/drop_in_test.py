@@ -18,12 +18,13 @@ IN_HANDLER = 7
 class Ranks:
     """The program's ranks; ended, whatever happens, by leaving."""
 
-    def __init__(self, way, size):
+    def __init__(self, way, size, environment=None):
         self._folder = tempfile.TemporaryDirectory()
         self.folder = Path(self._folder.name)
         (self.folder / "store").mkdir()
         environment = {**os.environ, "LD_PRELOAD": str(LIBRARY),
-                       "GLOO_ALGO": "optireduce", "GLOO_SOCKET_IFNAME": "lo"}
+                       "GLOO_ALGO": "optireduce", "GLOO_SOCKET_IFNAME": "lo",
+                       **(environment or {})}
         self.processes = [subprocess.Popen(
             [HERE / "drop_in_rank", way, str(rank), str(size), self.folder],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -55,6 +56,18 @@ class DropIn(unittest.TestCase):
                 if rank == 0:
                     self.assertRegex(said, "threw: .*rank 1, rank 2 has not "
                                            "answered.*waited 10 ms")
+
+    def test_who_has_finished_lingers_no_longer_than_the_setting_says(self):
+        with Ranks("late", 3, {"GLOO_UBT_BOUND": "50ms",
+                               "GLOO_UBT_LINGER": "1.5s"}) as ranks:
+            for rank in (0, 2):
+                status, said = ranks.ended(rank)
+                self.assertEqual(status, 0, said)
+                self.assertIn(f"rank {rank} ends after 1.5 s (GLOO_UBT_LINGER) "
+                              "though rank 1 has not finished", said)
+            (ranks.folder / "over").touch()
+            status, said = ranks.ended(1)
+            self.assertEqual(status, 0, said)
 
     def test_a_handler_may_end_the_process_in_the_middle_of_a_call(self):
         with Ranks("handler", 2) as ranks:
