@@ -158,8 +158,7 @@ Statistics::Totals someTotals() {
   totals.safeguards = {0.25, 0.5, 0.125, 0.75};
   totals.zeroedElements = 18;
   totals.repairedBytes = 18;
-  totals.bounds.push_back(
-      {256, microseconds(1), microseconds(2), microseconds(3)});
+  totals.bounds.push_back({256, microseconds(1), microseconds(2)});
   totals.peers.resize(2);
   totals.peers[1].address = "[::1]:1000";
   totals.peers[1].rank = 20;

@@ -26,5 +26,5 @@ namespace ubt {
   ((condition) ? void()        \
                : ::ubt::requirementFailed(#condition, __FILE__, __LINE__))
 #else
-#define UBT_REQUIRE(condition) static_cast<void>(sizeof(!(condition)))
+#define UBT_REQUIRE(condition) static_cast<void>(false && (condition))
 #endif

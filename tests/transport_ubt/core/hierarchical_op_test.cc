@@ -211,9 +211,8 @@ TEST_F(HierarchicalOp, AGroupOfWhichNobodyComesHoldsUpNoOther) {
   three.size = 6;
   three.groups = 3;
   OneRank rank(three);
-  EXPECT_EQ(
-      scatterEndsAfter(&rank, {2, 3, 4}, 5, std::chrono::milliseconds(0)),
-      std::chrono::milliseconds(10));
+  EXPECT_EQ(scatterEndsAfter(&rank, {2, 3, 4}, 5, std::chrono::milliseconds(0)),
+            std::chrono::milliseconds(10));
 }
 
 // Hosts with unlike numbers of ranks: all of them are one group.

@@ -148,6 +148,7 @@ class Hearer : public ::testing::Test {
     OneRank::Setup setup;
     setup.size = 3;
     setup.options.multicast = true;
+    setup.options.repair = RepairPolicy::kNone;
     return setup;
   }
 
@@ -252,6 +253,7 @@ TEST_F(Hearer, TakesAReplayForNoSignOfLife) {
   std::vector<float> bucket(144, 1.0F);
   const OpId id = rank_.session().enter(
       rank_.now, 0, floats(bucket.size()), bytesOf(bucket));
+  rank_.say(2, {ControlRecord::announce(id, floats(bucket.size()))});
   rank_.now += milliseconds(1);
   rank_.endpoint().packetIn(rank_.now, last_.data(), last_.size());
   EXPECT_EQ(rank_.count(Counter::kReplayed), 1u);

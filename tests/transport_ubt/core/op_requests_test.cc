@@ -66,8 +66,8 @@ class OpRequests : public ::testing::Test {
     setup.arena = &arena_;
     setup.host = &host_;
     bucket_.assign(setup.shape.elements, 1.0F);
-    op_ = std::make_unique<Op>(setup, bounds, now_, ArenaBuffer());
-    op_->enter(now_, bytesOf(bucket_), Form::kPlain, bounds);
+    op_ = std::make_unique<Op>(setup, bounds, ArenaBuffer());
+    op_->enter(now_, bytesOf(bucket_), Form::kPlain, bounds, ArenaBuffer());
   }
   // A slot of an owner's shard arrives.
   void result(int owner, uint32_t slot) {

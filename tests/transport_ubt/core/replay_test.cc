@@ -64,6 +64,7 @@ class Replay : public ::testing::Test {
     rank_.now += std::chrono::milliseconds(1);
     const OpId id =
         rank_.session().enter(rank_.now, 0, floats(kElements), bytesOf(bucket));
+    rank_.say(2, {ControlRecord::announce(id, floats(kElements))});
     rank_.now += std::chrono::milliseconds(1);
     in(datagram);
     rank_.at(rank_.now + std::chrono::milliseconds(50));

@@ -24,6 +24,8 @@ class SessionTags : public ::testing::Test {
   static OneRank::Setup setup() {
     OneRank::Setup setup;
     setup.options.tagEntriesMax = 8;
+    setup.options.repair = RepairPolicy::kNone;  // calls end by their bounds
+    setup.options.haltLoss = 0;
     return setup;
   }
   OpId enter(uint32_t tag) {
@@ -32,6 +34,7 @@ class SessionTags : public ::testing::Test {
   // An op that returns here and that the other rank finishes.
   void use(uint32_t tag) {
     const OpId id = enter(tag);
+    rank_.say(1, {ControlRecord::announce(id, floats(100))});
     rank_.at(rank_.now + std::chrono::milliseconds(200));
     ASSERT_TRUE(rank_.session().finished(id));
     ASSERT_EQ(rank_.session().failure(id), "");
