@@ -121,6 +121,34 @@ class Ends(TorchTest):
                           "which may still need its results", said)
 
 
+class Majority(TorchTest):
+    """Lateness alone leaves at most a minority of ranks out of a sum."""
+
+    RUNS = os.environ.get("MAJORITY_RUNS", "1")
+
+    def sums(self, program, *more):
+        with Job(PYTHON, "majority.py", 1, (program, self.RUNS, *more)) as job:
+            return job.start_all().results()[0]
+
+    def programs(self):
+        # Debian's torch 1.13 has no DTensor.
+        modern = PYTHON.startswith(_WHEEL)
+        return ("bursts", "threads", "fork") + (("dtensor",) if modern else ())
+
+    def test_is_in_every_sum(self):
+        for program in self.programs():
+            with self.subTest(program):
+                said = self.sums(program)
+                self.assertEqual(said["less"], 0, said)
+                self.assertGreater(said["whole"], 0, said)
+
+    def test_is_all_of_an_exact_group(self):
+        for program in self.programs():
+            with self.subTest(program):
+                said = self.sums(program, "--exact")
+                self.assertEqual(said["whole"], said["sums"], said)
+
+
 class Bounded(TorchTest):
     def test_sums_hold_exactly_the_reported_contributors(self):
         for hadamard, repair in itertools.product(("off", "on"),

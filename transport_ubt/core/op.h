@@ -123,6 +123,8 @@ class Op {
   // The rank whose absence, silence or disagreement made the call fail; -1:
   // none did.
   int culprit() const { return culprit_; }
+  // Whether it failed because ranks bring different shapes.
+  bool disagreed() const { return disagreed_; }
   // Ends the call; the bucket holds the result (unless it failed).
   // REQUIRES finished().
   OpReport leave(TimePoint now);
@@ -380,6 +382,7 @@ class Op {
   EndedBy endedBy_ = EndedBy::kComplete;
   std::string failure_;
   int culprit_ = -1;
+  bool disagreed_ = false;
 };
 
 }  // namespace ubt

@@ -57,6 +57,7 @@ void Op::disagree(int rank, const OpShape& shape) {
       }
     }
   }
+  disagreed_ = failure_.empty();
   culprit_ = rank == setup_.rank ? setup_.announcer : rank;
   std::ostringstream why;
   why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer

@@ -126,6 +126,10 @@ void Session::peerLeft(int peer, uint32_t because) {
     peerClosed(peer, who + " has destroyed its context");
     return;
   }
+  // What this rank has seen itself is nearer the cause.
+  for (const auto& [id, op] : ops_) {
+    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+  }
   if (culprit_ < 0) {
     culprit_ = static_cast<int>(because);
   }
@@ -138,6 +142,7 @@ void Session::peerLeft(int peer, uint32_t because) {
 
 void Session::sendLeave() {
   left_ = true;
+  leaveDue_ = kNever;
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
       sayLeave(peer);

@@ -151,7 +151,8 @@ class Session : private OpHost {
 
   // No op can begin any more, calls that lack something fail, and the others
   // are told that this rank leaves because of the culprit.
-  void fail(const std::string& why);
+  // `tellAfter`: not at once.
+  void fail(const std::string& why, Duration tellAfter = Duration{0});
   // The rank that holds up the lead has not moved for a whole timeout.
   void giveUp(const Call& call);
   // It is not known how often a tag was used: the session fails.
@@ -279,6 +280,7 @@ class Session : private OpHost {
   TimePoint roomRetry_ = kNever;
   bool left_ = false;  // and said so; by rank, when:
   std::vector<TimePoint> leftAt_;
+  TimePoint leaveDue_ = kNever;  // when to say so, at the latest
   bool active_ = false;
   int sendTurn_ = 0;           // the peer whose turn it is
   size_t sendBurstBytes_ = 0;  // what it has sent in this turn

@@ -15,6 +15,8 @@ constexpr uint64_t kElementsMax = UINT32_MAX;
 // A call waits no longer for results that are owed.
 constexpr Duration kHeldMax = std::chrono::seconds(1);
 constexpr Duration kRoomRetry = std::chrono::milliseconds(5);
+// By then announcements that disagree have arrived, or are lost.
+constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -39,7 +41,7 @@ std::vector<int> Session::neededBy() const {
   return ranks;
 }
 
-void Session::fail(const std::string& why) {
+void Session::fail(const std::string& why, Duration tellAfter) {
   if (!failure_.empty()) {
     return;
   }
@@ -47,12 +49,16 @@ void Session::fail(const std::string& why) {
   for (auto& [id, op] : ops_) {
     op->giveUp(failure_);
   }
-  sendLeave();
+  if (tellAfter > Duration{0}) {
+    leaveDue_ = lastNow_ + tellAfter;
+  } else {
+    sendLeave();
+  }
 }
 
 void Session::refused() {
   UBT_REQUIRE(!failure_.empty());
-  if (!left_) {
+  if (!left_ && leaveDue_ == kNever) {
     sendLeave();
   }
 }
@@ -239,7 +245,8 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
   if (!op->failure().empty()) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
-    fail(op->failure());
+    // All ranks hear what each brings, which says more than that one leaves.
+    fail(op->failure(), op->disagreed() ? kShapesFirst : Duration{0});
     refused();
     ops_.erase(id);
   } else {

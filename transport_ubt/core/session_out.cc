@@ -142,6 +142,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
 TimePoint Session::nextDeadline() const {
   TimePoint next = std::min({controlDues_.earliest(),
                              blocked_.earliest(),
+                             leaveDue_,
                              multicast_.nextDeadline()});
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
@@ -168,6 +169,9 @@ void Session::deadlinePassed(TimePoint now) {
     blocked_.set(rank, now + 2 * retryAfter(rank));
   });
   groupDeadline(now);
+  if (now >= leaveDue_) {
+    sendLeave();
+  }
   for (auto& [id, op] : ops_) {
     if (now >= op->nextDeadline()) {
       op->deadlinePassed(now);
