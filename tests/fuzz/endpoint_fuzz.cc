@@ -118,10 +118,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   setup.slotBytesMax = 256;
   setup.keys.resize(kRanks);
   setup.windowBytes.assign(kRanks, 1 << 20);
-  setup.groups = ubt::RankGroups::equal(kRanks, grouped ? 2 : 1);
+  setup.groups = ubt::RankGroups::equal(kRanks, grouped ? kRanks : 1);
   setup.options.auth = auth;
   setup.options.multicast = true;
   setup.options.warmupOps = 0;
+  setup.options.timeout = std::chrono::seconds(1);
   setup.options.boundScatter = setup.options.boundBroadcast =
       std::chrono::milliseconds(1);
   ubt::Session* const session = endpoint.open(setup);
@@ -157,8 +158,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::abort();
     }
   }
-  // The caller returns by the hard bound all the same.
-  endpoint.deadlinePassed(now + std::chrono::milliseconds(12));
+  // The caller returns by its timeout all the same.
+  endpoint.deadlinePassed(now + std::chrono::seconds(2));
   if (!session->finished(id)) {
     std::abort();
   }
