@@ -200,9 +200,8 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
   EXPECT_EQ(got["peers"][1].value("rank", json()), 20);
   EXPECT_EQ(got["peers"][1].value("address", json()), "[::1]:1000");
   ASSERT_EQ(got.at("bounds").size(), 1u);
-  const json bound = {{"bytes_from", 256},
-                      {"scatter_us", 1.0},
-                      {"broadcast_us", 2.0}};
+  const json bound = {
+      {"bytes_from", 256}, {"scatter_us", 1.0}, {"broadcast_us", 2.0}};
   for (const auto& [name, value] : bound.items()) {
     EXPECT_EQ(got["bounds"][0].value(name, json()), value) << name;
   }

@@ -107,7 +107,8 @@ class DriverTest : public ::testing::Test {
 TEST_F(DriverTest, AFloodStopsNoDeadline) {
   const Flood one(driver_->socket().address());
   const Flood another(driver_->socket().address());
-  auto call = std::async(std::launch::async, [&] { return allreduce(0, kTimeout); });
+  auto call =
+      std::async(std::launch::async, [&] { return allreduce(0, kTimeout); });
   ASSERT_EQ(call.wait_for(kEndless), std::future_status::ready);
   EXPECT_TRUE(call.get());
 }
@@ -117,8 +118,8 @@ TEST_F(DriverTest, WhoDrivesUnderAFloodMakesWay) {
   const Flood another(driver_->socket().address());
   std::vector<std::future<bool>> calls;
   for (uint32_t tag = 0; tag < 3; tag++) {
-    calls.push_back(std::async(std::launch::async,
-                               [this, tag] { return allreduce(tag, kTimeout); }));
+    calls.push_back(std::async(
+        std::launch::async, [this, tag] { return allreduce(tag, kTimeout); }));
   }
   auto counters =
       std::async(std::launch::async, [this] { return driver_->counters(); });
@@ -159,7 +160,8 @@ class Napping : public DriverTest {
 };
 
 TEST_F(Napping, EndsByTheNextDeadline) {
-  auto call = std::async(std::launch::async, [&] { return allreduce(0, kTimeout); });
+  auto call =
+      std::async(std::launch::async, [&] { return allreduce(0, kTimeout); });
   ASSERT_EQ(call.wait_for(kEndless), std::future_status::ready);
   EXPECT_TRUE(call.get());
 }

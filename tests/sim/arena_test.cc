@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arenas without room: what is exact stays exact, and no shard that another
+// rank lacks is lost.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/sim/bounded.h"
+#include "tests/sim/run_checked.h"
+
+namespace ubt::sim {
+namespace {
+
+// An arena that holds neither what comes early nor a shard that others lack,
+// nor, in rank order, what waits for its turn.
+class FullArena : public ::testing::TestWithParam<SumOrder> {};
+
+TEST_P(FullArena, LeavesWarmupExact) {
+  for (const double loss : {0.0, 0.02}) {
+    SimOptions options;
+    options.protocol.order = GetParam();
+    options.arenaBytes = 16 << 10;
+    options.loss = loss;
+    options.lateOps = 0.2;
+    options.lateBy = std::chrono::milliseconds(20);
+    options.protocol.warmupOps = 1000;
+    options.protocol.timeout = std::chrono::seconds(5);
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u)
+        << ::testing::PrintToString(result.errorTexts) << options.str();
+    EXPECT_EQ(result.pairsMissing, 0u);
+    EXPECT_EQ(result.driftElements, 0u);
+    EXPECT_GT(result.counters.get(Counter::kArenaFull), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sim, FullArena, ::testing::Values(SumOrder::kArrival, SumOrder::kRank));
+
+// What came early and made way for something else is counted once it is there
+// again, and as missing if it is not.
+TEST(SimArena, EarlyResultsGivenUpForRoomAreCountedOnce) {
+  for (const size_t arenaKb : {16, 64}) {
+    SimOptions options = bounded(3);
+    options.threads = 2;
+    options.arenaBytes = arenaKb << 10;
+    options.lateOps = 0.3;
+    options.lateBy = std::chrono::milliseconds(10);
+    const SimResult result = runChecked(options);
+    EXPECT_GT(result.counters.get(Counter::kDroppedEarly), 0u);
+  }
+}
+
+// Seed 400000167: first the arena has no room for a contribution, then it has,
+// and then it is dropped after all, for it is of the form of fewer ranks.
+TEST(SimArena, ContributionsRefusedAndTakenAreOneOfTheTwo) {
+  runChecked(SimOptions::fromSeed(400000167));
+}
+
+// An arena that holds the shards of no more than two ops. While one rank is
+// late, the others go on as far as these go; then they wait for it.
+SimOptions roomForTwoShards() {
+  SimOptions options = bounded(20);
+  options.arenaBytes = 1 << 20;
+  options.elementsMax = 400000;
+  options.oneShape = true;  // 1.6 MB, shards of 400 kB
+  options.windowBytes = 64 << 10;
+  options.ops = 20;
+  options.protocol.haltLoss = 0;
+  return options;
+}
+
+TEST(SimArena, AnOwnerKeepsEveryShardThatALateRankLacks) {
+  SimOptions options = roomForTwoShards();
+  options.lateRank = 2;
+  options.lateOps = 0.3;
+  options.lateBy = std::chrono::milliseconds(300);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.counters.get(Counter::kNotRetained), 0u);
+  EXPECT_EQ(result.driftElements, 0u);
+  EXPECT_GT(result.pairsMissing, 0u);
+  EXPECT_EQ(result.errors, 0u) << ::testing::PrintToString(result.errorTexts);
+}
+
+TEST(SimArena, ARankThatNeverEntersUsesUpTheArena) {
+  SimOptions options = roomForTwoShards();
+  options.neverEnters = 2;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.returns, 3u * 2);
+  EXPECT_EQ(result.errors, 3u);
+  EXPECT_THAT(
+      result.errorTexts,
+      ::testing::Contains(::testing::HasSubstr("GLOO_UBT_ARENA_BYTES")));
+  for (const std::string& text : result.errorTexts) {
+    EXPECT_THAT(text, ::testing::HasSubstr("rank 2"));
+  }
+}
+
+}  // namespace
+}  // namespace ubt::sim
