@@ -38,6 +38,8 @@ const char* nameOf(ubt::EndedBy rule) {
   switch (rule) {
     case ubt::EndedBy::kComplete:
       return "complete";
+    case ubt::EndedBy::kCut:
+      return "cut";
     case ubt::EndedBy::kBound:
       return "bound";
     case ubt::EndedBy::kEarly:

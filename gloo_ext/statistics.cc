@@ -69,8 +69,7 @@ void Statistics::add(const BoundedOp& op) {
   skippedSince_ = skippedSince_ || report.skipped;
   // An op that was bounded at other ranks may lack something, too.
   if (report.bounded || report.pairsMissing > 0) {
-    totals_.expiredOps += report.scatterExpired || report.exchangeExpired ||
-                          report.endedBy != ubt::EndedBy::kComplete;
+    totals_.expiredOps += report.expired();
     totals_.pairsExpected += report.pairsExpected;
     totals_.pairsMissing += report.pairsMissing;
     totals_.driftElements += report.driftElements;

@@ -96,8 +96,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
       return outcome;  // ran exactly
     }
     outcome.bounded = report->bounded;
-    outcome.expired = report->scatterExpired || report->exchangeExpired ||
-                      report->endedBy != ::ubt::EndedBy::kComplete;
+    outcome.expired = report->expired();
     outcome.boundUs = microseconds(
         report->boundScatter + report->boundExchange + report->boundBroadcast);
     outcome.missingPairs = report->pairsMissing;

@@ -122,6 +122,7 @@ TEST(ReportText, NamesTypesAndEnds) {
   }
   const std::map<ubt::EndedBy, std::string> ends = {
       {ubt::EndedBy::kComplete, "complete"},
+      {ubt::EndedBy::kCut, "cut"},
       {ubt::EndedBy::kBound, "bound"},
       {ubt::EndedBy::kEarly, "early"}};
   for (const auto& [end, name] : ends) {

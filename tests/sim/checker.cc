@@ -82,6 +82,9 @@ void Checker::check(const OpKey& key,
     }
     const OpReport& report = outcomes[rank].report;
     checkStages(key, rank, report);
+    if (report.endedBy == EndedBy::kComplete && report.pairsMissing > 0) {
+      fail(key, rank, "says that it was complete, and lacks contributions");
+    }
     checkSkip(key, rank, outcomes);
     uint64_t drift = 0;
     for (const auto* ranges : {&report.filled, &report.partial}) {

@@ -211,6 +211,9 @@ OpReport Op::leave(TimePoint now) {
           layout_.slotElements(own, slot);
     }
     reportExchange(&report);
+    if (endedBy_ == EndedBy::kComplete && report.pairsMissing > 0) {
+      report.endedBy = EndedBy::kCut;
+    }
     report.zeroedElements = scatter_.zeroedElements();
     if (failure_.empty()) {
       if (!retained_ && !reserveRetained()) {

@@ -13,7 +13,8 @@ namespace ubt {
 
 // Which rule ended an op.
 enum class EndedBy : uint8_t {
-  kComplete,  // everything arrived
+  kComplete,  // everything arrived, and is in the result
+  kCut,       // every result arrived; some lack contributions
   kBound,     // the broadcast stage's bound (repair none)
   kEarly,     // before its bound: hardly anything more was to come
 };
@@ -41,11 +42,16 @@ struct OpReport {
   bool scatterExpired = false;   // the own shard closed at its bound ...
   bool scatterEarly = false;     // ... or, hardly anything to come, before it
   bool exchangeExpired = false;  // or without some group's sums
-  Duration elapsed{0};           // since entry, of which ...
-  Duration waited{0};            // ... until most were known to have, too
-  Duration boundScatter{0};      // zero while warming up
-  Duration boundExchange{0};     // likewise, and where ranks form no groups
-  Duration boundBroadcast{0};    // likewise
+  // Whether a stage of this rank did not last until all had come.
+  bool expired() const {
+    return scatterExpired || exchangeExpired || endedBy == EndedBy::kBound ||
+           endedBy == EndedBy::kEarly;
+  }
+  Duration elapsed{0};         // since entry, of which ...
+  Duration waited{0};          // ... until most were known to have, too
+  Duration boundScatter{0};    // zero while warming up
+  Duration boundExchange{0};   // likewise, and where ranks form no groups
+  Duration boundBroadcast{0};  // likewise
   // By when it had to end: under repair none since it had waited; else since
   // entry, and it would have thrown.
   Duration limit{0};
