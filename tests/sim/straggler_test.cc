@@ -56,5 +56,39 @@ TEST(Stragglers, AnEarlyRankLeavesNobodyOut) {
   }
 }
 
+// Its connections stay open, as those of a rank whose forked child lives on do.
+TEST(Stragglers, ARankThatAnswersNothingIsNamedAfterTenSeconds) {
+  for (const uint32_t warmupOps : {0, 1000}) {
+    SimOptions options = bounded(10);
+    options.protocol.warmupOps = warmupOps;
+    options.protocol.timeout = std::chrono::minutes(10);
+    options.ops = 100;
+    options.crashes = 2;
+    options.crashAt = std::chrono::milliseconds(20);
+    options.crashSeenAfter = std::chrono::hours(1);
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 3u);
+    // Nobody had to wait for a timeout.
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_TRUE(text.find("rank 2 has not answered for 10 s") == 0 ||
+                  text.find("has given up because of rank 2") == 7)
+          << text;
+    }
+  }
+}
+
+// A caller that is late, on a host whose engine answers, is a straggler.
+TEST(Stragglers, ALateCallerIsNotTakenForDead) {
+  SimOptions options = bounded(10);
+  options.protocol.timeout = std::chrono::minutes(10);
+  options.ops = 20;
+  options.lateRank = 2;
+  options.lateOps = 0.3;
+  options.lateBy = std::chrono::minutes(1);
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u) << ::testing::PrintToString(result.errorTexts);
+  EXPECT_EQ(result.ops, 20u);
+}
+
 }  // namespace
 }  // namespace ubt::sim

@@ -51,6 +51,7 @@ Session::Session(const Setup& setup, SharedState* shared)
                   : OutPacket::kHeadBytesMax),
       controlDues_(setup.size),
       blocked_(setup.size),
+      silence_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
       tags_{TagCounts(setup.options.tagEntriesMax),
             TagCounts(setup.options.tagEntriesMax)},
@@ -102,6 +103,7 @@ void Session::peerClosed(int peer, const std::string& why) {
   }
   peers_[peer].close();
   blocked_.set(peer, kNever);
+  silence_.stop(peer);
   multicast_.close(peer);
   if (failure_.empty()) {
     failure_ = why;
@@ -138,6 +140,10 @@ void Session::peerLeft(int peer, uint32_t because) {
       who + " has given up because of rank " + std::to_string(because) +
           (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
           ", which died, hangs, is cut off or disagrees with it");
+  // The job has failed: what a call lacks may never come from others either.
+  for (auto& [id, op] : ops_) {
+    op->giveUp(failure_);
+  }
 }
 
 void Session::sendLeave() {

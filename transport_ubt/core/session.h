@@ -26,6 +26,7 @@
 #include "transport_ubt/core/peer_link.h"
 #include "transport_ubt/core/rank_groups.h"
 #include "transport_ubt/core/receive_window.h"
+#include "transport_ubt/core/silence_watch.h"
 #include "transport_ubt/core/size_classes.h"
 #include "transport_ubt/core/stage_bound.h"
 #include "transport_ubt/core/tag_counts.h"
@@ -181,6 +182,9 @@ class Session : private OpHost {
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
   void learnFrom(const Op& op, const OpReport& report);
   void tookStage(int peer, const ControlRecord& record);
+  bool awaits(int peer) const;
+  void watchSilence();
+  void lookForSilence(TimePoint now);
   void haltIfDue();
   void halt(const std::string& why);
   Form contributionForm() const;
@@ -267,6 +271,7 @@ class Session : private OpHost {
   // When to tell a peer (again) that it gives too little credit.
   Deadlines blocked_;
   std::vector<PeerLink> peers_;
+  SilenceWatch silence_;  // of peers that have been heard before
   Multicast multicast_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space

@@ -204,6 +204,7 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
             boundsFor(lastNow_, call.shape, call.until - lastNow_),
             std::move(room));
   updateActivity();
+  watchSilence();
   multicast_.seek(lastNow_);
   // Ranks begin an op at about the same time. Each serves its neighbour first,
   // then the one after that: as long as they keep in step, no two meet at one.

@@ -139,10 +139,58 @@ bool Session::dataOut(int rank, OutPacket* out) {
   return false;
 }
 
+// Whether an op here needs something of the peer, be it word that it is done.
+bool Session::awaits(int peer) const {
+  return !left_ && !peers_[peer].closed() &&
+         std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
+           return entry.second->entered() && !entry.second->isDone(peer);
+         });
+}
+
+void Session::watchSilence() {
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer != setup_.rank && awaits(peer)) {
+      silence_.start(peer, lastNow_);
+    }
+  }
+}
+
+// A peer that was never heard may not have joined yet: its silence says
+// nothing.
+void Session::lookForSilence(TimePoint now) {
+  for (const int peer : silence_.due(now)) {
+    if (!awaits(peer)) {
+      silence_.stop(peer);
+      continue;
+    }
+    if (!peers_[peer].heard()) {
+      continue;
+    }
+    switch (silence_.look(peer, now, peers_[peer].heardAt)) {
+      case SilenceWatch::Verdict::kWait:
+        break;
+      case SilenceWatch::Verdict::kAsk:
+        // Which is always answered, with credit.
+        control(
+            peer,
+            {ControlType::kBlocked, {}, {}, peers_[peer].send.next(), {}, 0, 0},
+            true);
+        break;
+      case SilenceWatch::Verdict::kGone:
+        peerClosed(peer,
+                   "rank " + std::to_string(peer) +
+                       " has not answered for 10 s: it has died, was stopped, "
+                       "or is cut off");
+        break;
+    }
+  }
+}
+
 TimePoint Session::nextDeadline() const {
   TimePoint next = std::min({controlDues_.earliest(),
                              blocked_.earliest(),
                              leaveDue_,
+                             silence_.earliest(),
                              multicast_.nextDeadline()});
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
@@ -172,6 +220,7 @@ void Session::deadlinePassed(TimePoint now) {
   if (now >= leaveDue_) {
     sendLeave();
   }
+  lookForSilence(now);
   for (auto& [id, op] : ops_) {
     if (now >= op->nextDeadline()) {
       op->deadlinePassed(now);

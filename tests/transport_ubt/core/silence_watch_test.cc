@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/silence_watch.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class SilenceWatchTest : public ::testing::Test {
+ protected:
+  using Verdict = SilenceWatch::Verdict;
+
+  // Looks whenever it is time, until that time; how many questions were asked.
+  // Stops at a rank that is gone.
+  int ask(TimePoint until, TimePoint heardAt) {
+    int asked = 0;
+    while (!gone_ && watch_.earliest() <= until) {
+      now_ = watch_.earliest();
+      for (const int rank : watch_.due(now_)) {
+        const Verdict verdict = watch_.look(rank, now_, heardAt);
+        asked += verdict == Verdict::kAsk;
+        gone_ = gone_ || verdict == Verdict::kGone;
+      }
+    }
+    return asked;
+  }
+
+  SilenceWatch watch_{3};
+  const TimePoint start_{seconds(100)};
+  TimePoint now_ = start_;
+  bool gone_ = false;
+};
+
+TEST_F(SilenceWatchTest, ARankThatAnswersNothingIsGoneAfterTenSeconds) {
+  watch_.start(1, start_);
+  EXPECT_EQ(ask(start_ + seconds(60), {}), SilenceWatch::kQuestions);
+  EXPECT_TRUE(gone_);
+  EXPECT_EQ(now_, start_ + SilenceWatch::kSilence);
+}
+
+TEST_F(SilenceWatchTest, AnAnswerBeginsAnew) {
+  watch_.start(1, start_);
+  EXPECT_EQ(ask(start_ + seconds(9), {}), 8);
+  const TimePoint answer = start_ + milliseconds(9500);
+  EXPECT_EQ(ask(answer + seconds(9), answer), 8);
+  EXPECT_FALSE(gone_);
+}
+
+TEST_F(SilenceWatchTest, NobodyIsAskedWhoSpeaks) {
+  watch_.start(1, start_);
+  for (int i = 1; i < 50; i++) {
+    const TimePoint heard = start_ + i * seconds(1);
+    EXPECT_EQ(ask(heard, heard), 0);
+  }
+}
+
+// It asks again before it gives anybody up.
+TEST_F(SilenceWatchTest, AHostThatStoodStillBlamesNobody) {
+  watch_.start(1, start_);
+  now_ = start_ + seconds(3600);
+  ASSERT_EQ(watch_.due(now_).size(), 1u);
+  EXPECT_EQ(watch_.look(1, now_, {}), Verdict::kAsk);
+  EXPECT_GE(watch_.earliest(), now_ + SilenceWatch::kNext);
+}
+
+TEST_F(SilenceWatchTest, WhoIsNotNeededMayBeSilent) {
+  watch_.start(1, start_);
+  watch_.start(2, start_);
+  watch_.stop(1);
+  watch_.stop(2);
+  EXPECT_EQ(watch_.earliest(), kNever);
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/deadlines.h"
+
+namespace ubt {
+
+// Tells which ranks are dead, stopped or cut off. A rank's engine answers a
+// question at once, whatever its caller does, so a rank of which something is
+// needed and that leaves kQuestions in a row unanswered is gone. Questions are
+// counted, not seconds: a host that stood still itself asks only one as it goes
+// on. Not thread-safe.
+class SilenceWatch {
+ public:
+  static constexpr Duration kFirst = std::chrono::seconds(2);
+  static constexpr Duration kNext = std::chrono::seconds(1);
+  static constexpr int kQuestions = 8;
+  // What the silence of a rank that is gone has lasted, at least.
+  static constexpr Duration kSilence = kFirst + kQuestions * kNext;
+
+  enum class Verdict : uint8_t { kWait, kAsk, kGone };
+
+  // REQUIRES ranks > 0.
+  explicit SilenceWatch(int ranks) : due_(ranks), ranks_(ranks) {}
+
+  // From now on something is needed of the rank. No-op if it was before.
+  void start(int rank, TimePoint now) {
+    if (due_.at(rank) == kNever) {
+      ranks_[rank] = {now, 0};
+      due_.set(rank, now + kFirst);
+    }
+  }
+  void stop(int rank) { due_.set(rank, kNever); }
+
+  TimePoint earliest() const { return due_.earliest(); }
+  // Ranks to look at now.
+  std::vector<int> due(TimePoint now) {
+    std::vector<int> ranks;
+    due_.forDue(now, [&](int rank) {
+      ranks.push_back(rank);
+      due_.set(rank, now + kNext);
+    });
+    return ranks;
+  }
+
+  // What to do about a rank that is due. `heardAt`: when anything came from it
+  // last.
+  Verdict look(int rank, TimePoint now, TimePoint heardAt) {
+    Rank& state = ranks_[rank];
+    if (heardAt > state.since) {
+      state = {heardAt, 0};
+    }
+    if (now - state.since < kFirst) {
+      due_.set(rank, state.since + kFirst);
+      return Verdict::kWait;
+    }
+    if (state.unanswered >= kQuestions) {
+      return Verdict::kGone;
+    }
+    state.unanswered++;
+    return Verdict::kAsk;
+  }
+
+ private:
+  struct Rank {
+    TimePoint since{};   // it has been silent
+    int unanswered = 0;  // questions
+  };
+
+  Deadlines due_;
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace ubt
