@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "tests/chooser/schedule.h"
+#include "tests/chooser/small_job.h"
+
+namespace ubt::chooser {
+
+// Runs one small job under every schedule of a number of deviations, depth
+// first. A run begins anew for each: the core cannot be copied.
+class Explorer {
+ public:
+  // Asked now and then; true: explore() returns what it has.
+  using Stop = std::function<bool()>;
+
+  explicit Explorer(const JobOptions& options) : options_(options) {}
+
+  // All schedules with exactly that number of deviations; or, of those with
+  // any, the part of them whose first has the index `part` modulo `parts`.
+  // False if it was stopped, or a promise was broken.
+  bool explore(int deviations,
+               const Stop& stop,
+               uint32_t part = 0,
+               uint32_t parts = 1);
+
+  uint64_t schedules() const { return schedules_; }
+  uint64_t steps() const { return steps_; }
+  // The promise that was broken, and by what; empty if none was.
+  const std::string& violation() const { return violation_; }
+  const Schedule& culprit() const { return culprit_; }
+
+ private:
+  bool extend(Schedule* schedule,
+              int deviations,
+              const Stop& stop,
+              uint32_t part,
+              uint32_t parts);
+
+  const JobOptions options_;
+  uint64_t schedules_ = 0;
+  uint64_t steps_ = 0;
+  std::string violation_;
+  Schedule culprit_;
+};
+
+}  // namespace ubt::chooser

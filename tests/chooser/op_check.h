@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/options.h"
+
+namespace ubt::chooser {
+
+// What one op came to at one rank.
+struct Outcome {
+  bool there = false;  // it has returned a result
+  OpReport report;
+  std::vector<float> result;
+};
+
+// What ranks bring to ops of float32, and what their results have to be
+// (docs/semantics.md). Of each sum it shows whose contributions it holds.
+class OpCheck {
+ public:
+  // REQUIRES 1 < ranks <= 4.
+  OpCheck(int ranks, int slots, size_t slotBytes, const Options& options);
+
+  OpShape shape() const;
+  float contribution(int op, int rank, size_t element) const;
+
+  // What breaks a promise in an op's outcomes, by rank; empty if nothing does.
+  // `calm`: nothing kept a contribution from coming in time, so that every sum
+  // holds those of most ranks.
+  std::string check(int op,
+                    const std::vector<Outcome>& outcomes,
+                    bool calm) const;
+
+ private:
+  struct Slot {
+    int owner = 0;
+    size_t index = 0;
+    size_t begin = 0;  // elements of the bucket
+    size_t end = 0;
+  };
+
+  std::string checkReport(int rank, const OpReport& report) const;
+  std::string checkSlot(int op,
+                        const Slot& slot,
+                        const std::vector<Outcome>& outcomes,
+                        bool calm) const;
+  float sum(int op, unsigned set, size_t element) const;
+  bool isSum(int op,
+             unsigned set,
+             const Slot& slot,
+             const Outcome& outcome) const;
+
+  const int ranks_;
+  const size_t slots_;  // of a shard
+  const size_t slotElements_;
+  const Options options_;
+};
+
+}  // namespace ubt::chooser

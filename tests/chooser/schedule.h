@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ubt::chooser {
+
+// What may happen at a step in place of the usual: that the oldest event in
+// flight takes place or, if none is, that the next deadline passes.
+enum class Choice : uint8_t {
+  kOvertake,   // event `which` takes place first
+  kPostpone,   // the oldest event becomes the newest
+  kDrop,       // the oldest datagram is lost
+  kDuplicate,  // it is delivered, and a copy becomes the newest event
+  kHold,       // the oldest event waits until all bounds have passed
+  kMiss,       // a caller enters when the others' calls have timed out
+  kStall,      // all events wait until all bounds have passed
+  kDeadline,   // the next deadline passes, whatever is in flight
+  kClose,      // the connection to rank `which` closes
+  kCrash,      // the rank dies
+  kLeave,      // the rank, which is done, destroys its context
+};
+
+struct Deviation {
+  uint32_t step = 0;
+  Choice choice = Choice::kPostpone;
+  uint8_t which = 0;
+};
+
+// All in which a run deviates from the usual, by step: a job's options and its
+// schedule give the same run each time.
+using Schedule = std::vector<Deviation>;
+
+// As "12:drop 15:close2": step, choice and, where the choice needs it, which.
+std::string toText(const Schedule& schedule);
+// False if the text is none of toText()'s.
+bool fromText(const std::string& text, Schedule* out);
+
+}  // namespace ubt::chooser

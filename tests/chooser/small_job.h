@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/chooser/op_check.h"
+#include "tests/chooser/schedule.h"
+#include "transport_ubt/core/endpoint.h"
+
+namespace ubt::chooser {
+
+struct JobOptions {
+  int ranks = 3;
+  int slots = 1;  // of a shard
+  int ops = 2;
+  RepairPolicy repair = RepairPolicy::kBroadcast;
+  bool exact = false;  // ops of warm-up
+  // At most so many in one run.
+  int drops = 2;
+  int duplicates = 1;
+  int holds = 2;  // stalls included
+  int faults = 1;  // closed connections, crashes and missed calls
+};
+
+// A whole job of the real protocol core: each rank calls `ops` allreduces, one
+// after another, with a lead of one op. There is no clock and no network: what
+// happens next is the schedule's choice. Runs once.
+class SmallJob {
+ public:
+  explicit SmallJob(const JobOptions& options);
+
+  // Runs until all calls have ended and nothing is in flight or kept any more,
+  // and returns which promise was broken (docs/semantics.md); empty if none
+  // was. `offered`, if not null, gets what could have been the next deviation,
+  // at each step behind the schedule's last.
+  std::string run(const Schedule& schedule, std::vector<Deviation>* offered);
+
+  uint32_t steps() const { return step_; }
+  // All that happened, a line each, for a reader. Call before run().
+  void trace() { tracing_ = true; }
+
+ private:
+  static constexpr size_t kDatagramBytesMax = 128;
+
+  // Something that is to happen at a rank.
+  struct Event {
+    enum class Kind : uint8_t { kDatagram, kEntry, kNews };
+    Kind kind = Kind::kDatagram;
+    int rank = 0;
+    int from = 0;  // the sender, or whom the news are about
+    size_t bytes = 0;
+    std::array<std::byte, kDatagramBytesMax> datagram;
+  };
+  struct Held {
+    TimePoint until{};
+    Event event;
+  };
+  struct Rank {
+    std::unique_ptr<Endpoint> endpoint;
+    Session* session = nullptr;  // null: crashed, or left
+    int op = 0;
+    bool inside = false;
+    bool over = false;  // makes no further call
+    bool crashed = false;
+    OpId id;
+    TimePoint enteredAt{};
+    std::vector<float> bucket;
+  };
+
+  static Options protocolOf(const JobOptions& options);
+  void open(int rank);
+  bool isOver() const;
+  bool canLeave(int rank) const;
+  TimePoint nextDeadline(int* rank) const;
+
+  void offer(std::vector<Deviation>* offered) const;
+  void offerForRank(int rank, std::vector<Deviation>* offered) const;
+  bool offers(const Deviation& deviation) const;
+  void usual();
+  void deviate(const Deviation& deviation);
+  void hold(TimePoint until);
+  void happen(const Event& event);
+  void happenAt(size_t index);
+  void passTime();
+  void passDeadline();
+  void releaseHeld();
+  void close(int rank, int peer);
+  void crash(int rank);
+  void leave(int rank);
+
+  void enter(int rank);
+  void pump(int rank);
+  void sendAll(int rank);
+  bool poll(int rank);
+  void giveUp(int rank, const std::string& why);
+  void checkEnd();
+  void violation(const std::string& what);
+  void note(const std::string& what) const;
+
+  const JobOptions options_;
+  const OpCheck check_;
+  std::vector<Rank> ranks_;
+  std::deque<Event> events_;  // in flight, oldest first
+  std::vector<Held> held_;
+  std::vector<std::vector<Outcome>> outcomes_;  // by op, by rank
+  TimePoint now_{std::chrono::seconds(1)};
+  uint32_t step_ = 0;
+  int drops_ = 0;
+  int duplicates_ = 0;
+  int holds_ = 0;
+  int faults_ = 0;
+  // Nothing kept a contribution from coming in time.
+  bool calm_ = true;
+  std::vector<int> culprits_;
+  std::vector<std::string> errors_;
+  std::string violation_;
+  bool tracing_ = false;
+};
+
+}  // namespace ubt::chooser
