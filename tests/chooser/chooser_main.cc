@@ -62,6 +62,10 @@ int main(int argc, char** argv) {
   app.add_option("--repair", options.repair, "none, broadcast (default), both")
       ->transform(CLI::CheckedTransformer(policies));
   app.add_flag("--exact", options.exact, "ops of warm-up");
+  app.add_option("--arena-bytes", options.arenaBytes, "of each rank")
+      ->capture_default_str();
+  app.add_option("--window-bytes", options.windowBytes, "of each rank")
+      ->capture_default_str();
   app.add_option("--drops", options.drops, "datagrams lost in a run, at most")
       ->capture_default_str();
   app.add_option("--faults",

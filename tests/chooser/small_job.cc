@@ -31,6 +31,13 @@ std::string name(int rank) {
   return "rank " + std::to_string(rank);
 }
 
+// Whether an op has returned everywhere.
+bool isThere(const std::vector<Outcome>& outcomes) {
+  return std::all_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
+    return outcome.there;
+  });
+}
+
 }  // namespace
 
 Options SmallJob::protocolOf(const JobOptions& options) {
@@ -65,7 +72,8 @@ SmallJob::SmallJob(const JobOptions& options)
 
 void SmallJob::open(int rank) {
   Endpoint::Limits limits;
-  limits.arenaBytes = 1 << 20;
+  limits.arenaBytes = options_.arenaBytes;
+  limits.windowBytesMin = limits.windowBytesMax = options_.windowBytes;
   Session::Setup setup;
   setup.rank = rank;
   setup.size = options_.ranks;
@@ -155,9 +163,9 @@ void SmallJob::offer(std::vector<Deviation>* offered) const {
     offered->push_back({step_, choice, static_cast<uint8_t>(which)});
   };
   int next = 0;
-  const bool mayPass = nextDeadline(&next) != kNever;
+  const TimePoint deadline = nextDeadline(&next);
   if (events_.empty()) {
-    if (mayPass) {
+    if (deadline != kNever) {
       offerForRank(next, offered);
     }
     return;
@@ -190,7 +198,8 @@ void SmallJob::offer(std::vector<Deviation>* offered) const {
   if (oldest.kind == Event::Kind::kEntry && faults_ < options_.faults) {
     add(Choice::kMiss);
   }
-  if (mayPass) {
+  // Else a call may time out while all it needs is in flight.
+  if (deadline <= now_ + kHoldFor) {
     add(Choice::kDeadline);
   }
   offerForRank(oldest.rank, offered);
@@ -204,8 +213,7 @@ void SmallJob::offerForRank(int rank, std::vector<Deviation>* offered) const {
   if (faults_ < options_.faults) {
     for (int peer = 0; peer < options_.ranks; peer++) {
       if (peer != rank && ranks_[peer].session != nullptr) {
-        offered->push_back(
-            {step_, Choice::kClose, static_cast<uint8_t>(peer)});
+        offered->push_back({step_, Choice::kClose, static_cast<uint8_t>(peer)});
       }
     }
     offered->push_back({step_, Choice::kCrash, 0});
@@ -362,6 +370,7 @@ void SmallJob::releaseHeld() {
 void SmallJob::close(int rank, int peer) {
   faults_++;
   culprits_ = {rank, peer};
+  calm_ = false;
   Event news;
   news.kind = Event::Kind::kNews;
   news.rank = peer;
@@ -478,13 +487,8 @@ bool SmallJob::poll(int rank) {
   std::vector<Outcome>& outcomes = outcomes_[me.op];
   outcomes[rank] = {true, std::move(report), std::move(me.bucket)};
   me.bucket.clear();
-  if (std::all_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
-        return outcome.there;
-      })) {
-    const std::string bad = check_.check(me.op, outcomes, calm_);
-    if (!bad.empty()) {
-      violation("op " + std::to_string(me.op) + ": " + bad);
-    }
+  if (isThere(outcomes)) {
+    checkOp(me.op);
   }
   if (++me.op == options_.ops) {
     me.over = true;
@@ -514,11 +518,17 @@ void SmallJob::giveUp(int rank, const std::string& why) {
 
 // Checks ---------------------------------------------------------------------
 
+void SmallJob::checkOp(int op) {
+  const std::string bad = check_.check(op, outcomes_[op], calm_);
+  if (!bad.empty()) {
+    violation("op " + std::to_string(op) + ": " + bad);
+  }
+}
+
 void SmallJob::checkEnd() {
   for (int op = 0; op < options_.ops; op++) {
-    const std::string bad = check_.check(op, outcomes_[op], calm_);
-    if (!bad.empty()) {
-      violation("op " + std::to_string(op) + ": " + bad);
+    if (!isThere(outcomes_[op])) {  // else it was checked then
+      checkOp(op);
     }
   }
   for (int rank = 0; rank < options_.ranks; rank++) {

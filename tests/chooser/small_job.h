@@ -21,10 +21,12 @@ struct JobOptions {
   int ops = 2;
   RepairPolicy repair = RepairPolicy::kBroadcast;
   bool exact = false;  // ops of warm-up
+  size_t arenaBytes = 1 << 20;
+  uint64_t windowBytes = 64 << 10;  // for what is in flight to one rank
   // At most so many in one run.
   int drops = 2;
   int duplicates = 1;
-  int holds = 2;  // stalls included
+  int holds = 2;   // stalls included
   int faults = 1;  // closed connections, crashes and missed calls
 };
 
@@ -99,6 +101,7 @@ class SmallJob {
   void sendAll(int rank);
   bool poll(int rank);
   void giveUp(int rank, const std::string& why);
+  void checkOp(int op);
   void checkEnd();
   void violation(const std::string& what);
   void note(const std::string& what) const;
