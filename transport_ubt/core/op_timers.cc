@@ -187,8 +187,8 @@ void Op::sayAgain(TimePoint now) {
 }
 
 // Ranks that have not entered, if the op waits for them. Else those that have
-// not delivered, who may lack what they need for that themselves. Else those
-// that still lack what this rank has no room to keep.
+// not delivered what is still waited for, who may lack what they need for that
+// themselves. Else those that still lack what this rank has no room to keep.
 std::string Op::missingRanks() {
   std::ostringstream absent;
   std::ostringstream slow;
@@ -208,7 +208,8 @@ std::string Op::missingRanks() {
     if (!peer.announced) {
       absent << name(rank, &firstAbsent) << " never entered"
              << setup_.host->silence(rank) << ";";
-    } else if (!received(rank).all() || owesContributions(rank)) {
+    } else if (!received(rank).all() ||
+               (!scatter_.closed() && owesContributions(rank))) {
       slow << name(rank, &firstSlow) << " did not deliver;";
     } else if (takesSlots(rank) && peer.progress < scatter_.slots()) {
       lacking << name(rank, &firstLacking)

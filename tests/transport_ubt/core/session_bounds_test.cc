@@ -93,6 +93,32 @@ TEST(SessionBounds, FollowANetworkThatGetsSlowerForGood) {
   }
 }
 
+// Of rank 1 a contribution is lost, which nobody waits for once the scatter
+// stage is over; rank 2 stops before it sends its results.
+TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
+  OneRank::Setup setup;
+  setup.size = 3;
+  OneRank rank(setup);
+  const OpShape shape = floats(48);  // three shards of one slot
+  std::vector<float> bucket(shape.elements, 1);
+  PacketHeader header;
+  header.op = {0, 0};
+  header.elements = shape.elements;
+  for (int peer = 1; peer < 3; peer++) {
+    rank.say(peer, {ControlRecord::announce(header.op, shape)});
+  }
+  rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+  rank.send(2, header, 64);
+  header.stage = Stage::kBroadcast;
+  header.contributors = 3;
+  rank.send(1, header, 64);
+  rank.at(rank.now + setup.options.timeout);
+  ASSERT_TRUE(rank.session().finished(header.op));
+  const std::string& why = rank.session().failure(header.op);
+  EXPECT_NE(why.find("rank 2 did not deliver"), std::string::npos) << why;
+  EXPECT_EQ(why.find("rank 1"), std::string::npos) << why;
+}
+
 // A whole host may stand still, its senders with it.
 TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   for (const bool comes : {true, false}) {
