@@ -189,15 +189,20 @@ void Op::sayAgain(TimePoint now) {
 // Ranks that have not entered, if the op waits for them. Else those that have
 // not delivered what is still waited for, who may lack what they need for that
 // themselves. Else those that still lack what this rank has no room to keep.
+// The culprit is, among these, who has been silent longest: the others may only
+// wait for that rank as well.
 std::string Op::missingRanks() {
   std::ostringstream absent;
   std::ostringstream slow;
   std::ostringstream lacking;
-  int firstAbsent = -1;
-  int firstSlow = -1;
-  int firstLacking = -1;
-  const auto name = [](int rank, int* first) {
-    *first = *first < 0 ? rank : *first;
+  int silentAbsent = -1;
+  int silentSlow = -1;
+  int silentLacking = -1;
+  const auto name = [this](int rank, int* silent) {
+    const OpHost& host = *setup_.host;
+    if (*silent < 0 || host.lastHeard(rank) < host.lastHeard(*silent)) {
+      *silent = rank;
+    }
     return " rank " + std::to_string(rank);
   };
   for (int rank = 0; rank < setup_.size; rank++) {
@@ -206,23 +211,25 @@ std::string Op::missingRanks() {
     }
     const Peer& peer = peers_[rank];
     if (!peer.announced) {
-      absent << name(rank, &firstAbsent) << " never entered"
+      absent << name(rank, &silentAbsent) << " never entered"
              << setup_.host->silence(rank) << ";";
     } else if (!received(rank).all() ||
                (!scatter_.closed() && owesContributions(rank))) {
-      slow << name(rank, &firstSlow) << " did not deliver;";
+      slow << name(rank, &silentSlow) << " did not deliver;";
     } else if (takesSlots(rank) && peer.progress < scatter_.slots()) {
-      lacking << name(rank, &firstLacking)
+      lacking << name(rank, &silentLacking)
               << " still lacks this rank's results, for which "
                  "GLOO_UBT_ARENA_BYTES leaves no room;";
     }
   }
   const bool anyAbsent =
-      firstAbsent >= 0 && (bounds_.warmup || !clockRuns() || firstSlow < 0);
-  culprit_ = anyAbsent        ? firstAbsent
-             : firstSlow >= 0 ? firstSlow
-                              : firstLacking;
-  return anyAbsent ? absent.str() : firstSlow >= 0 ? slow.str() : lacking.str();
+      silentAbsent >= 0 && (bounds_.warmup || !clockRuns() || silentSlow < 0);
+  culprit_ = anyAbsent         ? silentAbsent
+             : silentSlow >= 0 ? silentSlow
+                               : silentLacking;
+  return anyAbsent         ? absent.str()
+         : silentSlow >= 0 ? slow.str()
+                           : lacking.str();
 }
 
 void Op::failAtTimeout() {

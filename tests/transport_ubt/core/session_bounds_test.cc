@@ -119,6 +119,55 @@ TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
   EXPECT_EQ(why.find("rank 1"), std::string::npos) << why;
 }
 
+// The rank that this one says has made the job fail, or -1.
+int culpritTold(OneRank& rank) {
+  for (const OneRank::Sent& sent : rank.sent()) {
+    if (sent.packet.type != PacketType::kControl) {
+      continue;
+    }
+    ReadCursor cursor(sent.packet.head + PacketHeader::kBytes,
+                      sent.packet.headBytes - PacketHeader::kBytes);
+    ControlClocks clocks;
+    ControlRecord record;
+    EXPECT_TRUE(ControlClocks::decode(&cursor, &clocks));
+    while (cursor.left() > 0 && ControlRecord::decode(&cursor, &record)) {
+      if (record.type == ControlType::kLeave) {
+        return static_cast<int>(record.slot);
+      }
+    }
+  }
+  return -1;
+}
+
+// In warm-up rank 1 cannot deliver its results for want of rank 2's
+// contributions. Rank 1 goes on answering.
+TEST(SessionBounds, TheRankThatHasBeenSilentLongestIsTheCulprit) {
+  OneRank::Setup setup;
+  setup.size = 3;
+  setup.options.warmupOps = 1;
+  setup.options.boundScatter = setup.options.boundBroadcast = Duration{0};
+  OneRank rank(setup);
+  const OpShape shape = floats(48);
+  std::vector<float> bucket(shape.elements, 1);
+  PacketHeader header;
+  header.op = {0, 0};
+  header.elements = shape.elements;
+  const TimePoint entered = rank.now;
+  for (int peer = 1; peer < 3; peer++) {
+    rank.say(peer, {ControlRecord::announce(header.op, shape)});
+    rank.send(peer, header, 64);
+  }
+  rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+  rank.at(entered + setup.options.timeout / 2);
+  rank.say(1, {ControlRecord::announce(header.op, shape)});
+  while (!rank.session().finished(header.op)) {
+    rank.at(rank.endpoint().nextDeadline());
+  }
+  EXPECT_EQ(rank.now, entered + setup.options.timeout);
+  rank.session().leave(rank.now, header.op);
+  EXPECT_EQ(culpritTold(rank), 2);
+}
+
 // A whole host may stand still, its senders with it.
 TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   for (const bool comes : {true, false}) {
