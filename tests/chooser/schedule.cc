@@ -7,7 +7,7 @@
 namespace ubt::chooser {
 namespace {
 
-constexpr std::array<const char*, 11> kNames = {"overtake",
+constexpr std::array<const char*, 12> kNames = {"overtake",
                                                 "postpone",
                                                 "drop",
                                                 "duplicate",
@@ -17,6 +17,7 @@ constexpr std::array<const char*, 11> kNames = {"overtake",
                                                 "deadline",
                                                 "close",
                                                 "crash",
+                                                "stop",
                                                 "leave"};
 
 bool hasWhich(Choice choice) {

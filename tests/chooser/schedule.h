@@ -21,6 +21,7 @@ enum class Choice : uint8_t {
   kDeadline,   // the next deadline passes, whatever is in flight
   kClose,      // the connection to rank `which` closes
   kCrash,      // the rank dies
+  kStop,       // its process stops until the others' calls have timed out
   kLeave,      // the rank, which is done, destroys its context
 };
 

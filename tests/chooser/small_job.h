@@ -69,7 +69,7 @@ class SmallJob {
     int op = 0;
     bool inside = false;
     bool over = false;  // makes no further call
-    bool crashed = false;
+    TimePoint stoppedUntil{};
     OpId id;
     TimePoint enteredAt{};
     std::vector<float> bucket;
@@ -86,6 +86,7 @@ class SmallJob {
   bool offers(const Deviation& deviation) const;
   void usual();
   void deviate(const Deviation& deviation);
+  bool isStopped(int rank) const { return now_ < ranks_[rank].stoppedUntil; }
   void hold(TimePoint until);
   void happen(const Event& event);
   void happenAt(size_t index);
@@ -95,12 +96,15 @@ class SmallJob {
   void close(int rank, int peer);
   void crash(int rank);
   void leave(int rank);
+  void vanish(int rank);
 
   void enter(int rank);
   void pump(int rank);
   void sendAll(int rank);
   bool poll(int rank);
   void giveUp(int rank, const std::string& why);
+  bool isCulprit(int rank) const;
+  bool blamesRightly(const std::string& why) const;
   void checkOp(int op);
   void checkEnd();
   void violation(const std::string& what);
@@ -117,9 +121,10 @@ class SmallJob {
   int drops_ = 0;
   int duplicates_ = 0;
   int holds_ = 0;
-  int faults_ = 0;
+  int faults_ = 0;  // stops included
+  int stops_ = 0;
   // Nothing kept a contribution from coming in time.
-  bool calm_ = true;
+  bool calm_;
   std::vector<int> culprits_;
   std::vector<std::string> errors_;
   std::string violation_;
