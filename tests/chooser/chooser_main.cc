@@ -45,11 +45,10 @@ int main(int argc, char** argv) {
       {"both", ubt::RepairPolicy::kBoth}};
   CLI::App app(
       "Runs a small job of the real protocol core under every order of events "
-      "that deviates from the usual one in no more than so many places: a "
-      "datagram is lost, copied or late, a deadline passes early, a call comes "
-      "late, a connection closes, a rank dies or leaves. A violation prints "
-      "its schedule; repeat it with the same options and --replay "
-      "'what it printed'.");
+      "with at most --deviations deviations from the usual order. A deviation "
+      "loses, copies or delays a datagram, passes a deadline early, delays a "
+      "call, closes a connection, or ends or stops a rank. A violation prints "
+      "its schedule. Repeat it with the same options and --replay SCHEDULE.");
   app.add_option("--ranks", options.ranks, "2 to 4")
       ->check(CLI::Range(2, 4))
       ->capture_default_str();

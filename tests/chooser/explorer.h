@@ -14,7 +14,7 @@ namespace ubt::chooser {
 // first. A run begins anew for each: the core cannot be copied.
 class Explorer {
  public:
-  // Asked now and then; true: explore() returns what it has.
+  // Called every 1,024 schedules; explore() ends when it returns true.
   using Stop = std::function<bool()>;
 
   explicit Explorer(const JobOptions& options) : options_(options) {}
@@ -29,7 +29,7 @@ class Explorer {
 
   uint64_t schedules() const { return schedules_; }
   uint64_t steps() const { return steps_; }
-  // The promise that was broken, and by what; empty if none was.
+  // The broken promise and the schedule that broke it; empty if none was.
   const std::string& violation() const { return violation_; }
   const Schedule& culprit() const { return culprit_; }
 

@@ -138,7 +138,7 @@ std::string OpCheck::check(int op,
                            bool calm) const {
   for (int rank = 0; rank < ranks_; rank++) {
     if (outcomes[rank].there) {
-      const std::string bad = checkReport(rank, outcomes[rank].report);
+      std::string bad = checkReport(rank, outcomes[rank].report);
       if (!bad.empty()) {
         return bad;
       }
@@ -147,7 +147,7 @@ std::string OpCheck::check(int op,
   for (int owner = 0; owner < ranks_; owner++) {
     for (size_t index = 0; index < slots_; index++) {
       const size_t begin = (owner * slots_ + index) * slotElements_;
-      const std::string bad = checkSlot(
+      std::string bad = checkSlot(
           op, {owner, index, begin, begin + slotElements_}, outcomes, calm);
       if (!bad.empty()) {
         return bad;

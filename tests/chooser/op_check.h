@@ -11,15 +11,15 @@
 
 namespace ubt::chooser {
 
-// What one op came to at one rank.
+// The result of one op at one rank.
 struct Outcome {
   bool there = false;  // it has returned a result
   OpReport report;
   std::vector<float> result;
 };
 
-// What ranks bring to ops of float32, and what their results have to be
-// (docs/semantics.md). Of each sum it shows whose contributions it holds.
+// Makes the inputs of small float32 ops, and checks results and reports against
+// docs/semantics.md. No two sets of ranks have the same sum.
 class OpCheck {
  public:
   // REQUIRES 1 < ranks <= 4.
@@ -28,7 +28,8 @@ class OpCheck {
   OpShape shape() const;
   float contribution(int op, int rank, size_t element) const;
 
-  // What breaks a promise in an op's outcomes, by rank; empty if nothing does.
+  // Checks the outcomes of an op, by rank. Returns the first broken promise, or
+  // an empty string.
   // `calm`: nothing kept a contribution from coming in time, so that every sum
   // holds those of most ranks.
   std::string check(int op,

@@ -8,8 +8,8 @@
 
 namespace ubt::chooser {
 
-// What may happen at a step in place of the usual: that the oldest event in
-// flight takes place or, if none is, that the next deadline passes.
+// A step usually delivers the oldest event in flight. If no event is in flight,
+// the next deadline passes. A deviation does one of these instead.
 enum class Choice : uint8_t {
   kOvertake,   // event `which` takes place first
   kPostpone,   // the oldest event becomes the newest
@@ -31,8 +31,8 @@ struct Deviation {
   uint8_t which = 0;
 };
 
-// All in which a run deviates from the usual, by step: a job's options and its
-// schedule give the same run each time.
+// The deviations of a run, in the order of their steps. The same options and
+// schedule always give the same run.
 using Schedule = std::vector<Deviation>;
 
 // As "12:drop 15:close2": step, choice and, where the choice needs it, which.

@@ -19,7 +19,7 @@ constexpr Duration kHoldFor = 5 * kBound;
 constexpr Duration kMissFor = 3 * kTimeout;
 // Each event takes that long: a round trip is measured, retries follow it.
 constexpr Duration kEventTakes = std::chrono::microseconds(1);
-// A call may end so much after its timeout: by events that came before.
+// Events that come before a timeout may delay the end of its call by this.
 constexpr Duration kSlack = std::chrono::milliseconds(1);
 // In a smaller arena contributions to ops that nobody has entered may be lost.
 constexpr size_t kRoomyArena = 64 << 10;
@@ -500,7 +500,7 @@ bool SmallJob::poll(int rank) {
   }
   me.inside = false;
   const std::string why = me.session->failure(me.id);
-  // Who was stopped itself can only be late.
+  // A stopped rank ends its call late.
   if (now_ - std::max(me.enteredAt, me.stoppedUntil) > kTimeout + kSlack) {
     violation(name(rank) + ": a call outlasts its timeout");
   }
@@ -535,7 +535,7 @@ void SmallJob::giveUp(int rank, const std::string& why) {
     violation("a call throws, and nothing is wrong: " + why);
     return;
   }
-  // Who was stopped cannot know whose fault it is.
+  // A rank that was stopped does not know it, and blames the others.
   if (ranks_[rank].stoppedUntil == TimePoint{} && !blamesRightly(why)) {
     violation("an error does not name the culprit, or an innocent: " + why);
   }
@@ -545,10 +545,11 @@ bool SmallJob::isCulprit(int rank) const {
   return std::find(culprits_.begin(), culprits_.end(), rank) != culprits_.end();
 }
 
-// A rank that passes on what happened may stand beside the culprit. Who times
-// out itself blames nobody else; but in warm-up it also names owners who lack
-// the culprit's contributions, or, of a stopped rank that owes it nothing
-// itself, them alone; and in a small arena ranks whose calls wait for others.
+// Every error names the culprit. The error of a timeout names no other rank,
+// except in warm-up, where owners that lack a contribution of the culprit
+// cannot deliver, and in a small arena, where other ranks wait for room. If a
+// stopped rank of a warm-up op owes data to another rank only, it is not named
+// at all.
 bool SmallJob::blamesRightly(const std::string& why) const {
   if (options_.exact && stops_ > 0) {
     return true;

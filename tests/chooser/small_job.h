@@ -22,8 +22,8 @@ struct JobOptions {
   RepairPolicy repair = RepairPolicy::kBroadcast;
   bool exact = false;  // ops of warm-up
   size_t arenaBytes = 1 << 20;
-  uint64_t windowBytes = 64 << 10;  // for what is in flight to one rank
-  // At most so many in one run.
+  uint64_t windowBytes = 64 << 10;  // a rank's receive window
+  // The most of each kind of fault in one run.
   int drops = 2;
   int duplicates = 1;
   int holds = 2;   // stalls included
@@ -31,8 +31,8 @@ struct JobOptions {
 };
 
 // A whole job of the real protocol core: each rank calls `ops` allreduces, one
-// after another, with a lead of one op. There is no clock and no network: what
-// happens next is the schedule's choice. Runs once.
+// after another, with a lead of one op. There is no clock and no network: the
+// schedule chooses the next event. Runs once.
 class SmallJob {
  public:
   explicit SmallJob(const JobOptions& options);
@@ -44,7 +44,7 @@ class SmallJob {
   std::string run(const Schedule& schedule, std::vector<Deviation>* offered);
 
   uint32_t steps() const { return step_; }
-  // All that happened, a line each, for a reader. Call before run().
+  // Prints each event of the run on a line. Call before run().
   void trace() { tracing_ = true; }
 
  private:
