@@ -516,6 +516,7 @@ bool SmallJob::poll(int rank) {
   if (isThere(outcomes)) {
     checkOp(me.op);
   }
+  checkLead(rank);
   if (++me.op == options_.ops) {
     me.over = true;
     return true;
@@ -574,6 +575,16 @@ void SmallJob::checkOp(int op) {
   const std::string bad = check_.check(op, outcomes_[op], calm_);
   if (!bad.empty()) {
     violation("op " + std::to_string(op) + ": " + bad);
+  }
+}
+
+// With a lead of one op, the first rank to begin an op knows that all ranks
+// have finished the op before.
+void SmallJob::checkLead(int rank) {
+  for (const Rank& other : ranks_) {
+    if (other.session != nullptr && !other.over && other.op < ranks_[rank].op) {
+      violation(name(rank) + " is two ops ahead of another rank");
+    }
   }
 }
 

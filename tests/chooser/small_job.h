@@ -106,6 +106,7 @@ class SmallJob {
   bool isCulprit(int rank) const;
   bool blamesRightly(const std::string& why) const;
   void checkOp(int op);
+  void checkLead(int rank);
   void checkEnd();
   void violation(const std::string& what);
   void note(const std::string& what) const;
