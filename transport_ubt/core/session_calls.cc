@@ -20,10 +20,19 @@ constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
 
 }  // namespace
 
+// Of those that have not finished an op, the rank that has been silent longest:
+// the others may only wait for it as well.
 int Session::lagging() const {
   for (const auto& [id, op] : ops_) {
-    if (op->returned() && !op->doneEverywhere()) {
-      return op->firstNotDone();
+    int silent = -1;
+    for (int rank = 0; op->returned() && rank < setup_.size; rank++) {
+      if (!op->isDone(rank) &&
+          (silent < 0 || lastHeard(rank) < lastHeard(silent))) {
+        silent = rank;
+      }
+    }
+    if (silent >= 0) {
+      return silent;
     }
   }
   return -1;

@@ -168,6 +168,38 @@ TEST(SessionBounds, TheRankThatHasBeenSilentLongestIsTheCulprit) {
   EXPECT_EQ(culpritTold(rank), 2);
 }
 
+// Neither rank has finished the op that uses up the lead; rank 1 answers.
+TEST(SessionBounds, TheRankThatHoldsUpTheLeadIsTheOneSilentLongest) {
+  OneRank::Setup setup;
+  setup.size = 3;
+  setup.options.leadOps = 1;
+  OneRank rank(setup);
+  const OpShape shape = floats(48);
+  std::vector<float> bucket(shape.elements, 1);
+  PacketHeader header;
+  header.op = {0, 0};
+  header.elements = shape.elements;
+  header.contributors = 3;
+  rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+  for (int peer = 1; peer < 3; peer++) {
+    rank.say(peer, {ControlRecord::announce(header.op, shape)});
+    header.stage = Stage::kScatter;
+    rank.send(peer, header, 64);
+    header.stage = Stage::kBroadcast;
+    rank.send(peer, header, 64);
+  }
+  ASSERT_TRUE(rank.session().finished(header.op));
+  rank.session().leave(rank.now, header.op);
+  const OpId next = rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+  const TimePoint entered = rank.now;
+  rank.at(entered + setup.options.timeout / 2);
+  rank.say(1, {ControlRecord::announce(header.op, shape)});
+  rank.at(entered + setup.options.timeout);
+  ASSERT_TRUE(rank.session().finished(next));
+  const std::string& why = rank.session().failure(next);
+  EXPECT_NE(why.find("rank 2 has not finished"), std::string::npos) << why;
+}
+
 // A whole host may stand still, its senders with it.
 TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   for (const bool comes : {true, false}) {
