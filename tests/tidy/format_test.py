@@ -13,7 +13,7 @@ _COLUMNS_MAX = 80
 _CLANG_FORMAT = "clang-format"
 
 # Files that are longer, and how long they may be: a ceiling to lower.
-_LONGER = {}
+_LONGER = {"tests/chooser/small_job.cc": 621}
 
 # A sleep waits too long or not long enough; only polls of something that
 # cannot wake us are excused, each with its reason.
