@@ -123,10 +123,10 @@ void Op::setScatterDeadline() {
   scatterDeadline_ += scatterExcuse_;
 }
 
-// Owners end by the clock that a majority started. Who comes later need not
-// wait longer than that for what nobody repeats; if it did, it would begin the
-// next op just as late, and be left out by all of them for good. What owners
-// have sent has its time to come in any case.
+// Owners end by the clock that a majority started. Without repair, a rank that
+// enters later ends by the same clock. If it waited longer, it would begin the
+// next op just as late, and owners would leave it out of every op. But it waits
+// at least tB broadcast, for results that owners have sent.
 void Op::setEndDeadline() {
   endDeadline_ = entry_ + bounds_.limit;
   if (clockRuns() && !needsEveryResult()) {

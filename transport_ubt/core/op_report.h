@@ -47,13 +47,15 @@ struct OpReport {
     return scatterExpired || exchangeExpired || endedBy == EndedBy::kBound ||
            endedBy == EndedBy::kEarly;
   }
-  Duration elapsed{0};         // since entry, of which ...
-  Duration waited{0};          // ... until most were known to have, too
+  Duration elapsed{0};  // since entry
+  // The part of `elapsed` before this rank knew that more than half of all
+  // ranks had entered.
+  Duration waited{0};
   Duration boundScatter{0};    // zero while warming up
   Duration boundExchange{0};   // likewise, and where ranks form no groups
   Duration boundBroadcast{0};  // likewise
-  // By when it had to end: under repair none since it had waited; else since
-  // entry, and it would have thrown.
+  // How long the call could take. Repair none: after `waited`, the stages'
+  // bounds. Otherwise: from entry, its timeout, at which it throws.
   Duration limit{0};
 
   // By rank; the own entry is zero.

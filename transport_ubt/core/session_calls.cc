@@ -175,9 +175,9 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
       ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
 }
 
-// Begins the op unless it has to wait. Without room for its shard it waits for
-// others to finish what they lag behind with, as it does for lead; but not if
-// they wait for this op, nor if they lag behind with nothing.
+// Begins the op unless it has to wait. If the arena has no room for its shard,
+// it waits until lagging ranks finish earlier ops, as it does for lead. It does
+// not wait if others have begun this op, or if no rank lags.
 bool Session::tryBegin(const OpId& id, Call* call) {
   if (!mayBegin(id, *call)) {
     return false;
