@@ -2,7 +2,6 @@
 #include "transport_ubt/core/endpoint.h"
 
 #include <algorithm>
-#include <new>
 
 #include "transport_ubt/core/require.h"
 
@@ -60,25 +59,19 @@ void Endpoint::packetIn(TimePoint now,
     return;
   }
   Counter fate = Counter::kUnknownEpoch;
-  try {
-    for (auto session = sessions_.lower_bound({firstKey(header.context), 0});
-         session != sessions_.end() &&
-         session->second->context() == header.context;
-         ++session) {
-      const Counter next =
-          session->second->packetIn(now, header, datagram, bytes);
-      if (isStrange(fate)) {
-        fate = next;
-      }
-      // What is sent to a group may be for several ranks here.
-      if (!isStrange(next) && !header.group) {
-        break;
-      }
+  for (auto session = sessions_.lower_bound({firstKey(header.context), 0});
+       session != sessions_.end() &&
+       session->second->context() == header.context;
+       ++session) {
+    const Counter next =
+        session->second->packetIn(now, header, datagram, bytes);
+    if (isStrange(fate)) {
+      fate = next;
     }
-  } catch (const std::bad_alloc&) {
-    // The machine has less than the arena's limit promises: a peer's bytes
-    // must not end this process for it.
-    fate = Counter::kArenaFull;
+    // What is sent to a group may be for several ranks here.
+    if (!isStrange(next) && !header.group) {
+      break;
+    }
   }
   shared_.counters.add(fate);
 }

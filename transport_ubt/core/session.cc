@@ -60,7 +60,9 @@ Session::Session(const Setup& setup, SharedState* shared)
       transform_(setup.options.hadamard),
       halt_(setup.options.haltLoss),
       lead_(setup.options.leadOps, setup.options.leadBytes),
-      leftAt_(setup.size) {
+      leftAt_(setup.size),
+      outOfMemory_("rank " + std::to_string(setup.rank) +
+                   " ran out of memory in the middle of a bounded allreduce") {
   UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);
   UBT_REQUIRE(setup.keys.size() == static_cast<size_t>(setup.size));
   UBT_REQUIRE(setup.windowBytes.size() == static_cast<size_t>(setup.size));
@@ -97,7 +99,7 @@ Session::~Session() {
 
 // Peers ----------------------------------------------------------------------
 
-void Session::peerClosed(int peer, const std::string& why) {
+void Session::closePeer(int peer, const std::string& why) {
   if (peers_[peer].closed()) {
     return;
   }
@@ -125,7 +127,7 @@ void Session::peerClosed(int peer, const std::string& why) {
 void Session::peerLeft(int peer, uint32_t because) {
   const std::string who = "rank " + std::to_string(peer);
   if (because >= static_cast<uint32_t>(setup_.size)) {
-    peerClosed(peer, who + " has destroyed its context");
+    closePeer(peer, who + " has destroyed its context");
     return;
   }
   // What this rank has seen itself is nearer the cause.
@@ -135,7 +137,7 @@ void Session::peerLeft(int peer, uint32_t because) {
   if (culprit_ < 0) {
     culprit_ = static_cast<int>(because);
   }
-  peerClosed(
+  closePeer(
       peer,
       who + " has given up because of rank " + std::to_string(because) +
           (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
@@ -146,7 +148,7 @@ void Session::peerLeft(int peer, uint32_t because) {
   }
 }
 
-void Session::sendLeave() {
+void Session::sayLeaveToAll() {
   left_ = true;
   leaveDue_ = kNever;
   for (int peer = 0; peer < setup_.size; peer++) {

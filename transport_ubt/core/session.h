@@ -47,7 +47,9 @@ struct SharedState {
 
 // One Gloo context as the protocol sees it: its peers, its ops. Sans-IO and
 // not thread-safe; every call takes the time. The bytes it reads off the wire
-// are already authenticated, and still not trusted.
+// are already authenticated, and still not trusted. No verb below throws: an
+// exception in the middle of a change, such as std::bad_alloc, breaks the
+// session, and no other one (breakOff()).
 class Session : private OpHost {
  public:
   struct Setup {
@@ -96,11 +98,19 @@ class Session : private OpHost {
              const OpShape& shape,
              std::byte* bucket,
              Duration timeout = Duration{0});
-  bool finished(const OpId& id) const;
+  bool finished(const OpId& id) const { return broken_ || isFinished(id); }
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;
-  // Ends the call. REQUIRES finished(id).
+  // Ends the call: the session no longer uses the bucket, which holds the
+  // result unless failure(id) says why not, or the session is broken().
+  // REQUIRES finished(id).
   OpReport leave(TimePoint now, const OpId& id);
+
+  // The session cannot go on, because of a bug or for lack of memory: all its
+  // calls are finished and fail, and it only tells its peers that it leaves.
+  // Never throws. No-op on a broken session.
+  void breakOff(const char* why) noexcept;
+  bool broken() const { return broken_; }
 
   // The mesh says that a rank is gone. Every op that still needs it fails,
   // and no further op can begin.
@@ -126,7 +136,7 @@ class Session : private OpHost {
 
   // A datagram whose context is this session's. Returns what becomes of it.
   Counter packetIn(TimePoint now,
-                   PacketHeader header,
+                   const PacketHeader& header,
                    const std::byte* datagram,
                    size_t bytes);
   // The next datagram to send, or false. To the own rank: to the group.
@@ -149,6 +159,33 @@ class Session : private OpHost {
     TimePoint until{};
     bool lacksRoom = false;  // and nothing else
   };
+
+  // What the verbs do. They may throw in the middle of a change.
+  OpId begins(TimePoint now,
+              uint32_t tag,
+              const OpShape& shape,
+              std::byte* bucket,
+              Duration timeout);
+  OpReport ends(TimePoint now, const OpId& id);
+  bool isFinished(const OpId& id) const;
+  void closePeer(int peer, const std::string& why);
+  void tellRefusal();
+  void sayLeaveToAll();
+  Counter takeIn(TimePoint now,
+                 PacketHeader header,
+                 const std::byte* datagram,
+                 size_t bytes);
+  bool nextOut(TimePoint now, OutPacket* out);
+  bool nextOfBurst(TimePoint now, OutPacket* out);
+  void passDeadlines(TimePoint now);
+
+  // Runs a verb; what it throws breaks the session. A broken one runs none.
+  template <typename Verb>
+  void contained(const Verb& verb);
+  template <typename Verb>
+  void guarded(const Verb& verb);
+  // Lets go of buckets and of the arena.
+  void dropOps();
 
   // No op can begin any more, calls that lack something fail, and the others
   // are told that this rank leaves because of the culprit.
@@ -220,6 +257,7 @@ class Session : private OpHost {
   void updateActivity();
   void peerLeft(int peer, uint32_t because);
   void sayLeave(int peer);
+  void answerLeave(int peer);
 
   Counter newDataIn(TimePoint now,
                     const PacketHeader& header,
@@ -292,6 +330,8 @@ class Session : private OpHost {
   TimePoint lastNow_{};
   std::string failure_;
   int culprit_ = -1;  // the rank that made this context fail, if one did
+  bool broken_ = false;
+  std::string outOfMemory_;  // what to say then, when no text can be made
 };
 
 }  // namespace ubt

@@ -61,14 +61,14 @@ void Session::fail(const std::string& why, Duration tellAfter) {
   if (tellAfter > Duration{0}) {
     leaveDue_ = lastNow_ + tellAfter;
   } else {
-    sendLeave();
+    sayLeaveToAll();
   }
 }
 
-void Session::refused() {
+void Session::tellRefusal() {
   UBT_REQUIRE(!failure_.empty());
   if (!left_ && leaveDue_ == kNever) {
-    sendLeave();
+    sayLeaveToAll();
   }
 }
 
@@ -113,12 +113,11 @@ bool Session::takes(const OpShape& shape) const {
                  .slots(0) <= PacketHeader::kSlotsMax;
 }
 
-OpId Session::enter(TimePoint now,
-                    uint32_t tag,
-                    const OpShape& shape,
-                    std::byte* bucket,
-                    Duration timeout) {
-  UBT_REQUIRE(failure_.empty() && takes(shape));
+OpId Session::begins(TimePoint now,
+                     uint32_t tag,
+                     const OpShape& shape,
+                     std::byte* bucket,
+                     Duration timeout) {
   lastNow_ = now;
   timeout = timeout > Duration{0} ? timeout : setup_.options.timeout;
   Call call{
@@ -234,20 +233,19 @@ void Session::admit() {
   }
 }
 
-bool Session::finished(const OpId& id) const {
+bool Session::isFinished(const OpId& id) const {
   return waiting_.count(id) > 0 ? !failure_.empty() : find(id)->finished();
 }
 
 const std::string& Session::failure(const OpId& id) const {
   UBT_REQUIRE(finished(id));
-  return waiting_.count(id) > 0 ? failure_ : find(id)->failure();
+  return broken_ || waiting_.count(id) > 0 ? failure_ : find(id)->failure();
 }
 
-OpReport Session::leave(TimePoint now, const OpId& id) {
-  UBT_REQUIRE(finished(id));
+OpReport Session::ends(TimePoint now, const OpId& id) {
   lastNow_ = now;
   if (waiting_.erase(id) > 0) {
-    refused();
+    tellRefusal();
     return {};
   }
   Op* const op = find(id);
@@ -257,7 +255,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
     // All ranks hear what each brings, which says more than that one leaves.
     fail(op->failure(), op->disagreed() ? kShapesFirst : Duration{0});
-    refused();
+    tellRefusal();
     ops_.erase(id);
   } else {
     learnFrom(*op, report);
@@ -265,6 +263,11 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
     report.safeguards = {
         halt_.loss(), options.zeroLoss, options.skipLoss, options.haltLoss};
     lead_.returned(op->shape().bytes());
+    if (op->notRetained() > 0 && options.needsEveryResult()) {
+      // Ranks that lack those slots will never get them.
+      culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+      fail(outOfMemory_);
+    }
     forgetIfDone(id);
   }
   updateActivity();

@@ -8,15 +8,18 @@
 
 namespace ubt {
 
-Counter Session::packetIn(TimePoint now,
-                          PacketHeader header,
-                          const std::byte* datagram,
-                          size_t bytes) {
+Counter Session::takeIn(TimePoint now,
+                        PacketHeader header,
+                        const std::byte* datagram,
+                        size_t bytes) {
   lastNow_ = now;
   if (header.source >= setup_.size) {
     return Counter::kWrongRank;
   }
   if (header.group) {
+    if (broken_) {
+      return Counter::kLateData;
+    }
     return groupIn(now, &header, datagram, bytes);
   }
   if (header.source == setup_.rank) {
@@ -26,6 +29,11 @@ Counter Session::packetIn(TimePoint now,
   PeerLink::Payload payload;
   if (!peer.open(&header, datagram, bytes, &payload)) {
     return Counter::kBadTag;
+  }
+  if (broken_) {
+    answerLeave(header.source);
+    return header.type == PacketType::kControl ? Counter::kClosedPeer
+                                               : Counter::kLateData;
   }
   if (header.halted && !peer.halted) {
     halt("rank " + std::to_string(header.source) +
@@ -115,9 +123,7 @@ Counter Session::controlIn(TimePoint now,
     shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
     peers_[peer].peerWish = header.form;
   }
-  if (left_ && now - leftAt_[peer] >= retryAfter(peer)) {
-    sayLeave(peer);  // it goes on, so it has not heard
-  }
+  answerLeave(peer);
   // What stands behind a leave is of nobody any more.
   while (cursor.left() > 0 && !peers_[peer].closed()) {
     ControlRecord record;
@@ -129,6 +135,13 @@ Counter Session::controlIn(TimePoint now,
     }
   }
   return Counter::kAcceptedControl;
+}
+
+// The peer goes on: if this rank has left, it has not heard so.
+void Session::answerLeave(int peer) {
+  if (left_ && lastNow_ - leftAt_[peer] >= retryAfter(peer)) {
+    sayLeave(peer);
+  }
 }
 
 void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {

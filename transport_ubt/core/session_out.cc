@@ -25,7 +25,7 @@ bool Session::hasData(int peer) const {
 // Peers take turns; the own rank's is the group's. In its turn a peer gets a
 // burst of data and then, behind it so that both can leave as one train, what
 // control there is.
-bool Session::packetOut(TimePoint now, OutPacket* out) {
+bool Session::nextOut(TimePoint now, OutPacket* out) {
   lastNow_ = now;
   for (int i = 0; i <= setup_.size; i++) {
     if (turnOut(now, out)) {
@@ -36,7 +36,7 @@ bool Session::packetOut(TimePoint now, OutPacket* out) {
   return false;
 }
 
-bool Session::burstOut(TimePoint now, OutPacket* out) {
+bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
   lastNow_ = now;
   if (sendBurstBytes_ == 0) {
     return false;
@@ -55,7 +55,7 @@ void Session::nextTurn() {
 
 bool Session::turnOut(TimePoint now, OutPacket* out) {
   return sendTurn_ == setup_.rank
-             ? groupOut(now, out)
+             ? !broken_ && groupOut(now, out)
              : !peers_[sendTurn_].closed() && peerOut(now, sendTurn_, out);
 }
 
@@ -85,7 +85,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   PeerLink& peer = peers_[rank];
   // Data for a rank that has not spoken yet could be lost on one that has not
   // joined yet; it is told of ops until it answers.
-  if (peer.heard() && mayBurst()) {
+  if (!broken_ && peer.heard() && mayBurst()) {
     if (!peer.send.available()) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
         blocked_.set(rank, now + retryAfter(rank));
@@ -98,7 +98,11 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   // Behind data goes what there is, on its own only what is due.
   const bool rides = sendBurstBytes_ > 0;
   sendBurstBytes_ = LinkRate::kTrainBytesMax;  // only control from here on
-  const auto credit = [&](WriteCursor* cursor) { writeCredit(rank, cursor); };
+  const auto credit = [&](WriteCursor* cursor) {
+    if (!broken_) {
+      writeCredit(rank, cursor);
+    }
+  };
   const bool goes =
       rides ? peer.controlDue() != kNever : now >= peer.controlDue();
   if (!goes ||
@@ -177,16 +181,19 @@ void Session::lookForSilence(TimePoint now) {
             true);
         break;
       case SilenceWatch::Verdict::kGone:
-        peerClosed(peer,
-                   "rank " + std::to_string(peer) +
-                       " has not answered for 10 s: it has died, was stopped, "
-                       "or is cut off");
+        closePeer(peer,
+                  "rank " + std::to_string(peer) +
+                      " has not answered for 10 s: it has died, was stopped, "
+                      "or is cut off");
         break;
     }
   }
 }
 
 TimePoint Session::nextDeadline() const {
+  if (broken_) {
+    return ops_.empty() ? controlDues_.earliest() : lastNow_;
+  }
   TimePoint next = std::min({controlDues_.earliest(),
                              blocked_.earliest(),
                              leaveDue_,
@@ -204,7 +211,7 @@ TimePoint Session::nextDeadline() const {
   return next;
 }
 
-void Session::deadlinePassed(TimePoint now) {
+void Session::passDeadlines(TimePoint now) {
   lastNow_ = now;
   blocked_.forDue(now, [&](int rank) {
     const SendCredit& credit = peers_[rank].send;
@@ -218,7 +225,7 @@ void Session::deadlinePassed(TimePoint now) {
   });
   groupDeadline(now);
   if (now >= leaveDue_) {
-    sendLeave();
+    sayLeaveToAll();
   }
   lookForSilence(now);
   for (auto& [id, op] : ops_) {
