@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -81,6 +83,31 @@ class Driver::Call : public Entry {
   Call& operator=(const Call&) = delete;
 };
 
+// A caller's op: it ends with this, whatever happens.
+class Driver::Inside {
+ public:
+  Inside(Session* session, const OpId& id) : session_(session), id_(id) {}
+  ~Inside() {
+    if (session_ != nullptr) {
+      (void)leave();
+    }
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  OpReport leave() {
+    Session* const session = std::exchange(session_, nullptr);
+    if (!session->finished(id_)) {
+      session->breakOff("a bounded allreduce was abandoned by its caller");
+    }
+    return session->leave(steadyNow(), id_);
+  }
+
+ private:
+  Session* session_;
+  const OpId id_;
+};
+
 Endpoint::Limits Driver::fit(Endpoint::Limits limits, int receiveBufferBytes) {
   limits.windowBytesMax = std::min<uint64_t>(
       limits.windowBytesMax, receiveBufferBytes / kBufferPerPayload);
@@ -95,7 +122,8 @@ Driver::Driver(const Options& options, const Reduction& reduction)
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
       wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      idle_(options.idle.inWindow(limits_.windowBytesMax)) {
+      idle_(options.idle.inWindow(limits_.windowBytesMax)),
+      overdueMax_(options.overdueMax) {
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
@@ -116,14 +144,20 @@ Session* Driver::open(const Session::Setup& setup,
       std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   ranksPerCpu_ = std::max(ranksPerCpu_, (ranksHere + cpus - 1) / cpus);
   Session* const session = endpoint_.open(setup);
-  if (setup.options.multicast) {
-    // Where this fails, ranks find out as where nothing gets through.
-    loop_ = loop_ || ranksHere > 1;
-    socket_.prepareMulticast(loop_);
-    groups_.join(session, addresses[setup.rank], socket_.address());
-    wakeSleeper();
+  try {
+    if (setup.options.multicast) {
+      // Where this fails, ranks find out as where nothing gets through.
+      loop_ = loop_ || ranksHere > 1;
+      socket_.prepareMulticast(loop_);
+      groups_.join(session, addresses[setup.rank], socket_.address());
+      wakeSleeper();
+    }
+    sender_.setAddresses(session, std::move(addresses));
+  } catch (const std::exception&) {
+    groups_.leave(session);
+    endpoint_.close(session);
+    throw;
   }
-  sender_.setAddresses(session, std::move(addresses));
   return session;
 }
 
@@ -168,19 +202,44 @@ bool Driver::allreduce(Session* session,
     session->refused();
     return false;
   }
+  timeout = timeout > Duration{0} ? timeout : session->options().timeout;
   const OpId id = session->enter(steadyNow(), tag, shape, bucket, timeout);
+  Inside inside(session, id);
   wakeSleeper();
-  // The session ends it, by its bound or its timeout.
-  driveUntil(
-      call.lock(),
-      [&] { return session->finished(id); },
-      kNever,
-      IdlePolicy::forCall(idle_, ranksPerCpu_, shape.bytes()));
+  await(call.lock(),
+        session,
+        id,
+        timeout,
+        IdlePolicy::forCall(idle_, ranksPerCpu_, shape.bytes()));
   failure->what = session->failure(id);
-  *report = session->leave(steadyNow(), id);
+  *report = inside.leave();
+  if (failure->what.empty() && session->broken()) {
+    failure->what = session->failure();
+  }
   // What others wait for should not wait for the next caller.
   sendAll();
   return failure->what.empty();
+}
+
+// Until the op is finished. The session sees to that, by its bound or its
+// timeout; where it does not, it is broken off.
+void Driver::await(Lock& lock,
+                   Session* session,
+                   const OpId& id,
+                   Duration timeout,
+                   const IdlePolicy& idle) {
+  const auto finished = [&] { return session->finished(id); };
+  if (driveUntil(lock, finished, steadyNow() + timeout + overdueMax_, idle)) {
+    return;
+  }
+  TimePoint now{};
+  work(&now);  // this process may have been stopped until now
+  endpoint_.deadlinePassed(now);
+  if (!finished()) {
+    session->breakOff(
+        "a bounded allreduce outlived its timeout: that is a bug in "
+        "gloo_ubt, please report it");
+  }
 }
 
 void Driver::peerClosed(Session* session, int rank, const std::string& why) {
@@ -228,15 +287,23 @@ bool Driver::work(TimePoint* now) {
       *now - (drained ? Duration{0} : kOverdueMax)) {
     endpoint_.deadlinePassed(*now);
   }
-  const bool sent =
-      sender_.send(received > 0 ? steadyNow() : *now, kTrainsPerTurn);
+  const bool sent = send(received > 0 ? steadyNow() : *now);
   return received > 0 || sent;
 }
 
+// A turn of sending; true if there may be more.
+bool Driver::send(TimePoint now) {
+  try {
+    return sender_.send(now, kTrainsPerTurn);
+  } catch (const std::exception&) {
+    // As good as lost on the way: the protocol makes up for it.
+    endpoint_.shared().counters.add(Counter::kSendFailed);
+    return false;
+  }
+}
+
 void Driver::sendAll() {
-  for (int turn = 0;
-       turn < kTurnsToSendAll && sender_.send(steadyNow(), kTrainsPerTurn);
-       turn++) {
+  for (int turn = 0; turn < kTurnsToSendAll && send(steadyNow()); turn++) {
   }
 }
 
@@ -245,32 +312,38 @@ bool Driver::driveUntil(Lock& lock,
                         const std::function<bool()>& ready,
                         TimePoint deadline,
                         const IdlePolicy& idle) {
+  // Whoever leaves, be it by an exception, sees to it that somebody drives: who
+  // was asked to may find itself ready, and leave, too.
+  struct HandOver {
+    ~HandOver() {
+      if (!driver->driving_ && !driver->waiters_.empty()) {
+        driver->waiters_.front()->wake.notify_one();
+      }
+    }
+    Driver* const driver;
+  } const handOver{this};
   Waiter self{ready, idle, {}};
+  std::list<Waiter*> place{&self};
   while (!ready() && steadyNow() < deadline) {
     if (driving_) {
-      waitForDriver(lock, &self, deadline);
+      waitForDriver(lock, &place, deadline);
     } else {
       drive(lock, self, deadline);
     }
   }
-  // Whoever leaves sees to it that somebody drives: who was asked to may find
-  // itself ready, and leave, too.
-  if (!driving_ && !waiters_.empty()) {
-    waiters_.front()->wake.notify_one();
-  }
   return ready();
 }
 
-void Driver::waitForDriver(Lock& lock, Waiter* self, TimePoint deadline) {
-  const auto place = waiters_.insert(waiters_.end(), self);
-  if (deadline == kNever) {
-    self->wake.wait(lock);
-  } else {
-    self->wake.wait_until(
-        lock,
-        std::chrono::steady_clock::time_point(deadline.time_since_epoch()));
-  }
-  waiters_.erase(place);
+// `place`: this caller's in waiters_. It is moved there, which takes no memory.
+void Driver::waitForDriver(Lock& lock,
+                           std::list<Waiter*>* place,
+                           TimePoint deadline) {
+  Waiter* const self = place->front();
+  waiters_.splice(waiters_.end(), *place);
+  const auto at = std::prev(waiters_.end());
+  self->wake.wait_until(
+      lock, std::chrono::steady_clock::time_point(deadline.time_since_epoch()));
+  place->splice(place->end(), waiters_, at);
   if (self->called) {
     self->called = false;
     asking_--;

@@ -31,6 +31,9 @@ class Driver : private ServiceThread::Client {
     Endpoint::Limits limits;  // windowBytesMax is cut to what the socket holds
     FaultOptions faults;
     IdlePolicy idle;  // as configured, whatever the host
+    // A call that outlives its timeout by more ends all the same, and its
+    // session with it: that is a bug here.
+    Duration overdueMax = std::chrono::seconds(1);
   };
 
   // An op that cannot yield a result; `what` names the rank and the remedy.
@@ -59,7 +62,9 @@ class Driver : private ServiceThread::Client {
 
   // One allreduce, in place. True: `report` says what became of it. False:
   // `failure` says why there is no result. Returns by the op's bound, or by
-  // `timeout` while warming up or waiting before its op.
+  // `timeout` while warming up or waiting before its op; zero: that of the
+  // session's options. Whatever happens, also if it throws for lack of memory,
+  // the bucket is the caller's again.
   bool allreduce(Session* session,
                  uint32_t tag,
                  const OpShape& shape,
@@ -85,15 +90,22 @@ class Driver : private ServiceThread::Client {
   using Lock = std::unique_lock<std::mutex>;
   class Entry;
   class Call;
+  class Inside;
 
+  void await(Lock& lock,
+             Session* session,
+             const OpId& id,
+             Duration timeout,
+             const IdlePolicy& idle);
   bool driveUntil(Lock& lock,
                   const std::function<bool()>& ready,
                   TimePoint deadline,
                   const IdlePolicy& idle);
   void drive(Lock& lock, const Waiter& self, TimePoint deadline);
-  void waitForDriver(Lock& lock, Waiter* self, TimePoint deadline);
+  void waitForDriver(Lock& lock, std::list<Waiter*>* self, TimePoint deadline);
   bool receive();
   bool work(TimePoint* now);
+  bool send(TimePoint now);
   void sendAll();
   void yield(Lock& lock, TimePoint now);
   void sleep(Lock& lock, TimePoint now, TimePoint deadline, Duration napMax);
@@ -120,6 +132,7 @@ class Driver : private ServiceThread::Client {
   PacketSender sender_;
   int wakeFd_ = -1;
   const IdlePolicy idle_;
+  const Duration overdueMax_;
   int ranksPerCpu_ = 1;    // of the context that has most
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // and is blocked in it, the mutex free

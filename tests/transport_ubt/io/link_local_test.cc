@@ -10,13 +10,12 @@
 
 #include <cstring>
 #include <future>
-#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "transport_ubt/io/driver.h"
+#include "tests/transport_ubt/io/two_ranks.h"
 #include "transport_ubt/io/interface.h"
-#include "transport_ubt/kernels/reduction_kernels.h"
 
 namespace ubt {
 namespace {
@@ -86,58 +85,29 @@ TEST(LinkLocal, OtherAddressesStayAsTheyAre) {
 
 // What stays on this host, for both ranks have one address.
 TEST(LinkLocal, TwoRanksMeet) {
-  constexpr int kRanks = 2;
   const auto own = ownLinkLocal();
   if (!own) {
     GTEST_SKIP() << "no interface of this host has a link-local address";
   }
-  std::vector<std::unique_ptr<Driver>> drivers;
-  std::vector<SocketAddress> addresses;
-  for (int rank = 0; rank < kRanks; rank++) {
-    Driver::Options options;
-    options.socket.address = *own;
-    drivers.push_back(std::make_unique<Driver>(options, reductionKernels()));
-    addresses.push_back(withScope(drivers[rank]->socket().address(), rank));
+  TwoRanks job(*own);
+  for (int rank = 0; rank < TwoRanks::kRanks; rank++) {
+    job.addresses()[rank] = withScope(job.addresses()[rank], rank);
   }
-  std::vector<Session*> sessions;
-  for (int rank = 0; rank < kRanks; rank++) {
-    Session::Setup setup;
-    setup.rank = rank;
-    setup.size = kRanks;
-    setup.epoch = 1;
-    setup.slotBytesMax = 1024;
-    setup.keys.resize(kRanks);
-    setup.windowBytes.assign(kRanks, 1 << 20);
-    sessions.push_back(drivers[rank]->open(setup, addresses));
-  }
-  std::vector<std::future<float>> sums;
-  sums.reserve(kRanks);
-  for (int rank = 0; rank < kRanks; rank++) {
-    sums.push_back(std::async(std::launch::async, [&, rank] {
+  const TwoRanks::Sessions sessions = job.open(1);
+  std::vector<std::future<std::string>> calls;
+  calls.reserve(TwoRanks::kRanks);
+  for (int rank = 0; rank < TwoRanks::kRanks; rank++) {
+    calls.push_back(std::async(std::launch::async, [&, rank] {
       std::vector<float> bucket(1000, 1.0F);
-      OpShape shape;
-      shape.elements = bucket.size();
-      shape.fingerprint = sessions[rank]->options().fingerprint();
-      OpReport report;
-      Driver::Failure failure;
-      EXPECT_TRUE(
-          drivers[rank]->allreduce(sessions[rank],
-                                   1,
-                                   shape,
-                                   reinterpret_cast<std::byte*>(bucket.data()),
-                                   std::chrono::seconds(5),
-                                   &report,
-                                   &failure))
-          << failure.what;
-      return bucket[0];
+      const std::string why = job.allreduce(rank, sessions, 1, &bucket);
+      EXPECT_EQ(bucket[0], 2.0F);
+      return why;
     }));
   }
-  for (auto& sum : sums) {
-    EXPECT_EQ(sum.get(), 2.0F);
+  for (auto& call : calls) {
+    EXPECT_EQ(call.get(), "");
   }
-  for (int rank = 0; rank < kRanks; rank++) {
-    drivers[rank]->close(sessions[rank]);
-  }
+  job.close(sessions);
 }
 
 }  // namespace
