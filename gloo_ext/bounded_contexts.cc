@@ -107,17 +107,22 @@ void BoundedContext::meet(Lock* lock,
   if (open_ || !failure_.empty()) {
     return;  // by another caller
   }
-  opening_ = true;
-  try {
+  struct Opening {
+    explicit Opening(BoundedContext* context) : context_(context) {
+      context->opening_ = true;
+    }
+    ~Opening() {
+      context_->opening_ = false;
+      context_->opened_.notify_all();
+    }
+    BoundedContext* const context_;
+  } const opening(this);
+  {
     const Unlocked unlocked(lock);
     open(all, contextTimeout);
-  } catch (const std::exception& error) {
-    failure_ = error.what();
   }
   exchange_.reset();
-  open_ = failure_.empty();
-  opening_ = false;
-  opened_.notify_all();
+  open_ = true;
 }
 
 void BoundedContext::begin() {
@@ -184,19 +189,19 @@ std::shared_ptr<BoundedContext> BoundedContexts::of(
   return bounded;
 }
 
-// REQUIRES the lock.
-void BoundedContexts::goes(BoundedContextPtr bounded) {
-  const Lingering lingering = bounded->lingering();
-  gone_.push_back({std::move(bounded), lingering});
+// The entry's is to be erased then: if this throws, it is still there. REQUIRES
+// the lock.
+void BoundedContexts::goes(const BoundedContextPtr& bounded) {
+  gone_.push_back({bounded, bounded->lingering()});
 }
 
 // All go, whether or not their context does. REQUIRES the lock.
 void BoundedContexts::endAll() {
   closed_ = true;
-  for (auto& [context, entry] : entries_) {
-    goes(std::move(entry.bounded));
+  while (!entries_.empty()) {
+    goes(entries_.begin()->second.bounded);
+    entries_.erase(entries_.begin());
   }
-  entries_.clear();
   for (Gone& gone : gone_) {
     if (haste_) {
       gone.lingering.atMost(kHasteMax);
@@ -210,7 +215,7 @@ std::vector<BoundedContexts::BoundedContextPtr>
 BoundedContexts::takeThoseThatAreOver() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     if (entry->second.context.expired()) {
-      goes(std::move(entry->second.bounded));
+      goes(entry->second.bounded);
       entry = entries_.erase(entry);
     } else {
       ++entry;

@@ -129,7 +129,7 @@ class BoundedContexts {
   };
   using BoundedContextPtr = std::shared_ptr<BoundedContext>;
 
-  void goes(BoundedContextPtr bounded);
+  void goes(const BoundedContextPtr& bounded);
   void endAll();
   std::vector<BoundedContextPtr> takeThoseThatAreOver();
   void sweep();

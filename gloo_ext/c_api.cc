@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -29,6 +30,20 @@ std::string tokenOf(const void* token, size_t bytes) {
   return std::string(static_cast<const char*>(token), bytes);
 }
 
+// What a call comes to; no exception may reach a caller in C.
+template <typename Result, typename Call>
+Result contained(Result ifItThrows, const Call& call) noexcept {
+  try {
+    return call();
+  } catch (const std::exception&) {
+    return ifItThrows;
+  }
+}
+
+gloo_ext::Statistics& statistics() {
+  return ProcessState::instance().recorder().statistics();
+}
+
 }  // namespace
 
 #define GLOO_UBT_API extern "C" __attribute__((visibility("default")))
@@ -38,47 +53,53 @@ GLOO_UBT_API int gloo_ubt_api_version() {
 }
 
 GLOO_UBT_API size_t gloo_ubt_stats(char* out, size_t bytes) {
-  return give(gloo_ext::totalsJson(
-                  ProcessState::instance().recorder().statistics().totals()),
-              out,
-              bytes);
+  return contained(size_t{0}, [&] {
+    return give(gloo_ext::totalsJson(statistics().totals()), out, bytes);
+  });
 }
 
 GLOO_UBT_API size_t gloo_ubt_last(char* out, size_t bytes) {
-  return give(orNull(ProcessState::instance().recorder().statistics().last()),
-              out,
-              bytes);
+  return contained(
+      size_t{0}, [&] { return give(orNull(statistics().last()), out, bytes); });
 }
 
 GLOO_UBT_API int gloo_ubt_skipped() {
-  return ProcessState::instance().recorder().statistics().skippedSince() ? 1
-                                                                         : 0;
+  return contained(0, [] { return statistics().skippedSince() ? 1 : 0; });
 }
 
 GLOO_UBT_API void gloo_ubt_track(const void* data) {
-  ProcessState::instance().recorder().statistics().track(data);
+  contained(false, [data] {
+    statistics().track(data);
+    return true;
+  });
 }
 
 GLOO_UBT_API size_t gloo_ubt_taken(const void* data, char* out, size_t bytes) {
-  auto& statistics = ProcessState::instance().recorder().statistics();
-  const size_t needed = give(orNull(statistics.tracked(data)), out, bytes);
-  if (needed <= bytes) {
-    statistics.forget(data);
-  }
-  return needed;
+  return contained(size_t{0}, [&] {
+    const size_t needed = give(orNull(statistics().tracked(data)), out, bytes);
+    if (needed <= bytes) {
+      statistics().forget(data);
+    }
+    return needed;
+  });
 }
 
 GLOO_UBT_API int gloo_ubt_may_bound() {
-  return gloo_ext::mayBound() ? 1 : 0;
+  return contained(0, [] { return gloo_ext::mayBound() ? 1 : 0; });
 }
 
 GLOO_UBT_API void gloo_ubt_expect_exact(const void* token, size_t bytes) {
-  if (bytes >= ExactContexts::kTokenBytesMin &&
-      bytes <= ExactContexts::kTokenBytesMax) {
-    ProcessState::instance().exact().expect(tokenOf(token, bytes));
-  }
+  contained(false, [&] {
+    if (bytes >= ExactContexts::kTokenBytesMin &&
+        bytes <= ExactContexts::kTokenBytesMax) {
+      ProcessState::instance().exact().expect(tokenOf(token, bytes));
+    }
+    return true;
+  });
 }
 
 GLOO_UBT_API int gloo_ubt_became_exact(const void* token, size_t bytes) {
-  return ProcessState::instance().exact().came(tokenOf(token, bytes)) ? 1 : 0;
+  return contained(0, [&] {
+    return ProcessState::instance().exact().came(tokenOf(token, bytes)) ? 1 : 0;
+  });
 }

@@ -17,7 +17,8 @@ int gloo_ubt_api_version(void);
 
 /* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
  * `out`, if its `bytes` suffice, and returns how many it takes: of all calls so
- * far, and of the last that took the bounded path ("null" if none did). */
+ * far, and of the last that took the bounded path ("null" if none did). Zero:
+ * there is no memory left to write it. */
 size_t gloo_ubt_stats(char* out, size_t bytes);
 size_t gloo_ubt_last(char* out, size_t bytes);
 

@@ -4,6 +4,7 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "transport_ubt/core/shard_layout.h"
@@ -46,8 +47,12 @@ Channel::~Channel() {
     return;
   }
   if (session_ != nullptr) {
-    // While it lingers, the watch still tells of ranks that are gone.
-    linger();
+    try {
+      // While it lingers, the watch still tells of ranks that are gone.
+      linger();
+    } catch (const std::exception&) {
+      // There is no memory to find out who needs it.
+    }
     watch_.reset();
     engine_->driver().close(session_);
   }

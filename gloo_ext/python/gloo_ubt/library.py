@@ -62,6 +62,8 @@ class Library:
         while True:
             text = ctypes.create_string_buffer(size)
             needed = function(text, size)
+            if needed == 0:
+                raise MemoryError("libgloo_ubt.so has none left for a report")
             if needed <= size:
                 return json.loads(text.value)
             size = needed

@@ -99,7 +99,7 @@ TEST(LinkLocal, TwoRanksMeet) {
   for (int rank = 0; rank < TwoRanks::kRanks; rank++) {
     calls.push_back(std::async(std::launch::async, [&, rank] {
       std::vector<float> bucket(1000, 1.0F);
-      const std::string why = job.allreduce(rank, sessions, 1, &bucket);
+      std::string why = job.allreduce(rank, sessions, 1, &bucket);
       EXPECT_EQ(bucket[0], 2.0F);
       return why;
     }));
