@@ -111,6 +111,41 @@ TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
   EXPECT_THAT(job.await(2, "ended with: ").text(), HasSubstr("rank 1"));
 }
 
+// A child holds its connections open, so that none closes when it dies. Its
+// silence tells: docs/semantics.md, of a rank that answers nothing.
+TEST(KilledRank, IsNamedThoughItsChildLivesOn) {
+  constexpr int64_t kSilenceUs = 10000000;
+  for (const auto& environment :
+       {Job::Words{}, Job::Words{"GLOO_UBT_WARMUP_OPS=1000000"}}) {
+    Job job(3);
+    const Job::Words arguments{"--ops", "1000000", "--timeout-ms", "60000"};
+    Job::Words withChild = arguments;
+    withChild.insert(withChild.end(), {"--child-ms", "60000"});
+    job.start(1, withChild, environment);
+    job.startRest(arguments, environment);
+    for (int rank = 0; rank < 3; rank++) {
+      job.await(rank, "op=30 ");
+    }
+    const auto child =
+        static_cast<pid_t>(job.await(1, "child=").number("child"));
+    ASSERT_GT(child, 0);
+    const test::Lateness lateness;
+    const int64_t killed = test::nowUs();
+    job.process(1).signal(SIGKILL);
+    for (const int rank : {0, 2}) {
+      const Line error = job.await(rank, "ended with: ");
+      std::printf("rank %d: %ld ms: %s\n",
+                  rank,
+                  static_cast<long>((error.number("at_us") - killed) / 1000),
+                  error.text().c_str());
+      EXPECT_THAT(error.text(), HasSubstr("rank 1"));
+      EXPECT_LE(error.number("at_us") - killed,
+                kSilenceUs + namedWithinUs(lateness));
+    }
+    EXPECT_EQ(kill(child, SIGKILL), 0) << "the child should have lived on";
+  }
+}
+
 TEST(StoppedRank, IsNamedWhenTheTimeoutHasPassed) {
   for (const auto& environment :
        {kByHand, Job::Words{"GLOO_UBT_WARMUP_OPS=5"}}) {

@@ -37,6 +37,7 @@ struct Flags {
   int pauseMs = 0;        // before each op
   int lateMs = 0;         // before the first
   int timeoutMs = 10000;  // of the context
+  int childMs = 0;        // how long a forked child lives; 0: there is none
   bool stay = false;   // with its context until killed, once all is done or an
                        // error printed
   bool exact = false;  // the transpose over the reliable transport instead
@@ -181,6 +182,16 @@ void runOps(const Flags& flags, const std::shared_ptr<gloo::Context>& context) {
   }
 }
 
+// As a DataLoader's worker does, it has all of the parent's descriptors open.
+void forkChild(int lifeMs) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(lifeMs));
+    _exit(0);
+  }
+  say("child=" + std::to_string(child));
+}
+
 void run(const Flags& flags) {
   gloo::transport::ubt::attr attr;
   if (flags.interface.empty()) {
@@ -196,6 +207,9 @@ void run(const Flags& flags) {
   context->setTimeout(std::chrono::milliseconds(flags.timeoutMs));
   context->connectFullMesh(*store, device);
   say("connected");
+  if (flags.childMs > 0) {
+    forkChild(flags.childMs);
+  }
   try {
     runOps(flags, context);
   } catch (const std::exception& error) {
@@ -229,6 +243,7 @@ int main(int argc, char** argv) {
   app.add_option("--pause-ms", flags.pauseMs);
   app.add_option("--late-ms", flags.lateMs);
   app.add_option("--timeout-ms", flags.timeoutMs);
+  app.add_option("--child-ms", flags.childMs);
   app.add_flag("--stay", flags.stay);
   app.add_flag("--exact", flags.exact);
   app.add_flag("--hierarchical", flags.hierarchical);
