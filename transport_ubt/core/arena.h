@@ -43,6 +43,7 @@ class ArenaBuffer {
     std::swap(arena_, other.arena_);
     std::swap(memory_, other.memory_);
     std::swap(bytes_, other.bytes_);
+    std::swap(account_, other.account_);
     return *this;
   }
   ~ArenaBuffer();
@@ -55,17 +56,29 @@ class ArenaBuffer {
 
  private:
   friend class Arena;
-  ArenaBuffer(Arena* arena, std::unique_ptr<std::byte[]> memory, size_t bytes)
-      : arena_(arena), memory_(std::move(memory)), bytes_(bytes) {}
+  ArenaBuffer(Arena* arena,
+              std::unique_ptr<std::byte[]> memory,
+              size_t bytes,
+              size_t* account = nullptr)
+      : arena_(arena),
+        memory_(std::move(memory)),
+        bytes_(bytes),
+        account_(account) {
+    if (account_ != nullptr) {
+      *account_ += bytes_;
+    }
+  }
   void swap(ArenaBuffer& other) noexcept {
     std::swap(arena_, other.arena_);
     std::swap(memory_, other.memory_);
     std::swap(bytes_, other.bytes_);
+    std::swap(account_, other.account_);
   }
 
   Arena* arena_ = nullptr;
   std::unique_ptr<std::byte[]> memory_;
   size_t bytes_ = 0;
+  size_t* account_ = nullptr;  // what its owner holds, this included
 };
 
 // All memory that peers can make one endpoint hold, under one limit: early
@@ -85,8 +98,9 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   // Uninitialised memory, or an empty handle if the limit, or the machine,
-  // leaves no room. Never throws.
-  ArenaBuffer acquire(size_t bytes) {
+  // leaves no room. As long as it is held, `account` is so many bytes more; it
+  // outlives the buffer. Never throws.
+  ArenaBuffer acquire(size_t bytes, size_t* account = nullptr) {
     auto memory = takeSpare(bytes);
     if (memory == nullptr) {
       if (!take(bytes)) {
@@ -99,7 +113,7 @@ class Arena {
       }
     }
     usedBytes_ += bytes;
-    return ArenaBuffer(this, std::move(memory), bytes);
+    return ArenaBuffer(this, std::move(memory), bytes, account);
   }
 
   // Room without memory, for what is allocated elsewhere; an empty handle if
@@ -188,6 +202,9 @@ class Arena {
 };
 
 inline ArenaBuffer::~ArenaBuffer() {
+  if (account_ != nullptr) {
+    *account_ -= bytes_;
+  }
   if (arena_ != nullptr) {
     arena_->release(std::move(memory_), bytes_);
   }

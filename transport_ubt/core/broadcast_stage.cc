@@ -7,12 +7,17 @@
 
 namespace ubt {
 
-BroadcastStage::BroadcastStage(
-    const ShardLayout& layout, int rank, int size, int ranks, Arena* arena)
+BroadcastStage::BroadcastStage(const ShardLayout& layout,
+                               int rank,
+                               int size,
+                               int ranks,
+                               Arena* arena,
+                               size_t* account)
     : layout_(layout),
       size_(size),
       ranks_(ranks),
       arena_(arena),
+      account_(account),
       owners_(size) {
   for (int owner = 0; owner < size; owner++) {
     const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
@@ -66,7 +71,7 @@ BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
       owner.early.resize(owner.received.size());
     }
     const size_t bytes = layout_.slotSize(ownerRank, slot);
-    owner.early[slot] = arena_->acquire(bytes);
+    owner.early[slot] = arena_->acquire(bytes, account_);
     if (!owner.early[slot]) {
       return Outcome::kArenaFull;
     }

@@ -29,9 +29,14 @@ class BroadcastStage {
   };
 
   // Among `size` owners; `ranks` contribute to each result, as many or, where
-  // these are but one group, more. `arena` must outlive this.
-  BroadcastStage(
-      const ShardLayout& layout, int rank, int size, int ranks, Arena* arena);
+  // these are but one group, more. `arena` must outlive this, and so must
+  // `account`, of what is held there.
+  BroadcastStage(const ShardLayout& layout,
+                 int rank,
+                 int size,
+                 int ranks,
+                 Arena* arena,
+                 size_t* account = nullptr);
 
   // What one allocates, results apart, as long as it lives.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
@@ -95,6 +100,7 @@ class BroadcastStage {
   const int size_;
   const int ranks_;
   Arena* const arena_;
+  size_t* const account_;
   std::byte* bucket_ = nullptr;
   std::vector<Owner> owners_;
   size_t slotsMissing_ = 0;

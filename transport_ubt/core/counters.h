@@ -10,6 +10,7 @@ namespace ubt {
 // Every datagram ends in exactly one of these. Those after kSendFailed count
 // parts of that: datagrams that stand under another name, too, records that
 // were never sent, and what was dropped of datagrams that had been accepted.
+// The last two count ops.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
@@ -36,6 +37,8 @@ enum class Counter : uint8_t {
   kRefusedAnnounce,  // an announcement that came too early, or found no room
   kNotRetained,      // slots of reduced shards there was no room to keep
   kLostOnPurpose,    // of those sent, what GLOO_UBT_FAULT kept from leaving
+  kEvictedOps,       // of one rank alone, entered nowhere here, that made way
+  kExpiredOps,       // entered by no caller here for twice the timeout
   kCounters,
 };
 
@@ -49,7 +52,7 @@ constexpr const char* counterName(Counter counter) {
       "mismatched",       "too_early",        "arena_full",
       "send_failed",      "sent_multicast",   "control_dropped",
       "dropped_early",    "refused_announce", "not_retained",
-      "lost_on_purpose",
+      "lost_on_purpose",  "evicted_ops",      "expired_ops",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -32,7 +32,8 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
               TimerLateness(),
               LinkRate(limits.trainsAdapt),
               reduction,
-              0} {}
+              0,
+              {}} {}
 
 Endpoint::Key Endpoint::keyOf(uint64_t epoch, int rank) {
   return {firstKey(PacketHeader::contextOf(epoch)) | epoch >> kContextBits,

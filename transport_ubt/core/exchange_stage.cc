@@ -42,7 +42,7 @@ ExchangeStage::Memory ExchangeStage::acquire(size_t bytes) {
     return Memory(
         std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]));
   }
-  return Memory(setup_.arena->acquire(bytes));
+  return Memory(setup_.arena->acquire(bytes, setup_.account));
 }
 
 // Where another group's sum lies.

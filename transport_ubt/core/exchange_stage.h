@@ -38,6 +38,7 @@ class ExchangeStage {
     const ScatterStage* own = nullptr;  // outlives this, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;
+    size_t* account = nullptr;  // of what it holds there; null: none
   };
 
   ExchangeStage(const ShardLayout& layout, const Setup& setup);

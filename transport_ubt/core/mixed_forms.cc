@@ -77,8 +77,8 @@ void ScatterStage::dropTransformed() {
 ArenaBuffer ScatterStage::takePlace(uint32_t index) {
   Slot& slot = slots_[index];
   if (setup_.order == SumOrder::kRank) {
-    ArenaBuffer place =
-        setup_.arena->acquire(layout_.slotSize(setup_.rank, index));
+    ArenaBuffer place = setup_.arena->acquire(
+        layout_.slotSize(setup_.rank, index), setup_.account);
     return place ? std::move(place) : std::move(slot.memory);
   }
   Sum& plain = form_ == Form::kPlain ? slot : others_[index];

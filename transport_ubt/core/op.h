@@ -52,6 +52,7 @@ class Op {
     OpId id;
     OpShape shape;
     int announcer = 0;  // whose shape that is
+    TimePoint begunAt{};
     int rank = 0;
     int size = 1;
     size_t slotBytesMax = 0;
@@ -90,7 +91,8 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  void repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots);
+  void repairAsked(
+      TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
   void noMore(TimePoint now, int peer);
@@ -114,9 +116,18 @@ class Op {
     return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
   }
   bool entered() const { return entered_; }
+  TimePoint begunAt() const { return setup_.begunAt; }
+  // The one rank that has begun it; -1: another has, too, or the caller here.
+  int asker() const {
+    return entered_ || ranksEntered_ > 1 || hasResults() ? -1
+                                                         : setup_.announcer;
+  }
+  // What it takes of the arena while no caller here has entered it. Bytes.
+  size_t heldBytes() const { return heldBytes_ + room_.size(); }
+  // Whether its own shard is closed: peers have, or will have, its results.
+  bool hasResults() const { return scatter_.slots() > 0 && scatter_.closed(); }
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
-  // Whether the call is over: complete, expired or failed.
   bool finished() const { return finished_; }
   // Why the call cannot yield a result; empty if it can.
   const std::string& failure() const { return failure_; }
@@ -245,7 +256,7 @@ class Op {
                         const PacketHeader& header,
                         const std::byte* payload);
   // The exchange stage.
-  std::unique_ptr<ExchangeStage> makeExchange() const;
+  std::unique_ptr<ExchangeStage> makeExchange();
   Counter sumData(TimePoint now,
                   const PacketHeader& header,
                   const std::byte* payload);
@@ -320,6 +331,7 @@ class Op {
   const OpRanks ranks_;
   const ShardLayout layout_;
   ArenaBuffer room_;
+  size_t heldBytes_ = 0;  // of the arena, by the stages below
   ArenaBuffer retained_;  // room for the own shard, until the caller leaves
   OpBounds bounds_;
   ScatterStage scatter_;

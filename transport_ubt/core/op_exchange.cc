@@ -15,7 +15,7 @@ const std::vector<uint32_t> kNoOrder;
 
 }  // namespace
 
-std::unique_ptr<ExchangeStage> Op::makeExchange() const {
+std::unique_ptr<ExchangeStage> Op::makeExchange() {
   if (!ranks_.grouped()) {
     return nullptr;
   }
@@ -28,6 +28,7 @@ std::unique_ptr<ExchangeStage> Op::makeExchange() const {
   setup.own = &scatter_;
   setup.reduction = setup_.reduction;
   setup.arena = setup_.arena;
+  setup.account = &heldBytes_;
   return std::make_unique<ExchangeStage>(layout_, setup);
 }
 
@@ -134,7 +135,7 @@ Counter Op::sumData(TimePoint now,
   };
   auto outcome = add();
   if (outcome == ExchangeStage::Outcome::kArenaFull &&
-      setup_.host->makeRoom()) {
+      setup_.host->makeRoom(asker())) {
     outcome = add();
   }
   switch (outcome) {

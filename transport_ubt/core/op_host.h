@@ -24,9 +24,10 @@ class OpHost {
   virtual std::string silence(int peer) const = 0;
   // Whether a peer hears what this rank sends to all at once.
   virtual bool hearsGroup(int peer) const = 0;
-  // The arena has no room: drop what can be asked for again, and room that is
-  // not used yet. False: there is neither.
-  virtual bool makeRoom() = 0;
+  // The arena has no room for an op that `asker` alone has begun, or for any
+  // other one (-1): drop what can be asked for again, room that is not used
+  // yet, and an op of the rank that alone began most. False: there is none.
+  virtual bool makeRoom(int asker) = 0;
 };
 
 }  // namespace ubt

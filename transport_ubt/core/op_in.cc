@@ -54,7 +54,8 @@ Counter Op::scatterData(TimePoint now,
         ranks_.placeOf(header.source), header.slot, header.form, payload);
   };
   auto outcome = add();
-  if (outcome == ScatterStage::Outcome::kArenaFull && setup_.host->makeRoom()) {
+  if (outcome == ScatterStage::Outcome::kArenaFull &&
+      setup_.host->makeRoom(asker())) {
     outcome = add();
   }
   switch (outcome) {

@@ -217,7 +217,7 @@ OpReport Op::leave(TimePoint now) {
     report.zeroedElements = scatter_.zeroedElements();
     if (failure_.empty()) {
       if (!retained_ && !reserveRetained()) {
-        setup_.host->makeRoom();
+        setup_.host->makeRoom(asker());
       }
       if (exchange_ == nullptr) {
         notRetained_ = scatter_.leave(firstNeeded(true), &retained_);

@@ -15,11 +15,15 @@ constexpr int kOwesStages = 4;
 
 }  // namespace
 
-void Op::repairAsked(int peer, Stage stage, uint32_t slot, uint32_t slots) {
+void Op::repairAsked(
+    TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
   SendQueue& queue = peers_[peer].queue;
   if (!takesSlots(peer) ||
       (stage == Stage::kScatter && !ranks_.isMember(peer))) {
     return;
+  }
+  if (stage == Stage::kBroadcast) {
+    rankEntered(now, peer);  // only who has entered asks for results
   }
   const uint32_t limit = layout_.slots(
       stage == Stage::kScatter ? ranks_.placeOf(peer) : ranks_.place());

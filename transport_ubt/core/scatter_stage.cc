@@ -107,7 +107,7 @@ bool ScatterStage::accept(Sum* sum,
         payload,
         layout_.slotElements(setup_.rank, index));
   } else {
-    sum->memory = setup_.arena->acquire(bytes);
+    sum->memory = setup_.arena->acquire(bytes, setup_.account);
     if (!sum->memory) {
       return false;
     }
@@ -122,7 +122,8 @@ bool ScatterStage::keep(int source, uint32_t index, const std::byte* payload) {
   Slot& slot = slots_[index];
   const size_t bytes = layout_.slotSize(setup_.rank, index);
   if (!slot.memory) {
-    slot.memory = setup_.arena->acquire((setup_.size - 1) * bytes);
+    slot.memory =
+        setup_.arena->acquire((setup_.size - 1) * bytes, setup_.account);
     if (!slot.memory) {
       return false;
     }
@@ -178,7 +179,7 @@ void ScatterStage::putSum(uint32_t index, std::byte* sum) {
   }
   // The rows are more than the sum needs; but if there is no room beside them,
   // they have to do.
-  ArenaBuffer kept = setup_.arena->acquire(bytes);
+  ArenaBuffer kept = setup_.arena->acquire(bytes, setup_.account);
   if (kept) {
     std::memcpy(kept.data(), sum, bytes);
     slot.memory = std::move(kept);

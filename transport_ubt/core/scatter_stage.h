@@ -51,7 +51,8 @@ class ScatterStage {
     uint64_t seed = 0;                     // of transformed contributions
     const Reduction* reduction = nullptr;  // outlives this, as does the arena
     Arena* arena = nullptr;
-    bool rescale = true;  // false: a closed slot holds the bare sum
+    size_t* account = nullptr;  // of what it holds there; null: none
+    bool rescale = true;        // false: a closed slot holds the bare sum
   };
 
   ScatterStage(const ShardLayout& layout, const Setup& setup);

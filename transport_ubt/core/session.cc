@@ -9,8 +9,6 @@
 namespace ubt {
 namespace {
 
-// Ops that peers may have begun and the local caller not.
-constexpr size_t kUnenteredOpsMax = 256;
 // What a window lets each of its senders have in flight at first.
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
   return std::max<uint64_t>(
@@ -89,9 +87,12 @@ Session::Session(const Setup& setup, SharedState* shared)
     link.receiveCredit = credit(setup.rank);
     peers_.emplace_back(link);
   }
+  shared->sessions.push_back(this);
 }
 
 Session::~Session() {
+  auto& sessions = shared_->sessions;
+  sessions.erase(std::find(sessions.begin(), sessions.end(), this));
   if (active_) {
     shared_->activeSenders -= setup_.size - 1;
   }
@@ -195,6 +196,7 @@ Op* Session::start(TimePoint now,
   setup.id = id;
   setup.shape = shape;
   setup.announcer = announcer;
+  setup.begunAt = now;
   setup.rank = setup_.rank;
   setup.size = setup_.size;
   setup.slotBytesMax = setup_.slotBytesMax;
@@ -225,7 +227,7 @@ Op* Session::startFromPeer(TimePoint now,
     *whyNot = Counter::kMismatched;
     return nullptr;
   }
-  if (ops_.size() >= kUnenteredOpsMax) {
+  if (ops_.size() >= kOpsMax && !evictForNumber(peer)) {
     *whyNot = Counter::kTooEarly;
     return nullptr;
   }
@@ -233,7 +235,7 @@ Op* Session::startFromPeer(TimePoint now,
   const size_t bytes = Op::bytesFor(
       ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks);
   ArenaBuffer room = shared_->arena.reserve(bytes);
-  if (!room && makeRoom()) {
+  while (!room && makeRoom(peer)) {
     room = shared_->arena.reserve(bytes);
   }
   if (!room) {
@@ -291,7 +293,13 @@ std::string Session::silence(int peer) const {
                "another?)";
 }
 
-bool Session::makeRoom() {
+bool Session::makeRoom(int asker) {
+  if (asker >= 0 && heldBy(asker) > shareBytes()) {
+    return false;
+  }
+  if (evictForRoom(asker)) {
+    return true;
+  }
   uint64_t dropped = 0;
   bool any = false;
   for (auto& [id, op] : ops_) {

@@ -34,6 +34,8 @@
 
 namespace ubt {
 
+class Session;
+
 // What sessions on one socket share. Owned by the endpoint.
 struct SharedState {
   Arena arena;
@@ -43,6 +45,7 @@ struct SharedState {
   LinkRate link;
   Reduction reduction;
   int activeSenders = 0;  // peers from which some session awaits data
+  std::vector<Session*> sessions;
 };
 
 // One Gloo context as the protocol sees it: its peers, its ops. Sans-IO and
@@ -151,6 +154,9 @@ class Session : private OpHost {
   size_t opsHeld() const { return ops_.size(); }
 
  private:
+  // Ops here, all together.
+  static constexpr size_t kOpsMax = 256;
+
   // A caller whose op has to wait.
   struct Call {
     OpShape shape;
@@ -201,8 +207,28 @@ class Session : private OpHost {
   Duration retryAfter(int peer) const override;
   TimePoint lastHeard(int peer) const override;
   std::string silence(int peer) const override;
-  bool makeRoom() override;
+  bool makeRoom(int asker) override;
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
+
+  // Shares of ranks in ops that they alone have begun.
+  struct Greediest {
+    int rank = -1;  // there is none
+    size_t held = 0;
+    OpId newest;
+  };
+  template <typename Measure>
+  std::vector<size_t> sharesBy(const Measure& measure) const;
+  template <typename Measure>
+  Greediest greediest(size_t share, int except, const Measure& measure) const;
+  size_t heldBy(int rank) const;
+  size_t shareBytes() const;
+  bool evictForRoom(int asker);
+  bool evictForNumber(int asker);
+  void evict(const OpId& id);
+  void expireUnentered(TimePoint now);
+  TimePoint expiryOf(const Op& op) const {
+    return op.begunAt() + 2 * setup_.options.timeout;
+  }
 
   bool mayBegin(const OpId& id, const Call& call) const;
   bool tryBegin(const OpId& id, Call* call);

@@ -181,7 +181,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kRepair:
       if (op != nullptr) {
-        op->repairAsked(peer, record.stage, record.slot, record.slots);
+        op->repairAsked(now, peer, record.stage, record.slot, record.slots);
       }
       return;
     case ControlType::kProgress:

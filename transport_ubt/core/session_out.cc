@@ -201,6 +201,9 @@ TimePoint Session::nextDeadline() const {
                              multicast_.nextDeadline()});
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
+    if (!op->entered() && !op->hasResults()) {
+      next = std::min(next, expiryOf(*op));
+    }
   }
   for (const auto& [id, call] : waiting_) {
     next = failure_.empty() ? std::min(next, call.until) : next;
@@ -233,6 +236,7 @@ void Session::passDeadlines(TimePoint now) {
       op->deadlinePassed(now);
     }
   }
+  expireUnentered(now);
   admit();
   for (const auto& [id, call] : waiting_) {
     if (now >= call.until) {

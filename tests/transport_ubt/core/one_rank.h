@@ -92,16 +92,21 @@ class OneRank {
     endpoint_.packetIn(now, out.head, out.headBytes);
   }
 
-  // One data datagram of a peer; the header's op, stage, slot and size. Zeros,
-  // or that.
-  void send(int rank, const PacketHeader& header, size_t payloadBytes) {
-    send(rank, header, std::vector<std::byte>(payloadBytes));
+  // One data datagram of a peer, to the session; the header's op, stage, slot
+  // and size. Zeros, or that.
+  void send(int rank,
+            const PacketHeader& header,
+            size_t payloadBytes,
+            int to = 0) {
+    send(rank, header, std::vector<std::byte>(payloadBytes), to);
   }
   void send(int rank,
             const PacketHeader& header,
-            const std::vector<std::byte>& payload) {
+            const std::vector<std::byte>& payload,
+            int to = 0) {
     OutPacket out;
-    links_[rank].dataOut(header, payload.data(), payload.size(), &out);
+    links_[to * session().size() + rank].dataOut(
+        header, payload.data(), payload.size(), &out);
     std::vector<std::byte> datagram(out.head, out.head + out.headBytes);
     datagram.insert(datagram.end(), payload.begin(), payload.end());
     endpoint_.packetIn(now, datagram.data(), datagram.size());

@@ -40,7 +40,7 @@ class Requests : public OpHost {
   TimePoint lastHeard(int /*peer*/) const override { return {}; }
   std::string silence(int /*peer*/) const override { return {}; }
   bool hearsGroup(int /*peer*/) const override { return false; }
-  bool makeRoom() override { return false; }
+  bool makeRoom(int /*asker*/) override { return false; }
 
   std::vector<std::pair<int, ControlRecord>> all;
 };

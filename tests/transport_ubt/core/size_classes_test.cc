@@ -25,7 +25,7 @@ class Alone : public OpHost {
   TimePoint lastHeard(int) const override { return {}; }
   std::string silence(int) const override { return {}; }
   bool hearsGroup(int) const override { return false; }
-  bool makeRoom() override { return false; }
+  bool makeRoom(int /*asker*/) override { return false; }
 };
 
 // Without repair, so that a call has an end of its own.

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ops that peers announce and that no caller here enters: whose they are, when
+// they make way, when they expire.
+
+#include <gtest/gtest.h>
+
+#include "tests/transport_ubt/core/one_rank.h"
+
+namespace ubt {
+namespace {
+
+constexpr int kHonest = 1;
+constexpr int kGreedy = 2;
+constexpr size_t kSlotBytes = 1024;
+constexpr size_t kElements = 3 * 10 * kSlotBytes / sizeof(float);
+constexpr size_t kArenaBytes = 256 << 10;
+constexpr uint32_t kOpsMax = 256;  // of a session
+
+OneRank::Setup setup(SumOrder order) {
+  OneRank::Setup setup;
+  setup.options.order = order;
+  setup.size = 3;
+  setup.slotBytes = kSlotBytes;
+  setup.arenaBytes = kArenaBytes;
+  setup.sessions = 2;
+  return setup;
+}
+
+class UnenteredOps : public testing::Test {
+ protected:
+  explicit UnenteredOps(SumOrder order = SumOrder::kArrival)
+      : rank_(setup(order)) {}
+
+  // A peer begins an op with all that it contributes to this rank's shard; how
+  // many of its ten slots find room.
+  int begin(int peer, uint32_t tag, int session = 0) {
+    const uint64_t before = rank_.count(Counter::kAcceptedData);
+    rank_.sent();  // among it credit
+    rank_.say(peer,
+              {ControlRecord::announce(OpId{tag, 0}, floats(kElements))},
+              session);
+    PacketHeader header;
+    header.op = OpId{tag, 0};
+    header.elements = kElements;
+    for (header.slot = 0; header.slot < 10; header.slot++) {
+      rank_.send(peer, header, kSlotBytes, session);
+    }
+    return static_cast<int>(rank_.count(Counter::kAcceptedData) - before);
+  }
+
+  void fill() {
+    for (uint32_t tag = 1000; tag < 1000 + kOpsMax; tag++) {
+      begin(kGreedy, tag);
+    }
+    ASSERT_GT(rank_.count(Counter::kArenaFull), 0u);
+  }
+
+  OneRank rank_;
+};
+
+// Contributions lie in the arena although the caller is there.
+class UnenteredOpsInRankOrder : public UnenteredOps {
+ protected:
+  UnenteredOpsInRankOrder() : UnenteredOps(SumOrder::kRank) {}
+};
+
+TEST_F(UnenteredOps, OfOneRankMakeWayForAnothersData) {
+  fill();
+  for (uint32_t tag = 0; tag < 4; tag++) {
+    EXPECT_EQ(begin(kHonest, tag), 10);
+  }
+  EXPECT_GT(rank_.count(Counter::kEvictedOps), 0u);
+  EXPECT_LE(rank_.arena().heldBytes(), kArenaBytes);
+}
+
+TEST_F(UnenteredOps, MakeWayForAnotherContexts) {
+  fill();
+  EXPECT_EQ(begin(kHonest, 0, 1), 10);
+}
+
+TEST_F(UnenteredOpsInRankOrder, MakeWayForTheOwnCallers) {
+  fill();
+  std::vector<float> bucket(kElements, 1);
+  const OpId id =
+      rank_.session().enter(rank_.now, 5, floats(kElements), bytesOf(bucket));
+  EXPECT_EQ(begin(kHonest, 5), 10);
+  EXPECT_EQ(begin(kGreedy, 5), 10);
+  EXPECT_FALSE(rank_.session().finished(id));
+}
+
+// Nobody's share is so large that it could take another's; the shares are
+// alike.
+TEST_F(UnenteredOps, OfRanksAlikeStay) {
+  uint32_t tag = 0;
+  while (begin(kHonest, tag) == 10 && begin(kGreedy, tag + 1) == 10) {
+    tag += 2;
+  }
+  const uint64_t evicted = rank_.count(Counter::kEvictedOps);
+  for (uint32_t more = 2000; more < 2020; more++) {
+    begin(kHonest, more);
+    begin(kGreedy, more + 1000);
+  }
+  // One may have held a little more than the other when there was room.
+  EXPECT_LE(rank_.count(Counter::kEvictedOps), evicted + 2);
+}
+
+TEST_F(UnenteredOps, ThatTwoRanksAnnounceStay) {
+  EXPECT_EQ(begin(kGreedy, 7), 10);
+  EXPECT_EQ(begin(kHonest, 7), 10);
+  fill();
+  for (uint32_t tag = 0; tag < 20; tag++) {
+    begin(kHonest, tag);
+  }
+  // It is still there: what comes of it is a duplicate.
+  EXPECT_EQ(begin(kHonest, 7), 0);
+  EXPECT_GE(
+      rank_.count(Counter::kDuplicateData) + rank_.count(Counter::kLateData),
+      10u);
+}
+
+TEST_F(UnenteredOps, AreBoundedInNumberByRank) {
+  // Without data, so that the arena does not fill up first.
+  OneRank::Setup many = setup(SumOrder::kArrival);
+  many.arenaBytes = 8 << 20;
+  OneRank rank(many);
+  for (uint32_t tag = 1000; tag < 1000 + 2 * kOpsMax; tag++) {
+    rank.say(kGreedy, {ControlRecord::announce(OpId{tag, 0}, floats(100))});
+  }
+  EXPECT_EQ(rank.session().opsHeld(), kOpsMax);
+  EXPECT_EQ(rank.count(Counter::kRefusedAnnounce), kOpsMax);
+  for (uint32_t tag = 0; tag < 20; tag++) {
+    rank.say(kHonest, {ControlRecord::announce(OpId{tag, 0}, floats(100))});
+  }
+  EXPECT_EQ(rank.count(Counter::kRefusedAnnounce), kOpsMax);
+  EXPECT_EQ(rank.count(Counter::kEvictedOps), 20u);
+  EXPECT_EQ(rank.session().opsHeld(), kOpsMax);
+}
+
+// Twice the timeout: by then no call waits for it any more.
+TEST_F(UnenteredOps, Expire) {
+  const Duration timeout = rank_.session().options().timeout;
+  begin(kGreedy, 1);
+  rank_.at(rank_.now + timeout);
+  begin(kHonest, 2);
+  EXPECT_EQ(rank_.session().opsHeld(), 2u);
+  rank_.at(rank_.now + timeout);
+  EXPECT_EQ(rank_.session().opsHeld(), 1u);
+  EXPECT_EQ(rank_.count(Counter::kExpiredOps), 1u);
+  rank_.at(rank_.now + timeout);
+  EXPECT_EQ(rank_.session().opsHeld(), 0u);
+  EXPECT_EQ(rank_.arena().usedBytes(), 0u);
+}
+
+// Two of three ranks have entered, so its clock ran and its shard is closed. A
+// caller that came now would otherwise sum it again, to another result.
+TEST_F(UnenteredOps, WithResultsStayEvenIfPeersHaveThem) {
+  begin(kGreedy, 1);
+  begin(kHonest, 1);
+  for (const int peer : {kGreedy, kHonest}) {
+    rank_.say(peer, {ControlRecord::about(ControlType::kDone, OpId{1, 0})});
+  }
+  rank_.at(rank_.now + 3 * rank_.session().options().timeout);
+  EXPECT_EQ(rank_.session().opsHeld(), 1u);
+  EXPECT_EQ(rank_.count(Counter::kExpiredOps), 0u);
+}
+
+}  // namespace
+}  // namespace ubt

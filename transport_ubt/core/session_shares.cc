@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ranks may make a session hold for ops that no caller has entered here. A
+// rank that alone has begun some is safe up to its share, a part as large as
+// any rank's. Beyond, its ops make way, the newest first.
+
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+namespace {
+
+size_t bytesOf(const Op& op) {
+  return op.heldBytes();
+}
+
+size_t numberOf(const Op& /*op*/) {
+  return 1;
+}
+
+}  // namespace
+
+template <typename Measure>
+std::vector<size_t> Session::sharesBy(const Measure& measure) const {
+  std::vector<size_t> held(setup_.size);
+  for (const auto& [id, op] : ops_) {
+    if (op->asker() >= 0) {
+      held[op->asker()] += measure(*op);
+    }
+  }
+  return held;
+}
+
+// Of those beyond their share.
+template <typename Measure>
+Session::Greediest Session::greediest(size_t share,
+                                      int except,
+                                      const Measure& measure) const {
+  const std::vector<size_t> held = sharesBy(measure);
+  Greediest found;
+  TimePoint newest{};
+  for (const auto& [id, op] : ops_) {
+    const int rank = op->asker();
+    if (rank < 0 || rank == except || held[rank] <= share ||
+        held[rank] < found.held) {
+      continue;
+    }
+    if (rank != found.rank || op->begunAt() >= newest) {
+      found = {rank, held[rank], id};
+      newest = op->begunAt();
+    }
+  }
+  return found;
+}
+
+size_t Session::heldBy(int rank) const {
+  return sharesBy(bytesOf)[rank];
+}
+
+size_t Session::shareBytes() const {
+  return shared_->arena.limitBytes() / setup_.size;
+}
+
+// Whichever session it is in.
+bool Session::evictForRoom(int asker) {
+  Session* session = nullptr;
+  Greediest most;
+  for (Session* const other : shared_->sessions) {
+    const Greediest found =
+        other->broken_
+            ? Greediest()
+            : other->greediest(
+                  other->shareBytes(), other == this ? asker : -1, bytesOf);
+    if (found.rank >= 0 && found.held > most.held) {
+      most = found;
+      session = other;
+    }
+  }
+  if (session != nullptr) {
+    session->evict(most.newest);
+  }
+  return session != nullptr;
+}
+
+bool Session::evictForNumber(int asker) {
+  const size_t share = kOpsMax / setup_.size;
+  if (sharesBy(numberOf)[asker] > share) {
+    return false;
+  }
+  const Greediest most = greediest(share, asker, numberOf);
+  if (most.rank >= 0) {
+    evict(most.newest);
+  }
+  return most.rank >= 0;
+}
+
+void Session::evict(const OpId& id) {
+  ops_.erase(id);
+  shared_->counters.add(Counter::kEvictedOps);
+  updateActivity();
+}
+
+// After twice the timeout nobody waits for what has not begun here. But results
+// of a shard that was closed without the caller are final: they wait for it.
+void Session::expireUnentered(TimePoint now) {
+  for (auto next = ops_.begin(); next != ops_.end();) {
+    const auto at = next++;
+    const Op& op = *at->second;
+    if (!op.entered() && !op.hasResults() && now >= expiryOf(op)) {
+      ops_.erase(at);
+      shared_->counters.add(Counter::kExpiredOps);
+    }
+  }
+  updateActivity();
+}
+
+}  // namespace ubt
