@@ -44,18 +44,21 @@ bool PacketSender::send(TimePoint now, int trains) {
   if (harmful_) {
     releaseHeld(now);
   }
-  for (int sent = 0; sent < trains && !blocked() && hasRoom(now); sent++) {
+  size_t left = datagramsMax(trains);
+  for (int sent = 0; sent < trains && left > 0 && !blocked() && hasRoom(now);
+       sent++) {
     size_t count = 0;
     size_t bytes = 0;
     // A train: datagrams to one peer of one session, all of one size but the
     // last, which may be the control that goes with the data.
-    while (count < UdpSocket::kTrainSegmentsMax && !blocked()) {
+    while (count < UdpSocket::kTrainSegmentsMax && left > 0 && !blocked()) {
       OutPacket& packet = *packets_[count];
       sessions_[count] = endpoint_->packetOut(now, &packet);
       if (sessions_[count] == nullptr) {
         break;
       }
       any = true;
+      left--;
       if (harmful_) {
         sendHarmed(now, packet);
         continue;

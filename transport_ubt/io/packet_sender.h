@@ -28,10 +28,14 @@ class PacketSender {
                     std::vector<SocketAddress> addresses);
   void forget(const Session* session) { addresses_.erase(session); }
 
-  // Sends what `trains` trains can carry, and has the socket hold no more than
-  // the link needs (LinkRate). False if there was nothing to send, or the
-  // socket is full.
+  // A turn: sends what `trains` trains can carry, but at most
+  // datagramsMax(trains) datagrams, and has the socket hold no more than the
+  // link needs (LinkRate). So it ends even if the endpoint always has another
+  // one. False if there was nothing to send, or the socket is full.
   bool send(TimePoint now, int trains);
+  static constexpr size_t datagramsMax(int trains) {
+    return static_cast<size_t>(trains) * UdpSocket::kTrainSegmentsMax;
+  }
   // Whether there is no room in the socket: nothing more is taken from the
   // endpoint until there is.
   bool blocked() const { return full_ || !waiting_.empty(); }
