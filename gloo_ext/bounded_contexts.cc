@@ -130,7 +130,7 @@ void BoundedContext::begin() {
   Greeting own;
   own.hello = channel_.hello();
   own.address = channel_.address();
-  own.proof = Greeting::proofOf(secret, own.hello.publicKey);
+  own.prove(secret, mesh_.rank);
   exchange_ = std::make_shared<GreetingExchange>(mesh_, own, secret);
 }
 

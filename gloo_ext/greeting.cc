@@ -2,7 +2,6 @@
 #include "gloo_ext/greeting.h"
 
 #include <netinet/in.h>
-#include <sodium.h>
 
 #include <cstring>
 
@@ -14,6 +13,20 @@ namespace {
 constexpr size_t kIpBytes = 16;
 constexpr uint8_t kIpv4 = 4;
 constexpr uint8_t kIpv6 = 6;
+
+using gloo::transport::ubt::outOfBounds;
+using gloo::transport::ubt::proofOf;
+using gloo::transport::ubt::sameProof;
+using gloo::transport::ubt::SecretProof;
+
+SecretProof proofFor(const Greeting& greeting,
+                     const std::string& secret,
+                     int rank) {
+  return proofOf(secret,
+                 rank,
+                 greeting.encode().data(),
+                 Greeting::kBytes - sizeof(SecretProof));
+}
 
 }  // namespace
 
@@ -66,27 +79,27 @@ bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
     std::memcpy(&in->sin6_addr, ip.data(), sizeof(in->sin6_addr));
   }
   out->address = ubt::SocketAddress(storage, out->hello.port);
-  return bytes.size() == kBytes && (version == kIpv4 || version == kIpv6);
+  return bytes.size() == kBytes && (version == kIpv4 || version == kIpv6) &&
+         out->encode() == bytes;  // nothing is where nothing belongs
 }
 
-std::array<uint8_t, 16> Greeting::proofOf(
-    const std::string& secret, const std::array<uint8_t, 32>& publicKey) {
-  // As key a digest of the secret, which may be longer than a key or empty.
-  std::array<uint8_t, crypto_generichash_KEYBYTES> key{};
-  crypto_generichash(key.data(),
-                     key.size(),
-                     reinterpret_cast<const uint8_t*>(secret.data()),
-                     secret.size(),
-                     nullptr,
-                     0);
-  std::array<uint8_t, 16> proof{};
-  crypto_generichash(proof.data(),
-                     proof.size(),
-                     publicKey.data(),
-                     publicKey.size(),
-                     key.data(),
-                     key.size());
-  return proof;
+void Greeting::prove(const std::string& secret, int rank) {
+  proof = proofFor(*this, secret, rank);
+}
+
+std::string Greeting::refusal(const std::string& secret, int rank) const {
+  const std::string who = "rank " + std::to_string(rank);
+  if (!sameProof(proof, proofFor(*this, secret, rank))) {
+    return who +
+           " has another secret (GLOO_UBT_SECRET), or its greeting was altered "
+           "on the way: is it of another job?";
+  }
+  std::string field = hello.outOfBounds();
+  if (field.empty()) {
+    field = outOfBounds(address);
+  }
+  return field.empty() ? ""
+                       : who + " greets with what is out of bounds: " + field;
 }
 
 }  // namespace gloo_ext

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "transport_ubt/hello.h"
 #include "transport_ubt/io/socket_address.h"
+#include "transport_ubt/secret_proof.h"
 
 namespace gloo_ext {
 
@@ -16,18 +16,22 @@ namespace gloo_ext {
 struct Greeting {
   gloo::transport::ubt::Hello hello;
   ubt::SocketAddress address;
-  // Says that the rank knows the job's secret, without saying that.
-  std::array<uint8_t, 16> proof{};
+  // Covers all of it, and the rank.
+  gloo::transport::ubt::SecretProof proof{};
+
+  // Sets the proof of that rank. After this nothing may be altered.
+  void prove(const std::string& secret, int rank);
 
   static constexpr size_t kBytes =
       gloo::transport::ubt::Hello::kBytes + 1 + 16 + 16;
   std::vector<uint8_t> encode() const;
-  // False if these are no bytes of ours, or another version's.
+  // False if these are no bytes of ours, or another version's. Checks form
+  // only: whoever uses it calls refusal() first.
   static bool decode(const std::vector<uint8_t>& bytes, Greeting* out);
 
-  // The proof of a rank with that key.
-  static std::array<uint8_t, 16> proofOf(
-      const std::string& secret, const std::array<uint8_t, 32>& publicKey);
+  // Why this cannot be what that rank of this job has sent, or which field of
+  // it is out of bounds, with the rank's name; empty if all is well.
+  std::string refusal(const std::string& secret, int rank) const;
 };
 
 }  // namespace gloo_ext

@@ -93,9 +93,9 @@ std::string GreetingExchange::take(int rank) {
     return nameOf(rank) +
            " has another version of the library: use one on all ranks";
   }
-  if (greeting.proof != Greeting::proofOf(secret_, greeting.hello.publicKey)) {
-    return nameOf(rank) +
-           " has another secret (GLOO_UBT_SECRET): is it of another job?";
+  const std::string refusal = greeting.refusal(secret_, rank);
+  if (!refusal.empty()) {
+    return refusal;
   }
   std::lock_guard<std::mutex> lock(mutex_);
   all_[rank] = greeting;

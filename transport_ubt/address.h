@@ -3,22 +3,35 @@
 
 #include <gloo/transport/address.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "transport_ubt/hello.h"
+#include "transport_ubt/secret_proof.h"
 
 namespace gloo {
 namespace transport {
 namespace ubt {
 
-// A pair's TCP address with the rank's Hello behind it: what Gloo swaps.
+// What Gloo swaps: a pair's TCP address, the rank's Hello, and a proof over all
+// of it that the rank knows the job's secret.
 class Address : public ::gloo::transport::Address {
  public:
-  Address(std::vector<char> tcp, const Hello& hello);
+  // The own. `tcp` is tcp::Address::bytes(). Throws gloo::IoException if that
+  // is of neither IPv4 nor IPv6, or longer than Gloo's.
+  Address(const std::vector<char>& tcp,
+          const Hello& hello,
+          const std::string& secret,
+          int rank);
 
-  // From a peer. Throws gloo::IoException if these are no bytes of ours.
+  // From a peer. Throws gloo::IoException if these are no bytes of ours. Checks
+  // form only: whoever uses it calls check() first.
   explicit Address(const std::vector<char>& bytes);
+
+  // Throws gloo::IoException that names `rank` unless that rank has sent just
+  // this, with the job's secret, and all fields are within their bounds.
+  void check(const std::string& secret, int rank) const;
 
   std::string str() const override;
   std::vector<char> bytes() const override;
@@ -27,8 +40,11 @@ class Address : public ::gloo::transport::Address {
   const Hello& hello() const { return hello_; }
 
  private:
+  std::vector<uint8_t> proven() const;
+
   std::vector<char> tcp_;
   Hello hello_;
+  SecretProof proof_{};
 };
 
 }  // namespace ubt

@@ -9,6 +9,7 @@
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/packet_seal.h"
 #include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/hello.h"
 #include "transport_ubt/keep_for_ever.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/receive_buffer.h"
@@ -22,7 +23,6 @@ namespace {
 constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
 constexpr int kIpv6Overhead = 40 + 8;
 constexpr int kDatagramBytesMax = 65507;
-constexpr int kSlotBytesSmallest = 256;
 constexpr int kSlotStep = static_cast<int>(::ubt::ShardLayout::kSlotStep);
 
 size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
@@ -33,7 +33,7 @@ size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
       ::ubt::PacketHeader::kBytes +
       (auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0));
   const int slot = (datagram - around) / kSlotStep * kSlotStep;
-  if (slot < kSlotBytesSmallest) {
+  if (slot < static_cast<int>(Hello::kSlotBytesMin)) {
     throw ::gloo::InvalidOperationException(
         "an MTU of " + std::to_string(mtu) +
         " bytes is too small for the bounded transport: raise it to 576 or "

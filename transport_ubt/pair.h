@@ -23,13 +23,18 @@ class Pair : public ::gloo::transport::Pair {
       : context_(context),
         rank_(rank),
         tcp_(tcp),
-        self_(tcp->address().bytes(), context->hello()) {}
+        self_(tcp->address().bytes(),
+              context->hello(),
+              context->settings().secret,
+              context->rank) {}
 
   const ::gloo::transport::Address& address() const override { return self_; }
 
-  // Throws gloo::IoException if the peer's device is not ubt.
+  // Throws gloo::IoException if the peer's device is not ubt, or what
+  // Address::check() throws.
   void connect(const std::vector<char>& bytes) override {
     const Address peer(bytes);
+    peer.check(context_->settings().secret, rank_);
     tcp_->connect(peer.tcp());
     context_->connected(rank_, peer);
   }

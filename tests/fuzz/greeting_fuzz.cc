@@ -5,17 +5,26 @@
 
 #include "gloo_ext/greeting.h"
 
-// What decodes says the same again once it has been encoded.
+// What decodes says the same again once it has been encoded, is refused unless
+// its rank proves it, and then holds nothing that is out of bounds.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using gloo::transport::ubt::Hello;
   using gloo_ext::Greeting;
+  const std::vector<uint8_t> bytes(data, data + size);
   Greeting greeting;
-  if (!Greeting::decode(std::vector<uint8_t>(data, data + size), &greeting)) {
+  if (!Greeting::decode(bytes, &greeting)) {
     return 0;
   }
-  Greeting again;
-  const std::vector<uint8_t> bytes = greeting.encode();
-  if (!Greeting::decode(bytes, &again) || again.encode() != bytes ||
-      again.address.str() != greeting.address.str()) {
+  if (greeting.encode() != bytes || greeting.refusal("secret", 1).empty()) {
+    std::abort();
+  }
+  greeting.prove("secret", 1);
+  const Hello& hello = greeting.hello;
+  if (greeting.refusal("secret", 1).empty() &&
+      (hello.port == 0 || hello.slotBytesMax < Hello::kSlotBytesMin ||
+       hello.slotBytesMax > Hello::kSlotBytesMost ||
+       hello.windowBytes < Hello::kWindowBytesMin ||
+       hello.windowBytes > Hello::kWindowBytesMost)) {
     std::abort();
   }
   return 0;

@@ -255,6 +255,28 @@ TEST_F(GreetingExchangeTest, NamesARankWithAnotherSecret) {
   expectThatTheMeshWorks();
 }
 
+TEST_F(GreetingExchangeTest, NamesARankAndItsFieldThatIsOutOfBounds) {
+  connect(2);
+  Event over;
+  Greeting small = greetingOf(1, "secret");
+  small.hello.slotBytesMax = 32;
+  small.prove("secret", 1);
+  std::vector<uint8_t> bytes = small.encode();
+  run({[&](const ContextPtr& context) {
+         EXPECT_THAT(failure(context),
+                     StartsWith("bounded allreduce: rank 1 greets with what is "
+                                "out of bounds: slot size in bytes 32 "));
+         over.happen();
+       },
+       [&](const ContextPtr& context) {
+         auto buffer = context->createUnboundBuffer(bytes.data(), bytes.size());
+         buffer->send(0, GreetingExchange::kSlot);
+         EXPECT_TRUE(buffer->waitSend(kPatient.timeout));
+         over.await();
+       }});
+  expectThatTheMeshWorks();
+}
+
 TEST_F(GreetingExchangeTest, NamesARankThatDiesInTheMiddle) {
   connect(4);
   Event waiting;

@@ -35,7 +35,7 @@ inline Greeting greetingOf(int rank,
   greeting.hello.minBytes = uint64_t{1} << 40;
   greeting.hello.publicKey.fill(rank + 1);
   greeting.address = ubt::SocketAddress(storageOf(ip), greeting.hello.port);
-  greeting.proof = Greeting::proofOf(secret, greeting.hello.publicKey);
+  greeting.prove(secret, rank);
   return greeting;
 }
 

@@ -3,13 +3,20 @@
 
 #include <gloo/common/error.h>
 #include <gloo/transport/tcp/address.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+
+#include <string>
+#include <vector>
 
 namespace gloo {
 namespace transport {
 namespace ubt {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::vector<char> tcpBytes() {
   sockaddr_storage storage{};
@@ -24,7 +31,7 @@ Hello hello() {
   Hello hello;
   hello.port = 40000;
   hello.slotBytesMax = 1440;
-  hello.windowBytes = uint32_t{1} << 31;
+  hello.windowBytes = uint32_t{1} << 30;
   hello.minBytes = uint64_t{1} << 34;
   hello.groups = {{Grouping::By::kCount, 12}, 0xfffffff0};
   for (size_t i = 0; i < hello.publicKey.size(); i++) {
@@ -33,13 +40,32 @@ Hello hello() {
   return hello;
 }
 
+constexpr int kRank = 2;
+
+Address addressOf(const Hello& hello, const std::string& secret = "secret") {
+  return Address(tcpBytes(), hello, secret, kRank);
+}
+
+// What a rank with the secret says of an address of that one's; empty if it
+// takes it.
+std::string refusal(const std::vector<char>& bytes,
+                    const std::string& secret = "secret",
+                    int rank = kRank) {
+  try {
+    Address(bytes).check(secret, rank);
+    return "";
+  } catch (const ::gloo::IoException& error) {
+    return error.what();
+  }
+}
+
 TEST(Address, SurvivesTheStore) {
-  const Address sent(tcpBytes(), hello());
+  const Address sent = addressOf(hello());
   const Address address(sent.bytes());
   EXPECT_EQ(address.tcp(), tcpBytes());
   EXPECT_EQ(address.hello().port, 40000);
   EXPECT_EQ(address.hello().slotBytesMax, 1440u);
-  EXPECT_EQ(address.hello().windowBytes, uint32_t{1} << 31);
+  EXPECT_EQ(address.hello().windowBytes, uint32_t{1} << 30);
   EXPECT_EQ(address.hello().minBytes, uint64_t{1} << 34);
   EXPECT_EQ(address.hello().groups.grouping.str(), "12");
   EXPECT_EQ(address.hello().groups.host, 0xfffffff0);
@@ -51,7 +77,7 @@ TEST(Address, SurvivesTheStore) {
 TEST(Address, TakesWhatItsFieldsHold) {
   Hello big = hello();
   big.want(UINT64_MAX, {{Grouping::By::kCount, UINT32_MAX}, UINT64_MAX});
-  const Address address(Address(tcpBytes(), big).bytes());
+  const Address address(addressOf(big).bytes());
   EXPECT_EQ(address.hello().minBytes, big.minBytes);
   EXPECT_GT(big.minBytes, uint64_t{1} << 40);
   EXPECT_EQ(address.hello().groups.grouping.count, (1U << 21) - 1);
@@ -59,7 +85,7 @@ TEST(Address, TakesWhatItsFieldsHold) {
 }
 
 TEST(Address, FitsWhereGloosContextFactoryPutsIt) {
-  EXPECT_LE(Address(tcpBytes(), hello()).bytes().size(), 192u);
+  EXPECT_EQ(addressOf(hello()).bytes().size(), 192u);
 }
 
 TEST(Address, OfAnotherTransportIsRefusedWithTheRemedy) {
@@ -72,8 +98,8 @@ TEST(Address, OfAnotherTransportIsRefusedWithTheRemedy) {
 }
 
 TEST(Address, CutShortAnywhereIsRefused) {
-  const std::vector<char> whole = Address(tcpBytes(), hello()).bytes();
-  for (size_t from = tcpBytes().size(); from < whole.size(); from++) {
+  const std::vector<char> whole = addressOf(hello()).bytes();
+  for (size_t from = 1; from < whole.size(); from++) {
     const std::vector<char> cut(whole.begin() + from, whole.end());
     EXPECT_THROW(Address{cut}, ::gloo::IoException) << from;
     const std::vector<char> front(whole.begin(), whole.begin() + from);
@@ -81,21 +107,78 @@ TEST(Address, CutShortAnywhereIsRefused) {
   }
 }
 
-TEST(Address, WithSenselessNumbersIsRefused) {
-  for (const auto& spoil : {+[](Hello* hello) { hello->port = 0; },
-                            +[](Hello* hello) { hello->slotBytesMax = 0; },
-                            +[](Hello* hello) { hello->slotBytesMax = 100; },
-                            +[](Hello* hello) { hello->slotBytesMax = 65535; },
-                            +[](Hello* hello) { hello->windowBytes = 0; },
-                            +[](Hello* hello) {
-                              hello->groups.grouping.by =
-                                  static_cast<Grouping::By>(3);
-                            }}) {
-    Hello spoiled = hello();
-    spoil(&spoiled);
-    EXPECT_THROW(Address(Address(tcpBytes(), spoiled).bytes()),
-                 ::gloo::IoException);
+// Whatever field a bit belongs to, and in TCP's address as well.
+TEST(Address, AlteredInAnyBitIsRefused) {
+  const std::vector<char> right = addressOf(hello()).bytes();
+  ASSERT_EQ(refusal(right), "");
+  for (size_t bit = 0; bit < 8 * right.size(); bit++) {
+    std::vector<char> altered = right;
+    altered[bit / 8] = static_cast<char>(altered[bit / 8] ^ 1 << bit % 8);
+    EXPECT_NE(refusal(altered), "") << "bit " << bit;
   }
+}
+
+TEST(Address, IsOfOneRankAndSecret) {
+  const std::vector<char> right = addressOf(hello()).bytes();
+  EXPECT_THAT(refusal(right, "another"),
+              StartsWith("rank 2 has another secret (GLOO_UBT_SECRET)"));
+  EXPECT_THAT(refusal(right, "secret", 1),
+              StartsWith("rank 1 has another secret"));
+}
+
+// Gloo leaves in a socket address what was in memory.
+TEST(Address, DoesNotDependOnWhatIsUnused) {
+  std::vector<char> dirty = tcpBytes();
+  for (size_t at = sizeof(sockaddr_in); at < sizeof(sockaddr_storage); at++) {
+    dirty[at] = 'x';
+  }
+  EXPECT_EQ(Address(dirty, hello(), "secret", kRank).bytes(),
+            addressOf(hello()).bytes());
+}
+
+TEST(Address, OutOfBoundsIsRefusedWithRankAndField) {
+  struct Spoiled {
+    const char* field;
+    void (*spoil)(Hello* hello);
+  };
+  for (const auto& spoiled :
+       {Spoiled{"UDP port 0", [](Hello* hello) { hello->port = 0; }},
+        Spoiled{"slot size in bytes 0",
+                [](Hello* hello) { hello->slotBytesMax = 0; }},
+        Spoiled{"slot size in bytes 32",
+                [](Hello* hello) { hello->slotBytesMax = 32; }},
+        Spoiled{"slot size in bytes 300",
+                [](Hello* hello) { hello->slotBytesMax = 300; }},
+        Spoiled{"slot size in bytes 65535",
+                [](Hello* hello) { hello->slotBytesMax = 65535; }},
+        Spoiled{"receive window in bytes (GLOO_UBT_WINDOW_BYTES) 0",
+                [](Hello* hello) { hello->windowBytes = 0; }},
+        Spoiled{"kind of GLOO_UBT_GROUPS 3", [](Hello* hello) {
+                  hello->groups.grouping.by = static_cast<Grouping::By>(3);
+                }}}) {
+    Hello hello = ubt::hello();
+    spoiled.spoil(&hello);
+    EXPECT_THAT(
+        refusal(addressOf(hello).bytes()),
+        StartsWith(std::string("rank 2 greets with what is out of bounds: ") +
+                   spoiled.field));
+  }
+}
+
+TEST(Address, ThatLeadsNowhereIsRefused) {
+  sockaddr_storage storage{};
+  auto* const ipv4 = reinterpret_cast<sockaddr_in*>(&storage);
+  ipv4->sin_family = AF_INET;
+  const auto refused = [&](in_addr_t ip, uint16_t port) {
+    ipv4->sin_addr.s_addr = htonl(ip);
+    ipv4->sin_port = htons(port);
+    return refusal(
+        Address(tcp::Address(storage).bytes(), hello(), "secret", kRank)
+            .bytes());
+  };
+  EXPECT_EQ(refused(INADDR_LOOPBACK, 5000), "");
+  EXPECT_THAT(refused(INADDR_LOOPBACK, 0), HasSubstr("TCP port 0 "));
+  EXPECT_THAT(refused(INADDR_ANY, 5000), HasSubstr("address 0.0.0.0:"));
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/secret_proof.h"
+
+#include <sodium.h>
+
+#include "transport_ubt/core/cursor.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+SecretProof proofOf(const std::string& secret,
+                    int rank,
+                    const uint8_t* bytes,
+                    size_t size) {
+  // The secret may be longer than a key.
+  std::array<uint8_t, crypto_generichash_KEYBYTES> key{};
+  crypto_generichash(key.data(),
+                     key.size(),
+                     reinterpret_cast<const uint8_t*>(secret.data()),
+                     secret.size(),
+                     nullptr,
+                     0);
+  std::array<std::byte, sizeof(uint32_t)> sender{};
+  ::ubt::WriteCursor(sender.data(), sender.size())
+      .put(static_cast<uint32_t>(rank));
+  SecretProof proof{};
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, key.data(), key.size(), proof.size());
+  crypto_generichash_update(
+      &state, reinterpret_cast<const uint8_t*>(sender.data()), sender.size());
+  crypto_generichash_update(&state, bytes, size);
+  crypto_generichash_final(&state, proof.data(), proof.size());
+  sodium_memzero(&state, sizeof(state));
+  sodium_memzero(key.data(), key.size());
+  return proof;
+}
+
+bool sameProof(const SecretProof& one, const SecretProof& other) {
+  return sodium_memcmp(one.data(), other.data(), one.size()) == 0;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
