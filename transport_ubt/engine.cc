@@ -56,6 +56,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
   options.socket.portLow = settings.portLow;
   options.socket.portHigh = settings.portHigh;
   options.socket.segmentation = settings.segmentation;
+  options.socket.warn = warnOnce;
   options.limits.arenaBytes = settings.arenaBytes;
   options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;

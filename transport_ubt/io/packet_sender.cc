@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/packet_sender.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "transport_ubt/io/interface.h"
@@ -70,6 +73,7 @@ bool PacketSender::send(TimePoint now, int trains) {
                          head.type == PacketType::kData &&
                          sessions_[count] == sessions_[0] &&
                          packet.peer == head.peer && size <= first &&
+                         !isNarrow(addresses_[sessions_[0]][head.peer]) &&
                          bytes + size <= UdpSocket::kTrainBytesMax;
       if (count > 0 && !joins) {
         flushTrain(count);
@@ -116,7 +120,10 @@ void PacketSender::transmit(const SocketAddress& to,
                             size_t count,
                             size_t segmentBytes,
                             size_t datagrams) {
-  if (!blocked() && offer(to, pieces, count, segmentBytes, datagrams)) {
+  const auto sent = blocked()
+                        ? UdpSocket::Sent::kFull
+                        : offer(to, pieces, count, segmentBytes, datagrams);
+  if (sent != UdpSocket::Sent::kFull && sent != UdpSocket::Sent::kRefused) {
     return;
   }
   Waiting train{to, {}, segmentBytes, datagrams};
@@ -125,25 +132,66 @@ void PacketSender::transmit(const SocketAddress& to,
     train.bytes.insert(train.bytes.end(), piece, piece + pieces[i].iov_len);
   }
   waiting_.push_back(std::move(train));
+  if (sent == UdpSocket::Sent::kRefused) {
+    sendWaiting();
+  }
 }
 
-// False if the socket has no room.
-bool PacketSender::offer(const SocketAddress& to,
-                         const iovec* pieces,
-                         size_t count,
-                         size_t segmentBytes,
-                         size_t datagrams) {
+UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
+                                    const iovec* pieces,
+                                    size_t count,
+                                    size_t segmentBytes,
+                                    size_t datagrams) {
+  const bool narrow = isNarrow(to);
+  if (narrow && datagrams > 1) {
+    return UdpSocket::Sent::kRefused;
+  }
   const auto sent =
-      socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
-  if (sent == UdpSocket::Sent::kFailed) {
+      narrow ? socket_->sendInFragments(to, pieces, count)
+             : socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+  if (sent == UdpSocket::Sent::kRefused && !narrow) {
+    refused(to, errno);
+    return sent;
+  }
+  if (sent == UdpSocket::Sent::kFailed || sent == UdpSocket::Sent::kRefused) {
     // As good as lost on the way: the protocol makes up for it.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
+    return UdpSocket::Sent::kFailed;
   }
   for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
     sinceAskedBytes_ += pieces[i].iov_len;
     sentBytes_ += pieces[i].iov_len;
   }
-  return sent != UdpSocket::Sent::kFull;
+  return sent;
+}
+
+bool PacketSender::isNarrow(const SocketAddress& host) const {
+  return std::any_of(
+      narrow_.begin(), narrow_.end(), [&](const SocketAddress& other) {
+        return other.sameHost(host);
+      });
+}
+
+// Once for each host.
+void PacketSender::refused(const SocketAddress& to, int error) {
+  narrow_.push_back(to);
+  socket_->warn(
+      "the path to " + nameOf(to) + " refuses datagrams (errno " +
+      std::to_string(error) + ", " + std::generic_category().message(error) +
+      "): its MTU is less than the interface's, or it takes no trains. From "
+      "now on they go to that host singly, in fragments if they have to, which "
+      "costs time. Set GLOO_UBT_MTU to what all paths carry");
+}
+
+std::string PacketSender::nameOf(const SocketAddress& to) const {
+  for (const auto& [session, addresses] : addresses_) {
+    for (size_t rank = 0; rank < addresses.size(); rank++) {
+      if (addresses[rank].str() == to.str()) {
+        return "rank " + std::to_string(rank) + " (" + to.str() + ")";
+      }
+    }
+  }
+  return to.str();
 }
 
 // Asks before it builds a train that would have to be copied and wait, but not
@@ -177,12 +225,32 @@ bool PacketSender::sendWaiting() {
     const Waiting& train = waiting_.front();
     const iovec piece{const_cast<std::byte*>(train.bytes.data()),
                       train.bytes.size()};
-    if (!offer(train.to, &piece, 1, train.segmentBytes, train.datagrams)) {
+    const auto sent =
+        offer(train.to, &piece, 1, train.segmentBytes, train.datagrams);
+    if (sent == UdpSocket::Sent::kFull) {
       return false;
     }
+    const Waiting taken = std::move(waiting_.front());
     waiting_.pop_front();
+    if (sent == UdpSocket::Sent::kRefused) {
+      divide(taken);
+    }
   }
   return true;
+}
+
+// Its datagrams wait singly, in its place.
+void PacketSender::divide(const Waiting& train) {
+  size_t end = train.bytes.size();
+  while (end > 0) {
+    const size_t begin = (end - 1) / train.segmentBytes * train.segmentBytes;
+    waiting_.push_front(
+        {train.to,
+         {train.bytes.begin() + begin, train.bytes.begin() + end},
+         end - begin,
+         1});
+    end = begin;
+  }
 }
 
 void PacketSender::sendHarmed(TimePoint now, const OutPacket& packet) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "transport_ubt/core/endpoint.h"
@@ -15,7 +16,10 @@
 namespace ubt {
 
 // Moves datagrams from an endpoint to a socket, neighbours to one peer as one
-// train, straight from the memory they lie in. Not thread-safe.
+// train, straight from the memory they lie in. Where the path to a host refuses
+// a train or a datagram, because its MTU has shrunk or its interface cannot
+// segment, what goes to that host is sent singly and may be cut into fragments;
+// one warning says so, and what was refused is sent again. Not thread-safe.
 class PacketSender {
  public:
   // All must outlive this.
@@ -44,8 +48,9 @@ class PacketSender {
   TimePoint nextDeadline() const { return faults_.nextDeadline(); }
 
  private:
-  // A train the socket had no room for. The memory it was gathered from need
-  // not outlive the call that made it, so this is a copy.
+  // A train the socket had no room for, or a part of one that it refused. The
+  // memory it was gathered from need not outlive the call that made it, so this
+  // is a copy.
   struct Waiting {
     SocketAddress to;
     std::vector<std::byte> bytes;
@@ -56,11 +61,15 @@ class PacketSender {
   bool hasRoom(TimePoint now);
   void fitSocket(TimePoint now);
   bool sendWaiting();
-  bool offer(const SocketAddress& to,
-             const iovec* pieces,
-             size_t count,
-             size_t segmentBytes,
-             size_t datagrams);
+  void divide(const Waiting& train);
+  UdpSocket::Sent offer(const SocketAddress& to,
+                        const iovec* pieces,
+                        size_t count,
+                        size_t segmentBytes,
+                        size_t datagrams);
+  bool isNarrow(const SocketAddress& host) const;
+  void refused(const SocketAddress& to, int error);
+  std::string nameOf(const SocketAddress& to) const;
   void flushTrain(size_t count);
   void sendHarmed(TimePoint now, const OutPacket& packet);
   void releaseHeld(TimePoint now);
@@ -76,11 +85,12 @@ class PacketSender {
   FaultInjector faults_;
   MessageTail tail_;
   std::map<const Session*, std::vector<SocketAddress>> addresses_;
-  // At most two: nothing new is taken on while one waits, but one may have
-  // been.
+  // At most two trains, or the datagrams of such: nothing new is taken on while
+  // one waits, but one may have been.
   std::deque<Waiting> waiting_;
-  bool full_ = false;           // the socket said so when it was asked
-  size_t sinceAskedBytes_ = 0;  // sent since then
+  std::vector<SocketAddress> narrow_;  // hosts to which no train goes
+  bool full_ = false;                  // the socket said so when it was asked
+  size_t sinceAskedBytes_ = 0;         // sent since then
   uint64_t sentBytes_ = 0;
   size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // the socket's
   // Packets of the train being built, and which session each belongs to.

@@ -95,7 +95,7 @@ void bindTo(int fd, const UdpSocket::Options& options) {
 }  // namespace
 
 UdpSocket::UdpSocket(const Options& options)
-    : staging_(new std::byte[kStagingBytes]) {
+    : warn_(options.warn), staging_(new std::byte[kStagingBytes]) {
   fd_ = socket(
       options.address.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd_ < 0) {
@@ -206,12 +206,37 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
     if (errno == EAGAIN || errno == ENOBUFS) {
       return Sent::kFull;
     }
-    if (train && (errno == EIO || errno == EINVAL || errno == EOPNOTSUPP)) {
-      // The interface cannot checksum or segment for us (udp(7), UDP_SEGMENT).
-      segmentation_ = false;
-    }
-    return Sent::kFailed;
+    // Of a train: its segments are longer than the path's MTU (kernels since
+    // 6.14 say EMSGSIZE, earlier ones EINVAL), or its interface cannot checksum
+    // or segment for us (udp(7), UDP_SEGMENT). All that is the path's.
+    const bool refused =
+        errno == EMSGSIZE ||
+        (train && (errno == EIO || errno == EINVAL || errno == EOPNOTSUPP));
+    return refused ? Sent::kRefused : Sent::kFailed;
   }
+}
+
+UdpSocket::Sent UdpSocket::sendInFragments(const SocketAddress& to,
+                                           const iovec* pieces,
+                                           size_t count) {
+  allowFragments(true);
+  const Sent sent = send(to, pieces, count, 0, false);
+  const int error = errno;
+  allowFragments(false);
+  errno = error;
+  return sent;
+}
+
+// No message can say so of itself alone. Where this fails, the path decides.
+void UdpSocket::allowFragments(bool allow) {
+  const bool four = address_.family() == AF_INET;
+  const int mode = four ? (allow ? IP_PMTUDISC_DONT : IP_PMTUDISC_WANT)
+                        : (allow ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_WANT);
+  (void)setsockopt(fd_,
+                   four ? IPPROTO_IP : IPPROTO_IPV6,
+                   four ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
+                   &mode,
+                   sizeof(mode));
 }
 
 bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "transport_ubt/core/clock.h"
@@ -31,13 +33,20 @@ class UdpSocket {
     // Set: `address` is a group, to be joined on the interface that has this
     // one; the socket takes what goes to the group's port, as may others.
     std::optional<SocketAddress> joinAt;
+    // Told of what a user should know. By the thread that sends; may be empty.
+    std::function<void(const std::string&)> warn;
   };
 
   // What one call may carry: the kernel's limits.
   static constexpr size_t kTrainBytesMax = 65507;
   static constexpr size_t kTrainSegmentsMax = 64;
 
-  enum class Sent : uint8_t { kYes, kFull, kFailed };
+  enum class Sent : uint8_t {
+    kYes,
+    kFull,     // try again when writable
+    kRefused,  // the path or its interface takes no such train or datagram
+    kFailed,
+  };
 
   // Throws std::system_error, or std::runtime_error with a remedy, if no
   // socket can be bound.
@@ -52,7 +61,13 @@ class UdpSocket {
   int receiveBufferBytes() const { return receiveBufferBytes_; }
   // Smallest MTU of the interface that holds the address. Bytes.
   int mtu() const { return mtu_; }
+  // Whether trains may be sent at all; a path may refuse them all the same.
   bool segmentation() const { return segmentation_; }
+  void warn(const std::string& warning) const {
+    if (warn_ != nullptr) {
+      warn_(warning);
+    }
+  }
 
   // Has what is sent to a group leave by the interface of this socket's
   // address, for no further than its own link, and with `loop` for this host,
@@ -61,12 +76,16 @@ class UdpSocket {
 
   // Sends a train of datagrams of `segmentBytes` each (the last may be
   // shorter), gathered from `pieces`. Without segmentation, REQUIRES one
-  // datagram. kFull: try again when writable.
+  // datagram. If it was refused or failed, errno says why.
   Sent send(const SocketAddress& to,
             const iovec* pieces,
             size_t count,
             size_t segmentBytes,
             bool train);
+  // Sends one datagram, in fragments where the path has no room for it whole.
+  Sent sendInFragments(const SocketAddress& to,
+                       const iovec* pieces,
+                       size_t count);
 
   // Takes one train if there is one and calls
   // take(TimePoint, const std::byte*, size_t) for each datagram in it, with a
@@ -108,6 +127,10 @@ class UdpSocket {
   // False if there is none. REQUIRES both pointers.
   bool receiveTrain(size_t* trainBytes, size_t* segmentBytes);
 
+  // Whether packets may be cut on their way (IP_PMTUDISC_DONT).
+  void allowFragments(bool allow);
+
+  const std::function<void(const std::string&)> warn_;
   int fd_ = -1;
   SocketAddress address_;
   int receiveBufferBytes_ = 0;

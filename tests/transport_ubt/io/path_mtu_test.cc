@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rank 0 in one network, ranks 1 and 2 in another, on a link of 9,000 bytes.
+// The path from rank 0 to rank 1 shrinks.
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/support/private_network.h"
+#include "transport_ubt/io/driver.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
+
+namespace ubt {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kRanks = 3;
+constexpr int kMtu = 9000;
+constexpr int kLessMtu = 1500;
+constexpr size_t kSlotBytes = 8896;
+// Several trains for each rank.
+constexpr size_t kElements = 1 << 20;
+constexpr const char* kIps[kRanks] = {"10.0.0.1", "10.0.0.2", "10.0.0.3"};
+
+SocketAddress addressOf(const char* ip) {
+  sockaddr_storage storage{};
+  auto* const in = reinterpret_cast<sockaddr_in*>(&storage);
+  in->sin_family = AF_INET;
+  EXPECT_EQ(inet_pton(AF_INET, ip, &in->sin_addr), 1);
+  return SocketAddress(storage, 0);
+}
+
+class PathMtuTest : public ::testing::Test {
+ protected:
+  explicit PathMtuTest(bool trains = true) : trains_(trains) {}
+  void SetUp() override {
+    if (!test::PrivateNetwork::possible()) {
+      GTEST_SKIP() << "needs the right to make network namespaces, and `ip`";
+    }
+    here_ = std::make_unique<test::PrivateNetwork>();
+    there_ = std::make_unique<test::PrivateNetwork>();
+    test::connect({here_.get(), there_.get(), "here", "there", kMtu});
+    here_->run("ip addr add 10.0.0.1/24 dev here");
+    there_->run("ip addr add 10.0.0.2/24 dev there");
+    there_->run("ip addr add 10.0.0.3/24 dev there");
+    there_->run("ip link set lo up");
+    for (int rank = 0; rank < kRanks; rank++) {
+      (rank == 0 ? here_ : there_)->within([&] {
+        Driver::Options options;
+        options.socket.address = addressOf(kIps[rank]);
+        options.socket.segmentation = trains_;
+        options.socket.warn = [this, rank](const std::string& warning) {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          warnings_[rank].push_back(warning);
+        };
+        drivers_.push_back(
+            std::make_unique<Driver>(options, reductionKernels()));
+      });
+    }
+    std::vector<SocketAddress> addresses;
+    addresses.reserve(kRanks);
+    for (const auto& driver : drivers_) {
+      addresses.push_back(driver->socket().address());
+    }
+    for (int rank = 0; rank < kRanks; rank++) {
+      Session::Setup setup;
+      setup.rank = rank;
+      setup.size = kRanks;
+      setup.epoch = 1;
+      setup.slotBytesMax = kSlotBytes;
+      setup.keys.resize(kRanks);
+      setup.windowBytes.assign(kRanks, 1 << 20);
+      sessions_.push_back(drivers_[rank]->open(setup, addresses));
+    }
+  }
+  void TearDown() override {
+    for (size_t rank = 0; rank < sessions_.size(); rank++) {
+      drivers_[rank]->close(sessions_[rank]);
+    }
+  }
+
+  // Every rank's sum is right, in an op of warm-up: all is repaired.
+  void expectSums(uint32_t tag) {
+    std::vector<std::future<std::string>> calls;
+    calls.reserve(kRanks);
+    for (int rank = 0; rank < kRanks; rank++) {
+      calls.push_back(std::async(std::launch::async, [this, rank, tag] {
+        std::vector<float> bucket(kElements, static_cast<float>(rank + 1));
+        OpShape shape;
+        shape.elements = bucket.size();
+        shape.fingerprint = sessions_[rank]->options().fingerprint();
+        OpReport report;
+        Driver::Failure failure;
+        const bool yielded = drivers_[rank]->allreduce(
+            sessions_[rank],
+            tag,
+            shape,
+            reinterpret_cast<std::byte*>(bucket.data()),
+            std::chrono::seconds(20),
+            &report,
+            &failure);
+        const std::vector<float> right(kElements, 1 + 2 + 3);
+        return yielded && bucket != right ? "wrong sums" : failure.what;
+      }));
+    }
+    for (auto& call : calls) {
+      EXPECT_EQ(call.get(), "");
+    }
+  }
+
+  uint64_t failedSends(int rank) {
+    return drivers_[rank]->counters().get(Counter::kSendFailed);
+  }
+
+  const bool trains_;
+  std::unique_ptr<test::PrivateNetwork> here_;
+  std::unique_ptr<test::PrivateNetwork> there_;
+  std::vector<std::unique_ptr<Driver>> drivers_;
+  std::vector<Session*> sessions_;
+  std::mutex mutex_;
+  std::vector<std::string> warnings_[kRanks];
+};
+
+class WithAndWithoutTrains : public PathMtuTest,
+                             public ::testing::WithParamInterface<bool> {
+ protected:
+  WithAndWithoutTrains() : PathMtuTest(GetParam()) {}
+};
+
+TEST_P(WithAndWithoutTrains, APathThatShrinksLosesNothingAndIsNamedOnce) {
+  uint32_t tag = 0;
+  expectSums(tag++);
+  const std::string route = "ip route replace 10.0.0.2/32 dev here mtu ";
+  here_->run(route + std::to_string(kLessMtu));
+  for (int op = 0; op < 5; op++) {
+    expectSums(tag++);
+  }
+  for (int rank = 0; rank < kRanks; rank++) {
+    EXPECT_EQ(failedSends(rank), 0u) << "rank " << rank;
+  }
+  // Single datagrams are cut by the kernel, and nobody need know.
+  ASSERT_EQ(warnings_[0].size(), GetParam() ? 1u : 0u);
+  EXPECT_TRUE(warnings_[1].empty());
+  EXPECT_TRUE(warnings_[2].empty());
+  if (GetParam()) {
+    EXPECT_THAT(warnings_[0][0],
+                AllOf(HasSubstr("rank 1 (10.0.0.2:"),
+                      HasSubstr("errno "),
+                      HasSubstr("GLOO_UBT_MTU"),
+                      Not(HasSubstr("10.0.0.3"))));
+  }
+}
+
+// Trains to the others go on: a path of theirs is not this one.
+TEST_F(PathMtuTest, OtherPeersKeepTheirTrains) {
+  here_->run("ip route replace 10.0.0.2/32 dev here mtu " +
+             std::to_string(kLessMtu));
+  expectSums(0);
+  EXPECT_TRUE(drivers_[0]->socket().segmentation());
+  here_->run("ip route replace 10.0.0.3/32 dev here mtu " +
+             std::to_string(kLessMtu));
+  expectSums(1);
+  // A train to the other was refused only now.
+  ASSERT_EQ(warnings_[0].size(), 2u);
+  EXPECT_THAT(warnings_[0][0], HasSubstr("rank 1 (10.0.0.2:"));
+  EXPECT_THAT(warnings_[0][1], HasSubstr("rank 2 (10.0.0.3:"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WithAndWithoutTrains, ::testing::Bool());
+
+}  // namespace
+}  // namespace ubt
