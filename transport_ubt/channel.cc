@@ -138,6 +138,26 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
   }
 }
 
+// The largest that all paths carry, up to the setup's.
+size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
+                             std::vector<::ubt::SocketAddress> addresses,
+                             std::chrono::milliseconds timeout) {
+  PathAgreement::Setup paths;
+  paths.epoch = setup.epoch;
+  paths.keys = setup.keys;
+  paths.addresses = std::move(addresses);
+  paths.slotBytes = setup.slotBytesMax;
+  paths.aroundBytes = Engine::aroundSlotBytes(setup.options.auth);
+  paths_ = std::make_unique<PathAgreement>(
+      mesh_, &engine_->driver(), std::move(paths));
+  const PathAgreement::Agreed agreed = paths_->run(timeout);
+  for (const std::string& warning : agreed.warnings) {
+    warnOnce("bounded allreduce: " + warning);
+  }
+  paths_.reset();
+  return agreed.slotBytes;
+}
+
 // What all ranks derive from the same hellos: epoch, slot size, keys, groups.
 void Channel::open(const std::vector<Hello>& hellos,
                    std::vector<::ubt::SocketAddress> addresses,
@@ -170,6 +190,9 @@ void Channel::open(const std::vector<Hello>& hellos,
                std::max<size_t>(share / ::ubt::ShardLayout::kSlotStep *
                                     ::ubt::ShardLayout::kSlotStep,
                                 kSlotBytesFloor));
+  setup.epoch = KeyExchange::epoch(publicKeys);
+  setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
+  setup.slotBytesMax = agreeOnSlots(setup, addresses, timeout);
   const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
   if (setup.options.order == ::ubt::SumOrder::kRank &&
       slotOfAll > settings().arenaBytes) {
@@ -179,7 +202,6 @@ void Channel::open(const std::vector<Hello>& hellos,
         std::to_string(slotOfAll) +
         " bytes or more: raise GLOO_UBT_ARENA_BYTES");
   }
-  setup.epoch = KeyExchange::epoch(publicKeys);
   setup.groups = agreeOnGroups(hellos);
   setup.groupSeed = KeyExchange::groupSeed();
   if (setup.options.multicast) {
@@ -189,7 +211,6 @@ void Channel::open(const std::vector<Hello>& hellos,
                             setup.epoch,
                             mesh_.rank == 0 ? hello_.port : hellos[0].port);
   }
-  setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
   session_ = engine_->driver().open(setup, std::move(addresses));
 }
 

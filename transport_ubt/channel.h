@@ -23,6 +23,7 @@
 #include "transport_ubt/lingering.h"
 #include "transport_ubt/mesh.h"
 #include "transport_ubt/mesh_watch.h"
+#include "transport_ubt/path_agreement.h"
 
 namespace gloo {
 namespace transport {
@@ -46,8 +47,10 @@ class Channel {
 
   // Begins the session. `hellos` and `addresses` (ports do not count) are by
   // rank, the own entries unused; `timeout` is the context's. Once, by one
-  // thread, before any allreduce. Throws gloo::Exception that names a rank
-  // whose settings or key do not match, or a setting too small.
+  // thread, before any allreduce. Waits for all other ranks to do the same, and
+  // finds out how long datagrams may be on the paths to them (PathAgreement).
+  // Throws gloo::Exception that names a rank whose settings or key do not match
+  // or that has gone or does not come, or a setting too small.
   void open(const std::vector<Hello>& hellos,
             std::vector<::ubt::SocketAddress> addresses,
             std::chrono::milliseconds timeout);
@@ -100,6 +103,9 @@ class Channel {
   void linger();
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
+  size_t agreeOnSlots(const ::ubt::Session::Setup& setup,
+                      std::vector<::ubt::SocketAddress> addresses,
+                      std::chrono::milliseconds timeout);
   std::optional<::ubt::RankGroups> agreeOnGroups(
       const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);
@@ -111,10 +117,11 @@ class Channel {
   const Mesh mesh_;
   KeyExchange exchange_;
   Hello hello_;
-  ::ubt::Session* session_ = nullptr;  // the driver's
-  std::exception_ptr noGroups_;        // why hierarchical ops cannot be
-  std::once_flag farewell_;            // to those that found so, too
-  std::string groupsRemark_;           // what to know of those that can
+  std::unique_ptr<PathAgreement> paths_;  // while it opens, or if that failed
+  ::ubt::Session* session_ = nullptr;     // the driver's
+  std::exception_ptr noGroups_;           // why hierarchical ops cannot be
+  std::once_flag farewell_;               // to those that found so, too
+  std::string groupsRemark_;              // what to know of those that can
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
   std::mutex adviceMutex_;
   BoundWatch boundWatch_;

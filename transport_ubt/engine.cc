@@ -29,9 +29,7 @@ size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
   const int datagram =
       std::min(mtu - (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead),
                kDatagramBytesMax);
-  const int around = static_cast<int>(
-      ::ubt::PacketHeader::kBytes +
-      (auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0));
+  const int around = static_cast<int>(Engine::aroundSlotBytes(auth));
   const int slot = (datagram - around) / kSlotStep * kSlotStep;
   if (slot < static_cast<int>(Hello::kSlotBytesMin)) {
     throw ::gloo::InvalidOperationException(
@@ -97,6 +95,11 @@ Engine::~Engine() {
     // Its threads are not here; descriptors close with this process.
     keepForEver(std::move(driver_));
   }
+}
+
+size_t Engine::aroundSlotBytes(::ubt::AuthMode auth) {
+  return ::ubt::PacketHeader::kBytes +
+         (auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0);
 }
 
 ::ubt::Driver& Engine::driver() {

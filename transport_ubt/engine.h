@@ -34,6 +34,8 @@ class Engine {
   const Settings& settings() const { return settings_; }
   // Payload bytes of one slot that this host's interface allows.
   size_t slotBytesMax() const { return slotBytesMax_; }
+  // Bytes of a datagram beside its slot.
+  static size_t aroundSlotBytes(::ubt::AuthMode auth);
 
  private:
   const ::ubt::HomeProcess home_;

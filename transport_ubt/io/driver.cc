@@ -267,7 +267,9 @@ TimePoint Driver::nextDeadline() const {
 // and these slow (QueueingDelay).
 bool Driver::receive() {
   const auto take = [&](TimePoint now, const std::byte* datagram, size_t size) {
-    endpoint_.packetIn(now, datagram, size);
+    if (!probes_.take(datagram, size)) {
+      endpoint_.packetIn(now, datagram, size);
+    }
   };
   const bool alone = socket_.receive(take);
   return groups_.receive(take) || alone;

@@ -15,6 +15,7 @@
 #include "transport_ubt/io/group_sockets.h"
 #include "transport_ubt/io/idle_policy.h"
 #include "transport_ubt/io/packet_sender.h"
+#include "transport_ubt/io/path_probes.h"
 #include "transport_ubt/io/service_thread.h"
 #include "transport_ubt/io/udp_socket.h"
 
@@ -46,6 +47,8 @@ class Driver : private ServiceThread::Client {
   ~Driver() override;
 
   const UdpSocket& socket() const { return socket_; }
+  // Those that come in on it.
+  PathProbes& probes() { return probes_; }
   // What this rank tells the others of its receive window. Bytes.
   uint64_t windowBytes() const { return limits_.windowBytesMax; }
 
@@ -125,6 +128,7 @@ class Driver : private ServiceThread::Client {
   std::atomic<int> asking_{0};
   std::condition_variable madeWay_;
   UdpSocket socket_;
+  PathProbes probes_;
   GroupSockets groups_;
   bool loop_ = false;  // multicast reaches this host, too
   const Endpoint::Limits limits_;

@@ -219,19 +219,39 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
 UdpSocket::Sent UdpSocket::sendInFragments(const SocketAddress& to,
                                            const iovec* pieces,
                                            size_t count) {
-  allowFragments(true);
+  const std::lock_guard<std::mutex> lock(cutting_);
+  setCut(Cut::kAnybody);
   const Sent sent = send(to, pieces, count, 0, false);
   const int error = errno;
-  allowFragments(false);
+  setCut(Cut::kSender);
   errno = error;
   return sent;
 }
 
-// No message can say so of itself alone. Where this fails, the path decides.
-void UdpSocket::allowFragments(bool allow) {
+bool UdpSocket::sendWhole(const SocketAddress& to,
+                          const std::byte* datagram,
+                          size_t bytes) const {
+  const std::lock_guard<std::mutex> lock(cutting_);
+  setCut(Cut::kNobody);
+  const ssize_t sent = sendto(fd_, datagram, bytes, 0, to.data(), to.size());
+  setCut(Cut::kSender);
+  return sent >= 0;
+}
+
+// No message can say so of itself alone. Where this fails, the kernel's default
+// stays, which is that the sender cuts.
+void UdpSocket::setCut(Cut cut) const {
   const bool four = address_.family() == AF_INET;
-  const int mode = four ? (allow ? IP_PMTUDISC_DONT : IP_PMTUDISC_WANT)
-                        : (allow ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_WANT);
+  static_assert(IP_PMTUDISC_WANT == IPV6_PMTUDISC_WANT &&
+                    IP_PMTUDISC_DONT == IPV6_PMTUDISC_DONT &&
+                    IP_PMTUDISC_DO == IPV6_PMTUDISC_DO,
+                "both families have the same modes");
+  int mode = IP_PMTUDISC_WANT;
+  if (cut == Cut::kAnybody) {
+    mode = IP_PMTUDISC_DONT;
+  } else if (cut == Cut::kNobody) {
+    mode = IP_PMTUDISC_DO;
+  }
   (void)setsockopt(fd_,
                    four ? IPPROTO_IP : IPPROTO_IPV6,
                    four ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -86,6 +87,11 @@ class UdpSocket {
   Sent sendInFragments(const SocketAddress& to,
                        const iovec* pieces,
                        size_t count);
+  // Sends one datagram whole or not at all. By any thread. False if it did not
+  // leave this host.
+  bool sendWhole(const SocketAddress& to,
+                 const std::byte* datagram,
+                 size_t bytes) const;
 
   // Takes one train if there is one and calls
   // take(TimePoint, const std::byte*, size_t) for each datagram in it, with a
@@ -127,10 +133,13 @@ class UdpSocket {
   // False if there is none. REQUIRES both pointers.
   bool receiveTrain(size_t* trainBytes, size_t* segmentBytes);
 
-  // Whether packets may be cut on their way (IP_PMTUDISC_DONT).
-  void allowFragments(bool allow);
+  // Who cuts packets that the path has no room for.
+  enum class Cut : uint8_t { kSender, kAnybody, kNobody };
+  // While one thread has it otherwise than kSender, it holds cutting_.
+  void setCut(Cut cut) const;
 
   const std::function<void(const std::string&)> warn_;
+  mutable std::mutex cutting_;
   int fd_ = -1;
   SocketAddress address_;
   int receiveBufferBytes_ = 0;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/packet_auth.h"
+
+namespace ubt {
+
+// A datagram as long as one that carries a slot of `slotBytes`, and of no other
+// use: where it arrives, slots of that size do. On the wire, little-endian: a
+// magic (u64) that no packet header begins with, epoch (u64), source and
+// destination (u32 each), slotBytes (u32), a tag (16 bytes), zeros. The tag is
+// BLAKE2b, keyed with the key of the direction, of all before it and of the
+// datagram's length (u32).
+struct PathProbe {
+  static constexpr size_t kBytesMin = 8 + 8 + 4 + 4 + 4 + 16;
+
+  uint64_t epoch = 0;
+  uint32_t source = 0;
+  uint32_t destination = 0;
+  uint32_t slotBytes = 0;
+
+  // A datagram of `bytes`. REQUIRES at least kBytesMin.
+  std::vector<std::byte> encode(const AuthKey& key, size_t bytes) const;
+
+  // False if this is no probe. Checks no tag.
+  static bool decode(const std::byte* datagram, size_t bytes, PathProbe* out);
+  // Whether who has the key sent just this, as long as it is.
+  static bool isAuthentic(const AuthKey& key,
+                          const std::byte* datagram,
+                          size_t bytes);
+};
+
+}  // namespace ubt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/path_probes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport_ubt/io/path_probe.h"
+
+namespace ubt {
+
+PathProbes::Listener::Listener(PathProbes* probes,
+                               uint64_t epoch,
+                               int rank,
+                               std::vector<AuthKey> keys)
+    : probes_(probes),
+      epoch_(epoch),
+      rank_(rank),
+      keys_(std::move(keys)),
+      slotBytes_(keys_.size()) {
+  const std::lock_guard<std::mutex> lock(probes_->mutex_);
+  probes_->listeners_.insert(this);
+  probes_->listening_++;
+}
+
+PathProbes::Listener::~Listener() {
+  const std::lock_guard<std::mutex> lock(probes_->mutex_);
+  probes_->listeners_.erase(this);
+  probes_->listening_--;
+}
+
+std::vector<uint32_t> PathProbes::Listener::slotBytes() const {
+  const std::lock_guard<std::mutex> lock(probes_->mutex_);
+  return slotBytes_;
+}
+
+bool PathProbes::Listener::hasAll(uint32_t slotBytes) const {
+  for (size_t rank = 0; rank < slotBytes_.size(); rank++) {
+    if (static_cast<int>(rank) != rank_ && slotBytes_[rank] < slotBytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool PathProbes::Listener::await(uint32_t slotBytes,
+                                 std::chrono::milliseconds limit) {
+  std::unique_lock<std::mutex> lock(probes_->mutex_);
+  return probes_->changed_.wait_for(
+      lock, limit, [&] { return hasAll(slotBytes); });
+}
+
+bool PathProbes::take(const std::byte* datagram, size_t bytes) {
+  PathProbe probe;
+  if (listening_ == 0 || !PathProbe::decode(datagram, bytes, &probe)) {
+    return false;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Listener* const listener : listeners_) {
+    if (listener->epoch_ == probe.epoch &&
+        static_cast<uint32_t>(listener->rank_) == probe.destination &&
+        probe.source < listener->keys_.size() &&
+        probe.source != probe.destination &&
+        PathProbe::isAuthentic(
+            listener->keys_[probe.source], datagram, bytes)) {
+      uint32_t& known = listener->slotBytes_[probe.source];
+      known = std::max(known, probe.slotBytes);
+      changed_.notify_all();
+    }
+  }
+  return true;
+}
+
+}  // namespace ubt
