@@ -204,6 +204,15 @@ void Channel::open(const std::vector<Hello>& hellos,
   }
   setup.groups = agreeOnGroups(hellos);
   setup.groupSeed = KeyExchange::groupSeed();
+  setup.silent = [own = address().str(), addresses](int rank) {
+    warnOnce(
+        "bounded allreduce: nothing valid has come over UDP from rank " +
+        std::to_string(rank) + " (" + addresses[rank].str() + ") to " + own +
+        " for 5 s, though a call here needs it: does a firewall block it? "
+        "Open the ports of GLOO_UBT_PORTS on both hosts, or choose another "
+        "interface (GLOO_SOCKET_IFNAME). Or has that rank died or "
+        "stopped?");
+  };
   if (setup.options.multicast) {
     // A port that rank 0's firewall lets through, if it has one.
     addresses[mesh_.rank] =

@@ -19,6 +19,10 @@ namespace {
 constexpr uint64_t kFirstSlot = 0xfe00000000000000;
 // A wait that times out would close every pair; this one never does.
 constexpr auto kForEver = std::chrono::hours(24 * 365);
+// What Gloo's tcp says of each pair once a wait of this process has timed out.
+constexpr char kOwnTimeout[] = "Application timeout caused pair closure";
+// By then a rank that gave up has said so over UDP.
+constexpr std::chrono::milliseconds kGrace{100};
 
 }  // namespace
 
@@ -45,6 +49,7 @@ MeshWatch::~MeshWatch() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
+    stop_.notify_all();
     if (alarm_) {
       alarm_->abortWaitRecv();
     }
@@ -68,6 +73,7 @@ bool MeshWatch::anyWatched() {
 }
 
 void MeshWatch::post() {
+  std::vector<std::pair<int, std::string>> gone;
   slot_++;
   for (int rank = 0; rank < mesh_.size; rank++) {
     if (!isWatched(rank)) {
@@ -77,12 +83,42 @@ void MeshWatch::post() {
       alarm_->recv(rank, slot_);
     } catch (const ::gloo::IoException& error) {
       leaveOut(rank);
-      closed_(rank,
-              "the connection to rank " + std::to_string(rank) +
-                  " is closed (has it died?): " + error.what());
+      gone.emplace_back(rank, error.what());
     } catch (const std::exception&) {
       leaveOut(rank);  // it became synchronous under our hands
     }
+  }
+  if (!gone.empty()) {
+    tell(gone);
+  }
+}
+
+void MeshWatch::tell(const std::vector<std::pair<int, std::string>>& gone) {
+  const auto own =
+      std::find_if(gone.begin(), gone.end(), [](const auto& closed) {
+        return closed.second.find(kOwnTimeout) != std::string::npos;
+      });
+  if (own != gone.end()) {
+    for (int rank = 0; rank < mesh_.size; rank++) {
+      leaveOut(rank);
+    }
+    closed_(mesh_.rank,
+            "rank " + std::to_string(mesh_.rank) +
+                " (this one) has closed its connections to all others, because "
+                "a wait of another Gloo operation timed out here: " +
+                own->second);
+    return;
+  }
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (stop_.wait_for(lock, kGrace, [this] { return stopping_; })) {
+      return;
+    }
+  }
+  for (const auto& [rank, error] : gone) {
+    closed_(rank,
+            "the connection to rank " + std::to_string(rank) +
+                " is closed (has it died?): " + error);
   }
 }
 

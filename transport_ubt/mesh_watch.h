@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "transport_ubt/mesh.h"
@@ -22,7 +24,10 @@ namespace ubt {
 // gone, for a path that lingers, and keeps the connections open meanwhile.
 class MeshWatch {
  public:
-  // Called once per rank, from the watching thread.
+  // Called once per rank, from the watching thread; of the own rank, once, if
+  // this process closed all connections itself: Gloo does so when a wait of its
+  // own times out, and no other rank is gone then. Of other ranks with a delay:
+  // one that gave up, and whose engine lives, says so meanwhile by itself.
   using Closed = std::function<void(int rank, const std::string& why)>;
 
   // What is behind `mesh` must outlive this. `watched` is by rank.
@@ -38,6 +43,7 @@ class MeshWatch {
   bool renewAlarm();
   // Posts the receive on each watched pair; reports those that are closed.
   void post();
+  void tell(const std::vector<std::pair<int, std::string>>& gone);
   bool isWatched(int rank);
   bool anyWatched();
 
@@ -46,6 +52,7 @@ class MeshWatch {
   uint64_t slot_;
   char byte_ = 0;
   std::mutex mutex_;
+  std::condition_variable stop_;
   std::vector<bool> watched_;  // by rank; those that are gone are not
   bool stopping_ = false;
   std::unique_ptr<UnboundBuffer> alarm_;

@@ -351,6 +351,21 @@ TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
   }
 }
 
+// Long before its timeout, and with what a user has to know.
+TEST(BlockedUdp, IsWarnedOfWhileACallWaits) {
+  Job job(3);
+  job.start(1, {"--timeout-ms", "600000"}, {"GLOO_UBT_FAULT=loss:1"});
+  job.startRest({"--timeout-ms", "600000"});
+  for (const int rank : {0, 2}) {
+    const Line warning = job.await(rank, "nothing valid has come over UDP");
+    EXPECT_THAT(warning.text(),
+                AllOf(HasSubstr("from rank 1 (127.0.0.1:"),
+                      HasSubstr("GLOO_UBT_PORTS"),
+                      HasSubstr("GLOO_SOCKET_IFNAME")));
+    EXPECT_TRUE(job.lines(rank, "ended with: ").empty());
+  }
+}
+
 TEST(ARankOfAJobThroughRedis, IsNamedWhenKilled) {
   test::RedisServer server;
   Job job(3);

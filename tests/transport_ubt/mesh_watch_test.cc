@@ -112,7 +112,7 @@ TEST(MeshWatch, NamesEachRankThatIsGoneOnce) {
     EXPECT_TRUE(told.empty());
     gone[2] = true;
     mesh.ring();
-    mesh.awaitWait(2);
+    mesh.awaitWait(2);  // what was gone has been told
     gone[1] = gone[3] = true;
     mesh.ring();
   }
@@ -177,6 +177,40 @@ TEST(MeshWatch, NamesRanksWhenTheContextIsGoneToo) {
               std::future_status::ready);
   }
   EXPECT_EQ(told, (std::vector<int>{1, 2}));
+}
+
+// Gloo closes every connection when a wait of its own times out.
+TEST(MeshWatch, NamesItselfIfItClosedTheConnections) {
+  FakeMesh mesh(4);
+  std::atomic<bool> timedOut{false};
+  mesh.receive = [&](int) {
+    if (timedOut) {
+      throw ::gloo::IoException(
+          "[pair.cc:123] Application timeout caused pair closure");
+    }
+  };
+  std::vector<int> told;
+  std::promise<void> first;
+  {
+    MeshWatch watch(
+        mesh.mesh(),
+        std::vector<bool>(4, true),
+        [&](int rank, const std::string& why) {
+          told.push_back(rank);
+          if (told.size() == 1) {
+            first.set_value();
+          }
+          EXPECT_EQ(why.find("has it died"), std::string::npos) << why;
+          EXPECT_NE(why.find("rank 0 (this one) has closed"), std::string::npos)
+              << why;
+        });
+    mesh.awaitWait(1);
+    timedOut = true;
+    mesh.ring();
+    ASSERT_EQ(first.get_future().wait_for(std::chrono::seconds(20)),
+              std::future_status::ready);
+  }
+  EXPECT_EQ(told, std::vector<int>{0});
 }
 
 TEST(MeshWatch, EndsWithTheMesh) {

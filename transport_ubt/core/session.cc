@@ -125,6 +125,48 @@ void Session::closePeer(int peer, const std::string& why) {
   }
 }
 
+// Of ranks that something is needed of, the one silent longest; -1 if none is.
+int Session::silentLongest() const {
+  int silent = -1;
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer != setup_.rank && awaits(peer) &&
+        (silent < 0 || lastHeard(peer) < lastHeard(silent))) {
+      silent = peer;
+    }
+  }
+  return silent;
+}
+
+// That rank, if its silence is long.
+int Session::longSilent() const {
+  const int silent = silentLongest();
+  return silent >= 0 && silence_.isLong(silent) ? silent : -1;
+}
+
+// Who closes its connections may only have waited in vain, as this rank has.
+void Session::connectionClosed(int peer, const std::string& why) {
+  if (peer == setup_.rank) {
+    const int silent = silentLongest();
+    culprit_ = culprit_ >= 0 ? culprit_ : silent >= 0 ? silent : peer;
+    fail(silent < 0 ? why
+                    : why + "; of the ranks that it waits for, rank " +
+                          std::to_string(silent) + " has been silent longest" +
+                          silence(silent));
+    return;
+  }
+  const int silent = longSilent();
+  if (silent < 0 || silent == peer || peers_[peer].closed() ||
+      !failure_.empty()) {
+    closePeer(peer, why);
+    return;
+  }
+  culprit_ = culprit_ < 0 ? silent : culprit_;
+  closePeer(peer,
+            "rank " + std::to_string(silent) +
+                " has been silent for 5 s or longer" + silence(silent) +
+                ", and then " + why);
+}
+
 void Session::peerLeft(int peer, uint32_t because) {
   const std::string who = "rank " + std::to_string(peer);
   if (because >= static_cast<uint32_t>(setup_.size)) {
@@ -137,6 +179,10 @@ void Session::peerLeft(int peer, uint32_t because) {
   }
   if (culprit_ < 0) {
     culprit_ = static_cast<int>(because);
+  }
+  if (static_cast<int>(because) == peer) {
+    closePeer(peer,
+              who + " has given up, because of itself: its error says why");
   }
   closePeer(
       peer,

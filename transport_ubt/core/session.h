@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +68,10 @@ class Session : private OpHost {
     // if they are of unlike sizes, those run as all others do.
     std::optional<RankGroups> groups;
     Options options;
+    // Told of a rank that has long been silent though something is needed of it
+    // (SilenceWatch), once in each silence. May be empty. REQUIRES that it
+    // calls nothing of this session's endpoint.
+    std::function<void(int rank)> silent;
   };
 
   // `shared` must outlive this. REQUIRES size > 1, keys and windowBytes of
@@ -117,7 +122,9 @@ class Session : private OpHost {
 
   // The mesh says that a rank is gone. Every op that still needs it fails,
   // and no further op can begin.
-  // The first news stand: what follows them is their consequence.
+  // The first news stand: what follows them is their consequence. Of the own
+  // rank: it has closed the connections itself, and every op fails; of the
+  // ranks that it waits for, the one silent longest is to blame.
   void peerClosed(int peer, const std::string& why);
   // Why no op can begin any more; empty if one can. What has begun ends
   // by its bound if the job was halted (Halt), and fails if a rank is gone.
@@ -246,6 +253,9 @@ class Session : private OpHost {
   void learnFrom(const Op& op, const OpReport& report);
   void tookStage(int peer, const ControlRecord& record);
   bool awaits(int peer) const;
+  void connectionClosed(int peer, const std::string& why);
+  int silentLongest() const;
+  int longSilent() const;
   void watchSilence();
   void lookForSilence(TimePoint now);
   void haltIfDue();

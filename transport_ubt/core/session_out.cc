@@ -159,18 +159,20 @@ void Session::watchSilence() {
   }
 }
 
-// A peer that was never heard may not have joined yet: its silence says
-// nothing.
+// A peer that was never heard may not have joined yet: it is not given up.
 void Session::lookForSilence(TimePoint now) {
   for (const int peer : silence_.due(now)) {
     if (!awaits(peer)) {
       silence_.stop(peer);
       continue;
     }
-    if (!peers_[peer].heard()) {
-      continue;
+    const bool heard = peers_[peer].heard();
+    const auto verdict = silence_.look(peer, now, peers_[peer].heardAt);
+    if (verdict == SilenceWatch::Verdict::kAsk && silence_.becameLong(peer) &&
+        setup_.silent != nullptr) {
+      setup_.silent(peer);
     }
-    switch (silence_.look(peer, now, peers_[peer].heardAt)) {
+    switch (heard ? verdict : SilenceWatch::Verdict::kWait) {
       case SilenceWatch::Verdict::kWait:
         break;
       case SilenceWatch::Verdict::kAsk:

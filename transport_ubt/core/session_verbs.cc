@@ -83,7 +83,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
 }
 
 void Session::peerClosed(int peer, const std::string& why) {
-  contained([&] { closePeer(peer, why); });
+  contained([&] { connectionClosed(peer, why); });
 }
 
 void Session::refused() {

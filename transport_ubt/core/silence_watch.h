@@ -21,6 +21,10 @@ class SilenceWatch {
   static constexpr Duration kFirst = std::chrono::seconds(2);
   static constexpr Duration kNext = std::chrono::seconds(1);
   static constexpr int kQuestions = 8;
+  // A silence that leaves so many unanswered is long: users should know.
+  static constexpr int kLongQuestions = 3;
+  // How long such a silence has lasted, at least.
+  static constexpr Duration kLong = kFirst + kLongQuestions * kNext;
   // What the silence of a rank that is gone has lasted, at least.
   static constexpr Duration kSilence = kFirst + kQuestions * kNext;
 
@@ -65,6 +69,16 @@ class SilenceWatch {
     }
     state.unanswered++;
     return Verdict::kAsk;
+  }
+
+  // Whether the rank's silence is long.
+  bool isLong(int rank) const {
+    return ranks_[rank].unanswered > kLongQuestions;
+  }
+  // Whether the question that look() has just asked for is the first in a long
+  // silence.
+  bool becameLong(int rank) const {
+    return ranks_[rank].unanswered == kLongQuestions + 1;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tests/sim/plain_reduction.h"
@@ -36,6 +37,7 @@ class OneRank {
     int sessions = 1;
     int groups = 1;
     Options options = boundedBy(std::chrono::milliseconds(10));
+    std::function<void(int rank)> silent;
   };
 
   static Options boundedBy(Duration bound) {
@@ -56,6 +58,7 @@ class OneRank {
     own.windowBytes.assign(setup.size, setup.windowBytes);
     own.groups = RankGroups::equal(setup.size, setup.groups);
     own.options = setup.options;
+    own.silent = setup.silent;
     for (int i = 0; i < setup.sessions; i++) {
       own.epoch = kEpoch + i;
       sessions_.push_back(endpoint_.open(own));

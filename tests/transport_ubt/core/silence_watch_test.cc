@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace ubt {
 namespace {
 
@@ -39,6 +41,23 @@ TEST_F(SilenceWatchTest, ARankThatAnswersNothingIsGoneAfterTenSeconds) {
   EXPECT_EQ(ask(start_ + seconds(60), {}), SilenceWatch::kQuestions);
   EXPECT_TRUE(gone_);
   EXPECT_EQ(now_, start_ + SilenceWatch::kSilence);
+}
+
+TEST_F(SilenceWatchTest, ASilenceBecomesLongOnce) {
+  const TimePoint answer = start_ + seconds(20);
+  watch_.start(1, start_);
+  for (const TimePoint since : {start_, answer}) {
+    std::vector<TimePoint> became;
+    for (int i = 0; i < SilenceWatch::kQuestions; i++) {
+      now_ = since + SilenceWatch::kFirst + i * SilenceWatch::kNext;
+      ASSERT_EQ(watch_.look(1, now_, since), Verdict::kAsk);
+      if (watch_.becameLong(1)) {
+        became.push_back(now_);
+      }
+      EXPECT_EQ(watch_.isLong(1), now_ >= since + SilenceWatch::kLong);
+    }
+    EXPECT_EQ(became, std::vector<TimePoint>{since + SilenceWatch::kLong});
+  }
 }
 
 TEST_F(SilenceWatchTest, AnAnswerBeginsAnew) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that a call needs and that say nothing.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/transport_ubt/core/one_rank.h"
+#include "transport_ubt/core/session.h"
+
+namespace ubt {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr int kRanks = 3;
+
+class SessionSilenceTest : public ::testing::Test {
+ protected:
+  SessionSilenceTest() {
+    OneRank::Setup setup;
+    setup.size = kRanks;
+    setup.options = Options();  // warm-up: a call needs every rank
+    setup.options.timeout = std::chrono::minutes(30);
+    setup.silent = [this](int rank) {
+      warnings_.emplace_back(rank, rank_->now - start_);
+    };
+    rank_ = std::make_unique<OneRank>(setup);
+    start_ = rank_->now;
+  }
+
+  void enter() {
+    id_ = rank_->session().enter(
+        rank_->now, 0, floats(bucket_.size()), bytesOf(bucket_));
+  }
+  // Lets time pass in which these ranks, and no others, say something.
+  void pass(seconds time, const std::vector<int>& speaking) {
+    for (seconds second(0); second < time; second += seconds(1)) {
+      for (const int rank : speaking) {
+        rank_->say(rank, {});
+      }
+      rank_->at(rank_->now + seconds(1));
+    }
+  }
+  std::string failure() {
+    return rank_->session().finished(id_) ? rank_->session().failure(id_) : "";
+  }
+
+  std::unique_ptr<OneRank> rank_;
+  TimePoint start_{};
+  std::vector<float> bucket_ = std::vector<float>(1000, 1);
+  OpId id_;
+  std::vector<std::pair<int, Duration>> warnings_;
+};
+
+using Warnings = std::vector<std::pair<int, Duration>>;
+
+TEST_F(SessionSilenceTest, OfARankNeverHeardUsersLearnOnce) {
+  enter();
+  pass(seconds(60), {1});
+  EXPECT_EQ(warnings_, (Warnings{{2, SilenceWatch::kLong}}));
+  EXPECT_EQ(failure(), "");  // it may come yet
+}
+
+TEST_F(SessionSilenceTest, OfARankThatFallsSilentUsersLearnBeforeItIsGone) {
+  rank_->say(2, {});
+  enter();
+  pass(seconds(9), {1});
+  EXPECT_EQ(warnings_, (Warnings{{2, SilenceWatch::kLong}}));
+  EXPECT_EQ(failure(), "");
+  pass(seconds(2), {1});
+  EXPECT_THAT(failure(), StartsWith("rank 2 has not answered for 10 s"));
+  EXPECT_EQ(warnings_.size(), 1u);
+}
+
+TEST_F(SessionSilenceTest, WhoSpeaksIsNotWarnedOf) {
+  enter();
+  pass(seconds(60), {1, 2});
+  EXPECT_EQ(warnings_, Warnings());
+}
+
+// It gave up, most likely because of the other.
+TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsNotBlamedForASilentRank) {
+  enter();
+  pass(seconds(6), {1});
+  rank_->session().peerClosed(1, "the connection to rank 1 is closed");
+  EXPECT_THAT(failure(),
+              StartsWith("rank 2 has been silent for 5 s or longer"));
+  EXPECT_THAT(failure(), HasSubstr("GLOO_UBT_PORTS"));
+  EXPECT_THAT(failure(), HasSubstr("the connection to rank 1 is closed"));
+}
+
+TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsBlamedIfNobodyIsSilent) {
+  enter();
+  pass(seconds(6), {1, 2});
+  rank_->session().peerClosed(1, "the connection to rank 1 is closed");
+  EXPECT_EQ(failure(), "the connection to rank 1 is closed");
+}
+
+TEST_F(SessionSilenceTest, WhoClosesAllConnectionsItselfBlamesWhomItWaitsFor) {
+  enter();
+  pass(seconds(3), {1});
+  rank_->session().peerClosed(0, "rank 0 (this one) has closed them");
+  EXPECT_THAT(failure(), StartsWith("rank 0 (this one) has closed them; "));
+  EXPECT_THAT(failure(), HasSubstr("rank 2 has been silent longest"));
+  EXPECT_THAT(failure(), Not(HasSubstr("rank 1")));
+}
+
+}  // namespace
+}  // namespace ubt
