@@ -49,6 +49,7 @@ size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
 
 std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
                                           const Settings& settings) {
+  settings.check();
   ::ubt::Driver::Options options;
   options.socket.address = ::ubt::SocketAddress(address, 0);
   options.socket.portLow = settings.portLow;

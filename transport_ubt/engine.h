@@ -20,7 +20,8 @@ class Engine {
  public:
   // At an address of this host; settings say which ports will do. Warns once of
   // a receive buffer that the kernel cut short and of injected faults. Throws
-  // gloo::Exception that names a port range in use or an MTU too small.
+  // gloo::Exception that names a port range in use, an MTU too small or
+  // settings that contradict each other.
   Engine(const sockaddr_storage& address, const Settings& settings);
   ~Engine();
 

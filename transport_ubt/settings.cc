@@ -318,6 +318,16 @@ void Settings::read(const std::string& name, const std::string& value) {
   reader->second(this, name.c_str(), value);
 }
 
+void Settings::check() const {
+  if (protocol.multicast && protocol.auth == ::ubt::AuthMode::kHeader) {
+    throw ::gloo::InvalidOperationException(
+        "GLOO_UBT_MULTICAST=auto needs GLOO_UBT_AUTH=full or aead: with "
+        "header, any host that hears the group can replace a result with "
+        "another payload; set one of these on all ranks, or unset "
+        "GLOO_UBT_MULTICAST");
+  }
+}
+
 Settings Settings::fromEnvironment() {
   static std::once_flag warned;
   std::call_once(warned, warnOfUnknown);
@@ -333,6 +343,7 @@ Settings Settings::fromEnvironment() {
       settings.protocol.warmupOps = 0;  // there is nothing to learn
     }
   }
+  settings.check();
   return settings;
 }
 

@@ -64,6 +64,10 @@ struct Settings {
   // that is none of those.
   void read(const std::string& name, const std::string& value);
 
+  // Throws gloo::InvalidOperationException with the remedy if two of them
+  // contradict each other.
+  void check() const;
+
   // Reads the variables. Throws gloo::InvalidOperationException, which names
   // the variable, its value and what is allowed, or two that contradict each
   // other; warns once on stderr of an unknown GLOO_UBT_* variable and names the

@@ -67,6 +67,7 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
   const bool whole =
       header.type == ubt::PacketType::kControl || auth == ubt::AuthMode::kFull;
   header.tag = ubt::packetTag(keys.send,
+                              ubt::payloadKeyOf(keys.sendSeal),
                               packet.data(),
                               header.number,
                               packet.data() + ubt::PacketHeader::kBytes,

@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_MTU", "100", "integer from 576 to 65536"},
         Wrong{"GLOO_UBT_GSO", "maybe", "one of: off, on"},
         Wrong{"GLOO_UBT_MULTICAST", "on", "one of: auto, off"},
+        Wrong{"GLOO_UBT_MULTICAST", "auto", "needs GLOO_UBT_AUTH=full or aead"},
         Wrong{"GLOO_UBT_ARENA_BYTES", "4096", "integer from 1048576"},
         Wrong{"GLOO_UBT_WINDOW_BYTES", "1", "integer from 65536"},
         Wrong{"GLOO_UBT_SECRET_FILE", "/no/such", "readable file"},

@@ -142,8 +142,12 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
       sealPacket(
           keys.sendSeal, bytes.data(), header.number, payload, used, payload);
     } else {
-      header.tag =
-          packetTag(keys.send, bytes.data(), header.number, payload, used);
+      header.tag = packetTag(keys.send,
+                             payloadKeyOf(keys.sendSeal),
+                             bytes.data(),
+                             header.number,
+                             payload,
+                             used);
       header.encode(bytes.data());
     }
     bytes.resize(PacketHeader::kBytes + used +

@@ -98,6 +98,19 @@ TEST(Settings, ReadsAPortOrARange) {
   EXPECT_EQ(range.portHigh, 65535);
 }
 
+TEST(Settings, MulticastNeedsTagsOverPayloads) {
+  for (const char* auth : {"header", "full", "aead"}) {
+    Settings settings = with("GLOO_UBT_AUTH", auth);
+    EXPECT_NO_THROW(settings.check()) << auth;
+    settings.read("GLOO_UBT_MULTICAST", "auto");
+    if (settings.protocol.auth == ::ubt::AuthMode::kHeader) {
+      EXPECT_THROW(settings.check(), ::gloo::InvalidOperationException);
+    } else {
+      EXPECT_NO_THROW(settings.check()) << auth;
+    }
+  }
+}
+
 TEST(Settings, ReadsTheFirstLineOfASecretFile) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/secret";

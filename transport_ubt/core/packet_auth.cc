@@ -23,21 +23,39 @@ uint64_t sipHash(const AuthKey& key, const std::byte* data, size_t bytes) {
 
 }  // namespace
 
+PayloadKey payloadKeyOf(const SealKey& key) {
+  constexpr char kUse[] = "payload";
+  PayloadKey out{};
+  crypto_generichash(out.data(),
+                     out.size(),
+                     reinterpret_cast<const unsigned char*>(kUse),
+                     sizeof(kUse) - 1,
+                     key.data(),
+                     key.size());
+  return out;
+}
+
 uint64_t packetTag(const AuthKey& key,
+                   const PayloadKey& payloadKey,
                    const std::byte* header,
                    PacketNumber number,
                    const std::byte* payload,
                    size_t payloadBytes) {
   // The payload's hash stands for it, so that header and payload need not lie
   // side by side in memory.
-  std::byte covered[PacketHeader::kTagOffset + 2 * sizeof(uint64_t)];
+  static_assert(crypto_onetimeauth_KEYBYTES == sizeof(PayloadKey), "key size");
+  constexpr size_t kHeadBytes = PacketHeader::kTagOffset + sizeof(number);
+  std::byte covered[kHeadBytes + crypto_onetimeauth_BYTES];
   std::memcpy(covered, header, PacketHeader::kTagOffset);
-  WriteCursor cursor(covered + PacketHeader::kTagOffset, 2 * sizeof(uint64_t));
-  cursor.put(number);
-  if (payloadBytes > 0) {
-    cursor.put(sipHash(key, payload, payloadBytes));
+  WriteCursor(covered + PacketHeader::kTagOffset, sizeof(number)).put(number);
+  if (payloadBytes == 0) {
+    return sipHash(key, covered, kHeadBytes);
   }
-  return sipHash(key, covered, PacketHeader::kTagOffset + cursor.used());
+  crypto_onetimeauth(reinterpret_cast<unsigned char*>(covered + kHeadBytes),
+                     reinterpret_cast<const unsigned char*>(payload),
+                     payloadBytes,
+                     payloadKey.data());
+  return sipHash(key, covered, sizeof(covered));
 }
 
 }  // namespace ubt

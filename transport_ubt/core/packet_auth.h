@@ -18,6 +18,7 @@ enum class AuthMode : uint8_t {
 };
 
 using AuthKey = std::array<uint8_t, 16>;
+using PayloadKey = std::array<uint8_t, 32>;
 using GroupMask = std::array<uint8_t, 16>;
 
 // One peer's keys, per direction: for tags, for sealed datagrams, and to hide
@@ -32,9 +33,15 @@ struct PeerKeys {
   GroupMask receiveMask{};
 };
 
-// SipHash-2-4 over an encoded header without its tag, its whole number, then a
-// payload (which may be empty). Pure; callable from any thread.
+// The key of payloads that tags cover, from that of sealed datagrams of the
+// same direction: BLAKE2b of "payload", keyed with it. Pure.
+PayloadKey payloadKeyOf(const SealKey& key);
+
+// SipHash-2-4 over an encoded header without its tag, its whole number, then
+// the Poly1305 of the payload, unless that is empty. Nobody sees that Poly1305,
+// so its key may serve more than one payload. Pure; callable from any thread.
 uint64_t packetTag(const AuthKey& key,
+                   const PayloadKey& payloadKey,
                    const std::byte* header,
                    PacketNumber number,
                    const std::byte* payload,

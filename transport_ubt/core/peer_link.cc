@@ -37,6 +37,7 @@ bool PeerLink::open(PacketHeader* header,
   if (!header->sealed) {
     const bool whole = control || setup_.auth == AuthMode::kFull;
     return packetTag(setup_.keys.receive,
+                     receivePayload_,
                      datagram,
                      header->number,
                      out->data,
@@ -193,8 +194,12 @@ void PeerLink::tag(const PacketHeader& header,
                    OutPacket* out) const {
   address(header, out);
   WriteCursor(out->head + PacketHeader::kTagOffset, sizeof(header.tag))
-      .put(packetTag(
-          setup_.keys.send, out->head, header.number, payload, covered));
+      .put(packetTag(setup_.keys.send,
+                     sendPayload_,
+                     out->head,
+                     header.number,
+                     payload,
+                     covered));
 }
 
 // Addresses the header and encrypts the payload to `sealed`. Each number is

@@ -71,7 +71,11 @@ class PeerLink {
   using Extra = std::function<void(WriteCursor*)>;
 
   explicit PeerLink(const Setup& setup)
-      : send(setup.sendCredit), receive(setup.receiveCredit), setup_(setup) {}
+      : send(setup.sendCredit),
+        receive(setup.receiveCredit),
+        setup_(setup),
+        sendPayload_(payloadKeyOf(setup.keys.sendSeal)),
+        receivePayload_(payloadKeyOf(setup.keys.receiveSeal)) {}
 
   SendCredit send;
   ReceiveCredit receive;
@@ -156,6 +160,8 @@ class PeerLink {
             OutPacket* out) const;
 
   const Setup setup_;
+  const PayloadKey sendPayload_;
+  const PayloadKey receivePayload_;
   ReplayWindow dataSeen_;
   ReplayWindow controlSeen_;
   uint64_t controlNumber_ = 0;

@@ -100,7 +100,8 @@ class CompareTest(unittest.TestCase):
         for deaf, share in (((), 0.75), (("--lab-deaf", "4-7"), 0.97)):
             rows, _, _ = self.compare(
                 "--lab", "clean", "--seconds", "5", "--algorithms",
-                "optireduce", *deaf, GLOO_UBT_MULTICAST="auto")
+                "optireduce", *deaf, GLOO_UBT_MULTICAST="auto",
+                GLOO_UBT_AUTH="full")
             row = rows["optireduce"]
             self.assertTrue(row["verified"])
             self.assertLess(row["wire_bytes_per_iteration"], share * unicast)

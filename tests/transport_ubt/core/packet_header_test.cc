@@ -39,7 +39,7 @@ TEST(PacketHeader, EncodesTheDocumentedExample) {
   }
   AuthKey key;
   std::iota(key.begin(), key.end(), 0);
-  EXPECT_EQ(packetTag(key, bytes, 4, nullptr, 0), kExampleTag);
+  EXPECT_EQ(packetTag(key, {}, bytes, 4, nullptr, 0), kExampleTag);
 }
 
 RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
@@ -131,25 +131,57 @@ TEST(PacketAuth, CoversHeaderAndPayloadAndKey) {
   example().encode(header);
   std::byte payload[100] = {};
   AuthKey key{};
-  const uint64_t tag = packetTag(key, header, 4, payload, sizeof(payload));
+  PayloadKey payloadKey{};
+  payloadKey.fill(3);
+  const uint64_t tag =
+      packetTag(key, payloadKey, header, 4, payload, sizeof(payload));
   for (size_t i = 0; i < PacketHeader::kTagOffset; i++) {
     header[i] ^= std::byte{1};
-    EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload)), tag) << i;
+    EXPECT_NE(packetTag(key, payloadKey, header, 4, payload, sizeof(payload)),
+              tag)
+        << i;
     header[i] ^= std::byte{1};
   }
   for (std::byte& byte : payload) {
     byte ^= std::byte{0x40};
-    EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload)), tag);
+    EXPECT_NE(packetTag(key, payloadKey, header, 4, payload, sizeof(payload)),
+              tag);
     byte ^= std::byte{0x40};
   }
-  EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload) - 1), tag);
-  EXPECT_NE(packetTag(key, header, 4, nullptr, 0), tag);
+  EXPECT_NE(packetTag(key, payloadKey, header, 4, payload, sizeof(payload) - 1),
+            tag);
+  EXPECT_NE(packetTag(key, payloadKey, header, 4, nullptr, 0), tag);
   const PacketNumber others[] = {5, 0x1000004, kControlNumber | 4};
   for (const PacketNumber number : others) {
-    EXPECT_NE(packetTag(key, header, number, payload, sizeof(payload)), tag);
+    EXPECT_NE(
+        packetTag(key, payloadKey, header, number, payload, sizeof(payload)),
+        tag);
   }
+  PayloadKey otherKey = payloadKey;
+  otherKey[0] ^= 1;
+  EXPECT_NE(packetTag(key, otherKey, header, 4, payload, sizeof(payload)), tag);
+  EXPECT_EQ(packetTag(key, otherKey, header, 4, nullptr, 0),
+            packetTag(key, payloadKey, header, 4, nullptr, 0));
   key[0] = 1;
-  EXPECT_NE(packetTag(key, header, 4, payload, sizeof(payload)), tag);
+  EXPECT_NE(packetTag(key, payloadKey, header, 4, payload, sizeof(payload)),
+            tag);
+}
+
+// Or a payload of zeros would have the tag of any other.
+TEST(PacketAuth, NoSealKeyMakesAPayloadKeyOfZeros) {
+  std::byte header[PacketHeader::kBytes];
+  example().encode(header);
+  const std::byte zeros[100] = {};
+  std::byte other[100] = {};
+  other[17] = std::byte{1};
+  const PayloadKey key = payloadKeyOf(SealKey{});
+  EXPECT_NE(key, PayloadKey{});
+  EXPECT_NE(packetTag({}, key, header, 4, zeros, sizeof(zeros)),
+            packetTag({}, key, header, 4, other, sizeof(other)));
+  SealKey seal{};
+  seal[0] = 1;
+  EXPECT_NE(payloadKeyOf(seal), key);
+  EXPECT_NE(payloadKeyOf(seal), seal);
 }
 
 }  // namespace
