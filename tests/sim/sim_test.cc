@@ -239,6 +239,27 @@ TEST(Sim, ErrorsThatFollowACrashNameTheCrashedRank) {
   }
 }
 
+// One of its threads hears that a rank has died, and tells all others, who then
+// take nothing of this rank any more. So its other threads' calls end as well,
+// be it that the dead rank owes them nothing.
+TEST(Sim, EveryThreadOfARankThatLeavesNamesTheCrashedRank) {
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    SimOptions options = bounded(10);
+    options.seed = seed;
+    options.threads = 4;
+    options.bytesPerSecond = 6.25e7;
+    options.crashes = 3;
+    options.crashAt = std::chrono::milliseconds(10 + seed);
+    options.crashSeenSpread = std::chrono::milliseconds(2);
+    const SimResult result = runChecked(options);
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_TRUE(text == "rank 3 died" ||
+                  text.find("because of rank 3") != std::string::npos)
+          << text << "\n  " << options.str();
+    }
+  }
+}
+
 TEST(Sim, ErrorsThatFollowALaggardNameIt) {
   for (const uint32_t warmupOps : {0, 20}) {
     SimOptions options = bounded(10);

@@ -198,6 +198,13 @@ void Session::peerLeft(int peer, uint32_t because) {
 void Session::sayLeaveToAll() {
   left_ = true;
   leaveDue_ = kNever;
+  // Who is told takes nothing of this rank any more, and repeats nothing: what
+  // calls still lack here would not come.
+  for (auto& [id, op] : ops_) {
+    if (!failure_.empty()) {
+      op->giveUp(failure_);
+    }
+  }
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
       sayLeave(peer);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/causes.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "transport_ubt/core/silence_watch.h"
+
+namespace ubt::sim {
+namespace {
+
+// What lasts no longer than this share of a call's timeout is made up for.
+constexpr int kTimeoutShare = 4;
+
+uint64_t bit(int rank) {
+  return rank < 0 ? 0 : uint64_t{1} << rank;
+}
+
+bool startsWith(const std::string& text, const char* prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
+
+bool holds(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// All ranks that it names, in order: "rank 7".
+std::vector<int> ranksIn(const std::string& text) {
+  constexpr const char* kName = "rank ";
+  std::vector<int> ranks;
+  for (size_t at = text.find(kName); at != std::string::npos;
+       at = text.find(kName, at + 1)) {
+    const char* const number = text.c_str() + at + std::string(kName).size();
+    if (*number >= '0' && *number <= '9') {
+      ranks.push_back(std::atoi(number));
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Causes::Causes(const SimOptions& options)
+    : options_(options), mayHalt_(options.mayHalt()) {
+  const Faults& faults = options.faults;
+  const Duration made = options.protocol.timeout / kTimeoutShare;
+  const uint64_t all = (uint64_t{1} << options.ranks) - 1;
+  crashed_ = bit(options.crashes);
+  if (options.crashes >= 0) {
+    crashed_ |= bit(faults.afterCrash.second);
+  }
+  closes_ = bit(faults.closure.rank);
+  silent_ = crashed_ | closes_;
+  blamed_ = silent_ | bit(options.neverEnters) | bit(options.disagrees) |
+            bit(options.otherwise) | bit(faults.skip.rank) |
+            bit(faults.meshBreak.rank) | bit(faults.meshBreak.peer);
+  const auto lasts = [&](Duration lasting, uint64_t ranks) {
+    blamed_ |= lasting > made ? ranks : 0;
+    silent_ |= lasting + made > SilenceWatch::kSilence ? ranks : 0;
+  };
+  for (const Cut& cut : faults.cuts) {
+    lasts(cut.lasting, bit(cut.from) | bit(cut.to));
+  }
+  for (const Pause& pause : faults.pauses) {
+    lasts(pause.lasting, bit(pause.rank));
+  }
+  lasts(faults.narrowPath.lasting,
+        bit(faults.narrowPath.one) | bit(faults.narrowPath.other));
+  lasts(options.partitionFor, all);
+  if (options.mayLackRoom() || options.loss >= 0.5 ||
+      faults.kindLoss.share > 0.5) {
+    blamed_ = silent_ = all;
+  }
+}
+
+// Between these two the mesh closes a connection, or one of them leaves.
+bool Causes::isBrokenTo(int rank, int peer) const {
+  const MeshBreak& mesh = options_.faults.meshBreak;
+  return (closes_ >> peer & 1) != 0 ||
+         (mesh.rank == rank && mesh.peer == peer) ||
+         (mesh.both && mesh.peer == rank && mesh.rank == peer);
+}
+
+bool Causes::explain(int rank, const std::string& text) const {
+  const std::vector<int> named = ranksIn(text);
+  const int first = named.empty() ? -1 : named[0];
+  const int second = named.size() < 2 ? -1 : named[1];
+  if (startsWith(text, "halted:") || holds(text, "has halted the job")) {
+    return mayHalt_;
+  }
+  if (holds(text, " died") && startsWith(text, "rank ") && second < 0) {
+    return (crashed_ >> first & 1) != 0;
+  }
+  if (startsWith(text, "the connection to rank ")) {
+    return isBrokenTo(rank, first);
+  }
+  if (holds(text, "has not answered for 10 s")) {
+    return (silent_ >> first & 1) != 0;
+  }
+  if (holds(text, "has destroyed its context")) {
+    // Who is told to halt has nobody to blame when it ends its context.
+    return (closes_ >> first & 1) != 0 || (mayHalt_ && options_.errorEnds);
+  }
+  if (holds(text, " brings ")) {
+    const int odd =
+        options_.disagrees >= 0 ? options_.disagrees : options_.otherwise;
+    return odd >= 0 && holds(text, ("rank " + std::to_string(odd) + " brings")
+                                       .c_str());
+  }
+  if (holds(text, "has given up because of rank")) {
+    // Who is to blame may have seen nothing but others' silence.
+    return blames(second) || blames(first);
+  }
+  if (startsWith(text, "op with tag ")) {
+    for (const int one : named) {
+      if (blames(one)) {
+        return true;
+      }
+    }
+    return blames(rank);
+  }
+  if (holds(text, "has not finished an allreduce") ||
+      holds(text, "had an allreduce wait for its whole timeout")) {
+    return blames(first) || blames(rank);
+  }
+  return false;
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/sim/sim_options.h"
+
+namespace ubt::sim {
+
+// Which errors the options of a job explain: what each fault makes calls throw,
+// and which ranks it puts to blame. Not thread-safe.
+class Causes {
+ public:
+  explicit Causes(const SimOptions& options);
+
+  // Whether any call may throw at all.
+  bool any() const { return blamed_ != 0 || mayHalt_; }
+
+  // Whether some fault explains that a call at this rank throws this text. One
+  // that names innocent ranks only does not.
+  bool explain(int rank, const std::string& text) const;
+
+ private:
+  bool blames(int rank) const {
+    return rank >= 0 && (blamed_ >> rank & 1) != 0;
+  }
+  bool isBrokenTo(int rank, int peer) const;
+
+  const SimOptions options_;
+  bool mayHalt_ = false;
+  // By rank, a bit each.
+  uint64_t blamed_ = 0;   // something is wrong with it or its paths
+  uint64_t crashed_ = 0;  // of these, those that die
+  uint64_t closes_ = 0;   // those that end their context
+  uint64_t silent_ = 0;   // those of which nothing may come for 10 s
+};
+
+}  // namespace ubt::sim
