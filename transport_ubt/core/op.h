@@ -321,10 +321,11 @@ class Op {
   TimePoint broadcastEarlyEnd() const;
   void expireScatter(TimePoint now);
   void expire(TimePoint now);
-  void failAtTimeout();
+  void failAtTimeout(TimePoint now);
   void settleScatter();
   void settleBroadcast();
   uint64_t refused(const BitSet& inVain, const BitSet& taken, int shard) const;
+  std::string silentRanks(TimePoint now);
   std::string missingRanks();
 
   const Setup setup_;

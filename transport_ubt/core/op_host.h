@@ -19,6 +19,8 @@ class OpHost {
   virtual Duration retryAfter(int peer) const = 0;
   // When anything came from a peer last.
   virtual TimePoint lastHeard(int peer) const = 0;
+  // Whether a peer that was heard before answers no question any more.
+  virtual bool isSilent(int peer) const = 0;
   // What to suspect of a peer that has never been heard over UDP; empty if it
   // has been.
   virtual std::string silence(int peer) const = 0;

@@ -10,6 +10,9 @@
 namespace ubt {
 namespace {
 
+// Who notices its call's end so late stood still itself, most likely.
+constexpr Duration kNoticedLate = std::chrono::seconds(1);
+
 // Ranges one request may name; the rest waits for the next.
 constexpr int kRepairRangesMax = 16;
 
@@ -186,6 +189,29 @@ void Op::sayAgain(TimePoint now) {
   }
 }
 
+// Ranks that have not finished the op and answer nothing. This rank may lack
+// nothing of theirs: what it lacks of others may be what these need of them.
+std::string Op::silentRanks(TimePoint now) {
+  std::ostringstream silent;
+  TimePoint longest = TimePoint::max();
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const TimePoint heard = setup_.host->lastHeard(rank);
+    if (rank == setup_.rank || peers_[rank].done ||
+        !setup_.host->isSilent(rank)) {
+      continue;
+    }
+    silent << " rank " << rank << " has not answered for "
+           << std::chrono::duration_cast<std::chrono::seconds>(now - heard)
+                  .count()
+           << " s;";
+    if (heard < longest) {
+      longest = heard;
+      culprit_ = rank;
+    }
+  }
+  return silent.str();
+}
+
 // Ranks that have not entered, if the op waits for them. Else those that have
 // not delivered what is still waited for, who may lack what they need for that
 // themselves. Else those that still lack what this rank has no room to keep.
@@ -232,8 +258,18 @@ std::string Op::missingRanks() {
                            : lacking.str();
 }
 
-void Op::failAtTimeout() {
+void Op::failAtTimeout(TimePoint now) {
   std::ostringstream why;
+  if (const Duration late = now - endDeadline_; late >= kNoticedLate) {
+    culprit_ = setup_.rank;
+    why << "op with tag " << setup_.id.tag << ": rank " << setup_.rank
+        << " noticed its timeout "
+        << std::chrono::duration_cast<std::chrono::seconds>(late).count()
+        << " s late: was its process or host stopped?";
+    fail(why.str());
+    return;
+  }
+  const std::string silent = silentRanks(now);
   why << "op with tag " << setup_.id.tag << " timed out after "
       << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.limit)
              .count()
@@ -241,7 +277,7 @@ void Op::failAtTimeout() {
       << (bounds_.warmup ? "while warming up (exact):"
           : !clockRuns() ? "before more than half of the ranks had entered:"
                          : "waiting for every result:")
-      << missingRanks() << " check those ranks, or raise the context's timeout";
+      << (silent.empty() ? missingRanks() : silent) << " check those ranks, or raise the context's timeout";
   fail(why.str());
 }
 
@@ -255,7 +291,7 @@ void Op::expireScatter(TimePoint now) {
 // The call's own end has come.
 void Op::expire(TimePoint now) {
   if (needsEveryResult() || !clockRuns()) {
-    failAtTimeout();
+    failAtTimeout(now);
     return;
   }
   if (!scatter_.closed()) {

@@ -213,6 +213,9 @@ class Session : private OpHost {
   void control(int peer, const ControlRecord& record, bool urgent) override;
   Duration retryAfter(int peer) const override;
   TimePoint lastHeard(int peer) const override;
+  bool isSilent(int peer) const override {
+    return peers_[peer].heard() && silence_.isSilent(peer);
+  }
   std::string silence(int peer) const override;
   bool makeRoom(int asker) override;
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }

@@ -42,6 +42,13 @@ class SilenceWatch {
   }
   void stop(int rank) { due_.set(rank, kNever); }
 
+  // Whether the rank has left some questions in a row unanswered, if not yet
+  // kQuestions. False of a rank of which nothing is needed.
+  bool isSilent(int rank) const {
+    return due_.at(rank) != kNever &&
+           ranks_[rank].unanswered >= kLongQuestions;
+  }
+
   TimePoint earliest() const { return due_.earliest(); }
   // Ranks to look at now.
   std::vector<int> due(TimePoint now) {

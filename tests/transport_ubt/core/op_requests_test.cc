@@ -38,6 +38,7 @@ class Requests : public OpHost {
   }
   Duration retryAfter(int /*peer*/) const override { return kPause; }
   TimePoint lastHeard(int /*peer*/) const override { return {}; }
+  bool isSilent(int /*peer*/) const override { return false; }
   std::string silence(int /*peer*/) const override { return {}; }
   bool hearsGroup(int /*peer*/) const override { return false; }
   bool makeRoom(int /*asker*/) override { return false; }

@@ -23,6 +23,7 @@ class Alone : public OpHost {
   void control(int, const ControlRecord&, bool) override {}
   Duration retryAfter(int) const override { return seconds(1); }
   TimePoint lastHeard(int) const override { return {}; }
+  bool isSilent(int) const override { return false; }
   std::string silence(int) const override { return {}; }
   bool hearsGroup(int) const override { return false; }
   bool makeRoom(int /*asker*/) override { return false; }
