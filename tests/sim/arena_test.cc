@@ -52,10 +52,41 @@ TEST(SimArena, EarlyResultsGivenUpForRoomAreCountedOnce) {
   }
 }
 
-// Seed 400000167: first the arena has no room for a contribution, then it has,
-// and then it is dropped after all, for it is of the form of fewer ranks.
+// First the arena has no room for a contribution, then it has, and then it is
+// dropped after all, for it is of the form of fewer ranks.
 TEST(SimArena, ContributionsRefusedAndTakenAreOneOfTheTwo) {
-  runChecked(SimOptions::fromSeed(400000167));
+  SimOptions options;
+  options.seed = 400000167;
+  options.threads = 4;
+  options.ops = 16;
+  options.elementsMax = 14215;
+  options.arenaBytes = 64 << 10;
+  options.protocol.repair = RepairPolicy::kBoth;
+  options.protocol.order = SumOrder::kRank;
+  options.protocol.auth = AuthMode::kFull;
+  options.protocol.hadamard = Hadamard::kAlways;
+  options.protocol.multicast = true;
+  options.protocol.marks = false;
+  options.protocol.warmupOps = 4;
+  options.protocol.zeroLoss = 0;
+  options.protocol.leadOps = 3;
+  options.protocol.timeout = std::chrono::seconds(5);
+  options.roughInputs = true;
+  options.mixedForms = true;
+  options.loss = 0.01;
+  options.delay = std::chrono::microseconds(130);
+  options.bytesPerSecond = 6.25e7;
+  options.queueBytes = 64 << 10;
+  options.burstEvery = std::chrono::milliseconds(82);
+  options.burstLeast = std::chrono::microseconds(8200);
+  options.burstMost = std::chrono::microseconds(24600);
+  options.burstShare = 0.5;
+  options.lateOps = 0.1;
+  options.lateBy = std::chrono::milliseconds(159);
+  options.opposite = true;
+  options.slow = 1;
+  options.slowBy = std::chrono::microseconds(257);
+  runChecked(options);
 }
 
 // An arena that holds the shards of no more than two ops. While one rank is

@@ -11,6 +11,8 @@ namespace {
 
 // What lasts no longer than this share of a call's timeout is made up for.
 constexpr int kTimeoutShare = 4;
+// Where more is lost, credit and requests come so late that a call may time out.
+constexpr double kLossMost = 0.2;
 
 uint64_t bit(int rank) {
   return rank < 0 ? 0 : uint64_t{1} << rank;
@@ -67,7 +69,7 @@ Causes::Causes(const SimOptions& options)
   lasts(faults.narrowPath.lasting,
         bit(faults.narrowPath.one) | bit(faults.narrowPath.other));
   lasts(options.partitionFor, all);
-  if (options.mayLackRoom() || options.loss >= 0.5 ||
+  if (options.mayLackRoom() || options.loss > kLossMost ||
       faults.kindLoss.share > 0.5) {
     blamed_ = silent_ = all;
   }
@@ -109,7 +111,7 @@ bool Causes::explain(int rank, const std::string& text) const {
   }
   if (holds(text, "has given up because of rank")) {
     // Who is to blame may have seen nothing but others' silence.
-    return blames(second) || blames(first);
+    return blames(second) || blames(first) || chained();
   }
   if (startsWith(text, "op with tag ")) {
     for (const int one : named) {
@@ -117,7 +119,7 @@ bool Causes::explain(int rank, const std::string& text) const {
         return true;
       }
     }
-    return blames(rank);
+    return blames(rank) || chained();
   }
   if (holds(text, "has not finished an allreduce") ||
       holds(text, "had an allreduce wait for its whole timeout")) {

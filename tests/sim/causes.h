@@ -26,6 +26,9 @@ class Causes {
     return rank >= 0 && (blamed_ >> rank & 1) != 0;
   }
   bool isBrokenTo(int rank, int peer) const;
+  // Where ranks form groups a call waits for its owner, who waits for a
+  // co-owner, who waits for a member: it can name but the first of them.
+  bool chained() const { return options_.groups > 1 && blamed_ != 0; }
 
   const SimOptions options_;
   bool mayHalt_ = false;

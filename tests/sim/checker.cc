@@ -161,8 +161,9 @@ void Checker::checkTime(const OpKey& key,
                         int rank,
                         const OpReport& report,
                         Duration took,
-                        Duration mayHaveWaited) const {
-  const Options& protocol = options_.protocol;
+                        Duration mayHaveWaited,
+                        Duration stoodStill) const {
+  const Options protocol = options_.protocolOf(rank);
   const bool byHand = protocol.boundScatter > Duration{0};
   Duration most = std::min(report.limit, protocol.timeout);
   if (byHand && report.bounded && !protocol.needsEveryResult()) {
@@ -176,12 +177,18 @@ void Checker::checkTime(const OpKey& key,
     fail(key, rank, "not bounded, though its bounds are set");
   }
   // Who waits for a full socket notices the end that much later.
-  const Duration full(static_cast<int64_t>(1e9 * options_.socketBytes /
-                                           options_.bytesPerSecond));
+  const Duration full =
+      Duration(static_cast<int64_t>(1e9 * options_.socketBytes /
+                                    options_.bytesPerSecondOf(rank))) +
+      options_.faults.sends.later;
   const bool waits = report.bounded && !protocol.needsEveryResult();
-  if (report.elapsed - (waits ? report.waited : Duration{0}) > most + full ||
-      report.elapsed > protocol.timeout + full) {
-    fail(key, rank, "outlasted its bounds");
+  if (report.elapsed - (waits ? report.waited : Duration{0}) > most + full + stoodStill ||
+      report.elapsed > protocol.timeout + full + stoodStill) {
+    fail(key,
+         rank,
+         "outlasted its bounds: took " + std::to_string(report.elapsed.count()) +
+             " ns, waited for " + std::to_string(report.waited.count()) +
+             " of them, of " + std::to_string(most.count()));
   }
   if (report.elapsed > took || took - report.elapsed > mayHaveWaited) {
     fail(key, rank, "took another time than it reports");

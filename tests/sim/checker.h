@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ struct Outcome {
 
 // Where datagrams ended beside the network and the counters.
 struct Traffic {
-  uint64_t deafData = 0;  // at ranks that had crashed, or not joined yet
+  // At ranks that had crashed or closed the context, had not joined yet or had
+  // no room, or that got something else in its place.
+  uint64_t deafData = 0;
   uint64_t deafControl = 0;
   uint64_t strangers = 0;  // sent by nobody of the job
 };
@@ -38,6 +41,15 @@ class Checker {
  public:
   using Violation = std::function<void(const std::string&)>;
 
+  // How datagrams end that are nobody's of the job.
+  static constexpr std::initializer_list<Counter> kRejects = {
+      Counter::kMalformed,
+      Counter::kUnknownEpoch,
+      Counter::kWrongRank,
+      Counter::kBadTag,
+      Counter::kOwnEcho,
+      Counter::kNoGroupKey};
+
   // `options` and `inputs` must outlive this.
   Checker(const SimOptions& options, const Inputs& inputs, Violation violation)
       : options_(options), inputs_(inputs), violation_(std::move(violation)) {}
@@ -45,13 +57,15 @@ class Checker {
   // `outcomes` by rank: all there will ever be of this op.
   void check(const OpKey& key, const std::vector<Outcome>& outcomes) const;
 
-  // One rank's call took so long, by the world's clock, of which its op may
-  // have waited to begin: for lead, or until results had gone out.
+  // One rank's call took so long, by its host's clock, of which its op may have
+  // waited to begin: for lead, or until results had gone out. The host stood
+  // still for a part of it.
   void checkTime(const OpKey& key,
                  int rank,
                  const OpReport& report,
                  Duration took,
-                 Duration mayHaveWaited) const;
+                 Duration mayHaveWaited,
+                 Duration stoodStill) const;
 
   // sent + duplicated = accepted + duplicate + late + rejected + lost, for data
   // and for control. `counters`: summed over ranks, when nothing is under way.

@@ -31,10 +31,6 @@ void Checker::checkTraffic(const Counters& counters,
                                                    Counter::kArenaFull};
   const std::initializer_list<Counter> controlEnds = {
       Counter::kAcceptedControl, Counter::kReplayed, Counter::kClosedPeer};
-  const std::initializer_list<Counter> rejects = {Counter::kMalformed,
-                                                  Counter::kUnknownEpoch,
-                                                  Counter::kWrongRank,
-                                                  Counter::kBadTag};
   const uint64_t data =
       total(Counter::kSentData) + network.duplicated(PacketType::kData);
   const uint64_t dataLost = network.lost(PacketType::kData) + traffic.deafData;
@@ -45,8 +41,8 @@ void Checker::checkTraffic(const Counters& counters,
   if (options_.protocol.multicast) {
     // Who lacks an owner's key cannot tell its data from its control, nor
     // either from a stranger's.
-    std::vector<Counter> ends = {Counter::kNoGroupKey};
-    for (const auto& some : {dataEnds, controlEnds, rejects}) {
+    std::vector<Counter> ends;
+    for (const auto& some : {dataEnds, controlEnds, kRejects}) {
       ends.insert(ends.end(), some);
     }
     balance("all",
@@ -58,7 +54,7 @@ void Checker::checkTraffic(const Counters& counters,
   balance("data", data, dataLost, dataEnds);
   balance("control", control, controlLost, controlEnds);
   uint64_t rejected = 0;
-  for (const Counter reject : rejects) {
+  for (const Counter reject : kRejects) {
     rejected += total(reject);
   }
   if (rejected != traffic.strangers) {

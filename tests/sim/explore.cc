@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <cinttypes>
 #include <cstdio>
+#include <map>
 #include <numeric>
 #include <string>
 
+#include "tests/sim/causes.h"
 #include "tests/sim/world.h"
 #include "transport_ubt/core/percentile.h"
 
@@ -36,6 +38,17 @@ void printTimes(const ubt::sim::SimResult& result) {
               at(0.99));
 }
 
+// In how many ops' jobs each fault happened.
+void printReached(const std::map<ubt::sim::Fault, uint64_t>& reached) {
+  for (size_t i = 0; i < static_cast<size_t>(ubt::sim::Fault::kFaults); i++) {
+    const auto fault = static_cast<ubt::sim::Fault>(i);
+    const auto found = reached.find(fault);
+    std::printf("  %-18s %" PRIu64 "\n",
+                faultName(fault),
+                found == reached.end() ? 0 : found->second);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,12 +70,21 @@ int main(int argc, char** argv) {
 
   uint64_t done = 0;
   int failed = 0;
+  int seeds = 0;
+  int mayFail = 0;
+  std::map<ubt::sim::Fault, uint64_t> reached;
   do {
     const auto options = replay && !text.empty()
                              ? ubt::sim::SimOptions::parse(text)
                              : ubt::sim::SimOptions::fromSeed(seed);
     const auto result = ubt::sim::World(options).run();
     done += result.ops;
+    seeds++;
+    mayFail += ubt::sim::Causes(options).any();
+    for (size_t i = 0; i < static_cast<size_t>(ubt::sim::Fault::kFaults); i++) {
+      const auto fault = static_cast<ubt::sim::Fault>(i);
+      reached[fault] += result.faults.get(fault) > 0 ? result.ops : 0;
+    }
     if (!result.violations.empty() || replay) {
       std::printf("%s\n", options.str().c_str());
     }
@@ -92,6 +114,9 @@ int main(int argc, char** argv) {
     }
     seed++;
   } while (!replay && done < ops);
+  std::printf("ops of jobs in which this happened:\n");
+  printReached(reached);
+  std::printf("%d seeds, in %d of which calls may fail\n", seeds, mayFail);
   std::printf("%" PRIu64 " ops checked, %d seeds failed\n", done, failed);
   return failed == 0 ? 0 : 1;
 }

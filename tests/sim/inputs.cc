@@ -101,8 +101,11 @@ bool Inputs::isSum(const OpKey& key,
     sum = roundedTo(type, sum * factor);
     magnitude *= factor;
   }
-  const bool exact =
-      !options_.roughInputs || options_.protocol.order == SumOrder::kRank;
+  const bool byRank =
+      options_.protocol.order == SumOrder::kRank &&
+      (options_.faults.unlike.policyRanks == 0 ||
+       options_.faults.unlike.order == SumOrder::kRank);
+  const bool exact = !options_.roughInputs || byRank;
   return std::abs(got - sum) <=
          (exact ? 0 : options_.ranks * epsilon(type) * magnitude);
 }
@@ -119,7 +122,7 @@ double Inputs::exactSum(const OpKey& key,
 
 double Inputs::fillOf(const OpKey& key, int rank, size_t element) const {
   const ElementType type = shapeOf(key).type;
-  return options_.protocol.fill == Fill::kLocal
+  return options_.protocolOf(rank).fill == Fill::kLocal
              ? roundedTo(type, options_.ranks * at(key, type, rank, element))
              : 0;
 }

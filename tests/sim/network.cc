@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/sim/inputs.h"
+#include "transport_ubt/core/control.h"
 
 namespace ubt::sim {
 namespace {
@@ -19,6 +20,30 @@ double unit(uint64_t bits) {
   return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
 }
 
+// Whether it is of that kind, as far as anybody can tell.
+bool isOfKind(const Network::Datagram& datagram, int kind) {
+  PacketHeader header;
+  PacketHeader::decode(datagram.data(), datagram.size(), &header);
+  if (header.type == PacketType::kData) {
+    return kind == KindLoss::kData;
+  }
+  if (kind == KindLoss::kData || header.sealed) {
+    return false;
+  }
+  ReadCursor cursor(datagram.data() + PacketHeader::kBytes,
+                    datagram.size() - PacketHeader::kBytes);
+  ControlClocks clocks;
+  ControlRecord record;
+  bool any = ControlClocks::decode(&cursor, &clocks);
+  while (any && cursor.left() > 0) {
+    any = ControlRecord::decode(&cursor, &record);
+    if (any && static_cast<int>(record.type) == kind) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
@@ -29,7 +54,12 @@ Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
       bursts_(options, events->now()),
       up_(options.ranks),
       down_(options.ranks),
-      chunks_(options.ranks) {}
+      chunks_(options.ranks) {
+  for (int rank = 0; rank < options.ranks; rank++) {
+    up_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
+    down_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
+  }
+}
 
 bool Network::chance(double probability) {
   return probability > 0 &&
@@ -48,8 +78,8 @@ double Network::loss() const {
   return now >= begin && now < begin + options_.lossFor ? options_.loss : 0;
 }
 
-Duration Network::wire(double bytes) const {
-  return Duration(static_cast<int64_t>(bytes * 1e9 / options_.bytesPerSecond));
+Duration Network::sinceStart() const {
+  return events_->now() - kStart;
 }
 
 Duration Network::way(int from, int to) const {
@@ -77,7 +107,7 @@ TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
 }
 
 TimePoint Network::writableAt(int rank, uint64_t bytes) const {
-  return up_[rank].freeAt - wire(std::min(bytes, options_.socketBytes));
+  return up_[rank].freeAt - up_[rank].wire(std::min(bytes, options_.socketBytes));
 }
 
 TimePoint Network::pass(Link* link,
@@ -85,10 +115,10 @@ TimePoint Network::pass(Link* link,
                         size_t bytes,
                         uint64_t queueBytes) {
   const TimePoint begin = std::max(arrival, link->freeAt);
-  if (begin - arrival > wire(queueBytes)) {
+  if (begin - arrival > link->wire(queueBytes)) {
     return kNever;
   }
-  link->freeAt = begin + wire(bytes + kFrameBytes);
+  link->freeAt = begin + link->wire(bytes + kFrameBytes);
   link->bytes += bytes + kFrameBytes;
   return link->freeAt;
 }
@@ -120,6 +150,7 @@ void Network::sendBursts() {
     }
     const TimePoint sent = leave(chunk.source, chunk.at, Bursts::kChunkBytes);
     if (sent != kNever) {
+      faults_.happened(Fault::kBursts);
       waiting.push_back(sent);
       whenAtSwitch(sent, [this, sent, victim = chunk.victim] {
         pass(&down_[victim], sent, Bursts::kChunkBytes, options_.queueBytes);
@@ -131,8 +162,18 @@ void Network::sendBursts() {
 void Network::send(int from, int to, const Datagram& datagram) {
   sendBursts();
   if (chance(options_.duplicate)) {
+    faults_.happened(Fault::kDuplicate);
     duplicated_[index(typeOf(datagram))]++;
     forward(from, to, datagram);
+  }
+  if (chance(options_.faults.replays.share)) {
+    duplicated_[index(typeOf(datagram))]++;
+    const auto within =
+        static_cast<uint64_t>(options_.faults.replays.within.count());
+    events_->after(Duration(random_() % within), [this, from, to, datagram] {
+      faults_.happened(Fault::kReplay);
+      forward(from, to, datagram);
+    });
   }
   forward(from, to, datagram);
 }
@@ -156,6 +197,7 @@ void Network::multicast(int from, const Datagram& datagram) {
   const size_t type = index(typeOf(datagram));
   duplicated_[type] += options_.ranks - 2;
   if (chance(options_.duplicate)) {
+    faults_.happened(Fault::kDuplicate);
     duplicated_[type] += options_.ranks - 1;
     toMany(from, datagram);
   }
@@ -167,7 +209,7 @@ void Network::toMany(int from, const Datagram& datagram) {
   whenAtSwitch(sent, [this, from, sent, datagram] {
     for (int to = 0; to < options_.ranks; to++) {
       if (to != from && deaf(to)) {
-        lost_[index(typeOf(datagram))]++;
+        lose(datagram, Fault::kDeafToGroup);
       } else if (to != from) {
         deliver(from, to, sent, datagram);
       }
@@ -191,26 +233,61 @@ void Network::forward(int from, int to, const Datagram& datagram) {
       datagram);
 }
 
+bool Network::isLost(int from, int to, const Datagram& datagram, Fault* why) {
+  if (partitioned(from, to)) {
+    *why = Fault::kPartition;
+    return true;
+  }
+  if (chance(loss())) {
+    *why = Fault::kLoss;
+    return true;
+  }
+  const Faults& faults = options_.faults;
+  for (const Cut& cut : faults.cuts) {
+    if (cut.from == from && cut.to == to && cut.holds(sinceStart())) {
+      *why = Fault::kCut;
+      return true;
+    }
+  }
+  const NarrowPath& narrow = faults.narrowPath;
+  if (datagram.size() > narrow.bytesMax && sinceStart() >= narrow.at &&
+      sinceStart() < narrow.at + narrow.lasting &&
+      ((narrow.one == from && narrow.other == to) ||
+       (narrow.one == to && narrow.other == from))) {
+    *why = Fault::kNarrowPath;
+    return true;
+  }
+  if (faults.kindLoss.share > 0 && isOfKind(datagram, faults.kindLoss.kind) &&
+      chance(faults.kindLoss.share)) {
+    *why = Fault::kKindLoss;
+    return true;
+  }
+  return false;
+}
+
 void Network::deliver(int from,
                       int to,
                       TimePoint sent,
                       const Datagram& datagram) {
-  if (sent == kNever || partitioned(from, to) || chance(loss())) {
-    lost_[index(typeOf(datagram))]++;
+  Fault why = Fault::kFullQueue;
+  if (sent == kNever || isLost(from, to, datagram, &why)) {
+    lose(datagram, why);
     return;
   }
   sendBursts();
   TimePoint arrived =
       pass(&down_[to], sent, datagram.size(), options_.queueBytes);
   if (arrived == kNever) {
-    lost_[index(typeOf(datagram))]++;
+    lose(datagram, Fault::kFullQueue);
     return;
   }
   arrived += way(from, to);
   if (chance(options_.reorder)) {
+    faults_.happened(Fault::kReorder);
     arrived += Duration(random_() % options_.reorderBy.count());
   }
   if (to == options_.slow) {
+    faults_.happened(Fault::kSlow);
     slowUntil_ = std::max(slowUntil_, arrived) + options_.slowBy;
     arrived = slowUntil_;
   }

@@ -11,6 +11,7 @@
 
 #include "tests/sim/bursts.h"
 #include "tests/sim/event_queue.h"
+#include "tests/sim/fault_counts.h"
 #include "tests/sim/sim_options.h"
 #include "transport_ubt/core/packet_header.h"
 
@@ -31,6 +32,9 @@ class Network {
   void send(int from, int to, const Datagram& datagram);
   // To all ranks but the sender: one datagram as far as the switch.
   void multicast(int from, const Datagram& datagram);
+
+  // The sender's socket has lost it.
+  void lostAtHost(const Datagram& datagram) { lose(datagram); }
 
   // Likewise so many bytes that no queue drops, as if their sender knew how
   // many it may send. Calls `arrived` when they are there.
@@ -53,6 +57,9 @@ class Network {
   // What a rank has put on its link.
   uint64_t sentBytes(int rank) const { return up_[rank].bytes; }
 
+  // What went wrong here.
+  const FaultCounts& faults() const { return faults_; }
+
   // REQUIRES a datagram that a core has written.
   static PacketType typeOf(const Datagram& datagram) {
     PacketHeader header;
@@ -64,15 +71,28 @@ class Network {
   struct Link {
     TimePoint freeAt{};
     uint64_t bytes = 0;
+    double bytesPerSecond = 1;
+
+    // What so many bytes take on it.
+    Duration wire(double bytes) const {
+      return Duration(static_cast<int64_t>(bytes * 1e9 / bytesPerSecond));
+    }
   };
 
   static size_t index(PacketType type) {
     return type == PacketType::kData ? 0 : 1;
   }
+  Duration sinceStart() const;
+  void lose(const Datagram& datagram) { lost_[index(typeOf(datagram))]++; }
+  void lose(const Datagram& datagram, Fault why) {
+    faults_.happened(why);
+    lose(datagram);
+  }
+  // Whether the path loses what one rank sends to another, and why.
+  bool isLost(int from, int to, const Datagram& datagram, Fault* why);
   double loss() const;
   // How long a way takes, links and queues apart.
   Duration way(int from, int to) const;
-  Duration wire(double bytes) const;
   // When a datagram leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link,
                  TimePoint arrival,
@@ -104,6 +124,7 @@ class Network {
   TimePoint slowUntil_{};  // the slow rank is busy until then
   std::array<uint64_t, 2> duplicated_{};
   std::array<uint64_t, 2> lost_{};
+  FaultCounts faults_;
 };
 
 }  // namespace ubt::sim

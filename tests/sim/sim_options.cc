@@ -11,6 +11,68 @@ namespace {
 
 constexpr Duration kMoment = std::chrono::microseconds(50);
 
+template <typename Faults, typename Visitor>
+void visitFaults(Faults& f, Visitor&& member) {
+  for (size_t i = 0; i < f.cuts.size(); i++) {
+    const std::string cut = "cut" + std::to_string(i);
+    member(cut + "_from", f.cuts[i].from);
+    member(cut + "_to", f.cuts[i].to);
+    member(cut + "_at_ns", f.cuts[i].at);
+    member(cut + "_lasting_ns", f.cuts[i].lasting);
+  }
+  for (size_t i = 0; i < f.pauses.size(); i++) {
+    const std::string pause = "pause" + std::to_string(i);
+    member(pause + "_rank", f.pauses[i].rank);
+    member(pause + "_at_ns", f.pauses[i].at);
+    member(pause + "_lasting_ns", f.pauses[i].lasting);
+  }
+  member("lost_kind", f.kindLoss.kind);
+  member("lost_kind_share", f.kindLoss.share);
+  member("replay", f.replays.share);
+  member("replay_within_ns", f.replays.within);
+  member("corruption", f.corruption);
+  member("narrow_one", f.narrowPath.one);
+  member("narrow_other", f.narrowPath.other);
+  member("narrow_bytes", f.narrowPath.bytesMax);
+  member("narrow_at_ns", f.narrowPath.at);
+  member("narrow_lasting_ns", f.narrowPath.lasting);
+  member("send_fails", f.sends.share);
+  member("send_later_ns", f.sends.later);
+  member("per_datagram_ns", f.inbox.perDatagram);
+  member("inbox_bytes", f.inbox.bytesMax);
+  member("clock_offset_ns", f.clocks.offset);
+  member("clock_rate", f.clocks.rate);
+  member("clock_slew", f.clocks.slew);
+  member("clock_slew_every_ns", f.clocks.slewEvery);
+  member("skip_rank", f.skip.rank);
+  member("skip_op", f.skip.op);
+  member("closure_rank", f.closure.rank);
+  member("closure_at_ns", f.closure.at);
+  member("closure_lingers", f.closure.lingers);
+  member("mesh_break_rank", f.meshBreak.rank);
+  member("mesh_break_peer", f.meshBreak.peer);
+  member("mesh_break_at_ns", f.meshBreak.at);
+  member("mesh_break_both", f.meshBreak.both);
+  member("crashes_second", f.afterCrash.second);
+  member("crash_second_after_ns", f.afterCrash.secondAfter);
+  member("crash_restarts", f.afterCrash.restarts);
+  member("crash_restart_after_ns", f.afterCrash.restartAfter);
+  member("unlike_window_ranks", f.unlike.windowRanks);
+  member("unlike_window_bytes", f.unlike.windowBytes);
+  member("unlike_link_ranks", f.unlike.linkRanks);
+  member("unlike_link_share", f.unlike.linkShare);
+  member("unlike_policy_ranks", f.unlike.policyRanks);
+  member("unlike_repair", f.unlike.repair);
+  member("unlike_fill", f.unlike.fill);
+  member("unlike_order", f.unlike.order);
+  member("unlike_bound_mode", f.unlike.boundMode);
+  member("unlike_early", f.unlike.early);
+  member("unlike_results_first", f.unlike.resultsFirst);
+  member("unlike_warmup_ops", f.unlike.warmupOps);
+  member("unlike_lead_ops", f.unlike.leadOps);
+  member("shared_arena", f.sharedArena);
+}
+
 // Every member, by name: what is printed is what can be read back. Durations
 // in nanoseconds.
 template <typename Options, typename Visitor>
@@ -96,6 +158,7 @@ void visit(Options& o, Visitor&& member) {
   member("disagrees", o.disagrees);
   member("otherwise", o.otherwise);
   member("error_ends", o.errorEnds);
+  visitFaults(o.faults, member);
 }
 
 template <typename T>
@@ -139,10 +202,64 @@ Duration SimOptions::computing(int rank, std::mt19937_64& random) const {
   return time;
 }
 
+Options SimOptions::protocolOf(int rank) const {
+  Options options = protocol;
+  const Unlike& unlike = faults.unlike;
+  if ((unlike.policyRanks >> rank & 1) != 0) {
+    options.repair = unlike.repair;
+    options.fill = unlike.fill;
+    options.order = unlike.order;
+    options.boundMode = unlike.boundMode;
+    options.early = unlike.early;
+    options.resultsFirst = unlike.resultsFirst;
+    options.warmupOps = unlike.warmupOps;
+    options.leadOps = unlike.leadOps;
+  }
+  if (rank == otherwise) {
+    options.auth =
+        options.auth == AuthMode::kAead ? AuthMode::kHeader : AuthMode::kAead;
+  }
+  if (!mayTransform(rank)) {
+    options.hadamard = Hadamard::kNever;
+  }
+  return options;
+}
+
+uint64_t SimOptions::windowOf(int rank) const {
+  return (faults.unlike.windowRanks >> rank & 1) != 0
+             ? faults.unlike.windowBytes
+             : windowBytes;
+}
+
+double SimOptions::bytesPerSecondOf(int rank) const {
+  return (faults.unlike.linkRanks >> rank & 1) != 0
+             ? bytesPerSecond * faults.unlike.linkShare
+             : bytesPerSecond;
+}
+
+bool SimOptions::losesDatagrams() const {
+  return loss > 0 || partitionFor > Duration{0} || burstEvery > Duration{0} ||
+         slow >= 0 || faults.loseDatagrams();
+}
+
+bool SimOptions::mayHalt() const {
+  const bool muchMayLack =
+      protocol.haltLoss < 0.5 || protocol.boundScatter > Duration{0} ||
+      loss >= 0.05 || lateOps > 0 || faults.loseDatagrams() ||
+      (protocol.repair == RepairPolicy::kNone &&
+       (groups > 1 || (loss > 0 && !protocol.early)));
+  return protocol.haltLoss > 0 && muchMayLack;
+}
+
+bool SimOptions::mayLackRoom() const {
+  const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
+  return tooSmall && (threads > 1 || losesDatagrams());
+}
+
 std::string SimOptions::str() const {
   std::ostringstream text;
   text.precision(17);
-  visit(*this, [&](const char* name, const auto& value) {
+  visit(*this, [&](const std::string& name, const auto& value) {
     text << (text.tellp() > 0 ? " " : "") << name << "=";
     write(text, value);
   });
@@ -160,7 +277,7 @@ SimOptions SimOptions::parse(const std::string& text) {
     values[word.substr(0, equals)] = word.substr(equals + 1);
   }
   SimOptions options;
-  visit(options, [&](const char* name, auto& value) {
+  visit(options, [&](const std::string& name, auto& value) {
     const auto found = values.find(name);
     if (found == values.end()) {
       return;
@@ -177,129 +294,6 @@ SimOptions SimOptions::parse(const std::string& text) {
     throw std::invalid_argument(values.begin()->first + ": no such option");
   }
   return options;
-}
-
-SimOptions SimOptions::fromSeed(uint64_t seed) {
-  using std::chrono::microseconds;
-  using std::chrono::milliseconds;
-  std::mt19937_64 random(seed);
-  const auto below = [&](uint64_t n) { return random() % n; };
-  const auto chance = [&](double p) {
-    return std::uniform_real_distribution<>()(random) < p;
-  };
-  SimOptions o;
-  o.seed = seed;
-  const auto someRank = [&] { return static_cast<int>(below(o.ranks)); };
-  o.ranks = 2 + static_cast<int>(below(7));
-  o.contexts = chance(0.2) ? 2 : 1;
-  o.threads = chance(0.3) ? 2 + static_cast<int>(below(5)) : 1;
-  o.ops = 10 + static_cast<int>(below(30));
-  o.elementsMax = chance(0.2) ? 20 : 500 + below(chance(0.1) ? 30000 : 5000);
-  const size_t slots[] = {64, 256, 1440, 1440, 8192};
-  o.slotBytes = slots[below(o.elementsMax > 6000 ? 3 : 5) +
-                      (o.elementsMax > 6000 ? 2 : 0)];
-  o.arenaBytes = chance(0.2) ? 64 << 10 : 8 << 20;
-  o.windowBytes = chance(0.3) ? 16 << 10 : 256 << 10;
-  o.protocol.repair = static_cast<RepairPolicy>(below(3));
-  o.protocol.fill = static_cast<Fill>(below(2));
-  o.protocol.order = static_cast<SumOrder>(below(2));
-  o.protocol.auth = static_cast<AuthMode>(below(3));
-  o.protocol.boundMode = static_cast<BoundMode>(below(2));
-  o.protocol.warmupOps = static_cast<uint32_t>(below(6));
-  if (chance(0.5)) {
-    o.protocol.boundScatter = milliseconds(5 + below(20));
-    o.protocol.boundBroadcast = milliseconds(5 + below(20));
-    o.protocol.warmupOps = static_cast<uint32_t>(below(2) * 3);
-  }
-  below(6);  // unused: so that what a seed draws after it stays the same
-  o.protocol.leadOps = 1 + static_cast<uint32_t>(below(8));
-  if (chance(0.2)) {
-    o.protocol.leadBytes = 1 + below(100000);
-  }
-  o.protocol.timeout = std::chrono::seconds(5);
-  o.roughInputs = chance(0.5);
-  const double losses[] = {0, 0, 0.001, 0.01, 0.05, 0.3};
-  o.loss = losses[below(6)];
-  o.duplicate = chance(0.3) ? 0.02 : 0;
-  o.reorder = chance(0.3) ? 0.05 : 0;
-  o.reorderBy = microseconds(1 + below(1000));
-  o.strangers = chance(0.2) ? 0.05 : 0;
-  o.delay = microseconds(5 + below(200));
-  if (chance(0.3)) {
-    o.bytesPerSecond = 6.25e7;
-    o.queueBytes = 64 << 10;
-  }
-  if (chance(0.1)) {
-    o.partitionAt = milliseconds(10 + below(50));
-    o.partitionFor = milliseconds(1 + below(100));
-  }
-  o.lateOps = chance(0.3) ? 0.1 : 0;
-  o.lateBy = milliseconds(1 + below(250));
-  o.opposite = chance(0.2);
-  if (chance(0.15)) {
-    o.slow = someRank();
-    o.slowBy = microseconds(5 + below(300));
-  }
-  if (chance(0.1)) {
-    o.crashes = someRank();
-    o.crashAt = microseconds(below(60000));
-    o.crashSeenAfter = microseconds(below(20000));
-    o.crashSeenSpread = microseconds(below(2) * below(20000));
-  }
-  if (chance(0.05)) {
-    o.neverEnters = someRank();
-  }
-  if (chance(0.1)) {
-    o.deafFor = microseconds(below(100000));
-  }
-  if (chance(0.03)) {
-    o.disagrees = someRank();
-  } else if (chance(0.03)) {
-    o.otherwise = someRank();
-  }
-  o.errorEnds = chance(0.5);
-  if (chance(0.2)) {
-    o.protocol.skipLoss = chance(0.5) ? 0.001 : 0.05;
-  }
-  if (chance(0.3)) {
-    o.protocol.zeroLoss = chance(0.5) ? 0 : 0.05;
-  }
-  if (chance(0.2)) {
-    o.protocol.haltLoss = chance(0.5) ? 0 : 0.02;
-  }
-  o.protocol.early = chance(0.8);
-  o.protocol.hadamard = static_cast<Hadamard>(below(3));
-  o.mixedForms = chance(0.3);
-  o.protocol.multicast = chance(0.5);
-  if (chance(0.5)) {
-    o.deafRanks = static_cast<uint32_t>(below(uint64_t{1} << o.ranks));
-    if (chance(0.5)) {
-      o.deafAt = milliseconds(below(200));
-      o.deafTime = milliseconds(below(200));
-    }
-  }
-  if (chance(0.4)) {
-    do {
-      o.groups = 2 + static_cast<int>(below(o.ranks - 1));
-    } while (o.ranks % o.groups != 0);
-  }
-  o.protocol.resultsFirst = chance(0.8);
-  o.protocol.marks = chance(0.8);
-  o.protocol.earlyShare = chance(0.2) ? 0.01 * (1 + below(100)) : 0;
-  o.windowAdapts = chance(0.8);
-  o.trainsAdapt = chance(0.8);
-  if (chance(0.2)) {
-    o.lossAt = milliseconds(below(200));
-    o.lossFor = milliseconds(1 + below(200));
-  }
-  if (o.bytesPerSecond < 1e8 && chance(0.5)) {
-    o.burstEvery = milliseconds(1 + below(200));
-    o.burstLeast = o.burstEvery / 10;
-    o.burstMost = o.burstLeast * (1 + below(4));
-    o.burstSources = 1 + static_cast<int>(below(std::min(2, o.ranks - 1)));
-    o.burstShare = 0.1 + 0.1 * below(10);
-  }
-  return o;
 }
 
 }  // namespace ubt::sim

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "tests/sim/faults.h"
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/op_id.h"
 #include "transport_ubt/core/options.h"
@@ -106,6 +107,13 @@ struct SimOptions {
   bool mixedForms = false;      // every other rank never transforms
   bool errorEnds = false;       // a caller that gets an error ends its context
 
+  Faults faults;
+
+  // What a rank's context is told.
+  Options protocolOf(int rank) const;
+  uint64_t windowOf(int rank) const;
+  double bytesPerSecondOf(int rank) const;
+
   // How long that rank's caller computes before an op: a moment, or longer.
   Duration computing(int rank, std::mt19937_64& random) const;
 
@@ -123,33 +131,24 @@ struct SimOptions {
            !(mixedForms && rank % 2 == 1);
   }
 
-  // Whether something happens for which a call may throw. Loss alone is no
-  // cause: but where much is missing the job may halt, as where groups' sums
-  // are not repaired and take longer than was learned, or where small ops do
-  // not end early, so that who has lost a packet is late for the next op. Nor
-  // is a full arena, but where threads' ops are bounded at one rank, which
-  // keeps what it can of its shard, and still exact at another, or where what
-  // was lost finds no room for so long that the next op times out.
-  bool callsMayFail() const {
-    const bool muchMayLack = protocol.haltLoss < 0.5 ||
-                             protocol.boundScatter > Duration{0} ||
-                             loss >= 0.05 || lateOps > 0 ||
-                             (protocol.repair == RepairPolicy::kNone &&
-                              (groups > 1 || (loss > 0 && !protocol.early)));
-    const bool mayHalt = protocol.haltLoss > 0 && muchMayLack;
-    const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
-    const bool mayLack = tooSmall && (threads > 1 || loss > 0);
-    return crashes >= 0 || neverEnters >= 0 || slow >= 0 || disagrees >= 0 ||
-           otherwise >= 0 || partitionFor > Duration{0} || mayHalt || mayLack;
-  }
+  // Whether a datagram of the job may get lost, links' queues apart.
+  bool losesDatagrams() const;
+  // Whether so much may be missing that a rank halts the job: as where groups'
+  // sums are not repaired and take longer than was learned, or where small ops
+  // do not end early, so that who has lost a packet is late for the next op.
+  bool mayHalt() const;
+  // Whether a full arena may keep a call from its result: where threads' ops
+  // are bounded at one rank, which keeps what it can of its shard, and still
+  // exact at another, or where what was lost finds no room for so long that the
+  // next op times out.
+  bool mayLackRoom() const;
 
   // Whether nothing keeps what a rank that has entered sends from coming within
   // the bounds, so that every sum holds most ranks. (Without repair, a group's
   // sum that overtakes the announcement is dropped for good.)
   bool mostRanksCome() const {
-    return loss == 0 && partitionFor == Duration{0} && crashes < 0 &&
-           slow < 0 && disagrees < 0 && otherwise < 0 &&
-           deafFor == Duration{0} && burstEvery == Duration{0} &&
+    return !losesDatagrams() && !faults.delay() && crashes < 0 &&
+           disagrees < 0 && otherwise < 0 && deafFor == Duration{0} &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
            (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&
            arenaBytes >= (1 << 20) && bytesPerSecond >= 1e9 &&

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/sim/checker.h"
+#include "tests/sim/fault_counts.h"
 #include "tests/sim/replica_drift.h"
 #include "tests/sim/sum_error.h"
 #include "transport_ubt/core/counters.h"
@@ -38,6 +39,7 @@ struct SimResult {
   Counters counters;                // summed over ranks
   std::vector<uint64_t> sentBytes;  // by rank, with all headers
   std::vector<std::string> errorTexts;
+  FaultCounts faults;  // how often which fault happened
 
   // A call has returned.
   void add(const OpReport& report);

@@ -30,7 +30,7 @@ class Seed {
     drawNetwork();
     drawHosts();
     drawGroups();
-    if (chance(0.4)) {
+    if (chance(0.35)) {
       drawEnd();
     } else {
       excludeFailures();

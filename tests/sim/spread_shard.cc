@@ -34,7 +34,6 @@ SpreadShard::SpreadShard(const SimOptions& options,
                          const std::vector<Outcome>& outcomes)
     : options_(options),
       ranks_(options.ranks),
-      fill_(options.protocol.fill),
       inputs_(inputs),
       key_(key),
       owner_(owner),
@@ -181,6 +180,7 @@ bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
   const Form own = report.contributed[owner_];
   const Form form = report.forms.empty() ? own : report.forms[owner_];
   const Values brought = broughtBy(rank, own);
+  const Fill fill = options_.protocolOf(rank).fill;
   bool anyReceived = false;
   for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
     if (!filled(rank, slot)) {
@@ -191,7 +191,7 @@ bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
          i < first(slot) + layout_.slotElements(owner_, slot);
          i++) {
       expected[i] =
-          fill_ == Fill::kLocal && own == form ? brought[i] * ranks_ : 0;
+          fill == Fill::kLocal && own == form ? brought[i] * ranks_ : 0;
     }
   }
   if (anyReceived && sum.anyIn && form != sum.form) {

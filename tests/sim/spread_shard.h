@@ -49,7 +49,6 @@ class SpreadShard {
 
   const SimOptions& options_;
   const int ranks_;
-  const Fill fill_;
   const Inputs& inputs_;
   const OpKey key_;
   const int owner_;

@@ -77,6 +77,30 @@ TEST(Stragglers, ARankThatAnswersNothingIsNamedAfterTenSeconds) {
   }
 }
 
+// Its host stands still in the middle of an op. Some ranks have all that it
+// owes them, and lack only what others cannot sum without it: these are not to
+// blame.
+TEST(Stragglers, ARankThatStandsStillIsNamedByThoseThatItOwesNothing) {
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    SimOptions options;
+    options.seed = seed;
+    options.elementsMax = 2000;
+    options.oneShape = true;
+    options.loss = 0.05;
+    options.protocol.timeout = std::chrono::seconds(5);
+    options.protocol.warmupOps = 1000;
+    options.faults.pauses[0].rank = 3;
+    options.faults.pauses[0].at = std::chrono::microseconds(10000 + 37 * seed);
+    options.faults.pauses[0].lasting = std::chrono::seconds(8);
+    const SimResult result = runChecked(options);
+    EXPECT_GE(result.errors, 3u);
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_NE(text.find("rank 3"), std::string::npos)
+          << text << "\n  " << options.str();
+    }
+  }
+}
+
 // A caller that is late, on a host whose engine answers, is a straggler.
 TEST(Stragglers, ALateCallerIsNotTakenForDead) {
   SimOptions options = bounded(10);

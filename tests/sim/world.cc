@@ -19,6 +19,11 @@ constexpr Duration kHeldMax = std::chrono::seconds(1);
 // In which there is always room for the shards of a few ops.
 constexpr size_t kRoomyArena = 1 << 20;
 
+// Half of the callers use one tag for ever, the others a new one each time.
+bool usesNewTags(int thread) {
+  return thread % 2 == 1;
+}
+
 }  // namespace
 
 World::World(const SimOptions& options) : World(options, plainReduction()) {}
@@ -27,6 +32,7 @@ World::World(const SimOptions& options, const Reduction& reduction)
     : options_(options),
       reduction_(options.noData ? noReduction() : reduction),
       inputs_(options_),
+      causes_(options_),
       checker_(options_,
                inputs_,
                [this](const std::string& what) { violation(what); }),
@@ -41,93 +47,74 @@ World::World(const SimOptions& options, const Reduction& reduction)
 
 World::~World() = default;
 
-void World::receive(int rank, const Network::Datagram& datagram) {
-  Host& host = hosts_[rank];
-  if (host.crashed || (rank == 0 && events_.now() < joined_)) {
-    (Network::typeOf(datagram) == PacketType::kData ? traffic_.deafData
-                                                    : traffic_.deafControl)++;
-    return;
-  }
-  if (options_.strangers > 0 &&
-      std::uniform_real_distribution<>()(random_) < options_.strangers) {
-    strangerTo(rank, datagram);
-  }
-  host.endpoint->packetIn(events_.now(), datagram.data(), datagram.size());
-  if (options_.wakesEvery == Duration{0}) {
-    pump(rank);
-    return;
-  }
-  const Duration since = events_.now().time_since_epoch() % options_.wakesEvery;
-  wake(rank, events_.now() + options_.wakesEvery - since);
-}
-
-// As a genuine datagram, but of another version, context, rank or job.
-void World::strangerTo(int rank, Network::Datagram datagram) {
-  constexpr size_t kOffsets[] = {0, 22, 2, PacketHeader::kTagOffset};
-  datagram[kOffsets[random_() % 4]] ^= std::byte{0x40};
-  traffic_.strangers++;
-  hosts_[rank].endpoint->packetIn(
-      events_.now(), datagram.data(), datagram.size());
-}
-
 void World::violation(const std::string& what) {
   if (result_.violations.size() < kViolationsMax) {
     result_.violations.push_back(what);
   }
 }
 
-Options World::protocolOf(int rank) const {
-  Options protocol = options_.protocol;
-  if (rank == options_.otherwise) {
-    protocol.auth =
-        protocol.auth == AuthMode::kAead ? AuthMode::kHeader : AuthMode::kAead;
+bool World::chance(double probability) {
+  return probability > 0 &&
+         std::uniform_real_distribution<>()(random_) < probability;
+}
+
+std::unique_ptr<Endpoint> World::makeEndpoint(int rank) {
+  Endpoint::Limits limits;
+  limits.arenaBytes = options_.arenaBytes;
+  limits.windowBytesMax = options_.windowOf(rank);
+  limits.windowBytesMin =
+      std::min(limits.windowBytesMax, options_.windowBytesMin);
+  limits.windowAdapts = options_.windowAdapts;
+  limits.trainsAdapt = options_.trainsAdapt;
+  if (options_.faults.sharedArena && rank < 2) {
+    limits.arenaBudget = &sharedArena_;
   }
-  if (!options_.mayTransform(rank)) {
-    protocol.hadamard = Hadamard::kNever;
+  auto endpoint = std::make_unique<Endpoint>(limits, reduction_);
+  endpoint->shared().lateness = TimerLateness(options_.lateness);
+  return endpoint;
+}
+
+// `again`: of the process that follows one that died.
+Session::Setup World::setupOf(int rank, int context, bool again) const {
+  Session::Setup setup;
+  setup.rank = rank;
+  setup.size = options_.ranks;
+  // Half of the seeds have contexts that headers do not tell apart.
+  setup.epoch = mix(options_.seed) +
+                (static_cast<uint64_t>(context) << (options_.seed % 2 * 16)) +
+                (again ? uint64_t{1} << (options_.seed % 3 * 8) : 0);
+  setup.slotBytesMax = options_.slotBytes;
+  setup.groups = RankGroups::equal(options_.ranks, options_.groups);
+  setup.options = options_.protocolOf(rank);
+  const auto number = static_cast<uint8_t>(context + (again ? 128 : 0));
+  setup.groupSeed.fill(static_cast<uint8_t>(100 + rank));
+  setup.groupSeed[1] = number;
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    setup.windowBytes.push_back(options_.windowOf(peer));
+    PeerKeys keys;
+    keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
+    keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
+    keys.sendSeal.fill(keys.send[0]);
+    keys.receiveSeal.fill(keys.receive[0]);
+    keys.send[1] = keys.receive[1] = number;
+    keys.sendSeal[1] = keys.receiveSeal[1] = number;
+    keys.sendMask.fill(keys.send[0]);
+    keys.receiveMask.fill(keys.receive[0]);
+    setup.keys.push_back(keys);
   }
-  return protocol;
+  return setup;
 }
 
 void World::openSessions() {
-  Endpoint::Limits limits;
-  limits.arenaBytes = options_.arenaBytes;
-  limits.windowBytesMin =
-      std::min(options_.windowBytes, options_.windowBytesMin);
-  limits.windowBytesMax = options_.windowBytes;
-  limits.windowAdapts = options_.windowAdapts;
-  limits.trainsAdapt = options_.trainsAdapt;
   for (int rank = 0; rank < options_.ranks; rank++) {
     Host& host = hosts_[rank];
+    host.clock = HostClock(
+        options_.faults.clocks, events_.now(), mix(options_.seed + 77 * rank));
     host.left.resize(options_.contexts);
-    host.endpoint = std::make_unique<Endpoint>(limits, reduction_);
-    host.endpoint->shared().lateness = TimerLateness(options_.lateness);
+    host.endpoint = makeEndpoint(rank);
     for (int context = 0; context < options_.contexts; context++) {
-      Session::Setup setup;
-      setup.rank = rank;
-      setup.size = options_.ranks;
-      // Half of the seeds have contexts that headers do not tell apart.
-      setup.epoch = mix(options_.seed) + (static_cast<uint64_t>(context)
-                                          << (options_.seed % 2 * 16));
-      setup.slotBytesMax = options_.slotBytes;
-      setup.groups = RankGroups::equal(options_.ranks, options_.groups);
-      setup.options = protocolOf(rank);
-      const auto number = static_cast<uint8_t>(context);
-      setup.groupSeed.fill(static_cast<uint8_t>(100 + rank));
-      setup.groupSeed[1] = number;
-      setup.windowBytes.assign(options_.ranks, options_.windowBytes);
-      for (int peer = 0; peer < options_.ranks; peer++) {
-        PeerKeys keys;
-        keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
-        keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
-        keys.sendSeal.fill(keys.send[0]);
-        keys.receiveSeal.fill(keys.receive[0]);
-        keys.send[1] = keys.receive[1] = number;
-        keys.sendSeal[1] = keys.receiveSeal[1] = number;
-        keys.sendMask.fill(keys.send[0]);
-        keys.receiveMask.fill(keys.receive[0]);
-        setup.keys.push_back(keys);
-      }
-      host.sessions.push_back(host.endpoint->open(setup));
+      host.sessions.push_back(
+          host.endpoint->open(setupOf(rank, context, false)));
     }
   }
 }
@@ -152,9 +139,7 @@ SimResult World::run() {
       }
     }
   }
-  if (options_.crashes >= 0) {
-    events_.after(options_.crashAt, [this] { crash(options_.crashes); });
-  }
+  startFaults();
   while (!allOver() && events_.now() < kEndOfTime && events_.step()) {
   }
   if (!allOver()) {
@@ -173,36 +158,52 @@ SimResult World::run() {
   }
   for (int rank = 0; rank < options_.ranks; rank++) {
     result_.counters.add(hosts_[rank].endpoint->shared().counters);
-    result_.sentBytes.push_back(network_.sentBytes(rank));
-  }
-  if (!options_.callsMayFail()) {
-    for (const std::string& why : result_.errorTexts) {
-      violation("a call failed without a cause: " + why);
+    if (hosts_[rank].before != nullptr) {
+      result_.counters.add(hosts_[rank].before->shared().counters);
     }
+    result_.sentBytes.push_back(network_.sentBytes(rank));
   }
   checker_.checkTraffic(result_.counters, traffic_, network_);
   checkMemory();
+  result_.faults = faults_;
+  result_.faults.add(network_.faults());
+  if (options_.arenaBytes < kRoomyArena &&
+      result_.counters.get(Counter::kArenaFull) > 0) {
+    result_.faults.happened(Fault::kSmallArena);
+  }
   result_.ops = returned_.size();
   return result_;
 }
 
 bool World::allOver() const {
-  return std::all_of(callers_.begin(), callers_.end(), [this](auto& caller) {
-    return caller->over || hosts_[caller->rank].crashed;
+  return std::all_of(callers_.begin(), callers_.end(), [](auto& caller) {
+    return caller->over;
   });
 }
 
 // Callers --------------------------------------------------------------------
 
 void World::next(Caller* caller) {
+  const Skip& skip = options_.faults.skip;
   caller->op++;
-  if (caller->op == options_.ops) {
+  if (caller->rank == skip.rank && caller->op == skip.op &&
+      usesNewTags(caller->thread)) {
+    faults_.happened(Fault::kSkip);
+    caller->op++;
+  }
+  if (caller->op >= options_.ops ||
+      (hosts_[caller->rank].closing && caller->context == 0)) {
     caller->over = true;
+    closeWhenIdle(caller->rank);
     return;
   }
   Duration pause = options_.computing(caller->rank, random_);
+  if (options_.lateOps > 0 && pause >= options_.lateBy) {
+    faults_.happened(Fault::kLate);
+  }
   if (options_.opposite && caller->op == 0 &&
       (caller->thread + caller->rank) % 2 == 1) {
+    faults_.happened(Fault::kOpposite);
     pause += options_.lateBy;
   }
   events_.after(pause, [this, caller] { tryEnter(caller); });
@@ -213,11 +214,18 @@ void World::giveUp(Caller* caller, const std::string& why) {
   caller->inside = false;
   result_.errors++;
   result_.errorTexts.push_back(why);
-  if (options_.errorEnds) {
+  if (!causes_.explain(caller->rank, why)) {
+    violation("rank " + std::to_string(caller->rank) + " context " +
+              std::to_string(caller->context) + " thread " +
+              std::to_string(caller->thread) + " op " +
+              std::to_string(caller->op) + " failed without a cause: " + why);
+  }
+  if (options_.errorEnds && !hosts_[caller->rank].closing) {
     hosts_[caller->rank].sessions[caller->context]->sendLeave();
     const int rank = caller->rank;
     events_.after(Duration{0}, [this, rank] { pump(rank); });
   }
+  closeWhenIdle(caller->rank);
 }
 
 void World::tryEnter(Caller* caller) {
@@ -225,12 +233,19 @@ void World::tryEnter(Caller* caller) {
   if (host.crashed || caller->over) {
     return;
   }
-  Session* const session = host.sessions[caller->context];
-  const TimePoint now = events_.now();
-  if (caller->rank == 0 && now < joined_) {
-    events_.at(joined_, [this, caller] { tryEnter(caller); });
+  if (host.closing && caller->context == 0) {
+    caller->over = true;
+    closeWhenIdle(caller->rank);
     return;
   }
+  const TimePoint begins =
+      std::max(caller->rank == 0 ? joined_ : TimePoint{}, host.pausedUntil);
+  if (events_.now() < begins) {
+    events_.at(begins, [this, caller] { tryEnter(caller); });
+    return;
+  }
+  Session* const session = host.sessions[caller->context];
+  const TimePoint now = nowAt(caller->rank);
   if (!session->failure().empty()) {
     session->refused();
     giveUp(caller, session->failure());
@@ -239,21 +254,21 @@ void World::tryEnter(Caller* caller) {
   const OpKey key{{caller->context, caller->thread}, caller->op};
   OpShape shape = inputs_.shapeOf(key);
   shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
-  shape.fingerprint = protocolOf(caller->rank).fingerprint() |
+  shape.fingerprint = options_.protocolOf(caller->rank).fingerprint() |
                       (shape.fingerprint & OpShape::kHierarchical);
   if (!options_.noData) {
     caller->bucket.assign(shape.bytes(), std::byte{0});
     inputs_.fill(key, caller->rank, caller->bucket.data());
   }
   caller->enteredAt = now;
-  // Half of the callers use one tag for ever, the others a new one each time;
-  // half of them tags of the options form, the others those same tags of the
-  // class form.
+  caller->stillBefore = host.stoodStill;
+  // Half of them use tags of the options form, the others those same tags of
+  // the class form.
   shape.space =
       caller->thread / 2 % 2 == 0 ? TagSpace::kOptions : TagSpace::kClass;
   const int base = caller->thread / 4;
   const int tag =
-      caller->thread % 2 == 0 ? base : (base + 1) * 100000 + caller->op;
+      usesNewTags(caller->thread) ? (base + 1) * 100000 + caller->op : base;
   caller->inside = true;
   caller->id =
       session->enter(now,
@@ -264,15 +279,17 @@ void World::tryEnter(Caller* caller) {
 }
 
 void World::poll(Caller* caller) {
-  Session* const session = hosts_[caller->rank].sessions[caller->context];
+  const Host& host = hosts_[caller->rank];
+  Session* const session = host.sessions[caller->context];
   if (!caller->inside || !session->finished(caller->id)) {
     return;
   }
-  const TimePoint now = events_.now();
+  const TimePoint now = nowAt(caller->rank);
+  const Duration still = host.stoodStill - caller->stillBefore;
   const OpKey key{{caller->context, caller->thread}, caller->op};
   caller->inside = false;
   const std::string why = session->failure(caller->id);
-  if (now - caller->enteredAt > options_.protocol.timeout + kFullSocket) {
+  if (now - caller->enteredAt > options_.protocol.timeout + kFullSocket + still) {
     violation("a call outlasted its timeout: " + why);
   }
   if (!why.empty()) {
@@ -298,14 +315,16 @@ void World::poll(Caller* caller) {
   // Results of calls that ended before may have gone out first. While they do,
   // other threads' calls may use up the lead.
   const Left& left = hosts_[caller->rank].left[caller->context];
-  const bool leads = left.ops > options_.protocol.leadOps ||
-                     left.bytes > options_.protocol.leadBytes;
+  const Options protocol = options_.protocolOf(caller->rank);
+  const bool leads =
+      left.ops > protocol.leadOps || left.bytes > protocol.leadBytes;
   const bool waitsForRoom = options_.arenaBytes < kRoomyArena;
   checker_.checkTime(key,
                      caller->rank,
                      report,
                      outcome.took,
-                     leads || waitsForRoom ? Duration::max() : kHeldMax);
+                     leads || waitsForRoom ? Duration::max() : kHeldMax + still,
+                     still);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {
     if (options_.checkResults) {
@@ -324,34 +343,21 @@ void World::noteLeft(const Caller& caller) {
       inputs_.shapeOf({{caller.context, caller.thread}, caller.op}).bytes();
 }
 
-void World::crash(int rank) {
-  hosts_[rank].crashed = true;
-  for (int peer = 0; peer < options_.ranks; peer++) {
-    if (peer == rank) {
-      continue;
-    }
-    const Duration seenAfter =
-        options_.crashSeenAfter + options_.crashSeenSpread * peer;
-    events_.after(seenAfter, [this, peer, rank] {
-      for (Session* session : hosts_[peer].sessions) {
-        session->peerClosed(rank, "rank " + std::to_string(rank) + " died");
-      }
-      pump(peer);
-    });
-  }
-}
-
 // Checks ---------------------------------------------------------------------
 
 // Once all is over and said, nobody keeps anything for anybody.
 void World::checkMemory() {
+  // Nor if some rank did not do them all.
   const bool calm = result_.errors == 0 && options_.crashes < 0 &&
-                    options_.neverEnters < 0 && options_.loss < 0.5;
+                    options_.neverEnters < 0 && options_.loss < 0.5 &&
+                    options_.faults.skip.rank < 0 &&
+                    options_.faults.closure.rank < 0 &&
+                    options_.faults.meshBreak.rank < 0;
   for (int rank = 0; calm && rank < options_.ranks; rank++) {
     const Host& host = hosts_[rank];
     size_t ops = 0;
     for (const Session* session : host.sessions) {
-      ops += session->opsHeld();
+      ops += session == nullptr ? 0 : session->opsHeld();
     }
     const size_t bytes = host.endpoint->shared().arena.usedBytes();
     if (ops > 0 || bytes > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <random>
@@ -9,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/causes.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/event_queue.h"
+#include "tests/sim/host_clock.h"
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
@@ -42,7 +45,8 @@ class World {
     bool inside = false;
     bool over = false;
     OpId id;
-    TimePoint enteredAt{};
+    TimePoint enteredAt{};      // by its host's clock
+    Duration stillBefore{0};    // Host::stoodStill then
     std::vector<std::byte> bucket;
   };
   // Calls of one rank that have ended.
@@ -50,17 +54,38 @@ class World {
     uint64_t ops = 0;
     uint64_t bytes = 0;
   };
+  // One rank's. Times are the world's, but for what its clock shows.
   struct Host {
+    HostClock clock;
     std::unique_ptr<Endpoint> endpoint;
-    std::vector<Session*> sessions;  // by context
+    std::unique_ptr<Endpoint> before;  // of the process that died
+    std::vector<Session*> sessions;  // by context; null: closed
     std::vector<Left> left;          // likewise
     std::vector<Caller*> callers;
     TimePoint wakeAt = kNever;
     uint64_t sentBytes = 0;
     bool crashed = false;
+    bool restarted = false;
+    bool closing = false;       // its first context, once its callers are out
+    TimePoint pausedUntil{};
+    Duration stoodStill{0};     // together
+    TimePoint busyUntil{};      // with a datagram
+    TimePoint sendBlockedUntil{};
+    std::deque<Network::Datagram> inbox;  // wait for either
+    uint64_t inboxBytes = 0;
+    bool draining = false;
+    std::vector<std::byte> bucket;  // of the process that follows one that died
   };
-  Options protocolOf(int rank) const;
+  TimePoint nowAt(int rank) const {
+    return hosts_[rank].clock.shows(events_.now());
+  }
+  bool paused(int rank) const {
+    return hosts_[rank].pausedUntil > events_.now();
+  }
+  bool chance(double probability);
   void openSessions();
+  std::unique_ptr<Endpoint> makeEndpoint(int rank);
+  Session::Setup setupOf(int rank, int context, bool again) const;
   void tryEnter(Caller* caller);
   void poll(Caller* caller);
   void next(Caller* caller);
@@ -68,10 +93,26 @@ class World {
   void pump(int rank);
   void sendAll(int rank);
   TimePoint writableAt(int rank) const;
-  void crash(int rank);
+  void sendNow(int rank, int peer, const Network::Datagram& datagram);
   void wake(int rank, TimePoint when);
+
+  // What comes in.
   void receive(int rank, const Network::Datagram& datagram);
+  void drain(int rank);
+  void take(int rank, const Network::Datagram& datagram);
+  void deafTo(const Network::Datagram& datagram);
+  uint64_t rejected(int rank) const;
   void strangerTo(int rank, Network::Datagram datagram);
+  void corruptedTo(int rank, Network::Datagram datagram);
+
+  // What goes wrong at hosts.
+  void startFaults();
+  void crash(int rank);
+  void restart(int rank);
+  void pause(const Pause& pause);
+  void breakMesh(int rank, int peer);
+  void closeWhenIdle(int rank);
+  void closeContext(int rank, TimePoint latest);
   void noteLeft(const Caller& caller);
   void checkMemory();
   bool allOver() const;
@@ -80,17 +121,21 @@ class World {
   const SimOptions options_;
   const Reduction reduction_;
   const Inputs inputs_;
+  const Causes causes_;
   const Checker checker_;
   EventQueue events_;
   std::mt19937_64 random_;
   Network network_;
+  ArenaBudget sharedArena_;
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
   std::vector<std::byte> nothing_;  // everybody's bucket, of noData
   std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
   TimePoint joined_{};  // when rank 0 begins to hear
+  bool anyGone_ = false;  // a process or context, while others go on
   bool sending_ = true;
   Traffic traffic_;
+  FaultCounts faults_;
   std::set<OpKey> returned_;
   SimResult result_;
 };
