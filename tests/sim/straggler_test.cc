@@ -101,6 +101,24 @@ TEST(Stragglers, ARankThatStandsStillIsNamedByThoseThatItOwesNothing) {
   }
 }
 
+// Where the op is exact, ranks wait for the one that never enters. Where it is
+// bounded, a rank needs nothing of that one, but waits for the former.
+TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    SimOptions options = bounded(10);
+    options.seed = seed;
+    options.neverEnters = 2;
+    options.protocol.skipLoss = 0.5;
+    options.faults.unlike.policyRanks = 0b0011;
+    options.faults.unlike.warmupOps = 1000;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 3u);
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_NE(text.find("rank 2"), std::string::npos) << text;
+    }
+  }
+}
+
 // A caller that is late, on a host whose engine answers, is a straggler.
 TEST(Stragglers, ALateCallerIsNotTakenForDead) {
   SimOptions options = bounded(10);

@@ -212,11 +212,11 @@ std::string Op::silentRanks(TimePoint now) {
   return silent.str();
 }
 
-// Ranks that have not entered, if the op waits for them. Else those that have
-// not delivered what is still waited for, who may lack what they need for that
-// themselves. Else those that still lack what this rank has no room to keep.
-// The culprit is, among these, who has been silent longest: the others may only
-// wait for that rank as well.
+// Ranks that have not entered, and those that have not delivered what is still
+// waited for. The latter may wait for the former, as they do if the op is exact
+// there. Else those that still lack what this rank has no room to keep. The
+// culprit is, among the first of these, who has been silent longest: the others
+// may only wait for that rank as well.
 std::string Op::missingRanks() {
   std::ostringstream absent;
   std::ostringstream slow;
@@ -248,14 +248,11 @@ std::string Op::missingRanks() {
                  "GLOO_UBT_ARENA_BYTES leaves no room;";
     }
   }
-  const bool anyAbsent =
-      silentAbsent >= 0 && (bounds_.warmup || !clockRuns() || silentSlow < 0);
-  culprit_ = anyAbsent         ? silentAbsent
+  culprit_ = silentAbsent >= 0 ? silentAbsent
              : silentSlow >= 0 ? silentSlow
                                : silentLacking;
-  return anyAbsent         ? absent.str()
-         : silentSlow >= 0 ? slow.str()
-                           : lacking.str();
+  const bool anyWaitedFor = silentAbsent >= 0 || silentSlow >= 0;
+  return anyWaitedFor ? absent.str() + slow.str() : lacking.str();
 }
 
 void Op::failAtTimeout(TimePoint now) {
