@@ -27,6 +27,7 @@ void Checker::checkTraffic(const Counters& counters,
                                                    Counter::kLateData,
                                                    Counter::kUnannounced,
                                                    Counter::kMismatched,
+                                                   Counter::kUngranted,
                                                    Counter::kTooEarly,
                                                    Counter::kArenaFull};
   const std::initializer_list<Counter> controlEnds = {

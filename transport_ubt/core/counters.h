@@ -28,6 +28,7 @@ enum class Counter : uint8_t {
   kClosedPeer,       // control of a rank that has left, or died
   kUnannounced,      // results of an op whose shape nobody has told yet
   kMismatched,       // data that contradicts the op's shape
+  kUngranted,        // multicast of who takes this rank for deaf
   kTooEarly,         // data of one op more than peers may have begun here
   kArenaFull,        // no room to keep early data, or its op's account
   kSendFailed,       // the socket did not take it
@@ -49,10 +50,11 @@ constexpr const char* counterName(Counter counter) {
       "malformed",        "unknown_epoch",    "own_echo",
       "no_group_key",     "wrong_rank",       "bad_tag",
       "replayed",         "closed_peer",      "unannounced",
-      "mismatched",       "too_early",        "arena_full",
-      "send_failed",      "sent_multicast",   "control_dropped",
-      "dropped_early",    "refused_announce", "not_retained",
-      "lost_on_purpose",  "evicted_ops",      "expired_ops",
+      "mismatched",       "ungranted",        "too_early",
+      "arena_full",       "send_failed",      "sent_multicast",
+      "control_dropped",  "dropped_early",    "refused_announce",
+      "not_retained",     "lost_on_purpose",  "evicted_ops",
+      "expired_ops",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

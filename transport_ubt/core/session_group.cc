@@ -38,7 +38,7 @@ Counter Session::groupIn(TimePoint now,
     // The owner takes this rank for deaf. It should learn better.
     link->receive.arrived(header->number);
     answerGroup(owner);
-    return Counter::kMismatched;
+    return Counter::kUngranted;
   }
   if (!link->isFirst(*header)) {
     return Counter::kDuplicateData;
