@@ -86,6 +86,7 @@ void Checker::check(const OpKey& key,
       fail(key, rank, "says that it was complete, and lacks contributions");
     }
     checkSkip(key, rank, outcomes);
+    checkDrift(key, rank, report);
     uint64_t drift = 0;
     for (const auto* ranges : {&report.filled, &report.partial}) {
       for (const OpReport::Range& range : *ranges) {
@@ -101,6 +102,22 @@ void Checker::check(const OpKey& key,
            "reports " + std::to_string(report.pairsMissing) +
                " missing pairs of " + std::to_string(missing[rank]));
     }
+  }
+}
+
+// Who waits for every result fills nothing in. Its results lack groups' sums
+// only if an owner does not wait for these.
+void Checker::checkDrift(const OpKey& key,
+                         int rank,
+                         const OpReport& report) const {
+  bool allWait = true;
+  for (int other = 0; other < options_.ranks; other++) {
+    allWait = allWait && options_.protocolOf(other).needsEveryResult();
+  }
+  if ((options_.protocolOf(rank).needsEveryResult() &&
+       !report.filled.empty()) ||
+      (allWait && report.driftElements > 0)) {
+    fail(key, rank, "drifts, though it waits for every result");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/arrivals.h"
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
@@ -67,6 +68,15 @@ class Checker {
                  Duration mayHaveWaited,
                  Duration stoodStill) const;
 
+  // What one rank reports of each peer's bytes is what came, as its endpoint
+  // counted it. `context`: of its datagrams' headers. REQUIRES that the arena
+  // took back nothing that had come early, and that headers tell contexts apart.
+  void checkArrivals(const OpKey& key,
+                     int rank,
+                     const OpReport& report,
+                     uint16_t context,
+                     const Arrivals& arrivals) const;
+
   // sent + duplicated = accepted + duplicate + late + rejected + lost, for data
   // and for control. `counters`: summed over ranks, when nothing is under way.
   void checkTraffic(const Counters& counters,
@@ -85,6 +95,7 @@ class Checker {
                    int owner,
                    const std::vector<Outcome>& outcomes) const;
   void checkStages(const OpKey& key, int rank, const OpReport& report) const;
+  void checkDrift(const OpKey& key, int rank, const OpReport& report) const;
   void checkSkip(const OpKey& key,
                  int rank,
                  const std::vector<Outcome>& outcomes) const;

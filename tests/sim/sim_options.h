@@ -157,6 +157,15 @@ struct SimOptions {
            protocol.boundScatter > Duration{0};
   }
 
+  // Whether every contribution comes within the bounds, unless a queue on the
+  // way drops it: nobody is late, and bounds are generous.
+  bool nothingMayBeMissing() const {
+    return mostRanksCome() && lateOps == 0 && !opposite && threads == 1 &&
+           neverEnters < 0 && windowBytes >= (256 << 10) &&
+           protocol.boundScatter >= std::chrono::milliseconds(5) &&
+           elementsMax <= 20000;
+  }
+
   // One line that holds every member, and what it says.
   std::string str() const;
   // Of what str() gave, or parts of it. Throws std::invalid_argument that names

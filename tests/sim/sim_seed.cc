@@ -26,10 +26,13 @@ class Seed {
   SimOptions draw() {
     drawJob();
     drawPolicy();
+    drawGroups();
+    if (chance(0.1)) {
+      return o_;  // nothing else is wrong
+    }
     drawUnlike();
     drawNetwork();
     drawHosts();
-    drawGroups();
     if (chance(0.35)) {
       drawEnd();
     } else {

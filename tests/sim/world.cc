@@ -164,6 +164,16 @@ SimResult World::run() {
     result_.sentBytes.push_back(network_.sentBytes(rank));
   }
   checker_.checkTraffic(result_.counters, traffic_, network_);
+  if (result_.counters.get(Counter::kMismatched) > 0 &&
+      options_.disagrees < 0 && options_.otherwise < 0) {
+    violation("honest data counts as mismatched");
+  }
+  if (options_.nothingMayBeMissing() && result_.errors == 0 &&
+      network_.lost(PacketType::kData) + network_.lost(PacketType::kControl) ==
+          0 &&
+      result_.pairsMissing > 0) {
+    violation("contributions are missing, though nothing was lost or late");
+  }
   checkMemory();
   result_.faults = faults_;
   result_.faults.add(network_.faults());
@@ -306,6 +316,13 @@ void World::poll(Caller* caller) {
   outcome.report = session->leave(now, caller->id);
   outcome.took = now - caller->enteredAt;
   noteLeft(*caller);
+  if (tellsArrivals(caller->rank) && !options_.noData) {
+    checker_.checkArrivals(key,
+                           caller->rank,
+                           outcome.report,
+                           session->context(),
+                           host.arrivals);
+  }
   result_.addBits(mix(key.second * 64 + caller->rank), caller->bucket);
   outcome.result.swap(caller->bucket);
   caller->bucket.clear();

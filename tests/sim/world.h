@@ -73,6 +73,7 @@ class World {
     TimePoint sendBlockedUntil{};
     std::deque<Network::Datagram> inbox;  // wait for either
     uint64_t inboxBytes = 0;
+    Arrivals arrivals;
     bool draining = false;
     std::vector<std::byte> bucket;  // of the process that follows one that died
   };
@@ -102,6 +103,10 @@ class World {
   void take(int rank, const Network::Datagram& datagram);
   void deafTo(const Network::Datagram& datagram);
   uint64_t rejected(int rank) const;
+  void noteArrival(int rank,
+                   const Network::Datagram& datagram,
+                   const Counters& before);
+  bool tellsArrivals(int rank) const;
   void strangerTo(int rank, Network::Datagram datagram);
   void corruptedTo(int rank, Network::Datagram datagram);
 

@@ -173,6 +173,30 @@ uint64_t World::rejected(int rank) const {
   return rejects;
 }
 
+void World::noteArrival(int rank,
+                        const Network::Datagram& datagram,
+                        const Counters& before) {
+  Host& host = hosts_[rank];
+  PacketHeader header;
+  PacketHeader::decode(datagram.data(), datagram.size(), &header);
+  if (header.type != PacketType::kData) {
+    return;
+  }
+  for (const Counter fate :
+       {Counter::kAcceptedData, Counter::kLateData, Counter::kArenaFull}) {
+    if (host.endpoint->shared().counters.get(fate) > before.get(fate)) {
+      host.arrivals.note(header, fate);
+    }
+  }
+}
+
+// Whether reports can be compared with what came.
+bool World::tellsArrivals(int rank) const {
+  const Counters& counters = hosts_[rank].endpoint->shared().counters;
+  return counters.get(Counter::kDroppedEarly) == 0 &&
+         (options_.contexts == 1 || options_.seed % 2 == 0);
+}
+
 void World::take(int rank, const Network::Datagram& datagram) {
   Host& host = hosts_[rank];
   if (host.crashed || (rank == 0 && events_.now() < joined_)) {
@@ -191,7 +215,9 @@ void World::take(int rank, const Network::Datagram& datagram) {
     return;
   }
   const uint64_t rejects = rejected(rank);
+  const Counters before = host.endpoint->shared().counters;
   host.endpoint->packetIn(nowAt(rank), datagram.data(), datagram.size());
+  noteArrival(rank, datagram, before);
   if (rejected(rank) > rejects && anyGone_) {
     // Of a process or context that is no more, or for one.
     traffic_.strangers++;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "transport_ubt/core/counters.h"
+#include "transport_ubt/core/packet_header.h"
+
+namespace ubt::sim {
+
+// The data that one rank's endpoint was given, and how it counted each
+// datagram: to compare with what the reports of its ops say.
+class Arrivals {
+ public:
+  struct Slots {
+    std::set<uint32_t> taken;
+    std::set<uint32_t> inVain;  // late, or refused for lack of room
+  };
+
+  // REQUIRES a datagram of data.
+  void note(const PacketHeader& header, Counter fate) {
+    if (fate == Counter::kAcceptedData) {
+      slots_[keyOf(header)].taken.insert(header.slot);
+    } else if (fate == Counter::kLateData || fate == Counter::kArenaFull) {
+      slots_[keyOf(header)].inVain.insert(header.slot);
+    }
+  }
+
+  Slots of(uint16_t context, const OpId& op, Stage stage, int source) const {
+    const auto found = slots_.find({context, op, stage, source});
+    return found == slots_.end() ? Slots() : found->second;
+  }
+
+ private:
+  using Key = std::tuple<uint16_t, OpId, Stage, int>;
+  static Key keyOf(const PacketHeader& header) {
+    return {header.context, header.op, header.stage, header.source};
+  }
+
+  std::map<Key, Slots> slots_;
+};
+
+}  // namespace ubt::sim
