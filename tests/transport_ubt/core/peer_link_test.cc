@@ -67,7 +67,8 @@ class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
 
 TEST_P(PeerLinkTest, CarriesASlot) {
   const std::vector<std::byte> slot(kSlotBytes, std::byte{5});
-  ASSERT_TRUE(opens(data(slot)));
+  const auto datagram = data(slot);
+  ASSERT_TRUE(opens(datagram));
   EXPECT_EQ(header_.type, PacketType::kData);
   EXPECT_EQ(header_.source, 0);
   EXPECT_EQ(header_.context, 77u);
