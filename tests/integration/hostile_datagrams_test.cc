@@ -2,16 +2,26 @@
 //
 // Bytes from strangers at the ranks' UDP ports, while allreduces run: each is
 // dropped and counted under its name, none is answered, no result changes.
+//
+//   HOSTILE_DATAGRAMS=1000000 bazel test
+//   //tests/integration:hostile_datagrams_test
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <random>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "algorithms/bounded_transpose_allreduce.h"
 #include "tests/conformance/mesh.h"
 #include "tests/integration/udp_port.h"
+#include "tests/integration/udp_tap.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/device.h"
 #include "transport_ubt/key_exchange.h"
@@ -27,6 +37,20 @@ constexpr int kRanks = 3;
 constexpr size_t kElements = 50000;
 constexpr int kRounds = 100;
 constexpr uint64_t kSeed = 20251;
+
+// In the second test.
+uint64_t datagrams() {
+  const char* const value = std::getenv("HOSTILE_DATAGRAMS");
+  return value == nullptr ? 20000 : std::strtoull(value, nullptr, 10);
+}
+
+// Of memory that this process holds.
+size_t residentBytes() {
+  size_t pages = 0;
+  std::ifstream file("/proc/self/statm");
+  file >> pages >> pages;
+  return pages * 4096;
+}
 
 float valueAt(int rank, size_t i) {
   return (i * 7 + rank * 13) % 31;
@@ -48,6 +72,8 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
                  transport::ubt::attr attr("127.0.0.1");
                  attr.settings.minBytes = 0;
                  attr.settings.protocol.auth = GetParam();
+                 attr.settings.protocol.order = ubt::SumOrder::kRank;
+                 attr.settings.segmentation = false;  // for UdpTap
                  attr.settings.protocol.warmupOps = 0;
                  attr.settings.protocol.boundScatter = std::chrono::seconds(20);
                  attr.settings.protocol.boundBroadcast =
@@ -119,6 +145,37 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
     stranger_.send(ports_[0], bytesOf(header, 100));
   }
 
+  // All ranks sum until `attack`, of its own thread, is over.
+  std::string sumDuring(const std::function<void()>& attack) {
+    std::atomic<bool> attacked{false};
+    std::thread attacker([&] {
+      attack();
+      attacked = true;
+    });
+    const auto error = mesh_.run([&](const Mesh::ContextPtr& context) {
+      std::vector<float> values(kElements);
+      BoundedTransposeAllreduce<float> algorithm(
+          context, {values.data()}, kElements);
+      std::vector<float> go(1);
+      do {
+        for (size_t i = 0; i < kElements; i++) {
+          values[i] = valueAt(context->rank, i);
+        }
+        algorithm.run();
+        ASSERT_TRUE(algorithm.report().has_value());
+        EXPECT_EQ(algorithm.report()->pairsMissing, 0u);
+        for (size_t i = 0; i < kElements; i++) {
+          ASSERT_EQ(values[i], sumAt(i)) << i;
+        }
+        // Rank 0 decides for all whether to go on.
+        go[0] = context->rank == 0 && !attacked ? 1 : 0;
+        TransposeAllreduce<float>(context, {go.data()}, 1).run();
+      } while (go[0] > 0);
+    });
+    attacker.join();
+    return error;
+  }
+
   uint64_t counted(int rank, Counter counter) {
     return contexts_[rank]->counters().get(counter);
   }
@@ -134,36 +191,13 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
 TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
   // Ranks may have spoken before all had opened their sessions.
   const uint64_t epochsBefore = counted(0, Counter::kUnknownEpoch);
-  std::atomic<bool> attacked{false};
-  std::thread attacker([&] {
+  const auto error = sumDuring([this] {
     for (int round = 0; round < kRounds; round++) {
       attackOnce();
       // Not more at a time than the socket's buffer holds.
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
-    attacked = true;
   });
-  const auto error = mesh_.run([&](const Mesh::ContextPtr& context) {
-    std::vector<float> values(kElements);
-    BoundedTransposeAllreduce<float> algorithm(
-        context, {values.data()}, kElements);
-    std::vector<float> go(1);
-    do {
-      for (size_t i = 0; i < kElements; i++) {
-        values[i] = valueAt(context->rank, i);
-      }
-      algorithm.run();
-      ASSERT_TRUE(algorithm.report().has_value());
-      EXPECT_EQ(algorithm.report()->pairsMissing, 0u);
-      for (size_t i = 0; i < kElements; i++) {
-        ASSERT_EQ(values[i], sumAt(i)) << i;
-      }
-      // Rank 0 decides for all whether to go on.
-      go[0] = context->rank == 0 && !attacked ? 1 : 0;
-      TransposeAllreduce<float>(context, {go.data()}, 1).run();
-    } while (go[0] > 0);
-  });
-  attacker.join();
   EXPECT_EQ(error, "");
 
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -182,6 +216,76 @@ TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
     EXPECT_EQ(counted(other, Counter::kWrongRank), 0u);
   }
   EXPECT_FALSE(stranger_.hasReceived());
+}
+
+// An observer repeats what it has heard at any later time, or changes a bit of
+// it; of data under auth=header, of the header alone, for that is what the mode
+// covers. Beside it, strangers guess.
+TEST_P(HostileDatagrams, RepeatedAndAlteredOnesChangeNothing) {
+  test::UdpTap tap(ports_[0]);
+  if (!tap.works()) {
+    GTEST_SKIP() << "no right to open a packet socket; run as root";
+  }
+  constexpr size_t kKept = 5000;
+  constexpr int kBurst = 16;
+  uint64_t repeated = 0;
+  uint64_t altered = 0;
+  uint64_t guessed = 0;
+  size_t before = 0;
+  size_t after = 0;
+  const auto error = sumDuring([&] {
+    std::vector<Bytes> kept;
+    Bytes heard;
+    while (repeated + altered + guessed < datagrams()) {
+      while (tap.next(&heard)) {
+        if (heard.empty()) {
+          continue;
+        }
+        if (kept.size() < kKept) {
+          kept.push_back(heard);
+        } else {
+          kept[random_() % kKept] = heard;
+        }
+      }
+      for (int i = 0; i < kBurst && !kept.empty(); i++) {
+        Bytes bytes = kept[random_() % kept.size()];
+        if (random_() % 2 == 0) {
+          const bool covered = GetParam() != ubt::AuthMode::kHeader;
+          const size_t end =
+              covered ? bytes.size()
+                      : std::min(bytes.size(), ubt::PacketHeader::kBytes);
+          bytes[random_() % end] ^= static_cast<std::byte>(1 << random_() % 8);
+          altered++;
+        } else {
+          repeated++;
+        }
+        stranger_.send(ports_[0], bytes);
+      }
+      attackOnce();
+      guessed += 6;
+      if (before == 0 && repeated + altered + guessed > datagrams() / 4) {
+        before = residentBytes();
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    after = residentBytes();
+  });
+  EXPECT_EQ(error, "");
+  EXPECT_FALSE(stranger_.hasReceived());
+  std::printf(
+      "%lu repeated, %lu altered, %lu guessed; resident MiB %zu, then "
+      "%zu\n",
+      static_cast<unsigned long>(repeated),
+      static_cast<unsigned long>(altered),
+      static_cast<unsigned long>(guessed),
+      before >> 20,
+      after >> 20);
+  EXPECT_LE(after, before + (32 << 20));
+  EXPECT_GT(counted(0, Counter::kBadTag), altered / 4);
+  EXPECT_GT(counted(0, Counter::kReplayed) +
+                counted(0, Counter::kDuplicateData) +
+                counted(0, Counter::kLateData) + counted(0, Counter::kBadTag),
+            repeated / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes,
