@@ -25,6 +25,22 @@ namespace {
 constexpr uint64_t kSlotsPerSender = 4;
 constexpr uint64_t kSlotBytesFloor = 1024;
 
+void warnOfSilence(int rank,
+                   const std::string& address,
+                   const std::string& own) noexcept {
+  try {
+    warnOnce(
+        "bounded allreduce: nothing valid has come over UDP from rank " +
+        std::to_string(rank) + " (" + address + ") to " + own +
+        " for 5 s, though a call here needs it: does a firewall block it? "
+        "Open the ports of GLOO_UBT_PORTS on both hosts, or choose another "
+        "interface (GLOO_SOCKET_IFNAME). Or has that rank died or "
+        "stopped?");
+  } catch (const std::exception&) {
+    // Without memory for a warning there are other errors.
+  }
+}
+
 }  // namespace
 
 Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
@@ -205,13 +221,7 @@ void Channel::open(const std::vector<Hello>& hellos,
   setup.groups = agreeOnGroups(hellos);
   setup.groupSeed = KeyExchange::groupSeed();
   setup.silent = [own = address().str(), addresses](int rank) {
-    warnOnce(
-        "bounded allreduce: nothing valid has come over UDP from rank " +
-        std::to_string(rank) + " (" + addresses[rank].str() + ") to " + own +
-        " for 5 s, though a call here needs it: does a firewall block it? "
-        "Open the ports of GLOO_UBT_PORTS on both hosts, or choose another "
-        "interface (GLOO_SOCKET_IFNAME). Or has that rank died or "
-        "stopped?");
+    warnOfSilence(rank, addresses[rank].str(), own);
   };
   if (setup.options.multicast) {
     // A port that rank 0's firewall lets through, if it has one.

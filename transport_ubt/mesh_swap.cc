@@ -37,6 +37,17 @@ MeshSwap::MeshSwap(Mesh mesh, uint64_t slot, std::vector<uint8_t> own)
 MeshSwap::~MeshSwap() = default;
 
 // By a thread of its own.
+void MeshSwap::talk() noexcept {
+  try {
+    swap();
+  } catch (const std::exception&) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failure_ = "out of memory";  // short enough to need none
+    over_ = true;
+    changed_.notify_all();
+  }
+}
+
 void MeshSwap::swap() {
   std::string failure;
   int rank = 0;
@@ -73,7 +84,7 @@ void MeshSwap::swap() {
 std::vector<std::vector<uint8_t>> MeshSwap::run(
     std::chrono::milliseconds timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
-  std::thread thread = ::ubt::quietThread([this] { swap(); });
+  std::thread thread = ::ubt::quietThread([this] { talk(); });
   {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!changed_.wait_until(lock, end, [this] { return over_; })) {

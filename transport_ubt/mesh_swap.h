@@ -40,6 +40,7 @@ class MeshSwap {
     std::unique_ptr<UnboundBuffer> outgoing;
   };
 
+  void talk() noexcept;
   void swap();
 
   const Mesh mesh_;

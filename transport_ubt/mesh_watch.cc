@@ -22,7 +22,7 @@ constexpr auto kForEver = std::chrono::hours(24 * 365);
 // What Gloo's tcp says of each pair once a wait of this process has timed out.
 constexpr char kOwnTimeout[] = "Application timeout caused pair closure";
 // By then a rank that gave up has said so over UDP.
-constexpr std::chrono::milliseconds kGrace{100};
+constexpr std::chrono::milliseconds kGrace{250};
 
 }  // namespace
 
@@ -82,7 +82,6 @@ void MeshWatch::post() {
     try {
       alarm_->recv(rank, slot_);
     } catch (const ::gloo::IoException& error) {
-      leaveOut(rank);
       gone.emplace_back(rank, error.what());
     } catch (const std::exception&) {
       leaveOut(rank);  // it became synchronous under our hands
@@ -99,14 +98,15 @@ void MeshWatch::tell(const std::vector<std::pair<int, std::string>>& gone) {
         return closed.second.find(kOwnTimeout) != std::string::npos;
       });
   if (own != gone.end()) {
+    const std::string why =
+        "rank " + std::to_string(mesh_.rank) +
+        " (this one) has closed its connections to all others, because a wait "
+        "of another Gloo operation timed out here (" +
+        own->second + ")";
     for (int rank = 0; rank < mesh_.size; rank++) {
       leaveOut(rank);
     }
-    closed_(mesh_.rank,
-            "rank " + std::to_string(mesh_.rank) +
-                " (this one) has closed its connections to all others, because "
-                "a wait of another Gloo operation timed out here: " +
-                own->second);
+    closed_(mesh_.rank, why);
     return;
   }
   {
@@ -116,9 +116,10 @@ void MeshWatch::tell(const std::vector<std::pair<int, std::string>>& gone) {
     }
   }
   for (const auto& [rank, error] : gone) {
-    closed_(rank,
-            "the connection to rank " + std::to_string(rank) +
-                " is closed (has it died?): " + error);
+    const std::string why = "the connection to rank " + std::to_string(rank) +
+                            " is closed (has it died?): " + error;
+    leaveOut(rank);
+    closed_(rank, why);
   }
 }
 
@@ -143,13 +144,14 @@ bool MeshWatch::renewAlarm() {
 
 void MeshWatch::run() {
   while (anyWatched() && renewAlarm()) {
-    post();
     try {
+      post();
       if (anyWatched() && !alarm_->waitRecv(nullptr, kForEver)) {
         return;  // aborted by the destructor
       }
     } catch (const std::exception&) {
-      // Some pair has gone; post() finds out which.
+      // Some pair has gone, and post() finds out which; or there is no memory
+      // to tell of it, and the next post() does.
     }
   }
 }

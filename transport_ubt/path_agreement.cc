@@ -75,6 +75,14 @@ class PathAgreement::Prober {
 
  private:
   void run() {
+    try {
+      probe();
+    } catch (const std::exception&) {
+      // Without memory for a probe this rank sends none, and others say so.
+    }
+  }
+
+  void probe() {
     auto pause = kFirstPause;
     std::unique_lock<std::mutex> lock(mutex_);
     for (int round = 0; !over_; round++) {

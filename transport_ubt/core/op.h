@@ -126,6 +126,9 @@ class Op {
   size_t heldBytes() const { return heldBytes_ + room_.size(); }
   // Whether its own shard is closed: peers have, or will have, its results.
   bool hasResults() const { return scatter_.slots() > 0 && scatter_.closed(); }
+  // What the call waits for, with the names of the ranks that lack it; sets the
+  // culprit. REQUIRES entered(), not finished().
+  std::string missingRanks();
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
   bool finished() const { return finished_; }
@@ -326,7 +329,6 @@ class Op {
   void settleBroadcast();
   uint64_t refused(const BitSet& inVain, const BitSet& taken, int shard) const;
   std::string silentRanks(TimePoint now);
-  std::string missingRanks();
 
   const Setup setup_;
   const OpRanks ranks_;

@@ -227,4 +227,10 @@ void PeerLink::close() {
   setControlDue(kNever);
 }
 
+void PeerLink::lastWord(TimePoint now, const ControlRecord& record) {
+  UBT_REQUIRE(closed_);
+  control_.push_back(record);
+  setControlDue(now);
+}
+
 }  // namespace ubt

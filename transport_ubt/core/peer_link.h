@@ -139,6 +139,8 @@ class PeerLink {
 
   // The peer is gone: there is nothing more to say, ever.
   void close();
+  // But for this: it may hear although it is not heard. REQUIRES closed().
+  void lastWord(TimePoint now, const ControlRecord& record);
   bool closed() const { return closed_; }
 
  private:

@@ -143,15 +143,23 @@ int Session::longSilent() const {
   return silent >= 0 && silence_.isLong(silent) ? silent : -1;
 }
 
+// Because another operation here has waited in vain, perhaps for whom these do.
+void Session::closedAll(const std::string& why) {
+  std::string missing;
+  for (const auto& [id, op] : ops_) {
+    if (missing.empty() && op->entered() && !op->finished()) {
+      missing = op->missingRanks();
+      culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+    }
+  }
+  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+  fail(missing.empty() ? why : why + "; of what it waits for here," + missing);
+}
+
 // Who closes its connections may only have waited in vain, as this rank has.
 void Session::connectionClosed(int peer, const std::string& why) {
   if (peer == setup_.rank) {
-    const int silent = silentLongest();
-    culprit_ = culprit_ >= 0 ? culprit_ : silent >= 0 ? silent : peer;
-    fail(silent < 0 ? why
-                    : why + "; of the ranks that it waits for, rank " +
-                          std::to_string(silent) + " has been silent longest" +
-                          silence(silent));
+    closedAll(why);
     return;
   }
   const int silent = longSilent();
@@ -213,12 +221,16 @@ void Session::sayLeaveToAll() {
 }
 
 void Session::sayLeave(int peer) {
+  control(peer, leaveWord(), true);
+  leftAt_[peer] = lastNow_;
+}
+
+ControlRecord Session::leaveWord() const {
   ControlRecord leave;
   leave.type = ControlType::kLeave;
   leave.slot =
       culprit_ < 0 ? ControlRecord::kNobody : static_cast<uint32_t>(culprit_);
-  control(peer, leave, true);
-  leftAt_[peer] = lastNow_;
+  return leave;
 }
 
 // Ops ------------------------------------------------------------------------

@@ -123,8 +123,8 @@ class Session : private OpHost {
   // The mesh says that a rank is gone. Every op that still needs it fails,
   // and no further op can begin.
   // The first news stand: what follows them is their consequence. Of the own
-  // rank: it has closed the connections itself, and every op fails; of the
-  // ranks that it waits for, the one silent longest is to blame.
+  // rank: it has closed the connections itself, and every op fails; a rank that
+  // an op waits for is to blame, if one does.
   void peerClosed(int peer, const std::string& why);
   // Why no op can begin any more; empty if one can. What has begun ends
   // by its bound if the job was halted (Halt), and fails if a rank is gone.
@@ -257,8 +257,13 @@ class Session : private OpHost {
   void tookStage(int peer, const ControlRecord& record);
   bool awaits(int peer) const;
   void connectionClosed(int peer, const std::string& why);
+  void closedAll(const std::string& why);
   int silentLongest() const;
   int longSilent() const;
+  ControlRecord leaveWord() const;
+  bool hasWord(int peer) const {
+    return !peers_[peer].closed() || peers_[peer].controlDue() != kNever;
+  }
   void watchSilence();
   void lookForSilence(TimePoint now);
   void haltIfDue();

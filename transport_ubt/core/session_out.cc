@@ -56,7 +56,7 @@ void Session::nextTurn() {
 bool Session::turnOut(TimePoint now, OutPacket* out) {
   return sendTurn_ == setup_.rank
              ? !broken_ && groupOut(now, out)
-             : !peers_[sendTurn_].closed() && peerOut(now, sendTurn_, out);
+             : hasWord(sendTurn_) && peerOut(now, sendTurn_, out);
 }
 
 // What goes to one peer in its turn. A sum goes out once all have sent their
@@ -85,7 +85,8 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   PeerLink& peer = peers_[rank];
   // Data for a rank that has not spoken yet could be lost on one that has not
   // joined yet; it is told of ops until it answers.
-  if (!broken_ && peer.heard() && mayBurst()) {
+  const bool open = !broken_ && !peer.closed();
+  if (open && peer.heard() && mayBurst()) {
     if (!peer.send.available()) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
         blocked_.set(rank, now + retryAfter(rank));
@@ -99,7 +100,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   const bool rides = sendBurstBytes_ > 0;
   sendBurstBytes_ = LinkRate::kTrainBytesMax;  // only control from here on
   const auto credit = [&](WriteCursor* cursor) {
-    if (!broken_) {
+    if (open) {
       writeCredit(rank, cursor);
     }
   };
@@ -187,6 +188,8 @@ void Session::lookForSilence(TimePoint now) {
                   "rank " + std::to_string(peer) +
                       " has not answered for 10 s: it has died, was stopped, "
                       "or is cut off");
+        // Perhaps one way alone: then it should know why this rank goes.
+        peers_[peer].lastWord(now, leaveWord());
         break;
     }
   }

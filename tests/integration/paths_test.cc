@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two ranks in two networks, on a link of 9,000 bytes, whose UDP somebody
+// drops.
+
+#include <gloo/common/error.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/hash_store.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/integration/bounded_sums.h"
+#include "tests/support/private_network.h"
+
+namespace gloo {
+namespace testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int kRanks = 2;
+constexpr const char* kIps[kRanks] = {"10.0.0.1", "10.0.0.2"};
+
+class PathsTest : public ::testing::Test {
+ protected:
+  using Body = std::function<void(const std::shared_ptr<Context>&)>;
+
+  void SetUp() override {
+    signal(SIGPIPE, SIG_IGN);
+    if (!test::PrivateNetwork::possible()) {
+      GTEST_SKIP() << "needs the right to make network namespaces, and `ip`";
+    }
+    networks_ = std::make_unique<test::PrivateNetwork[]>(kRanks);
+    test::connect({&networks_[0], &networks_[1], "wire", "wire", 9000});
+    for (int rank = 0; rank < kRanks; rank++) {
+      networks_[rank].run(std::string("ip addr add ") + kIps[rank] +
+                          "/24 dev wire");
+      // What passes is single datagrams, as on a wire.
+      networks_[rank].run("ip link set wire gso_max_segs 1");
+    }
+  }
+
+  // Rank 1's host drops what the rule says of packets from rank 0's.
+  void drop(const std::string& rule) {
+    networks_[1].run(
+        "nft 'add table ip hop; "
+        "add chain ip hop in { type filter hook prerouting priority 0; }; "
+        "add rule ip hop in ip saddr 10.0.0.1 ip protocol udp " +
+        rule + " drop'");
+  }
+
+  // Each rank does `body`, with a context; what went wrong, by rank.
+  std::vector<std::string> run(const Body& body) {
+    rendezvous::HashStore store;
+    std::vector<std::future<std::string>> ranks;
+    ranks.reserve(kRanks);
+    for (int rank = 0; rank < kRanks; rank++) {
+      ranks.push_back(std::async(std::launch::async, [&, rank] {
+        std::string failure;
+        networks_[rank].within([&] {
+          try {
+            transport::ubt::attr attr(kIps[rank]);
+            attr.settings.protocol.warmupOps = 100;  // every sum is exact
+            auto context = std::make_shared<rendezvous::Context>(rank, kRanks);
+            context->setTimeout(std::chrono::seconds(60));
+            auto device = transport::ubt::CreateDevice(attr);
+            context->connectFullMesh(store, device);
+            body(context);
+          } catch (const std::exception& error) {
+            failure = error.what();
+          }
+        });
+        return failure;
+      }));
+    }
+    std::vector<std::string> failures;
+    failures.reserve(kRanks);
+    for (auto& rank : ranks) {
+      failures.push_back(rank.get());
+    }
+    return failures;
+  }
+
+  std::unique_ptr<test::PrivateNetwork[]> networks_;
+};
+
+TEST_F(PathsTest, AHopThatDropsLargeDatagramsSilentlyStopsNoSum) {
+  drop("meta length > 1500");
+  for (const std::string& failure :
+       run([](const auto& context) { allreduces(context, 0, 5); })) {
+    EXPECT_EQ(failure, "");
+  }
+}
+
+// In the middle of a job, and one way alone.
+TEST_F(PathsTest, ABlockedPathIsWarnedOfAndItsRankIsNamed) {
+  std::promise<void> done[kRanks];
+  std::promise<void> blocked;
+  const auto blockedFuture = blocked.get_future().share();
+  ::testing::internal::CaptureStderr();
+  auto job = std::async(std::launch::async, [&] {
+    return run([&](const auto& context) {
+      allreduces(context, 0, 1);
+      done[context->rank].set_value();
+      blockedFuture.wait();
+      allreduces(context, 0, 1);
+    });
+  });
+  for (auto& rank : done) {
+    rank.get_future().wait();
+  }
+  drop("");
+  blocked.set_value();
+  const auto failures = job.get();
+  const std::string warnings = ::testing::internal::GetCapturedStderr();
+  for (const std::string& failure : failures) {
+    EXPECT_THAT(failure, HasSubstr("rank 0"));
+  }
+  EXPECT_THAT(warnings,
+              AllOf(HasSubstr("has come over UDP from rank 0 (10.0.0.1:"),
+                    HasSubstr("GLOO_UBT_PORTS"),
+                    HasSubstr("GLOO_SOCKET_IFNAME")));
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace gloo
