@@ -52,10 +52,10 @@ Causes::Causes(const SimOptions& options)
     crashed_ |= bit(faults.afterCrash.second);
   }
   closes_ = bit(faults.closure.rank);
-  silent_ = crashed_ | closes_;
+  silent_ = crashed_ | closes_ | bit(faults.meshBreak.rank) |
+            bit(faults.meshBreak.peer);
   blamed_ = silent_ | bit(options.neverEnters) | bit(options.disagrees) |
-            bit(options.otherwise) | bit(faults.skip.rank) |
-            bit(faults.meshBreak.rank) | bit(faults.meshBreak.peer);
+            bit(options.otherwise) | bit(faults.skip.rank);
   const auto lasts = [&](Duration lasting, uint64_t ranks) {
     blamed_ |= lasting > made ? ranks : 0;
     silent_ |= lasting + made > SilenceWatch::kSilence ? ranks : 0;
@@ -90,7 +90,7 @@ bool Causes::explain(int rank, const std::string& text) const {
   if (startsWith(text, "halted:") || holds(text, "has halted the job")) {
     return mayHalt_;
   }
-  if (holds(text, " died") && startsWith(text, "rank ") && second < 0) {
+  if (text == "rank " + std::to_string(first) + " died") {
     return (crashed_ >> first & 1) != 0;
   }
   if (startsWith(text, "the connection to rank ")) {

@@ -207,6 +207,12 @@ void Checker::checkTime(const OpKey& key,
              " ns, waited for " + std::to_string(report.waited.count()) +
              " of them, of " + std::to_string(most.count()));
   }
+  if (const Duration slowest = options_.slowestCall(); took > slowest) {
+    fail(key,
+         rank,
+         "stalled: took " + std::to_string(took.count()) + " ns of " +
+             std::to_string(slowest.count()) + " at most");
+  }
   if (report.elapsed > took || took - report.elapsed > mayHaveWaited) {
     fail(key, rank, "took another time than it reports");
   }

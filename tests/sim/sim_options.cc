@@ -256,6 +256,49 @@ bool SimOptions::mayLackRoom() const {
   return tooSmall && (threads > 1 || losesDatagrams());
 }
 
+Duration SimOptions::slowestCall() const {
+  using std::chrono::milliseconds;
+  // Requests double their pauses up to this.
+  constexpr Duration kPause = milliseconds(1600);
+  // A few ranks are late one after the other, and the next op hears of it.
+  constexpr int kLateInARow = 6;
+  const double rate =
+      bytesPerSecond *
+      (faults.unlike.linkRanks != 0 ? faults.unlike.linkShare : 1) *
+      (1 - (burstEvery > Duration{0} ? std::min(0.9, burstShare) : 0));
+  // All that may be under way to one rank, and what is behind each slot.
+  const double calls = 1.0 * threads * contexts;
+  const double bytes = calls * elementsMax * sizeof(double);
+  const double slots = 2 * ranks * calls * (1 + bytes / calls / slotBytes);
+  const auto seconds = [](double s) {
+    return Duration(static_cast<int64_t>(s * 1e9));
+  };
+  Duration most = milliseconds(100) + protocol.boundScatter +
+                  2 * protocol.boundBroadcast + deafFor +
+                  seconds(20 * ranks * bytes / rate) +
+                  static_cast<int>(slots) *
+                      (delay + faults.inbox.perDatagram + faults.sends.later +
+                       (slow >= 0 ? slowBy : Duration{0}));
+  if (lateOps > 0 || opposite) {
+    most += kLateInARow * lateBy;
+  }
+  // What stops for so long is asked for again after as long.
+  Duration stops = partitionFor + burstMost;
+  for (const Cut& cut : faults.cuts) {
+    stops += cut.lasting;
+  }
+  for (const Pause& pause : faults.pauses) {
+    stops += pause.lasting;
+  }
+  stops += faults.narrowPath.lasting;
+  stops += deafRanks != 0 ? milliseconds(200) : Duration{0};
+  most += 3 * stops;
+  if (losesDatagrams()) {
+    most += kPause;
+  }
+  return most;
+}
+
 std::string SimOptions::str() const {
   std::ostringstream text;
   text.precision(17);

@@ -166,6 +166,10 @@ struct SimOptions {
            elementsMax <= 20000;
   }
 
+  // What a call that yields a result takes at most: a stall that ends before the
+  // timeout shows nowhere else.
+  Duration slowestCall() const;
+
   // One line that holds every member, and what it says.
   std::string str() const;
   // Of what str() gave, or parts of it. Throws std::invalid_argument that names

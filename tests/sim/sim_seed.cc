@@ -90,7 +90,7 @@ class Seed {
     if (chance(0.2)) {
       protocol.leadBytes = 1 + below(100000);
     }
-    protocol.timeout = seconds(5);
+    protocol.timeout = chance(0.5) ? seconds(5) : seconds(20);
     if (chance(0.2)) {
       protocol.skipLoss = chance(0.5) ? 0.001 : 0.05;
     }
