@@ -2,10 +2,13 @@
 //
 // A hostile peer that holds the right keys: whatever it sends must not crash,
 // hang, or make the endpoint hold more than its limits. In every mode of
-// authentication, and in the wrong one.
+// authentication, and in the wrong one. Meanwhile time passes in steps of any
+// size, callers come and go, connections close, and contexts end.
 
 #include <cstdlib>
 #include <cstring>
+#include <list>
+#include <memory>
 #include <vector>
 
 #include "tests/fuzz/heap.h"
@@ -22,9 +25,24 @@ constexpr size_t kElements = 2000;
 constexpr size_t kOpsMax = 300;
 // All together, of which the arena is a part.
 constexpr size_t kHeapBytesMax = 8 << 20;
+// Headers tell them not apart.
+constexpr int kSessions = 2;
+constexpr size_t kCallsMax = 8;
+constexpr auto kTimeout = std::chrono::seconds(1);
+
+// Of each peer's in a session, both ways.
+ubt::PeerKeys keysOf(int session) {
+  const auto byte = static_cast<uint8_t>(session);
+  ubt::PeerKeys keys;
+  keys.send.fill(byte);
+  keys.receive.fill(byte);
+  keys.sendSeal.fill(byte);
+  keys.receiveSeal.fill(byte);
+  return keys;
+}
 
 // A packet from the fuzzer's bytes: the header's fixed parts are made right,
-// so that the input decides over the rest.
+// so that the input decides over the rest, be it for which session it is.
 std::vector<std::byte> packetFrom(ubt::AuthMode auth,
                                   const uint8_t* data,
                                   size_t size) {
@@ -36,13 +54,14 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
   if (!ubt::PacketHeader::decode(packet.data(), packet.size(), &header)) {
     return packet;
   }
+  const bool second = (header.context & 1) != 0;
   header.context = 1;
   if (header.type == ubt::PacketType::kData) {
     header.sealed = auth == ubt::AuthMode::kAead;  // of no effect otherwise
   }
   header.source = 1 + header.source % (kRanks - 1);
   const ubt::PeerKeys keys =
-      header.group ? ubt::groupKeys(ubt::GroupSeed{}) : ubt::PeerKeys{};
+      header.group ? ubt::groupKeys(ubt::GroupSeed{}) : keysOf(second ? 1 : 0);
   header.number &= ubt::kControlNumber | 0xffff;
   if (size > ubt::PacketHeader::kBytes) {
     const auto* const payload =
@@ -97,73 +116,220 @@ std::vector<uint8_t> groupKeyOf(ubt::AuthMode auth, uint16_t rank) {
   return bytes;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // The mode and whether ranks form groups, then a row of packets, each behind
-  // a length of two bytes.
-  if (size == 0) {
-    return 0;
-  }
-  const auto auth = static_cast<ubt::AuthMode>(data[0] % 3);
-  const bool grouped = data[0] / 3 % 2 == 1;
-  data++;
-  size--;
-  const size_t heapBefore = heapBytes();
-  ubt::Endpoint::Limits limits;
-  limits.arenaBytes = kArenaBytes;
-  ubt::Endpoint endpoint(limits, ubt::sim::plainReduction());
-  ubt::Session::Setup setup;
-  setup.size = kRanks;
-  setup.epoch = 1;
-  setup.slotBytesMax = 256;
-  setup.keys.resize(kRanks);
-  setup.windowBytes.assign(kRanks, 1 << 20);
-  setup.groups = ubt::RankGroups::equal(kRanks, grouped ? kRanks : 1);
-  setup.options.auth = auth;
-  setup.options.multicast = true;
-  setup.options.warmupOps = 0;
-  setup.options.timeout = std::chrono::seconds(1);
-  setup.options.boundScatter = setup.options.boundBroadcast =
-      std::chrono::milliseconds(1);
-  ubt::Session* const session = endpoint.open(setup);
-
-  std::vector<float> bucket(kElements, 1);
-  ubt::OpShape shape;
-  shape.elements = kElements;
-  shape.fingerprint =
-      setup.options.fingerprint() | (grouped ? ubt::OpShape::kHierarchical : 0);
-  ubt::TimePoint now{std::chrono::seconds(1)};
-  const ubt::OpId id = session->enter(
-      now, 0, shape, reinterpret_cast<std::byte*>(bucket.data()));
-
-  for (uint16_t rank = 1; rank < kRanks; rank++) {
-    const auto key = groupKeyOf(auth, rank);
-    const auto packet = packetFrom(auth, key.data(), key.size());
-    endpoint.packetIn(now, packet.data(), packet.size());
-  }
-  ubt::OutPacket out;
-  while (size >= 2) {
-    const size_t length = std::min<size_t>(data[0] | data[1] << 8, size - 2);
-    const auto packet = packetFrom(auth, data + 2, length);
-    endpoint.packetIn(now, packet.data(), packet.size());
-    data += 2 + length;
-    size -= 2 + length;
-    now += std::chrono::microseconds(100);
-    endpoint.deadlinePassed(now);
-    for (int i = 0; i < 100 && endpoint.packetOut(now, &out); i++) {
+// The endpoint under attack, and its callers.
+class Victim {
+ public:
+  Victim(ubt::AuthMode auth, bool grouped, bool several)
+      : auth_(auth),
+        grouped_(grouped),
+        endpoint_(limits(), ubt::sim::plainReduction()) {
+    for (int i = 0; i < (several ? kSessions : 1); i++) {
+      sessions_.push_back(endpoint_.open(setup(i)));
+      enter(i, 0);
     }
-    if (endpoint.shared().arena.heldBytes() > kArenaBytes ||
-        session->opsHeld() > kOpsMax ||
-        heapBytes() - heapBefore > kHeapBytesMax) {
+    for (uint16_t rank = 1; rank < kRanks; rank++) {
+      const auto key = groupKeyOf(auth, rank);
+      packet(key.data(), key.size());
+    }
+  }
+
+  void packet(const uint8_t* data, size_t size) {
+    const auto packet = packetFrom(auth_, data, size);
+    endpoint_.packetIn(now_, packet.data(), packet.size());
+    pass(std::chrono::microseconds(100));
+  }
+
+  // Something else happens: which, and to whom or how much, a byte each.
+  void happens(uint8_t what, uint8_t how) {
+    const size_t which = how % sessions_.size();
+    ubt::Session* const session = sessions_[which];
+    switch (what % 6) {
+      case 0:
+        pass(std::chrono::milliseconds(1) * (1 << how % 16));
+        return;
+      case 1:
+        if (session != nullptr) {
+          session->peerClosed(1 + how / 2 % (kRanks - 1), "it closed");
+        }
+        break;
+      case 2:
+        if (session != nullptr && !session->failure().empty()) {
+          session->refused();
+        }
+        break;
+      case 3:
+        leaveAll(which);
+        break;
+      case 4:
+        enter(which, how / 2 % 4);
+        break;
+      case 5:
+        close(which);
+        break;
+    }
+    pass(std::chrono::microseconds(1));
+  }
+
+  // Every call ends by its timeout, whatever came.
+  void end() {
+    pass(2 * kTimeout);
+    for (size_t i = 0; i < sessions_.size(); i++) {
+      leaveAll(i);
+    }
+    if (!calls_.empty()) {
       std::abort();
     }
   }
-  // The caller returns by its timeout all the same.
-  endpoint.deadlinePassed(now + std::chrono::seconds(2));
-  if (!session->finished(id)) {
-    std::abort();
+
+  // Whether it holds no more than it may.
+  bool withinLimits() const {
+    for (const ubt::Session* session : sessions_) {
+      if (session != nullptr && session->opsHeld() > kOpsMax) {
+        return false;
+      }
+    }
+    return endpoint_.shared().arena.heldBytes() <= kArenaBytes;
   }
-  session->leave(now, id);
+
+ private:
+  struct Call {
+    size_t session = 0;
+    uint32_t tag = 0;
+    ubt::OpId id;
+    std::vector<float> bucket;
+  };
+
+  static ubt::Endpoint::Limits limits() {
+    ubt::Endpoint::Limits limits;
+    limits.arenaBytes = kArenaBytes;
+    return limits;
+  }
+
+  ubt::Session::Setup setup(int number) const {
+    ubt::Session::Setup setup;
+    setup.size = kRanks;
+    setup.epoch = 1 + (static_cast<uint64_t>(number) << 16);
+    setup.slotBytesMax = 256;
+    setup.keys.assign(kRanks, keysOf(number));
+    setup.windowBytes.assign(kRanks, 1 << 20);
+    setup.groups = ubt::RankGroups::equal(kRanks, grouped_ ? kRanks : 1);
+    setup.options.auth = auth_;
+    setup.options.multicast = true;
+    setup.options.warmupOps = 0;
+    setup.options.timeout = kTimeout;
+    setup.options.boundScatter = setup.options.boundBroadcast =
+        std::chrono::milliseconds(1);
+    return setup;
+  }
+
+  // One tag must not be in two calls of a context at once.
+  bool isInside(size_t which, uint32_t tag) const {
+    for (const Call& call : calls_) {
+      if (call.session == which && call.tag == tag) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void enter(size_t which, uint32_t tag) {
+    ubt::Session* const session = sessions_[which];
+    if (session == nullptr || !session->failure().empty() ||
+        calls_.size() >= kCallsMax || isInside(which, tag)) {
+      return;
+    }
+    ubt::OpShape shape;
+    shape.elements = kElements;
+    shape.fingerprint = session->options().fingerprint() |
+                        (grouped_ ? ubt::OpShape::kHierarchical : 0);
+    Call& call = calls_.emplace_back();
+    call.session = which;
+    call.tag = tag;
+    call.bucket.assign(kElements, 1);
+    call.id = session->enter(
+        now_, tag, shape, reinterpret_cast<std::byte*>(call.bucket.data()));
+  }
+
+  // Calls that are over return, be it long after.
+  void leaveAll(size_t which) {
+    ubt::Session* const session = sessions_[which];
+    for (auto call = calls_.begin(); call != calls_.end();) {
+      if (call->session == which && session->finished(call->id)) {
+        session->leave(now_, call->id);
+        call = calls_.erase(call);
+      } else {
+        ++call;
+      }
+    }
+  }
+
+  // A context ends once its callers are out.
+  void close(size_t which) {
+    for (const Call& call : calls_) {
+      if (call.session == which) {
+        return;
+      }
+    }
+    if (sessions_[which] != nullptr) {
+      sessions_[which]->sendLeave();
+      pass(std::chrono::microseconds(1));
+      endpoint_.close(sessions_[which]);
+      sessions_[which] = nullptr;
+    }
+  }
+
+  void pass(ubt::Duration time) {
+    constexpr int kPacketsMax = 100;
+    now_ += time;
+    endpoint_.deadlinePassed(now_);
+    for (int i = 0; i < kPacketsMax && endpoint_.packetOut(now_, &out_); i++) {
+    }
+  }
+
+  const ubt::AuthMode auth_;
+  const bool grouped_;
+  ubt::TimePoint now_{std::chrono::seconds(1)};
+  std::list<Call> calls_;  // outlive what works on their buckets
+  ubt::Endpoint endpoint_;
+  std::vector<ubt::Session*> sessions_;  // null: closed
+  ubt::OutPacket out_;
+};
+
+}  // namespace
+
+// The mode, whether ranks form groups and whether there are several contexts;
+// then a row of packets, each behind a length of two bytes, or of what else
+// happens, where these two bytes say so.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  constexpr uint8_t kLengthMask = 0x07;
+  if (size == 0) {
+    return 0;
+  }
+  const size_t heapBefore = heapBytes();
+  const auto victim =
+      std::make_unique<Victim>(static_cast<ubt::AuthMode>(data[0] % 3),
+                               data[0] / 3 % 2 == 1,
+                               data[0] / 6 % 2 == 1);
+  data++;
+  size--;
+  while (size >= 2) {
+    const uint8_t low = data[0];
+    const uint8_t high = data[1];
+    data += 2;
+    size -= 2;
+    if ((high & kLengthMask) == kLengthMask) {
+      victim->happens(low, high / (kLengthMask + 1));
+    } else {
+      const size_t length =
+          std::min<size_t>(low | (high & kLengthMask) << 8, size);
+      victim->packet(data, length);
+      data += length;
+      size -= length;
+    }
+    if (!victim->withinLimits() || heapBytes() - heapBefore > kHeapBytesMax) {
+      std::abort();
+    }
+  }
+  victim->end();
   return 0;
 }

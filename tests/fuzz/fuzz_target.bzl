@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A parser of outside bytes, as a fuzz target and as a plain test."""
 
-def fuzz_target(name, srcs, deps):
+def fuzz_target(name, srcs, deps, corpus = None):
     """Defines the test `name`.
 
     With --config=fuzz it is libFuzzer's, and runs for a minute, or as long as
@@ -13,7 +13,9 @@ def fuzz_target(name, srcs, deps):
       name: of the test.
       srcs: one file with LLVMFuzzerTestOneInput.
       deps: what it needs.
+      corpus: a folder here of inputs that are kept, and always tried.
     """
+    folders = ["tests/fuzz/" + corpus] if corpus else []
     native.cc_test(
         name = name,
         size = "medium",
@@ -29,7 +31,8 @@ def fuzz_target(name, srcs, deps):
                 "-malloc_limit_mb=64",
             ],
             "//conditions:default": [],
-        }),
+        }) + folders,
+        data = native.glob([corpus + "/*"]) if corpus else [],
         linkopts = select({
             ":fuzzing": ["-fsanitize=fuzzer"],
             "//conditions:default": [],

@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for libFuzzer where there is none: feeds a target inputs that are
-// the same each time. No coverage guides it; it shows that the target builds,
-// runs, and withstands plain noise.
+// Stands in for libFuzzer where there is none: feeds a target the kept inputs
+// in the folders that it is given, as libFuzzer does, and then random ones that
+// are the same each time. No coverage guides it; it shows that the target
+// builds, runs, and withstands plain noise.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-int main() {
+namespace {
+
+// How many the folder holds; every one was read.
+int replayFolder(const char* folder) {
+  int inputs = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(file.path(), std::ios::binary);
+    const std::vector<char> input{std::istreambuf_iterator<char>(in), {}};
+    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()),
+                           input.size());
+    inputs++;
+  }
+  return inputs;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; i++) {
+    const int kept = replayFolder(argv[i]);
+    std::printf("%d kept inputs of %s\n", kept, argv[i]);
+    if (kept == 0) {
+      return 1;
+    }
+  }
   constexpr int kInputs = 5000;
   constexpr size_t kBytesMax = 600;
   std::mt19937_64 random(1);
