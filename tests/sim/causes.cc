@@ -69,6 +69,8 @@ Causes::Causes(const SimOptions& options)
   lasts(faults.narrowPath.lasting,
         bit(faults.narrowPath.one) | bit(faults.narrowPath.other));
   lasts(options.partitionFor, all);
+  losesAnswers_ = faults.kindLoss.share > kLossMost;
+  silent_ = losesAnswers_ ? all : silent_;
   if (options.mayLackRoom() || options.loss > kLossMost ||
       faults.kindLoss.share > 0.5) {
     blamed_ = silent_ = all;
@@ -97,7 +99,8 @@ bool Causes::explain(int rank, const std::string& text) const {
     return isBrokenTo(rank, first);
   }
   if (holds(text, "has not answered for 10 s")) {
-    return (silent_ >> first & 1) != 0;
+    // Whom the others gave up as silent hears nothing of them either.
+    return (silent_ >> first & 1) != 0 || (silent_ >> rank & 1) != 0;
   }
   if (holds(text, "has destroyed its context")) {
     // Who is told to halt has nobody to blame when it ends its context.

@@ -27,11 +27,15 @@ class Causes {
   }
   bool isBrokenTo(int rank, int peer) const;
   // Where ranks form groups a call waits for its owner, who waits for a
-  // co-owner, who waits for a member: it can name but the first of them.
-  bool chained() const { return options_.groups > 1 && blamed_ != 0; }
+  // co-owner, who waits for a member: it can name but the first of them. And
+  // where most answers are lost, others seem silent besides the one to blame.
+  bool chained() const {
+    return blamed_ != 0 && (options_.groups > 1 || losesAnswers_);
+  }
 
   const SimOptions options_;
   bool mayHalt_ = false;
+  bool losesAnswers_ = false;
   // By rank, a bit each.
   uint64_t blamed_ = 0;   // something is wrong with it or its paths
   uint64_t crashed_ = 0;  // of these, those that die

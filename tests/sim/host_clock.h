@@ -55,6 +55,9 @@ class HostClock {
     while (shows(world) < local) {
       world += Duration{1};
     }
+    while (shows(world - Duration{1}) >= local) {
+      world -= Duration{1};
+    }
     return world;
   }
 

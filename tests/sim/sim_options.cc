@@ -262,6 +262,12 @@ Duration SimOptions::slowestCall() const {
   constexpr Duration kPause = milliseconds(1600);
   // A few ranks are late one after the other, and the next op hears of it.
   constexpr int kLateInARow = 6;
+  // What is lost may be waited for until a bound, and one that is learned from
+  // ops that were slow is long. Where most is lost nothing is fast.
+  const bool learned = protocol.boundScatter == Duration{0};
+  if (losesDatagrams() && (learned || loss + faults.kindLoss.share > 0.2)) {
+    return Duration::max();
+  }
   const double rate =
       bytesPerSecond *
       (faults.unlike.linkRanks != 0 ? faults.unlike.linkShare : 1) *

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "tests/sim/bounded.h"
+#include "tests/sim/causes.h"
 #include "tests/sim/run_checked.h"
 
 namespace ubt::sim {
@@ -351,13 +352,27 @@ TEST(SimOptionsText, HoldsEveryMember) {
   EXPECT_THROW(SimOptions::parse("rank=2"), std::invalid_argument);
 }
 
-// Options at random, from consecutive seeds, until enough ops were checked.
+// Options at random, from consecutive seeds, until enough ops were checked. Each
+// fault that there is happens on the way.
 TEST(Sim, TwentyThousandOpsUnderRandomFaults) {
   uint64_t ops = 0;
+  int seeds = 0;
+  int mayFail = 0;
+  FaultCounts faults;
   for (uint64_t seed = 1; ops < 20000 && !HasFailure(); seed++) {
-    ops += runChecked(SimOptions::fromSeed(seed)).ops;
+    const SimOptions options = SimOptions::fromSeed(seed);
+    const SimResult result = runChecked(options);
+    ops += result.ops;
+    seeds++;
+    mayFail += Causes(options).any();
+    faults.add(result.faults);
   }
   EXPECT_GE(ops, 20000u);
+  EXPECT_LT(2 * mayFail, seeds);
+  for (size_t i = 0; i < static_cast<size_t>(Fault::kFaults); i++) {
+    const auto fault = static_cast<Fault>(i);
+    EXPECT_GT(faults.get(fault), 0u) << faultName(fault);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/causes.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt::sim {
+namespace {
+
+SimOptions crashOf(int rank) {
+  SimOptions options;
+  options.crashes = rank;
+  return options;
+}
+
+TEST(Causes, NothingIsExplainedWhereNothingIsWrong) {
+  const Causes causes{SimOptions()};
+  EXPECT_FALSE(causes.any());
+  for (const char* text :
+       {"rank 1 died",
+        "rank 1 has not answered for 10 s: it has died",
+        "op with tag 0 timed out after 5000 ms: rank 1 never entered;",
+        "rank 1 has given up because of rank 2, which died",
+        "rank 1 has destroyed its context",
+        "the connection to rank 1 is closed",
+        "halted: on average of the last ops"}) {
+    EXPECT_FALSE(causes.explain(0, text)) << text;
+  }
+}
+
+TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
+  const Causes causes(crashOf(2));
+  EXPECT_TRUE(causes.any());
+  EXPECT_TRUE(causes.explain(0, "rank 2 died"));
+  EXPECT_FALSE(causes.explain(0, "rank 1 died"));
+  EXPECT_TRUE(causes.explain(0, "rank 1 has given up because of rank 2, w"));
+  EXPECT_FALSE(causes.explain(0, "rank 1 has given up because of rank 3, w"));
+  EXPECT_TRUE(causes.explain(
+      0, "op with tag 7 timed out: rank 1 did not deliver; rank 2 never"));
+  EXPECT_FALSE(causes.explain(
+      0, "op with tag 7 timed out: rank 1 did not deliver;"));
+  EXPECT_FALSE(causes.explain(0, "rank 2 has destroyed its context"));
+  EXPECT_FALSE(causes.explain(0, "a text that nobody knows of rank 2"));
+}
+
+TEST(Causes, AShortPauseExplainsNothingALongOneDoes) {
+  const std::string text =
+      "op with tag 7 timed out: rank 3 has not answered for 4 s;";
+  SimOptions options;
+  options.protocol.timeout = std::chrono::seconds(5);
+  options.faults.pauses[0] = {
+      3, std::chrono::milliseconds(1), std::chrono::milliseconds(200)};
+  EXPECT_FALSE(Causes(options).explain(0, text));
+  options.faults.pauses[0].lasting = std::chrono::seconds(4);
+  EXPECT_TRUE(Causes(options).explain(0, text));
+  EXPECT_FALSE(Causes(options).explain(
+      0, "op with tag 7 timed out: rank 2 has not answered for 4 s;"));
+}
+
+TEST(Causes, RanksThatDisagreeHaveToBeNamedWithWhatTheyBring) {
+  SimOptions options;
+  options.disagrees = 1;
+  const Causes causes(options);
+  EXPECT_TRUE(causes.explain(
+      0, "allreduce with tag 3: rank 0 brings 2, rank 1 brings 4; all ranks"));
+  EXPECT_FALSE(causes.explain(
+      0, "allreduce with tag 3: rank 0 brings 2, rank 2 brings 4; all ranks"));
+}
+
+}  // namespace
+}  // namespace ubt::sim
