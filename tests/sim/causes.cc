@@ -113,8 +113,12 @@ bool Causes::explain(int rank, const std::string& text) const {
                                        .c_str());
   }
   if (holds(text, "has given up because of rank")) {
-    // Who is to blame may have seen nothing but others' silence.
-    return blames(second) || blames(first) || chained();
+    // Who is to blame may have seen nothing but others' silence. And of two
+    // ranks that disagree either may be the odd one, for all that these know, and
+    // others that have lost what was brought hear no more than their view.
+    const bool disagree = options_.disagrees >= 0 || options_.otherwise >= 0;
+    return blames(second) || blames(first) || chained() ||
+           disagree;
   }
   if (startsWith(text, "op with tag ")) {
     for (const int one : named) {

@@ -310,6 +310,27 @@ TEST(Sim, RanksThatDisagreeOnSealingAreNamedEverywhere) {
   }
 }
 
+// Who disagrees may be the first of whom a rank hears: then the others are not
+// to blame that bring something else than it does.
+TEST(Sim, TheOddRankIsToBlameThoughItIsHeardFirst) {
+  for (uint64_t seed = 1; seed <= 400; seed++) {
+    SimOptions options = bounded(10);
+    options.seed = seed;
+    options.ranks = 8;
+    options.elementsMax = 500;
+    options.disagrees = 5;
+    options.deafFor = std::chrono::microseconds(200 * (seed % 200));
+    options.lateOps = 0.5;
+    options.lateBy = std::chrono::milliseconds(seed % 5 * 60);
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 8u);
+    for (const std::string& text : result.errorTexts) {
+      EXPECT_NE(text.find("rank 5"), std::string::npos)
+          << text << "\n  " << options.str();
+    }
+  }
+}
+
 TEST(Sim, SealedDatagramsCarryEverything) {
   SimOptions options = bounded(50);
   options.protocol.auth = AuthMode::kAead;

@@ -57,8 +57,11 @@ void Op::disagree(int rank, const OpShape& shape) {
       }
     }
   }
-  disagreed_ = failure_.empty();
-  culprit_ = rank == setup_.rank ? setup_.announcer : rank;
+  // Of two ranks that disagree either may be the odd one. Once this rank or
+  // another one brings something else than the announcer, too, it is that.
+  const bool another = disagreed_ && rank != culprit_;
+  culprit_ = rank == setup_.rank || another ? setup_.announcer : rank;
+  disagreed_ = disagreed_ || failure_.empty();
   std::ostringstream why;
   why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
       << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
