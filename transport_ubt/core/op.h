@@ -126,9 +126,7 @@ class Op {
   size_t heldBytes() const { return heldBytes_ + room_.size(); }
   // Whether its own shard is closed: peers have, or will have, its results.
   bool hasResults() const { return scatter_.slots() > 0 && scatter_.closed(); }
-  // What the call waits for, with the names of the ranks that lack it; sets the
-  // culprit. REQUIRES entered(), not finished().
-  std::string missingRanks();
+  std::string missingRanks();  // that the call waits for; sets the culprit
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
   bool finished() const { return finished_; }

@@ -99,8 +99,9 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   // Behind data goes what there is, on its own only what is due.
   const bool rides = sendBurstBytes_ > 0;
   sendBurstBytes_ = LinkRate::kTrainBytesMax;  // only control from here on
+  // It captures no more than std::function holds without memory of its own.
   const auto credit = [&](WriteCursor* cursor) {
-    if (open) {
+    if (!broken_ && !peers_[rank].closed()) {
       writeCredit(rank, cursor);
     }
   };
