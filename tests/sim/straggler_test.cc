@@ -119,6 +119,34 @@ TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
   }
 }
 
+// What rank 5 says does not reach rank 0 for a while. Meanwhile it gets rank 0's
+// results, and so announces itself no more. But it has entered: rank 7, which
+// skips the op, is the one that never does.
+TEST(Stragglers, ARankWhoseAnnouncementIsLostHasEnteredAllTheSame) {
+  const SimResult result = runChecked(SimOptions::parse(
+      "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 fill=1 "
+      "order=1 hadamard=1 multicast=1 mixed_forms=1 bound_mode=1 "
+      "warmup_ops=4 skip_loss=0.001 halt_loss=0 timeout_ns=20000000000 "
+      "rough_inputs=1 loss=0.050000000000000003 duplicate=0.02 "
+      "reorder_by_ns=172000 delay_ns=102000 bytes_per_second=62500000 "
+      "queue_bytes=65536 burst_every_ns=28000000 burst_least_ns=2800000 "
+      "burst_most_ns=11200000 burst_sources=2 "
+      "burst_share=0.40000000000000002 late_ops=0.10000000000000001 "
+      "late_by_ns=44000000 cut0_from=5 cut0_to=0 cut0_at_ns=81000000 "
+      "cut0_lasting_ns=252000000 cut1_from=4 cut1_to=2 cut1_at_ns=80000000 "
+      "cut1_lasting_ns=382000000 skip_rank=7 skip_op=2 "
+      "unlike_window_ranks=211 unlike_window_bytes=1048576 "
+      "unlike_link_ranks=164 unlike_policy_ranks=197 unlike_fill=1 "
+      "unlike_early=0 unlike_results_first=0 unlike_warmup_ops=2 "
+      "unlike_lead_ops=7"));
+  EXPECT_GT(result.errors, 0u);
+  for (const std::string& text : result.errorTexts) {
+    if (text.find("rank 7 never entered") != std::string::npos) {
+      EXPECT_EQ(text.find("rank 5 never entered"), std::string::npos) << text;
+    }
+  }
+}
+
 // A caller that is late, on a host whose engine answers, is a straggler.
 TEST(Stragglers, ALateCallerIsNotTakenForDead) {
   SimOptions options = bounded(10);

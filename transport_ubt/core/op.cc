@@ -218,7 +218,10 @@ void Op::finish(EndedBy endedBy) {
   endedBy_ = endedBy;
 }
 
+// Only who has entered tells it. Its announcement may have been lost, and is not
+// repeated once a result has come.
 void Op::progress(TimePoint now, int peer, uint32_t slot) {
+  rankEntered(now, peer);
   peers_[peer].progress =
       std::max(peers_[peer].progress, std::min(slot, scatter_.slots()));
   noteProgress(now);
