@@ -85,10 +85,16 @@ bool Causes::isBrokenTo(int rank, int peer) const {
          (mesh.both && mesh.peer == rank && mesh.rank == peer);
 }
 
-bool Causes::explain(int rank, const std::string& text) const {
+bool Causes::explain(int rank, const std::string& text) {
   const std::vector<int> named = ranksIn(text);
   const int first = named.empty() ? -1 : named[0];
   const int second = named.size() < 2 ? -1 : named[1];
+  const bool says = blames(rank) || blames(first);
+  for (const int one : named) {
+    hearsay_ |= says && text.find("given up") != std::string::npos ? bit(one)
+                : blames(rank)                                     ? bit(one)
+                                                                   : 0;
+  }
   if (startsWith(text, "halted:") || holds(text, "has halted the job")) {
     return mayHalt_;
   }
@@ -118,7 +124,7 @@ bool Causes::explain(int rank, const std::string& text) const {
     // others that have lost what was brought hear no more than their view.
     const bool disagree = options_.disagrees >= 0 || options_.otherwise >= 0;
     return blames(second) || blames(first) || chained() ||
-           disagree;
+           disagree || (second >= 0 && (hearsay_ >> second & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {
     for (const int one : named) {

@@ -19,7 +19,9 @@ class Causes {
 
   // Whether some fault explains that a call at this rank throws this text. One
   // that names innocent ranks only does not.
-  bool explain(int rank, const std::string& text) const;
+  // A rank to blame may name others, which its peers pass on: call this in the
+  // order of the errors.
+  bool explain(int rank, const std::string& text);
 
  private:
   bool blames(int rank) const {
@@ -40,6 +42,7 @@ class Causes {
   uint64_t blamed_ = 0;   // something is wrong with it or its paths
   uint64_t crashed_ = 0;  // of these, those that die
   uint64_t closes_ = 0;   // those that end their context
+  uint64_t hearsay_ = 0;  // those that a rank to blame has named
   uint64_t silent_ = 0;   // those of which nothing may come for 10 s
 };
 

@@ -13,7 +13,7 @@ SimOptions crashOf(int rank) {
 }
 
 TEST(Causes, NothingIsExplainedWhereNothingIsWrong) {
-  const Causes causes{SimOptions()};
+  Causes causes{SimOptions()};
   EXPECT_FALSE(causes.any());
   for (const char* text :
        {"rank 1 died",
@@ -28,7 +28,7 @@ TEST(Causes, NothingIsExplainedWhereNothingIsWrong) {
 }
 
 TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
-  const Causes causes(crashOf(2));
+  Causes causes(crashOf(2));
   EXPECT_TRUE(causes.any());
   EXPECT_TRUE(causes.explain(0, "rank 2 died"));
   EXPECT_FALSE(causes.explain(0, "rank 1 died"));
@@ -40,6 +40,14 @@ TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
       0, "op with tag 7 timed out: rank 1 did not deliver;"));
   EXPECT_FALSE(causes.explain(0, "rank 2 has destroyed its context"));
   EXPECT_FALSE(causes.explain(0, "a text that nobody knows of rank 2"));
+}
+
+TEST(Causes, WhatARankToBlameSaysIsPassedOn) {
+  const std::string text = "rank 0 has given up because of rank 1, which";
+  Causes causes(crashOf(2));
+  EXPECT_FALSE(causes.explain(3, text));
+  EXPECT_TRUE(causes.explain(0, "rank 2 has given up because of rank 1, w"));
+  EXPECT_TRUE(causes.explain(3, text));
 }
 
 TEST(Causes, AShortPauseExplainsNothingALongOneDoes) {
@@ -59,7 +67,7 @@ TEST(Causes, AShortPauseExplainsNothingALongOneDoes) {
 TEST(Causes, RanksThatDisagreeHaveToBeNamedWithWhatTheyBring) {
   SimOptions options;
   options.disagrees = 1;
-  const Causes causes(options);
+  Causes causes(options);
   EXPECT_TRUE(causes.explain(
       0, "allreduce with tag 3: rank 0 brings 2, rank 1 brings 4; all ranks"));
   EXPECT_FALSE(causes.explain(

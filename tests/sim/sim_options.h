@@ -145,9 +145,13 @@ struct SimOptions {
 
   // Whether nothing keeps what a rank that has entered sends from coming within
   // the bounds, so that every sum holds most ranks. (Without repair, a group's
-  // sum that overtakes the announcement is dropped for good.)
+  // sum that overtakes the announcement is dropped for good. All callers' data
+  // through a small window takes longer than the least bounds.)
   bool mostRanksCome() const {
-    return !losesDatagrams() && !faults.delay() && crashes < 0 &&
+    constexpr uint64_t kWindowsMost = 16;
+    const uint64_t bytes =
+        sizeof(double) * elementsMax * uint64_t(threads) * uint64_t(contexts);
+    return bytes <= kWindowsMost * windowBytes && !losesDatagrams() && !faults.delay() && crashes < 0 &&
            disagrees < 0 && otherwise < 0 && deafFor == Duration{0} &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
            (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&

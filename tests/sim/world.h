@@ -126,7 +126,7 @@ class World {
   const SimOptions options_;
   const Reduction reduction_;
   const Inputs inputs_;
-  const Causes causes_;
+  Causes causes_;
   const Checker checker_;
   EventQueue events_;
   std::mt19937_64 random_;
