@@ -105,9 +105,7 @@ void expectNearSum(const std::vector<T>& got, int ranks, int call) {
     }
   }
   for (size_t i = 0; i < kElements; i++) {
-    ASSERT_NEAR(valueOf(got[i]),
-                sums[i],
-                ranks * rounding<T>() * magnitudes[i])
+    ASSERT_NEAR(valueOf(got[i]), sums[i], ranks * rounding<T>() * magnitudes[i])
         << "element " << i << " of call " << call;
   }
 }

@@ -11,7 +11,8 @@ namespace {
 
 // What lasts no longer than this share of a call's timeout is made up for.
 constexpr int kTimeoutShare = 4;
-// Where more is lost, credit and requests come so late that a call may time out.
+// Where more is lost, credit and requests come so late that a call may time
+// out.
 constexpr double kLossMost = 0.2;
 
 uint64_t bit(int rank) {
@@ -115,16 +116,16 @@ bool Causes::explain(int rank, const std::string& text) {
   if (holds(text, " brings ")) {
     const int odd =
         options_.disagrees >= 0 ? options_.disagrees : options_.otherwise;
-    return odd >= 0 && holds(text, ("rank " + std::to_string(odd) + " brings")
-                                       .c_str());
+    return odd >= 0 &&
+           holds(text, ("rank " + std::to_string(odd) + " brings").c_str());
   }
   if (holds(text, "has given up because of rank")) {
     // Who is to blame may have seen nothing but others' silence. And of two
-    // ranks that disagree either may be the odd one, for all that these know, and
-    // others that have lost what was brought hear no more than their view.
+    // ranks that disagree either may be the odd one, for all that these know,
+    // and others that have lost what was brought hear no more than their view.
     const bool disagree = options_.disagrees >= 0 || options_.otherwise >= 0;
-    return blames(second) || blames(first) || chained() ||
-           disagree || (second >= 0 && (hearsay_ >> second & 1) != 0);
+    return blames(second) || blames(first) || chained() || disagree ||
+           (second >= 0 && (hearsay_ >> second & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {
     for (const int one : named) {

@@ -36,8 +36,8 @@ TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
   EXPECT_FALSE(causes.explain(0, "rank 1 has given up because of rank 3, w"));
   EXPECT_TRUE(causes.explain(
       0, "op with tag 7 timed out: rank 1 did not deliver; rank 2 never"));
-  EXPECT_FALSE(causes.explain(
-      0, "op with tag 7 timed out: rank 1 did not deliver;"));
+  EXPECT_FALSE(
+      causes.explain(0, "op with tag 7 timed out: rank 1 did not deliver;"));
   EXPECT_FALSE(causes.explain(0, "rank 2 has destroyed its context"));
   EXPECT_FALSE(causes.explain(0, "a text that nobody knows of rank 2"));
 }

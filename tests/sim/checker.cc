@@ -199,13 +199,15 @@ void Checker::checkTime(const OpKey& key,
                                     options_.bytesPerSecondOf(rank))) +
       options_.faults.sends.later;
   const bool waits = report.bounded && !protocol.needsEveryResult();
-  if (report.elapsed - (waits ? report.waited : Duration{0}) > most + full + stoodStill ||
+  if (report.elapsed - (waits ? report.waited : Duration{0}) >
+          most + full + stoodStill ||
       report.elapsed > protocol.timeout + full + stoodStill) {
     fail(key,
          rank,
-         "outlasted its bounds: took " + std::to_string(report.elapsed.count()) +
-             " ns, waited for " + std::to_string(report.waited.count()) +
-             " of them, of " + std::to_string(most.count()));
+         "outlasted its bounds: took " +
+             std::to_string(report.elapsed.count()) + " ns, waited for " +
+             std::to_string(report.waited.count()) + " of them, of " +
+             std::to_string(most.count()));
   }
   if (const Duration slowest = options_.slowestCall(); took > slowest) {
     fail(key,

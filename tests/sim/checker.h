@@ -70,7 +70,8 @@ class Checker {
 
   // What one rank reports of each peer's bytes is what came, as its endpoint
   // counted it. `context`: of its datagrams' headers. REQUIRES that the arena
-  // took back nothing that had come early, and that headers tell contexts apart.
+  // took back nothing that had come early, and that headers tell contexts
+  // apart.
   void checkArrivals(const OpKey& key,
                      int rank,
                      const OpReport& report,

@@ -42,20 +42,17 @@ void Checker::checkArrivals(const OpKey& key,
       }
       const int shard = scatter || !ranks.isMember(peer) ? ranks.place()
                                                          : ranks.placeOf(peer);
-      const Arrivals::Slots came =
-          arrivals.of(context, report.op, stage, peer);
+      const Arrivals::Slots came = arrivals.of(context, report.op, stage, peer);
       const uint64_t taken = bytesOf(layout, shard, came.taken, {});
-      const uint64_t inVain =
-          bytesOf(layout, shard, came.inVain, came.taken);
+      const uint64_t inVain = bytesOf(layout, shard, came.inVain, came.taken);
       // A rank that enters once all slots are closed was absent, whatever comes
       // of it then.
       const bool absent = scatter && told.absent > 0;
       // An arena without room for the op's account leaves none of what it
       // refused before that.
-      const bool vainTold =
-          options_.arenaBytes < (1 << 20)
-              ? told.late + told.refused <= inVain
-              : told.late + told.refused == inVain;
+      const bool vainTold = options_.arenaBytes < (1 << 20)
+                                ? told.late + told.refused <= inVain
+                                : told.late + told.refused == inVain;
       if (told.received != taken || (absent ? taken > 0 : !vainTold)) {
         std::ostringstream what;
         what << (scatter ? "scatter" : "broadcast") << " stage, rank " << peer

@@ -19,13 +19,12 @@ class HostClock {
   HostClock(const Clocks& clocks, TimePoint start, uint64_t seed)
       : start_(start), slew_(clocks.slew), slewEvery_(clocks.slewEvery) {
     std::mt19937_64 random(seed);
-    const double share =
-        std::uniform_real_distribution<>(-1, 1)(random);
+    const double share = std::uniform_real_distribution<>(-1, 1)(random);
     rate_ = clocks.rate * share;
-    offset_ = clocks.offset == Duration{0}
-                  ? Duration{0}
-                  : Duration(static_cast<int64_t>(
-                        random() % clocks.offset.count()));
+    offset_ =
+        clocks.offset == Duration{0}
+            ? Duration{0}
+            : Duration(static_cast<int64_t>(random() % clocks.offset.count()));
     differs_ = offset_ != Duration{0} || rate_ != 0 || slew_ != 0;
   }
 
@@ -37,8 +36,8 @@ class HostClock {
     double more = rate_ * static_cast<double>(since.count());
     if (slew_ > 0 && slewEvery_ > Duration{0}) {
       const Duration in = since % slewEvery_;
-      more += slew_ * static_cast<double>(
-                          std::min(in, slewEvery_ - in).count());
+      more +=
+          slew_ * static_cast<double>(std::min(in, slewEvery_ - in).count());
     }
     return world + offset_ + Duration(static_cast<int64_t>(more));
   }

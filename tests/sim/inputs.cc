@@ -101,10 +101,9 @@ bool Inputs::isSum(const OpKey& key,
     sum = roundedTo(type, sum * factor);
     magnitude *= factor;
   }
-  const bool byRank =
-      options_.protocol.order == SumOrder::kRank &&
-      (options_.faults.unlike.policyRanks == 0 ||
-       options_.faults.unlike.order == SumOrder::kRank);
+  const bool byRank = options_.protocol.order == SumOrder::kRank &&
+                      (options_.faults.unlike.policyRanks == 0 ||
+                       options_.faults.unlike.order == SumOrder::kRank);
   const bool exact = !options_.roughInputs || byRank;
   return std::abs(got - sum) <=
          (exact ? 0 : options_.ranks * epsilon(type) * magnitude);

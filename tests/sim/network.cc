@@ -107,7 +107,8 @@ TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
 }
 
 TimePoint Network::writableAt(int rank, uint64_t bytes) const {
-  return up_[rank].freeAt - up_[rank].wire(std::min(bytes, options_.socketBytes));
+  return up_[rank].freeAt -
+         up_[rank].wire(std::min(bytes, options_.socketBytes));
 }
 
 TimePoint Network::pass(Link* link,

@@ -151,8 +151,9 @@ struct SimOptions {
     constexpr uint64_t kWindowsMost = 16;
     const uint64_t bytes =
         sizeof(double) * elementsMax * uint64_t(threads) * uint64_t(contexts);
-    return bytes <= kWindowsMost * windowBytes && !losesDatagrams() && !faults.delay() && crashes < 0 &&
-           disagrees < 0 && otherwise < 0 && deafFor == Duration{0} &&
+    return bytes <= kWindowsMost * windowBytes && !losesDatagrams() &&
+           !faults.delay() && crashes < 0 && disagrees < 0 && otherwise < 0 &&
+           deafFor == Duration{0} &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
            (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&
            arenaBytes >= (1 << 20) && bytesPerSecond >= 1e9 &&
@@ -170,8 +171,8 @@ struct SimOptions {
            elementsMax <= 20000;
   }
 
-  // What a call that yields a result takes at most: a stall that ends before the
-  // timeout shows nowhere else.
+  // What a call that yields a result takes at most: a stall that ends before
+  // the timeout shows nowhere else.
   Duration slowestCall() const;
 
   // One line that holds every member, and what it says.

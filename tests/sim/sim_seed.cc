@@ -125,8 +125,8 @@ class Seed {
     if (on()) {
       unlike.policyRanks = someRanks();
     }
-    unlike.repair = chance(0.7) ? o_.protocol.repair
-                                : static_cast<RepairPolicy>(below(3));
+    unlike.repair =
+        chance(0.7) ? o_.protocol.repair : static_cast<RepairPolicy>(below(3));
     unlike.fill = static_cast<Fill>(below(2));
     unlike.order = static_cast<SumOrder>(below(2));
     unlike.boundMode = static_cast<BoundMode>(below(2));
@@ -160,7 +160,8 @@ class Seed {
         o_.burstEvery = milliseconds(1 + below(200));
         o_.burstLeast = o_.burstEvery / 10;
         o_.burstMost = o_.burstLeast * (1 + below(4));
-        o_.burstSources = 1 + static_cast<int>(below(std::min(2, o_.ranks - 1)));
+        o_.burstSources =
+            1 + static_cast<int>(below(std::min(2, o_.ranks - 1)));
         o_.burstShare = 0.1 + 0.1 * below(10);
       }
     }
@@ -179,8 +180,8 @@ class Seed {
     if (chance(0.3)) {
       faults.kindLoss.kind =
           chance(0.2) ? KindLoss::kData
-                      : 1 + static_cast<int>(below(
-                                static_cast<int>(ControlType::kNoMore)));
+                      : 1 + static_cast<int>(
+                                below(static_cast<int>(ControlType::kNoMore)));
       faults.kindLoss.share = chance(0.5) ? 0.05 : 0.4;
     }
     if (on()) {

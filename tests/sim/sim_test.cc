@@ -373,8 +373,8 @@ TEST(SimOptionsText, HoldsEveryMember) {
   EXPECT_THROW(SimOptions::parse("rank=2"), std::invalid_argument);
 }
 
-// Options at random, from consecutive seeds, until enough ops were checked. Each
-// fault that there is happens on the way.
+// Options at random, from consecutive seeds, until enough ops were checked.
+// Each fault that there is happens on the way.
 TEST(Sim, TwentyThousandOpsUnderRandomFaults) {
   uint64_t ops = 0;
   int seeds = 0;

@@ -119,9 +119,9 @@ TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
   }
 }
 
-// What rank 5 says does not reach rank 0 for a while. Meanwhile it gets rank 0's
-// results, and so announces itself no more. But it has entered: rank 7, which
-// skips the op, is the one that never does.
+// What rank 5 says does not reach rank 0 for a while. Meanwhile it gets rank
+// 0's results, and so announces itself no more. But it has entered: rank 7,
+// which skips the op, is the one that never does.
 TEST(Stragglers, ARankWhoseAnnouncementIsLostHasEnteredAllTheSame) {
   const SimResult result = runChecked(SimOptions::parse(
       "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 fill=1 "

@@ -299,7 +299,8 @@ void World::poll(Caller* caller) {
   const OpKey key{{caller->context, caller->thread}, caller->op};
   caller->inside = false;
   const std::string why = session->failure(caller->id);
-  if (now - caller->enteredAt > options_.protocol.timeout + kFullSocket + still) {
+  if (now - caller->enteredAt >
+      options_.protocol.timeout + kFullSocket + still) {
     violation("a call outlasted its timeout: " + why);
   }
   if (!why.empty()) {
@@ -317,11 +318,8 @@ void World::poll(Caller* caller) {
   outcome.took = now - caller->enteredAt;
   noteLeft(*caller);
   if (tellsArrivals(caller->rank) && !options_.noData) {
-    checker_.checkArrivals(key,
-                           caller->rank,
-                           outcome.report,
-                           session->context(),
-                           host.arrivals);
+    checker_.checkArrivals(
+        key, caller->rank, outcome.report, session->context(), host.arrivals);
   }
   result_.addBits(mix(key.second * 64 + caller->rank), caller->bucket);
   outcome.result.swap(caller->bucket);
@@ -365,11 +363,10 @@ void World::noteLeft(const Caller& caller) {
 // Once all is over and said, nobody keeps anything for anybody.
 void World::checkMemory() {
   // Nor if some rank did not do them all.
-  const bool calm = result_.errors == 0 && options_.crashes < 0 &&
-                    options_.neverEnters < 0 && options_.loss < 0.5 &&
-                    options_.faults.skip.rank < 0 &&
-                    options_.faults.closure.rank < 0 &&
-                    options_.faults.meshBreak.rank < 0;
+  const bool calm =
+      result_.errors == 0 && options_.crashes < 0 && options_.neverEnters < 0 &&
+      options_.loss < 0.5 && options_.faults.skip.rank < 0 &&
+      options_.faults.closure.rank < 0 && options_.faults.meshBreak.rank < 0;
   for (int rank = 0; calm && rank < options_.ranks; rank++) {
     const Host& host = hosts_[rank];
     size_t ops = 0;

@@ -45,8 +45,8 @@ class World {
     bool inside = false;
     bool over = false;
     OpId id;
-    TimePoint enteredAt{};      // by its host's clock
-    Duration stillBefore{0};    // Host::stoodStill then
+    TimePoint enteredAt{};    // by its host's clock
+    Duration stillBefore{0};  // Host::stoodStill then
     std::vector<std::byte> bucket;
   };
   // Calls of one rank that have ended.
@@ -59,17 +59,17 @@ class World {
     HostClock clock;
     std::unique_ptr<Endpoint> endpoint;
     std::unique_ptr<Endpoint> before;  // of the process that died
-    std::vector<Session*> sessions;  // by context; null: closed
-    std::vector<Left> left;          // likewise
+    std::vector<Session*> sessions;    // by context; null: closed
+    std::vector<Left> left;            // likewise
     std::vector<Caller*> callers;
     TimePoint wakeAt = kNever;
     uint64_t sentBytes = 0;
     bool crashed = false;
     bool restarted = false;
-    bool closing = false;       // its first context, once its callers are out
+    bool closing = false;  // its first context, once its callers are out
     TimePoint pausedUntil{};
-    Duration stoodStill{0};     // together
-    TimePoint busyUntil{};      // with a datagram
+    Duration stoodStill{0};  // together
+    TimePoint busyUntil{};   // with a datagram
     TimePoint sendBlockedUntil{};
     std::deque<Network::Datagram> inbox;  // wait for either
     uint64_t inboxBytes = 0;
@@ -136,7 +136,7 @@ class World {
   std::vector<std::unique_ptr<Caller>> callers_;
   std::vector<std::byte> nothing_;  // everybody's bucket, of noData
   std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
-  TimePoint joined_{};  // when rank 0 begins to hear
+  TimePoint joined_{};    // when rank 0 begins to hear
   bool anyGone_ = false;  // a process or context, while others go on
   bool sending_ = true;
   Traffic traffic_;

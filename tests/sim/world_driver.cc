@@ -118,8 +118,8 @@ void World::wake(int rank, TimePoint when) {
 
 void World::receive(int rank, const Network::Datagram& datagram) {
   Host& host = hosts_[rank];
-  const bool waits = paused(rank) || host.busyUntil > events_.now() ||
-                     !host.inbox.empty();
+  const bool waits =
+      paused(rank) || host.busyUntil > events_.now() || !host.inbox.empty();
   if (host.crashed || !waits) {
     take(rank, datagram);
     return;
@@ -194,6 +194,8 @@ void World::noteArrival(int rank,
 bool World::tellsArrivals(int rank) const {
   const Counters& counters = hosts_[rank].endpoint->shared().counters;
   return counters.get(Counter::kDroppedEarly) == 0 &&
+         counters.get(Counter::kEvictedOps) == 0 &&
+         counters.get(Counter::kExpiredOps) == 0 &&
          (options_.contexts == 1 || options_.seed % 2 == 0);
 }
 
@@ -257,9 +259,9 @@ void World::corruptedTo(int rank, Network::Datagram datagram) {
   hosts_[rank].endpoint->packetIn(
       nowAt(rank), datagram.data(), datagram.size());
   if (rejected(rank) == rejects) {
-    violation("rank " + std::to_string(rank) +
-              " takes a datagram whose byte " + std::to_string(at) +
-              " is wrong by " + std::to_string(static_cast<int>(mask)));
+    violation("rank " + std::to_string(rank) + " takes a datagram whose byte " +
+              std::to_string(at) + " is wrong by " +
+              std::to_string(static_cast<int>(mask)));
   }
 }
 

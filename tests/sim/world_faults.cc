@@ -155,7 +155,8 @@ void World::breakMesh(int rank, int peer) {
   for (Session* session : host.sessions) {
     if (session != nullptr) {
       session->peerClosed(
-          peer, "the connection to rank " + std::to_string(peer) + " is closed");
+          peer,
+          "the connection to rank " + std::to_string(peer) + " is closed");
     }
   }
   pump(rank);
@@ -173,9 +174,8 @@ void World::closeWhenIdle(int rank) {
   const TimePoint latest =
       events_.now() +
       (options_.faults.closure.lingers ? kLingersMost : Duration{0});
-  events_.after(Duration{0}, [this, rank, latest] {
-    closeContext(rank, latest);
-  });
+  events_.after(Duration{0},
+                [this, rank, latest] { closeContext(rank, latest); });
 }
 
 void World::closeContext(int rank, TimePoint latest) {

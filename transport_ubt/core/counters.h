@@ -45,16 +45,13 @@ enum class Counter : uint8_t {
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",        "sent_control",     "accepted_data",
-      "accepted_control", "duplicate_data",   "late_data",
-      "malformed",        "unknown_epoch",    "own_echo",
-      "no_group_key",     "wrong_rank",       "bad_tag",
-      "replayed",         "closed_peer",      "unannounced",
-      "mismatched",       "ungranted",        "too_early",
-      "arena_full",       "send_failed",      "sent_multicast",
-      "control_dropped",  "dropped_early",    "refused_announce",
-      "not_retained",     "lost_on_purpose",  "evicted_ops",
-      "expired_ops",
+      "sent_data",      "sent_control",    "accepted_data", "accepted_control",
+      "duplicate_data", "late_data",       "malformed",     "unknown_epoch",
+      "own_echo",       "no_group_key",    "wrong_rank",    "bad_tag",
+      "replayed",       "closed_peer",     "unannounced",   "mismatched",
+      "ungranted",      "too_early",       "arena_full",    "send_failed",
+      "sent_multicast", "control_dropped", "dropped_early", "refused_announce",
+      "not_retained",   "lost_on_purpose", "evicted_ops",   "expired_ops",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -218,8 +218,8 @@ void Op::finish(EndedBy endedBy) {
   endedBy_ = endedBy;
 }
 
-// Only who has entered tells it. Its announcement may have been lost, and is not
-// repeated once a result has come.
+// Only who has entered tells it. Its announcement may have been lost, and is
+// not repeated once a result has come.
 void Op::progress(TimePoint now, int peer, uint32_t slot) {
   rankEntered(now, peer);
   peers_[peer].progress =

@@ -148,8 +148,7 @@ class Op {
   bool doneEverywhere() const { return firstNotDone() < 0; }
   // Gives up results that came early and can be had again; how many slots.
   uint32_t dropEarly();
-  // Gives up the room for the own shard; false if there is none. From the
-  // caller's entry until it leaves.
+  // Gives up the caller's room for the own shard; false if there is none.
   bool giveRoomBack();
 
   // Sends.
@@ -161,9 +160,8 @@ class Op {
   bool nextGroupData(DataSend* out);
   // The peer hears no more: what it has not been sent it gets by itself.
   void leaveGroup(int peer);
-  // The call is over here, but own results, or the group's sums, are still to
-  // be sent to ranks that wait for them and of which something came in time.
-  // Not after owesUntil().
+  // The call is over here, but own results, or the group's sums, have still to
+  // go to ranks that wait, and of which some came in time. Until owesUntil().
   bool owesResults(TimePoint now) const;
   TimePoint owesUntil() const;
   // Slots that a peer, or all peers together, have to send to here yet.

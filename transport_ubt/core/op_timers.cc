@@ -200,10 +200,10 @@ std::string Op::silentRanks(TimePoint now) {
         !setup_.host->isSilent(rank)) {
       continue;
     }
-    silent << " rank " << rank << " has not answered for "
-           << std::chrono::duration_cast<std::chrono::seconds>(now - heard)
-                  .count()
-           << " s;";
+    silent
+        << " rank " << rank << " has not answered for "
+        << std::chrono::duration_cast<std::chrono::seconds>(now - heard).count()
+        << " s;";
     if (heard < longest) {
       longest = heard;
       culprit_ = rank;
@@ -274,7 +274,8 @@ void Op::failAtTimeout(TimePoint now) {
       << (bounds_.warmup ? "while warming up (exact):"
           : !clockRuns() ? "before more than half of the ranks had entered:"
                          : "waiting for every result:")
-      << (silent.empty() ? missingRanks() : silent) << " check those ranks, or raise the context's timeout";
+      << (silent.empty() ? missingRanks() : silent)
+      << " check those ranks, or raise the context's timeout";
   fail(why.str());
 }
 

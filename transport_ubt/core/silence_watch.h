@@ -45,8 +45,7 @@ class SilenceWatch {
   // Whether the rank has left some questions in a row unanswered, if not yet
   // kQuestions. False of a rank of which nothing is needed.
   bool isSilent(int rank) const {
-    return due_.at(rank) != kNever &&
-           ranks_[rank].unanswered >= kLongQuestions;
+    return due_.at(rank) != kNever && ranks_[rank].unanswered >= kLongQuestions;
   }
 
   TimePoint earliest() const { return due_.earliest(); }
