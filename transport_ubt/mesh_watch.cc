@@ -131,8 +131,9 @@ bool MeshWatch::renewAlarm() {
   }
   try {
     alarm_ = mesh_.createUnboundBuffer(&byte_, sizeof(byte_));
-  } catch (const ::gloo::IoException&) {
-    // The context is gone. Its connections are there while this has buffers.
+  } catch (const std::exception&) {
+    // The context is gone: its connections are there while this has buffers. Or
+    // there is no memory, and a rank that falls silent is still noticed.
     if (spares_.empty()) {
       return false;
     }

@@ -47,8 +47,9 @@ int main(int argc, char** argv) {
       "Runs a small job of the real protocol core under every order of events "
       "with at most --deviations deviations from the usual order. A deviation "
       "loses, copies or delays a datagram, passes a deadline early, delays a "
-      "call, closes a connection, or ends or stops a rank. A violation prints "
-      "its schedule. Repeat it with the same options and --replay SCHEDULE.");
+      "call, closes a connection, ends or stops a rank, or fails an "
+      "allocation. A violation prints its schedule. Repeat it with the same "
+      "options and --replay SCHEDULE.");
   app.add_option("--ranks", options.ranks, "2 to 4")
       ->check(CLI::Range(2, 4))
       ->capture_default_str();
@@ -70,6 +71,10 @@ int main(int argc, char** argv) {
   app.add_option("--faults",
                  options.faults,
                  "connections closed, ranks dead and calls missed, at most")
+      ->capture_default_str();
+  app.add_option("--starves",
+                 options.starves,
+                 "allocations that fail in a run, at most; each is a fault")
       ->capture_default_str();
   app.add_option("--deviations", deviations, "at most")->capture_default_str();
   app.add_option("--seconds", seconds, "stop after that time")

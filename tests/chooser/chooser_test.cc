@@ -56,6 +56,12 @@ TEST(Chooser, FindsNothingWithTwoSlots) {
   exploreTwo(options, 20000);
 }
 
+TEST(Chooser, FindsNothingWhereAllocationsFail) {
+  JobOptions options = job(2, RepairPolicy::kBroadcast);
+  options.starves = 1;
+  exploreTwo(options, 20000);
+}
+
 TEST(Chooser, FindsNothingWithThreeRanks) {
   exploreTwo(job(3, RepairPolicy::kBroadcast), 100000, 3);
 }

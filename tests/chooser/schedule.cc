@@ -7,7 +7,7 @@
 namespace ubt::chooser {
 namespace {
 
-constexpr std::array<const char*, 12> kNames = {"overtake",
+constexpr std::array<const char*, 13> kNames = {"overtake",
                                                 "postpone",
                                                 "drop",
                                                 "duplicate",
@@ -18,10 +18,12 @@ constexpr std::array<const char*, 12> kNames = {"overtake",
                                                 "close",
                                                 "crash",
                                                 "stop",
-                                                "leave"};
+                                                "leave",
+                                                "starve"};
 
 bool hasWhich(Choice choice) {
-  return choice == Choice::kOvertake || choice == Choice::kClose;
+  return choice == Choice::kOvertake || choice == Choice::kClose ||
+         choice == Choice::kStarve;
 }
 
 // `word` without its step.

@@ -23,6 +23,7 @@ enum class Choice : uint8_t {
   kCrash,      // the rank dies
   kStop,       // its process stops until the others' calls have timed out
   kLeave,      // the rank, which is done, destroys its context
+  kStarve,     // as usual, but an allocation fails, after `which` others
 };
 
 struct Deviation {

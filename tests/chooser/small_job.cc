@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tests/sim/plain_reduction.h"
+#include "tests/support/failing_heap.h"
 
 namespace ubt::chooser {
 namespace {
@@ -23,6 +24,8 @@ constexpr Duration kEventTakes = std::chrono::microseconds(1);
 constexpr Duration kSlack = std::chrono::milliseconds(1);
 // In a smaller arena contributions to ops that nobody has entered may be lost.
 constexpr size_t kRoomyArena = 64 << 10;
+// More allocations than a verb makes, most often.
+constexpr uint8_t kStarvedAfterMax = 6;
 constexpr uint32_t kStepsMax = 5000;
 constexpr int kTurnsMax = 100;
 
@@ -221,6 +224,11 @@ void SmallJob::offerForRank(int rank, std::vector<Deviation>* offered) const {
         offered->push_back({step_, Choice::kClose, static_cast<uint8_t>(peer)});
       }
     }
+    for (uint8_t before = 0; before < kStarvedAfterMax; before++) {
+      if (starves_ < options_.starves) {
+        offered->push_back({step_, Choice::kStarve, before});
+      }
+    }
     offered->push_back({step_, Choice::kCrash, 0});
     offered->push_back({step_, Choice::kStop, 0});
   }
@@ -308,6 +316,29 @@ void SmallJob::deviate(const Deviation& deviation) {
     case Choice::kLeave:
       leave(rank);
       break;
+    case Choice::kStarve:
+      starve(rank, deviation.which);
+      break;
+  }
+}
+
+// The rank is to blame from then on, if any allocation fails.
+void SmallJob::starve(int rank, uint64_t after) {
+  const std::vector<int> culprits = culprits_;
+  const bool calm = calm_;
+  starves_++;
+  starving_ = rank;
+  culprits_ = {rank};
+  calm_ = false;
+  FailingHeap::failAfter(after);
+  usual();
+  FailingHeap::heal();
+  starving_ = -1;
+  if (FailingHeap::failed()) {
+    faults_++;
+  } else {
+    culprits_ = culprits;
+    calm_ = calm;
   }
 }
 
@@ -336,14 +367,18 @@ void SmallJob::happen(const Event& event) {
   switch (event.kind) {
     case Event::Kind::kDatagram:
       note(name(event.rank) + " hears rank " + std::to_string(event.from));
-      me.endpoint->packetIn(now_, event.datagram.data(), event.bytes);
+      verb(event.rank, [&] {
+        me.endpoint->packetIn(now_, event.datagram.data(), event.bytes);
+      });
       break;
     case Event::Kind::kEntry:
       enter(event.rank);
       break;
     case Event::Kind::kNews:
       note(name(event.rank) + " loses rank " + std::to_string(event.from));
-      me.session->peerClosed(event.from, name(event.from) + " is gone");
+      verb(event.rank, [&, why = name(event.from) + " is gone"] {
+        me.session->peerClosed(event.from, why);
+      });
       break;
   }
   pump(event.rank);
@@ -441,7 +476,7 @@ void SmallJob::vanish(int rank) {
 void SmallJob::enter(int rank) {
   Rank& me = ranks_[rank];
   if (!me.session->failure().empty()) {
-    me.session->refused();
+    verb(rank, [&] { me.session->refused(); });
     giveUp(rank, me.session->failure());
     return;
   }
@@ -453,8 +488,19 @@ void SmallJob::enter(int rank) {
   }
   me.inside = true;
   me.enteredAt = now_;
-  me.id = me.session->enter(
-      now_, 0, shape, reinterpret_cast<std::byte*>(me.bucket.data()));
+  me.id = verb(rank, [&] {
+    return me.session->enter(
+        now_, 0, shape, reinterpret_cast<std::byte*>(me.bucket.data()));
+  });
+}
+
+template <typename Verb>
+auto SmallJob::verb(int rank, const Verb& verb) -> decltype(verb()) {
+  if (rank != starving_) {
+    return verb();
+  }
+  const FailingHeap::Scope scope;
+  return verb();
 }
 
 // What a driver does after anything has happened.
@@ -463,7 +509,7 @@ void SmallJob::pump(int rank) {
   for (int turn = 0; turn < kTurnsMax; turn++) {
     sendAll(rank);
     if (me.endpoint->nextDeadline() <= now_) {
-      me.endpoint->deadlinePassed(now_);
+      verb(rank, [&] { me.endpoint->deadlinePassed(now_); });
     } else if (!poll(rank)) {
       return;
     }
@@ -473,7 +519,9 @@ void SmallJob::pump(int rank) {
 
 void SmallJob::sendAll(int rank) {
   OutPacket packet;
-  while (ranks_[rank].endpoint->packetOut(now_, &packet) != nullptr) {
+  while (verb(rank, [&] {
+           return ranks_[rank].endpoint->packetOut(now_, &packet);
+         }) != nullptr) {
     Event event;
     event.rank = packet.peer;
     event.from = rank;
@@ -499,12 +547,13 @@ bool SmallJob::poll(int rank) {
     return false;
   }
   me.inside = false;
-  const std::string why = me.session->failure(me.id);
+  std::string why = me.session->failure(me.id);
   // A stopped rank ends its call late.
   if (now_ - std::max(me.enteredAt, me.stoppedUntil) > kTimeout + kSlack) {
     violation(name(rank) + ": a call outlasts its timeout");
   }
-  OpReport report = me.session->leave(now_, me.id);
+  OpReport report = verb(rank, [&] { return me.session->leave(now_, me.id); });
+  why = why.empty() && me.session->broken() ? me.session->failure() : why;
   if (!why.empty()) {
     giveUp(rank, why);
     return true;

@@ -26,8 +26,9 @@ struct JobOptions {
   // The most of each kind of fault in one run.
   int drops = 2;
   int duplicates = 1;
-  int holds = 2;   // stalls included
-  int faults = 1;  // closed connections, crashes and missed calls
+  int holds = 2;    // stalls included
+  int faults = 1;   // closed connections, crashes and missed calls
+  int starves = 0;  // allocations that fail; each is a fault as well
 };
 
 // A whole job of the real protocol core: each rank calls `ops` allreduces, one
@@ -87,6 +88,7 @@ class SmallJob {
   void usual();
   void deviate(const Deviation& deviation);
   bool isStopped(int rank) const { return now_ < ranks_[rank].stoppedUntil; }
+  void starve(int rank, uint64_t after);
   void hold(TimePoint until);
   void happen(const Event& event);
   void happenAt(size_t index);
@@ -99,6 +101,9 @@ class SmallJob {
   void vanish(int rank);
 
   void enter(int rank);
+  // Runs a verb of a rank's core. Its allocations may fail; no others do.
+  template <typename Verb>
+  auto verb(int rank, const Verb& verb) -> decltype(verb());
   void pump(int rank);
   void sendAll(int rank);
   bool poll(int rank);
@@ -124,6 +129,8 @@ class SmallJob {
   int holds_ = 0;
   int faults_ = 0;  // stops included
   int stops_ = 0;
+  int starves_ = 0;
+  int starving_ = -1;  // the rank whose allocations may fail
   // Nothing kept a contribution from coming in time.
   bool calm_;
   std::vector<int> culprits_;
