@@ -93,7 +93,7 @@ std::string GreetingExchange::take(int rank) {
     return nameOf(rank) +
            " has another version of the library: use one on all ranks";
   }
-  const std::string refusal = greeting.refusal(secret_, rank);
+  std::string refusal = greeting.refusal(secret_, rank);
   if (!refusal.empty()) {
     return refusal;
   }

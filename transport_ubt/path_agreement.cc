@@ -14,6 +14,7 @@
 #include "transport_ubt/io/interface.h"
 #include "transport_ubt/io/path_probe.h"
 #include "transport_ubt/io/quiet_thread.h"
+#include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {
 namespace transport {
@@ -159,15 +160,17 @@ PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
   }
   ::ubt::PathProbes::Listener listener(
       &driver_->probes(), setup_.epoch, mesh_.rank, std::move(keys));
+  const MeshDeadline deadline(timeout);
   ready_.run(timeout);  // all listen
   const Prober prober(this);
-  if (!listener.await(full, kFullPatience)) {
-    listener.await(1, kAnyPatience - kFullPatience);
+  if (!listener.await(full, std::min(kFullPatience, deadline.remaining()))) {
+    listener.await(
+        1, std::min(kAnyPatience - kFullPatience, deadline.remaining()));
   }
   findings_ = std::make_unique<MeshSwap>(
       mesh_, kFindingsSlot, encode(listener.slotBytes()));
   // Others may be waiting for probes of this rank: it goes on sending.
-  const auto all = findings_->run(timeout);
+  const auto all = findings_->run(deadline.remaining());
   std::vector<std::vector<uint32_t>> arrived;
   arrived.reserve(all.size());
   for (const std::vector<uint8_t>& bytes : all) {

@@ -156,7 +156,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
       attack();
       attacked = true;
     });
-    const auto error = mesh_.run([&](const Mesh::ContextPtr& context) {
+    std::string error = mesh_.run([&](const Mesh::ContextPtr& context) {
       std::vector<float> values(kElements);
       BoundedTransposeAllreduce<float> algorithm(
           context, {values.data()}, kElements);

@@ -72,7 +72,9 @@ Causes::Causes(const SimOptions& options)
   lasts(options.partitionFor, all);
   losesAnswers_ = faults.kindLoss.share > kLossMost;
   silent_ = losesAnswers_ ? all : silent_;
-  if (options.mayLackRoom() || options.loss > kLossMost ||
+  const bool dataLost = faults.kindLoss.kind == KindLoss::kData &&
+                        faults.kindLoss.share > kLossMost;
+  if (options.mayLackRoom() || options.loss > kLossMost || dataLost ||
       faults.kindLoss.share > 0.5) {
     blamed_ = silent_ = all;
   }
@@ -119,7 +121,8 @@ bool Causes::explain(int rank, const std::string& text) {
     return odd >= 0 &&
            holds(text, ("rank " + std::to_string(odd) + " brings").c_str());
   }
-  if (holds(text, "has given up because of rank")) {
+  if (holds(text, "has given up because of rank") ||
+      holds(text, "has given up, because of itself")) {
     // Who is to blame may have seen nothing but others' silence. And of two
     // ranks that disagree either may be the odd one, for all that these know,
     // and others that have lost what was brought hear no more than their view.
