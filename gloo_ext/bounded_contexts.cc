@@ -11,6 +11,7 @@
 
 #include "gloo_ext/local_address.h"
 #include "transport_ubt/io/quiet_thread.h"
+#include "transport_ubt/mesh_swap.h"
 #include "transport_ubt/patience.h"
 #include "transport_ubt/warning.h"
 
@@ -22,6 +23,7 @@ using gloo::transport::ubt::Engine;
 using gloo::transport::ubt::Hello;
 using gloo::transport::ubt::Lingering;
 using gloo::transport::ubt::Mesh;
+using gloo::transport::ubt::MeshSwap;
 using gloo::transport::ubt::patience;
 using gloo::transport::ubt::Settings;
 
@@ -64,6 +66,11 @@ Channel& BoundedContext::channel(const Policy& policy,
     try {
       meet(&lock, wait, contextTimeout);
     } catch (const GreetingExchange::TimedOut& error) {
+      if (wait < limit) {
+        throw;
+      }
+      failure_ = error.what();
+    } catch (const MeshSwap::TimedOut& error) {
       if (wait < limit) {
         throw;
       }
@@ -119,7 +126,9 @@ void BoundedContext::meet(Lock* lock,
   } const opening(this);
   {
     const Unlocked unlocked(lock);
-    open(all, contextTimeout);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    open(all, contextTimeout, std::max(left, std::chrono::milliseconds(1)));
   }
   exchange_.reset();
   open_ = true;
@@ -135,7 +144,8 @@ void BoundedContext::begin() {
 }
 
 void BoundedContext::open(const std::vector<Greeting>& all,
-                          std::chrono::milliseconds timeout) {
+                          std::chrono::milliseconds timeout,
+                          std::chrono::milliseconds wait) {
   std::vector<Hello> hellos;
   std::vector<ubt::SocketAddress> addresses;
   std::vector<std::string> texts;
@@ -145,7 +155,7 @@ void BoundedContext::open(const std::vector<Greeting>& all,
     texts.push_back(greeting.address.str());
   }
   addresses_ = std::make_shared<const std::vector<std::string>>(texts);
-  channel_.open(hellos, std::move(addresses), timeout);
+  channel_.open(hellos, std::move(addresses), timeout, wait);
 }
 
 BoundedContexts::BoundedContexts(std::function<void()> atEnd)

@@ -62,7 +62,8 @@ class BoundedContext {
             std::chrono::milliseconds contextTimeout);
   void begin();
   void open(const std::vector<Greeting>& all,
-            std::chrono::milliseconds timeout);
+            std::chrono::milliseconds timeout,
+            std::chrono::milliseconds wait);
 
   const gloo::transport::ubt::Mesh mesh_;
   std::mutex mutex_;

@@ -59,7 +59,8 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
 
 Channel::~Channel() {
   if (!isOfThisProcess()) {
-    keepForEver(std::move(watch_));  // its thread is not here
+    keepForEver(std::move(watch_));  // its thread is not here,
+    keepForEver(std::move(paths_));  // nor are its
     return;
   }
   if (session_ != nullptr) {
@@ -157,16 +158,20 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
 // The largest that all paths carry, up to the setup's.
 size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
                              std::vector<::ubt::SocketAddress> addresses,
-                             std::chrono::milliseconds timeout) {
-  PathAgreement::Setup paths;
-  paths.epoch = setup.epoch;
-  paths.keys = setup.keys;
-  paths.addresses = std::move(addresses);
-  paths.slotBytes = setup.slotBytesMax;
-  paths.aroundBytes = Engine::aroundSlotBytes(setup.options.auth);
-  paths_ = std::make_unique<PathAgreement>(
-      mesh_, &engine_->driver(), std::move(paths));
-  const PathAgreement::Agreed agreed = paths_->run(timeout);
+                             std::chrono::milliseconds timeout,
+                             std::chrono::milliseconds wait) {
+  if (paths_ == nullptr) {
+    PathAgreement::Setup paths;
+    paths.epoch = setup.epoch;
+    paths.keys = setup.keys;
+    paths.addresses = std::move(addresses);
+    paths.slotBytes = setup.slotBytesMax;
+    paths.aroundBytes = Engine::aroundSlotBytes(setup.options.auth);
+    paths.timeout = timeout;
+    paths_ = std::make_unique<PathAgreement>(
+        mesh_, &engine_->driver(), std::move(paths));
+  }
+  const PathAgreement::Agreed agreed = paths_->run(wait);
   for (const std::string& warning : agreed.warnings) {
     warnOnce("bounded allreduce: " + warning);
   }
@@ -177,7 +182,8 @@ size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
 // What all ranks derive from the same hellos: epoch, slot size, keys, groups.
 void Channel::open(const std::vector<Hello>& hellos,
                    std::vector<::ubt::SocketAddress> addresses,
-                   std::chrono::milliseconds timeout) {
+                   std::chrono::milliseconds timeout,
+                   std::chrono::milliseconds wait) {
   timeout = patience(timeout);
   linger_ = std::min(
       timeout, std::chrono::ceil<std::chrono::milliseconds>(settings().linger));
@@ -208,7 +214,8 @@ void Channel::open(const std::vector<Hello>& hellos,
                                 kSlotBytesFloor));
   setup.epoch = KeyExchange::epoch(publicKeys);
   setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
-  setup.slotBytesMax = agreeOnSlots(setup, addresses, timeout);
+  setup.slotBytesMax = agreeOnSlots(
+      setup, addresses, timeout, std::min(timeout, patience(wait)));
   const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
   if (setup.options.order == ::ubt::SumOrder::kRank &&
       slotOfAll > settings().arenaBytes) {

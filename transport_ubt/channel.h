@@ -46,14 +46,16 @@ class Channel {
   const Hello& hello() const { return hello_; }
 
   // Begins the session. `hellos` and `addresses` (ports do not count) are by
-  // rank, the own entries unused; `timeout` is the context's. Once, by one
-  // thread, before any allreduce. Waits for all other ranks to do the same, and
-  // finds out how long datagrams may be on the paths to them (PathAgreement).
-  // Throws gloo::Exception that names a rank whose settings or key do not match
-  // or that has gone or does not come, or a setting too small.
+  // rank, the own entries unused; `timeout` is the context's. By one thread at
+  // a time, before any allreduce. Waits for all other ranks to do the same, for
+  // `wait` at most, and finds out how long datagrams may be on the paths to
+  // them (PathAgreement). Throws gloo::Exception that names a rank whose
+  // settings or key do not match or that has gone, or a setting too small;
+  // MeshSwap::TimedOut if a rank does not come: then the same call may go on.
   void open(const std::vector<Hello>& hellos,
             std::vector<::ubt::SocketAddress> addresses,
-            std::chrono::milliseconds timeout);
+            std::chrono::milliseconds timeout,
+            std::chrono::milliseconds wait);
   // Of a context that ends now: how long it may linger.
   Lingering lingering() const { return {mesh_.rank, linger_.load()}; }
   // The ranks for which it would linger; empty if for none.
@@ -105,7 +107,8 @@ class Channel {
                         std::chrono::milliseconds timeout) const;
   size_t agreeOnSlots(const ::ubt::Session::Setup& setup,
                       std::vector<::ubt::SocketAddress> addresses,
-                      std::chrono::milliseconds timeout);
+                      std::chrono::milliseconds timeout,
+                      std::chrono::milliseconds wait);
   std::optional<::ubt::RankGroups> agreeOnGroups(
       const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);

@@ -66,7 +66,7 @@ void Context::connected(int peer, const Address& address) {
           hellos[other].port);
     }
   }
-  channel_.open(hellos, std::move(sockets), getTimeout());
+  channel_.open(hellos, std::move(sockets), getTimeout(), getTimeout());
 }
 
 bool Context::takes(::ubt::ElementType type,

@@ -34,7 +34,18 @@ MeshSwap::MeshSwap(Mesh mesh, uint64_t slot, std::vector<uint8_t> own)
   }
 }
 
-MeshSwap::~MeshSwap() = default;
+MeshSwap::~MeshSwap() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  for (const Peer& peer : peers_) {
+    if (peer.incoming != nullptr) {
+      peer.incoming->abortWaitRecv();
+      peer.outgoing->abortWaitSend();
+    }
+  }
+  thread_.join();
+}
 
 // By a thread of its own.
 void MeshSwap::talk() noexcept {
@@ -42,7 +53,7 @@ void MeshSwap::talk() noexcept {
     swap();
   } catch (const std::exception&) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    failure_ = "out of memory";  // short enough to need none
+    failure_ = "no memory";  // short enough to need none
     over_ = true;
     changed_.notify_all();
   }
@@ -84,24 +95,21 @@ void MeshSwap::swap() {
 std::vector<std::vector<uint8_t>> MeshSwap::run(
     std::chrono::milliseconds timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
-  std::thread thread = ::ubt::quietThread([this] { talk(); });
+  if (!thread_.joinable()) {
+    thread_ = ::ubt::quietThread([this] { talk(); });
+  }
   {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!changed_.wait_until(lock, end, [this] { return over_; })) {
-      failure_ = "rank " + std::to_string(awaited_) +
-                 " has not come to the start of the bounded allreduce within " +
-                 std::to_string(timeout.count()) + " ms";
+      const std::string who =
+          awaited_ < 0 ? "some rank" : "rank " + std::to_string(awaited_);
+      throw TimedOut(
+          who + " has not come to the start of the bounded allreduce within " +
+          std::to_string(timeout.count()) + " ms");
     }
-  }
-  for (const Peer& peer : peers_) {
-    if (peer.incoming != nullptr && !failure_.empty()) {
-      peer.incoming->abortWaitRecv();
-      peer.outgoing->abortWaitSend();
+    if (!failure_.empty()) {
+      throw ::gloo::IoException(failure_);
     }
-  }
-  thread.join();
-  if (!failure_.empty()) {
-    throw ::gloo::IoException(failure_);
   }
   std::vector<std::vector<uint8_t>> all;
   all.reserve(peers_.size());

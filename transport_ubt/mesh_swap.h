@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gloo/common/error.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "transport_ubt/mesh.h"
@@ -21,6 +24,11 @@ namespace ubt {
 // connection is stuck once a message finds its buffer gone.
 class MeshSwap {
  public:
+  // The swap goes on: it may be waited for again.
+  struct TimedOut : public ::gloo::IoException {
+    using IoException::IoException;
+  };
+
   // The messages of all ranks are of one size. `slot` is no collective's, and
   // of one swap.
   MeshSwap(Mesh mesh, uint64_t slot, std::vector<uint8_t> own);
@@ -28,9 +36,10 @@ class MeshSwap {
   MeshSwap(const MeshSwap&) = delete;
   MeshSwap& operator=(const MeshSwap&) = delete;
 
-  // The messages by rank, the own one in its place. Once. Throws
-  // gloo::IoException that names a rank that is gone or, after `timeout`, one
-  // that has not sent its message.
+  // The messages by rank, the own one in its place. Throws gloo::IoException
+  // that names a rank that is gone, TimedOut that names one that has not sent
+  // its message within `timeout`, or std::exception for lack of memory or
+  // threads. One thread at a time; again after TimedOut, or for the same.
   std::vector<std::vector<uint8_t>> run(std::chrono::milliseconds timeout);
 
  private:
@@ -52,6 +61,7 @@ class MeshSwap {
   bool over_ = false;
   int awaited_ = -1;  // the rank whose message is waited for
   std::string failure_;
+  std::thread thread_;  // begins with the first run()
 };
 
 }  // namespace ubt

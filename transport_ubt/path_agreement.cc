@@ -14,7 +14,6 @@
 #include "transport_ubt/io/interface.h"
 #include "transport_ubt/io/path_probe.h"
 #include "transport_ubt/io/quiet_thread.h"
-#include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {
 namespace transport {
@@ -52,6 +51,16 @@ std::vector<uint32_t> decode(const std::vector<uint8_t>& bytes) {
     size = cursor.get<uint32_t>();
   }
   return sizes;
+}
+
+std::vector<::ubt::AuthKey> receiveKeys(
+    const std::vector<::ubt::PeerKeys>& peers) {
+  std::vector<::ubt::AuthKey> keys;
+  keys.reserve(peers.size());
+  for (const ::ubt::PeerKeys& peer : peers) {
+    keys.push_back(peer.receive);
+  }
+  return keys;
 }
 
 }  // namespace
@@ -134,7 +143,11 @@ PathAgreement::PathAgreement(const Mesh& mesh,
     : mesh_(mesh),
       driver_(driver),
       setup_(std::move(setup)),
+      listener_(
+          &driver->probes(), setup_.epoch, mesh.rank, receiveKeys(setup_.keys)),
       ready_(mesh, kReadySlot, std::vector<uint8_t>(1)) {}
+
+PathAgreement::~PathAgreement() = default;
 
 std::vector<uint32_t> PathAgreement::candidates() const {
   const bool four = driver_->socket().address().family() == AF_INET;
@@ -151,26 +164,45 @@ std::vector<uint32_t> PathAgreement::candidates() const {
   return slots;
 }
 
-PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
+// Until what this rank is to find out has arrived, or will not any more.
+void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
   const auto full = static_cast<uint32_t>(setup_.slotBytes);
-  std::vector<::ubt::AuthKey> keys;
-  keys.reserve(setup_.keys.size());
-  for (const ::ubt::PeerKeys& key : setup_.keys) {
-    keys.push_back(key.receive);
+  const auto arrived = [&](uint32_t slotBytes,
+                           std::chrono::milliseconds patience) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        probingSince_ + patience - std::chrono::steady_clock::now());
+    const auto wait = std::max(left, std::chrono::milliseconds(0));
+    if (listener_.await(slotBytes, std::min(wait, deadline.remaining()))) {
+      return true;
+    }
+    if (std::chrono::steady_clock::now() < probingSince_ + patience) {
+      throw MeshSwap::TimedOut(
+          "the paths between the ranks of a bounded allreduce have not all "
+          "been tried out in time");
+    }
+    return false;
+  };
+  const auto patience = std::min(kAnyPatience, setup_.timeout / 4);
+  if (!arrived(full, std::min(kFullPatience, patience))) {
+    arrived(1, patience);
   }
-  ::ubt::PathProbes::Listener listener(
-      &driver_->probes(), setup_.epoch, mesh_.rank, std::move(keys));
+}
+
+PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
   const MeshDeadline deadline(timeout);
   ready_.run(timeout);  // all listen
-  const Prober prober(this);
-  if (!listener.await(full, std::min(kFullPatience, deadline.remaining()))) {
-    listener.await(
-        1, std::min(kAnyPatience - kFullPatience, deadline.remaining()));
+  if (prober_ == nullptr) {
+    prober_ = std::make_unique<Prober>(this);
+    probingSince_ = std::chrono::steady_clock::now();
   }
-  findings_ = std::make_unique<MeshSwap>(
-      mesh_, kFindingsSlot, encode(listener.slotBytes()));
+  if (findings_ == nullptr) {
+    awaitProbes(deadline);
+    findings_ = std::make_unique<MeshSwap>(
+        mesh_, kFindingsSlot, encode(listener_.slotBytes()));
+  }
   // Others may be waiting for probes of this rank: it goes on sending.
   const auto all = findings_->run(deadline.remaining());
+  prober_.reset();
   std::vector<std::vector<uint32_t>> arrived;
   arrived.reserve(all.size());
   for (const std::vector<uint8_t>& bytes : all) {
@@ -189,13 +221,21 @@ std::string PathAgreement::nameOf(int rank) const {
 // `arrived` by receiver, then by sender.
 PathAgreement::Agreed PathAgreement::agreed(
     const std::vector<std::vector<uint32_t>>& arrived) const {
+  const auto path = [this](int sender, int receiver) {
+    return "from " + nameOf(sender) + " to " + nameOf(receiver);
+  };
+  const std::vector<uint32_t> sizes = candidates();
   Agreed out;
   out.slotBytes = setup_.slotBytes;
   for (int receiver = 0; receiver < mesh_.size; receiver++) {
     for (int sender = 0; sender < mesh_.size; sender++) {
       const uint32_t slot = arrived[receiver][sender];
-      const std::string path =
-          "from " + nameOf(sender) + " to " + nameOf(receiver);
+      if (receiver != sender && slot != 0 &&
+          std::count(sizes.begin(), sizes.end(), slot) == 0) {
+        throw ::gloo::IoException(
+            nameOf(receiver) + " has found out about a slot of " +
+            std::to_string(slot) + " bytes, which no rank has tried");
+      }
       const bool own = receiver == mesh_.rank || sender == mesh_.rank;
       if (sender == receiver || slot >= setup_.slotBytes) {
         continue;
@@ -205,12 +245,12 @@ PathAgreement::Agreed PathAgreement::agreed(
       }
       if (own && slot == 0) {
         out.warnings.push_back(
-            "no UDP datagram arrives " + path +
+            "no UDP datagram arrives " + path(sender, receiver) +
             ": does a firewall block it? Open the ports of GLOO_UBT_PORTS on "
             "both hosts, or choose another interface (GLOO_SOCKET_IFNAME)");
       } else if (own && sender == mesh_.rank) {
         out.warnings.push_back(
-            "the path " + path + " carries no datagrams of " +
+            "the path " + path(sender, receiver) + " carries no datagrams of " +
             std::to_string(setup_.slotBytes + setup_.aroundBytes) +
             " bytes, but of " + std::to_string(slot + setup_.aroundBytes) +
             ": all ranks send such, or shorter ones. Set GLOO_UBT_MTU to what "

@@ -10,7 +10,9 @@
 
 #include "transport_ubt/core/packet_auth.h"
 #include "transport_ubt/io/driver.h"
+#include "transport_ubt/io/path_probes.h"
 #include "transport_ubt/mesh.h"
+#include "transport_ubt/mesh_deadline.h"
 #include "transport_ubt/mesh_swap.h"
 
 namespace gloo {
@@ -30,6 +32,9 @@ class PathAgreement {
     std::vector<::ubt::SocketAddress> addresses;  // by rank; the own is unused
     size_t slotBytes = 0;                         // the largest wished
     size_t aroundBytes = 0;  // of a datagram, beside its slot
+    // The context's. Paths on which nothing arrives take a quarter of it at
+    // most.
+    std::chrono::milliseconds timeout = std::chrono::seconds(30);
   };
   struct Agreed {
     size_t slotBytes = 0;  // the same on all ranks
@@ -45,14 +50,17 @@ class PathAgreement {
   // `driver` and what is behind `mesh` must outlive this, and this must live as
   // long as the mesh if run() throws (MeshSwap).
   PathAgreement(const Mesh& mesh, ::ubt::Driver* driver, Setup setup);
+  ~PathAgreement();
 
-  // Once; all ranks of the mesh have to, and wait for each other for `timeout`
-  // at most. Throws as MeshSwap::run() does.
+  // All ranks of the mesh have to, and wait for each other. Throws as
+  // MeshSwap::run() does; after MeshSwap::TimedOut it may go on with another
+  // run(). One thread at a time.
   Agreed run(std::chrono::milliseconds timeout);
 
  private:
   class Prober;
 
+  void awaitProbes(const MeshDeadline& deadline);
   std::vector<uint32_t> candidates() const;
   Agreed agreed(const std::vector<std::vector<uint32_t>>& arrived) const;
   std::string nameOf(int rank) const;
@@ -60,8 +68,11 @@ class PathAgreement {
   const Mesh mesh_;
   ::ubt::Driver* const driver_;
   const Setup setup_;
+  ::ubt::PathProbes::Listener listener_;
   MeshSwap ready_;
-  std::unique_ptr<MeshSwap> findings_;
+  std::unique_ptr<Prober> prober_;  // once all listen,
+  std::chrono::steady_clock::time_point probingSince_{};
+  std::unique_ptr<MeshSwap> findings_;  // and once there are some
 };
 
 }  // namespace ubt

@@ -31,6 +31,7 @@ enum class Counter : uint8_t {
   kUngranted,        // multicast of who takes this rank for deaf
   kTooEarly,         // data of one op more than peers may have begun here
   kArenaFull,        // no room to keep early data, or its op's account
+  kPathProbe,        // of PathProbes, in time, late or forged
   kSendFailed,       // the socket did not take it
   kSentMulticast,    // of kSentData, those to the whole group
   kControlDropped,   // records to say, when too many waited already
@@ -45,13 +46,16 @@ enum class Counter : uint8_t {
 
 constexpr const char* counterName(Counter counter) {
   constexpr const char* kNames[] = {
-      "sent_data",      "sent_control",    "accepted_data", "accepted_control",
-      "duplicate_data", "late_data",       "malformed",     "unknown_epoch",
-      "own_echo",       "no_group_key",    "wrong_rank",    "bad_tag",
-      "replayed",       "closed_peer",     "unannounced",   "mismatched",
-      "ungranted",      "too_early",       "arena_full",    "send_failed",
-      "sent_multicast", "control_dropped", "dropped_early", "refused_announce",
-      "not_retained",   "lost_on_purpose", "evicted_ops",   "expired_ops",
+      "sent_data",        "sent_control",    "accepted_data",
+      "accepted_control", "duplicate_data",  "late_data",
+      "malformed",        "unknown_epoch",   "own_echo",
+      "no_group_key",     "wrong_rank",      "bad_tag",
+      "replayed",         "closed_peer",     "unannounced",
+      "mismatched",       "ungranted",       "too_early",
+      "arena_full",       "path_probe",      "send_failed",
+      "sent_multicast",   "control_dropped", "dropped_early",
+      "refused_announce", "not_retained",    "lost_on_purpose",
+      "evicted_ops",      "expired_ops",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

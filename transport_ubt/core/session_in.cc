@@ -31,7 +31,9 @@ Counter Session::takeIn(TimePoint now,
     return Counter::kBadTag;
   }
   if (broken_) {
-    answerLeave(header.source);
+    if (peer.isFirst(header)) {
+      answerLeave(header.source);
+    }
     return header.type == PacketType::kControl ? Counter::kClosedPeer
                                                : Counter::kLateData;
   }

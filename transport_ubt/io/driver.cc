@@ -218,6 +218,11 @@ bool Driver::allreduce(Session* session,
   }
   // What others wait for should not wait for the next caller.
   sendAll();
+  if (!failure->what.empty()) {
+    // Other calls of the session fail with it, and one that drives may sleep.
+    callReady();
+    wakeSleeper();
+  }
   return failure->what.empty();
 }
 
@@ -267,7 +272,9 @@ TimePoint Driver::nextDeadline() const {
 // and these slow (QueueingDelay).
 bool Driver::receive() {
   const auto take = [&](TimePoint now, const std::byte* datagram, size_t size) {
-    if (!probes_.take(datagram, size)) {
+    if (probes_.take(datagram, size)) {
+      endpoint_.shared().counters.add(Counter::kPathProbe);
+    } else {
       endpoint_.packetIn(now, datagram, size);
     }
   };

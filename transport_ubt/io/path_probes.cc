@@ -51,8 +51,11 @@ bool PathProbes::Listener::await(uint32_t slotBytes,
 
 bool PathProbes::take(const std::byte* datagram, size_t bytes) {
   PathProbe probe;
-  if (listening_ == 0 || !PathProbe::decode(datagram, bytes, &probe)) {
+  if (!PathProbe::decode(datagram, bytes, &probe)) {
     return false;
+  }
+  if (listening_ == 0) {
+    return true;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   for (Listener* const listener : listeners_) {

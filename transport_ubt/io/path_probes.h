@@ -15,8 +15,8 @@
 namespace ubt {
 
 // The probes that come in on one socket, for the contexts that begin there.
-// What no listener awaits is counted by nobody and answered by nobody. All
-// methods may be called from any thread.
+// What no listener awaits is answered by nobody. All methods may be called from
+// any thread.
 class PathProbes {
  public:
   // One rank of a context that begins.
@@ -49,7 +49,7 @@ class PathProbes {
     std::vector<uint32_t> slotBytes_;  // by rank
   };
 
-  // Whether the datagram is a probe, which is nobody else's then.
+  // Whether the datagram has a probe's form: it is nobody else's then.
   bool take(const std::byte* datagram, size_t bytes);
 
  private:

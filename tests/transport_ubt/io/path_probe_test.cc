@@ -80,9 +80,12 @@ TEST_F(PathProbesTest, AreNoPackets) {
   EXPECT_FALSE(PacketHeader::decode(datagram.data(), datagram.size(), &header));
 }
 
-TEST(PathProbes, TakeNothingWhileNobodyListens) {
+// One that comes late is no datagram of a session, either.
+TEST(PathProbes, AreTakenThoughNobodyListens) {
   PathProbes probes;
-  const std::vector<std::byte> datagram = probe().encode(keyOf(1), 200);
+  std::vector<std::byte> datagram = probe().encode(keyOf(1), 200);
+  EXPECT_TRUE(probes.take(datagram.data(), datagram.size()));
+  datagram[0] ^= std::byte{1};
   EXPECT_FALSE(probes.take(datagram.data(), datagram.size()));
 }
 
