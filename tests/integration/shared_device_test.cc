@@ -140,6 +140,7 @@ void gathersAllOfDifferentSizes(const ContextPtr& context) {
   const Values expected = allOf(context->size, growing);
   Values out(expected.size());
   std::vector<size_t> counts;
+  counts.reserve(context->size);
   for (int rank = 0; rank < context->size; rank++) {
     counts.push_back(growing(rank));
   }
@@ -248,6 +249,8 @@ void scatters(const ContextPtr& context) {
   const int root = context->size - 1;
   std::vector<Values> in;
   std::vector<float*> pointers;
+  in.reserve(context->size);
+  pointers.reserve(context->size);
   for (int rank = 0; rank < context->size; rank++) {
     in.push_back(of(rank));
   }
