@@ -11,7 +11,6 @@
 
 #include "gloo_ext/local_address.h"
 #include "transport_ubt/io/quiet_thread.h"
-#include "transport_ubt/mesh_swap.h"
 #include "transport_ubt/patience.h"
 #include "transport_ubt/warning.h"
 
@@ -23,7 +22,6 @@ using gloo::transport::ubt::Engine;
 using gloo::transport::ubt::Hello;
 using gloo::transport::ubt::Lingering;
 using gloo::transport::ubt::Mesh;
-using gloo::transport::ubt::MeshSwap;
 using gloo::transport::ubt::patience;
 using gloo::transport::ubt::Settings;
 
@@ -66,11 +64,6 @@ Channel& BoundedContext::channel(const Policy& policy,
     try {
       meet(&lock, wait, contextTimeout);
     } catch (const GreetingExchange::TimedOut& error) {
-      if (wait < limit) {
-        throw;
-      }
-      failure_ = error.what();
-    } catch (const MeshSwap::TimedOut& error) {
       if (wait < limit) {
         throw;
       }

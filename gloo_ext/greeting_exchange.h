@@ -15,6 +15,7 @@
 
 #include "gloo_ext/greeting.h"
 #include "transport_ubt/mesh.h"
+#include "transport_ubt/mesh_swap.h"
 
 namespace gloo_ext {
 
@@ -34,10 +35,9 @@ class GreetingExchange {
   };
   using Warn = std::function<void(const std::string&)>;
 
-  // Not all have answered in time. They still may.
-  struct TimedOut : gloo::IoException {
-    using IoException::IoException;
-  };
+  // Not all have answered in time. They still may. The same for all steps in
+  // which a context opens.
+  using TimedOut = gloo::transport::ubt::MeshSwap::TimedOut;
 
   // Throws gloo::IoException if the mesh is gone.
   GreetingExchange(gloo::transport::ubt::Mesh mesh,

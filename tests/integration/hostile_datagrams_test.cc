@@ -229,9 +229,9 @@ TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
   EXPECT_FALSE(stranger_.hasReceived());
 }
 
-// An observer repeats what it has heard at any later time, or changes a bit of
-// it; of data under auth=header, of the header alone, for that is what the mode
-// covers. Beside it, strangers guess.
+// An observer repeats datagrams at any later time, or changes one bit. Under
+// auth=header it changes headers only, because the mode covers no payload.
+// Beside it, strangers guess.
 TEST_P(HostileDatagrams, RepeatedAndAlteredOnesChangeNothing) {
   test::UdpTap tap(ports_[0]);
   if (!tap.works()) {

@@ -123,9 +123,9 @@ bool Causes::explain(int rank, const std::string& text) {
   }
   if (holds(text, "has given up because of rank") ||
       holds(text, "has given up, because of itself")) {
-    // Who is to blame may have seen nothing but others' silence. And of two
-    // ranks that disagree either may be the odd one, for all that these know,
-    // and others that have lost what was brought hear no more than their view.
+    // The culprit itself may have seen only the silence of others. If two ranks
+    // disagree, neither knows which of them is the odd one. Ranks that lost the
+    // announcements know only what those two say.
     const bool disagree = options_.disagrees >= 0 || options_.otherwise >= 0;
     return blames(second) || blames(first) || chained() || disagree ||
            (second >= 0 && (hearsay_ >> second & 1) != 0);

@@ -16,10 +16,10 @@
 namespace ubt {
 
 // Moves datagrams from an endpoint to a socket, neighbours to one peer as one
-// train, straight from the memory they lie in. Where the path to a host refuses
-// a train or a datagram, because its MTU has shrunk or its interface cannot
-// segment, what goes to that host is sent singly and may be cut into fragments;
-// one warning says so, and what was refused is sent again. Not thread-safe.
+// train, straight from the memory they lie in. The path to a host may refuse a
+// train: its MTU has shrunk, or its interface cannot segment. From then on this
+// host gets single datagrams, which may be cut into fragments. One warning says
+// so, and the refused datagrams are sent again. Not thread-safe.
 class PacketSender {
  public:
   // All must outlive this.
