@@ -114,6 +114,28 @@ TEST(SimArena, AnOwnerKeepsEveryShardThatALateRankLacks) {
   EXPECT_EQ(result.errors, 0u) << ::testing::PrintToString(result.errorTexts);
 }
 
+// Ranks without repair keep only what they have room for. A late rank with
+// repair asks for the rest: all calls fail at once, not at the timeout.
+TEST(SimArena, ARankThatKeptNoResultsSaysSoWhenAsked) {
+  SimOptions options = roomForTwoShards();
+  options.arenaBytes = 1000 << 10;
+  options.lateRank = 2;
+  options.lateOps = 0.3;
+  options.lateBy = std::chrono::milliseconds(300);
+  options.faults.unlike.policyRanks = 0xb;  // all but rank 2
+  options.faults.unlike.repair = RepairPolicy::kNone;
+  options.faults.unlike.warmupOps = 0;
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.counters.get(Counter::kNotRetained), 0u);
+  EXPECT_THAT(result.errorTexts,
+              ::testing::Contains(::testing::AllOf(
+                  ::testing::HasSubstr("had no room to keep results"),
+                  ::testing::HasSubstr("rank 2 still lacks"))));
+  for (const std::string& text : result.errorTexts) {
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("timed out")));
+  }
+}
+
 TEST(SimArena, ARankThatNeverEntersUsesUpTheArena) {
   SimOptions options = roomForTwoShards();
   options.neverEnters = 2;

@@ -115,6 +115,9 @@ bool Causes::explain(int rank, const std::string& text) {
     // Who is told to halt has nobody to blame when it ends its context.
     return (closes_ >> first & 1) != 0 || (mayHalt_ && options_.errorEnds);
   }
+  if (holds(text, "had no room to keep results")) {
+    return options_.mayLackRoom();
+  }
   if (holds(text, " brings ")) {
     const int odd =
         options_.disagrees >= 0 ? options_.disagrees : options_.otherwise;
@@ -139,7 +142,7 @@ bool Causes::explain(int rank, const std::string& text) {
     return blames(rank) || chained();
   }
   if (holds(text, "has not finished an allreduce") ||
-      holds(text, "had an allreduce wait for its whole timeout")) {
+      holds(text, "noticed too late that an allreduce")) {
     return blames(first) || blames(rank);
   }
   return false;

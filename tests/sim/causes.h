@@ -28,9 +28,10 @@ class Causes {
     return rank >= 0 && (blamed_ >> rank & 1) != 0;
   }
   bool isBrokenTo(int rank, int peer) const;
-  // Where ranks form groups a call waits for its owner, who waits for a
-  // co-owner, who waits for a member: it can name but the first of them. And
-  // where most answers are lost, others seem silent besides the one to blame.
+  // Whether an error may name another rank than the one to blame. In groups a
+  // call waits for an owner, the owner for a co-owner, and the co-owner for a
+  // member: the error can only name the owner. And if most answers get lost,
+  // other ranks seem silent, too.
   bool chained() const {
     return blamed_ != 0 && (options_.groups > 1 || losesAnswers_);
   }

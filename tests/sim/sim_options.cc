@@ -253,7 +253,12 @@ bool SimOptions::mayHalt() const {
 
 bool SimOptions::mayLackRoom() const {
   const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
-  return tooSmall && (threads > 1 || losesDatagrams());
+  const auto waits = [](RepairPolicy repair) {
+    return repair != RepairPolicy::kNone;
+  };
+  const bool someDrop = faults.unlike.policyRanks != 0 &&
+                        waits(protocol.repair) != waits(faults.unlike.repair);
+  return tooSmall && (threads > 1 || losesDatagrams() || someDrop);
 }
 
 Duration SimOptions::slowestCall() const {
@@ -265,7 +270,8 @@ Duration SimOptions::slowestCall() const {
   // What is lost may be waited for until a bound, and one that is learned from
   // ops that were slow is long. Where most is lost nothing is fast.
   const bool learned = protocol.boundScatter == Duration{0};
-  if (losesDatagrams() && (learned || loss + faults.kindLoss.share > 0.2)) {
+  const bool lost = losesDatagrams() || deafRanks != 0;
+  if (lost && (learned || loss + faults.kindLoss.share > 0.2)) {
     return Duration::max();
   }
   const double rate =

@@ -137,21 +137,24 @@ struct SimOptions {
   // sums are not repaired and take longer than was learned, or where small ops
   // do not end early, so that who has lost a packet is late for the next op.
   bool mayHalt() const;
-  // Whether a full arena may keep a call from its result: where threads' ops
-  // are bounded at one rank, which keeps what it can of its shard, and still
-  // exact at another, or where what was lost finds no room for so long that the
-  // next op times out.
+  // Whether a full arena may keep a call from its result. A rank without
+  // repair keeps only what it has room for; another rank may need all of it.
+  // With several threads, or where datagrams get lost, ops may find no room
+  // until the timeout.
   bool mayLackRoom() const;
 
-  // Whether nothing keeps what a rank that has entered sends from coming within
-  // the bounds, so that every sum holds most ranks. (Without repair, a group's
-  // sum that overtakes the announcement is dropped for good. All callers' data
-  // through a small window takes longer than the least bounds.)
+  // Whether all that ranks send after they entered arrives within the bounds.
+  // Then every sum holds most ranks. Two cases are excluded. Without repair, a
+  // group's sum that overtakes the announcement is dropped for good. And the
+  // data of all callers takes longer than the least bounds if the window is
+  // small, or smaller than any that a user may set.
   bool mostRanksCome() const {
     constexpr uint64_t kWindowsMost = 16;
+    constexpr uint64_t kWindowBytesLeast = 64 << 10;
     const uint64_t bytes =
         sizeof(double) * elementsMax * uint64_t(threads) * uint64_t(contexts);
-    return bytes <= kWindowsMost * windowBytes && !losesDatagrams() &&
+    return bytes <= kWindowsMost * windowBytes &&
+           windowBytes >= kWindowBytesLeast && !losesDatagrams() &&
            !faults.delay() && crashes < 0 && disagrees < 0 && otherwise < 0 &&
            deafFor == Duration{0} &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
@@ -162,8 +165,8 @@ struct SimOptions {
            protocol.boundScatter > Duration{0};
   }
 
-  // Whether every contribution comes within the bounds, unless a queue on the
-  // way drops it: nobody is late, and bounds are generous.
+  // Whether every contribution arrives within the bounds, unless a queue drops
+  // it: no rank is late, and the bounds are generous.
   bool nothingMayBeMissing() const {
     return mostRanksCome() && lateOps == 0 && !opposite && threads == 1 &&
            neverEnters < 0 && windowBytes >= (256 << 10) &&

@@ -72,8 +72,7 @@ class Op {
   // can make this rank hold by its mere name.
   static size_t bytesFor(const ShardLayout& layout, const OpRanks& ranks);
 
-  // Of a shard's transform: the same on every rank, another for each shard of
-  // each op.
+  // Of a shard's transform: the same on all ranks, unlike any other shard's.
   static uint64_t seedOf(const OpId& id, int shard);
 
   const OpId& id() const { return setup_.id; }
@@ -91,7 +90,8 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  void repairAsked(
+  // False: it asks for results that this rank had no room to keep.
+  bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
@@ -291,6 +291,7 @@ class Op {
   void joinGroup();
   bool nextResult(int peer, bool again, DataSend* out);
   bool result(int rank, DataSend* out) const;
+  bool isKeptFor(int rank, uint32_t slot) const;
   bool nextContribution(int peer, DataSend* out);
   uint32_t firstNeeded(bool byMembers) const;
   bool reserveRetained();

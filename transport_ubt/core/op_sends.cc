@@ -15,12 +15,12 @@ constexpr int kOwesStages = 4;
 
 }  // namespace
 
-void Op::repairAsked(
+bool Op::repairAsked(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
   SendQueue& queue = peers_[peer].queue;
   if (!takesSlots(peer) ||
       (stage == Stage::kScatter && !ranks_.isMember(peer))) {
-    return;
+    return true;
   }
   if (stage == Stage::kBroadcast) {
     rankEntered(now, peer);  // only who has entered asks for results
@@ -31,7 +31,7 @@ void Op::repairAsked(
   if (stage == Stage::kScatter && returned_ && failure_.empty()) {
     setup_.host->control(
         peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
-    return;
+    return true;
   }
   if (stage == Stage::kScatter) {
     for (; entered_ && failure_.empty() && slot < end; slot++) {
@@ -40,7 +40,7 @@ void Op::repairAsked(
         queue.repeatScatter(slot);
       }
     }
-    return;
+    return true;
   }
   // The order of closing says which of the closed slots were sent.
   BitSet unsent(limit);
@@ -48,11 +48,23 @@ void Op::repairAsked(
   for (size_t i = queue.broadcastSent(); i < order.size(); i++) {
     unsent.set(order[i]);
   }
+  bool kept = true;
   for (; slot < end; slot++) {
     if (isClosedFor(peer, slot) && !unsent.test(slot)) {
+      kept = kept && isKeptFor(peer, slot);
       queue.repeatBroadcast(slot);
     }
   }
+  return kept;
+}
+
+// A request may be older than the news that the peer has the slot.
+bool Op::isKeptFor(int rank, uint32_t slot) const {
+  const Peer& peer = peers_[rank];
+  DataSend send;
+  send.slot = slot;
+  return notRetained_ == 0 || peer.done || slot < peer.progress ||
+         result(rank, &send);
 }
 
 bool Op::hasContribution(int rank) const {

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "transport_ubt/core/late_notice.h"
 #include "transport_ubt/core/op.h"
 
 namespace ubt {
 namespace {
-
-// Who notices its call's end so late stood still itself, most likely.
-constexpr Duration kNoticedLate = std::chrono::seconds(1);
 
 // Ranges one request may name; the rest waits for the next.
 constexpr int kRepairRangesMax = 16;
@@ -257,7 +255,7 @@ std::string Op::missingRanks() {
 
 void Op::failAtTimeout(TimePoint now) {
   std::ostringstream why;
-  if (const Duration late = now - endDeadline_; late >= kNoticedLate) {
+  if (const Duration late = now - endDeadline_; stoodStill(late)) {
     culprit_ = setup_.rank;
     why << "op with tag " << setup_.id.tag << ": rank " << setup_.rank
         << " noticed its timeout "

@@ -206,6 +206,8 @@ class Session : private OpHost {
   void fail(const std::string& why, Duration tellAfter = Duration{0});
   // The rank that holds up the lead has not moved for a whole timeout.
   void giveUp(const Call& call);
+  // A peer will never get results that this rank had no room to keep for it.
+  void lacksKept(int peer);
   // It is not known how often a tag was used: the session fails.
   OpId refuseTag(uint32_t tag, TagSpace space, const Call& call);
 

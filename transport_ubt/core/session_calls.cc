@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/late_notice.h"
 #include "transport_ubt/core/require.h"
 #include "transport_ubt/core/session.h"
 
@@ -74,11 +75,11 @@ void Session::tellRefusal() {
 
 void Session::giveUp(const Call& call) {
   const int rank = lagging();
-  if (rank < 0) {  // nobody, by now: nobody looked here when it could begin
+  if (rank < 0 || stoodStill(lastNow_ - call.until)) {
     culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
     fail("rank " + std::to_string(setup_.rank) +
-         " had an allreduce wait for its whole timeout, and does so no longer "
-         "for any other rank: was its process stopped?");
+         " noticed too late that an allreduce had waited for its whole "
+         "timeout: was its process or host stopped?");
     return;
   }
   culprit_ = culprit_ < 0 ? rank : culprit_;
@@ -89,6 +90,13 @@ void Session::giveUp(const Call& call) {
             ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
             : "no more than " + lead_.limit() + " may be ahead of it") +
        "); is it stuck or stopped?" + silence(rank));
+}
+
+void Session::lacksKept(int peer) {
+  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+  fail("rank " + std::to_string(setup_.rank) +
+       " had no room to keep results of an allreduce that rank " +
+       std::to_string(peer) + " still lacks; raise GLOO_UBT_ARENA_BYTES");
 }
 
 // Another count than the other ranks' would make them wait for each other.
@@ -263,11 +271,6 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     report.safeguards = {
         halt_.loss(), options.zeroLoss, options.skipLoss, options.haltLoss};
     lead_.returned(op->shape().bytes());
-    if (op->notRetained() > 0 && options.needsEveryResult()) {
-      // Ranks that lack those slots will never get them.
-      culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-      fail(outOfMemory_);
-    }
     forgetIfDone(id);
   }
   updateActivity();

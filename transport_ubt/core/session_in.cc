@@ -182,8 +182,10 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       peers_[peer].creditBy(now);
       return;
     case ControlType::kRepair:
-      if (op != nullptr) {
-        op->repairAsked(now, peer, record.stage, record.slot, record.slots);
+      if (op != nullptr &&
+          !op->repairAsked(
+              now, peer, record.stage, record.slot, record.slots)) {
+        lacksKept(peer);
       }
       return;
     case ControlType::kProgress:

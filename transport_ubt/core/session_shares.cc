@@ -102,15 +102,19 @@ void Session::evict(const OpId& id) {
 // After twice the timeout nobody waits for what has not begun here. But results
 // of a shard that was closed without the caller are final: they wait for it.
 void Session::expireUnentered(TimePoint now) {
+  bool any = false;
   for (auto next = ops_.begin(); next != ops_.end();) {
     const auto at = next++;
     const Op& op = *at->second;
     if (!op.entered() && !op.hasResults() && now >= expiryOf(op)) {
       ops_.erase(at);
       shared_->counters.add(Counter::kExpiredOps);
+      any = true;
     }
   }
-  updateActivity();
+  if (any) {
+    updateActivity();
+  }
 }
 
 }  // namespace ubt

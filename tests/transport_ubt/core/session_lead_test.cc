@@ -86,7 +86,7 @@ TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesNobodyElse) {
   rank_.endpoint().deadlinePassed(rank_.now);
   ASSERT_TRUE(rank_.session().finished(waits));
   EXPECT_THAT(rank_.session().failure(waits),
-              ::testing::StartsWith("rank 0 had an allreduce wait"));
+              ::testing::StartsWith("rank 0 noticed too late"));
   rank_.session().leave(rank_.now, waits);
 }
 
