@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "transport_ubt/core/cursor.h"
+#include "transport_ubt/secret_proof.h"
 
 namespace gloo {
 namespace transport {
@@ -17,13 +18,7 @@ static_assert(crypto_kx_PUBLICKEYBYTES == sizeof(PublicKey), "key size");
 // derived key is bound to.
 std::array<uint8_t, 32> transcript(const std::vector<PublicKey>& all,
                                    const std::string& secret) {
-  std::array<uint8_t, 32> key{};
-  crypto_generichash(key.data(),
-                     key.size(),
-                     reinterpret_cast<const uint8_t*>(secret.data()),
-                     secret.size(),
-                     nullptr,
-                     0);
+  const SecretKey key = keyOf(secret);
   crypto_generichash_state state;
   crypto_generichash_init(&state, key.data(), key.size(), 32);
   for (const PublicKey& publicKey : all) {

@@ -9,18 +9,23 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-SecretProof proofOf(const std::string& secret,
-                    int rank,
-                    const uint8_t* bytes,
-                    size_t size) {
-  // The secret may be longer than a key.
-  std::array<uint8_t, crypto_generichash_KEYBYTES> key{};
+SecretKey keyOf(const std::string& secret) {
+  SecretKey key{};
+  static_assert(key.size() == crypto_generichash_KEYBYTES, "key size");
   crypto_generichash(key.data(),
                      key.size(),
                      reinterpret_cast<const uint8_t*>(secret.data()),
                      secret.size(),
                      nullptr,
                      0);
+  return key;
+}
+
+SecretProof proofOf(const std::string& secret,
+                    int rank,
+                    const uint8_t* bytes,
+                    size_t size) {
+  SecretKey key = keyOf(secret);
   std::array<std::byte, sizeof(uint32_t)> sender{};
   ::ubt::WriteCursor(sender.data(), sender.size())
       .put(static_cast<uint32_t>(rank));

@@ -15,8 +15,12 @@ namespace ubt {
 // one of those has to know the secret as well.
 using SecretProof = std::array<uint8_t, 16>;
 
-// BLAKE2b of rank and bytes, keyed with the BLAKE2b of the secret, which may be
-// empty. Pure; from any thread.
+// The BLAKE2b of the secret, as a key for BLAKE2b: the secret may be empty, or
+// longer than a key. Pure; from any thread.
+using SecretKey = std::array<uint8_t, 32>;
+SecretKey keyOf(const std::string& secret);
+
+// BLAKE2b of rank and bytes, keyed with keyOf(secret). Pure; from any thread.
 SecretProof proofOf(const std::string& secret,
                     int rank,
                     const uint8_t* bytes,

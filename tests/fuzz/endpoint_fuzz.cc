@@ -3,16 +3,18 @@
 // A hostile peer that holds the right keys: whatever it sends must not crash,
 // hang, or make the endpoint hold more than its limits. In every mode of
 // authentication, and in the wrong one. Meanwhile time passes in steps of any
-// size, callers come and go, connections close, and contexts end.
+// size, callers come and go, connections close, contexts end, and allocations
+// fail.
 
 #include <cstdlib>
 #include <cstring>
 #include <list>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "tests/fuzz/heap.h"
 #include "tests/sim/plain_reduction.h"
+#include "tests/support/failing_heap.h"
 #include "transport_ubt/core/cursor.h"
 #include "transport_ubt/core/endpoint.h"
 #include "transport_ubt/core/group_key.h"
@@ -25,7 +27,7 @@ constexpr size_t kElements = 2000;
 constexpr size_t kOpsMax = 300;
 // All together, of which the arena is a part.
 constexpr size_t kHeapBytesMax = 8 << 20;
-// Headers tell them not apart.
+// Their headers do not differ.
 constexpr int kSessions = 2;
 constexpr size_t kCallsMax = 8;
 constexpr auto kTimeout = std::chrono::seconds(1);
@@ -135,7 +137,10 @@ class Victim {
 
   void packet(const uint8_t* data, size_t size) {
     const auto packet = packetFrom(auth_, data, size);
-    endpoint_.packetIn(now_, packet.data(), packet.size());
+    {
+      const ubt::FailingHeap::Scope scope;
+      endpoint_.packetIn(now_, packet.data(), packet.size());
+    }
     pass(std::chrono::microseconds(100));
   }
 
@@ -143,17 +148,20 @@ class Victim {
   void happens(uint8_t what, uint8_t how) {
     const size_t which = how % sessions_.size();
     ubt::Session* const session = sessions_[which];
-    switch (what % 6) {
+    switch (what % 7) {
       case 0:
         pass(std::chrono::milliseconds(1) * (1 << how % 16));
         return;
       case 1:
         if (session != nullptr) {
-          session->peerClosed(1 + how / 2 % (kRanks - 1), "it closed");
+          const std::string why = "it closed";
+          const ubt::FailingHeap::Scope scope;
+          session->peerClosed(1 + how / 2 % (kRanks - 1), why);
         }
         break;
       case 2:
         if (session != nullptr && !session->failure().empty()) {
+          const ubt::FailingHeap::Scope scope;
           session->refused();
         }
         break;
@@ -165,6 +173,9 @@ class Victim {
         break;
       case 5:
         close(which);
+        break;
+      case 6:  // the session that meets it breaks, and no other one
+        ubt::FailingHeap::failAfter(how);
         break;
     }
     pass(std::chrono::microseconds(1));
@@ -246,6 +257,7 @@ class Victim {
     call.session = which;
     call.tag = tag;
     call.bucket.assign(kElements, 1);
+    const ubt::FailingHeap::Scope scope;
     call.id = session->enter(
         now_, tag, shape, reinterpret_cast<std::byte*>(call.bucket.data()));
   }
@@ -255,6 +267,7 @@ class Victim {
     ubt::Session* const session = sessions_[which];
     for (auto call = calls_.begin(); call != calls_.end();) {
       if (call->session == which && session->finished(call->id)) {
+        const ubt::FailingHeap::Scope scope;
         session->leave(now_, call->id);
         call = calls_.erase(call);
       } else {
@@ -280,6 +293,7 @@ class Victim {
 
   void pass(ubt::Duration time) {
     constexpr int kPacketsMax = 100;
+    const ubt::FailingHeap::Scope scope;
     now_ += time;
     endpoint_.deadlinePassed(now_);
     for (int i = 0; i < kPacketsMax && endpoint_.packetOut(now_, &out_); i++) {
@@ -305,7 +319,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) {
     return 0;
   }
-  const size_t heapBefore = heapBytes();
+  ubt::FailingHeap::heal();
+  const size_t heapBefore = ubt::FailingHeap::heldBytes();
   const auto victim =
       std::make_unique<Victim>(static_cast<ubt::AuthMode>(data[0] % 3),
                                data[0] / 3 % 2 == 1,
@@ -326,7 +341,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       data += length;
       size -= length;
     }
-    if (!victim->withinLimits() || heapBytes() - heapBefore > kHeapBytesMax) {
+    if (!victim->withinLimits() ||
+        ubt::FailingHeap::heldBytes() - heapBefore > kHeapBytesMax) {
       std::abort();
     }
   }

@@ -61,9 +61,11 @@ struct SendFailures {
   Duration later{0};
 };
 
-// What a host takes for each datagram that comes in, and how many bytes may
-// wait for that, or for the end of a pause. Zero: nothing; any number.
+// The CPU time of a host for each train that arrives, and for each datagram in
+// it, and how many bytes may wait for that, or for the end of a pause. A train
+// is what waits in a row from one rank. Zero: no time; any number of bytes.
 struct Inbox {
+  Duration perTrain{0};
   Duration perDatagram{0};
   uint64_t bytesMax = 0;
 };
@@ -155,9 +157,10 @@ struct Faults {
   // Whether what a rank sends may come later than the network's delay.
   bool delay() const {
     return pauses[0].rank >= 0 || sends.share > 0 ||
-           inbox.perDatagram > Duration{0} || unlike.windowRanks != 0 ||
-           unlike.linkRanks != 0 || unlike.policyRanks != 0 || sharedArena ||
-           closure.rank >= 0 || meshBreak.rank >= 0 || skip.rank >= 0;
+           inbox.perTrain + inbox.perDatagram > Duration{0} ||
+           unlike.windowRanks != 0 || unlike.linkRanks != 0 ||
+           unlike.policyRanks != 0 || sharedArena || closure.rank >= 0 ||
+           meshBreak.rank >= 0 || skip.rank >= 0;
   }
 };
 

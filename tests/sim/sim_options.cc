@@ -38,6 +38,7 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("narrow_lasting_ns", f.narrowPath.lasting);
   member("send_fails", f.sends.share);
   member("send_later_ns", f.sends.later);
+  member("per_train_ns", f.inbox.perTrain);
   member("per_datagram_ns", f.inbox.perDatagram);
   member("inbox_bytes", f.inbox.bytesMax);
   member("clock_offset_ns", f.clocks.offset);
@@ -285,12 +286,12 @@ Duration SimOptions::slowestCall() const {
   const auto seconds = [](double s) {
     return Duration(static_cast<int64_t>(s * 1e9));
   };
-  Duration most = milliseconds(100) + protocol.boundScatter +
-                  2 * protocol.boundBroadcast + deafFor +
-                  seconds(20 * ranks * bytes / rate) +
-                  static_cast<int>(slots) *
-                      (delay + faults.inbox.perDatagram + faults.sends.later +
-                       (slow >= 0 ? slowBy : Duration{0}));
+  Duration most =
+      milliseconds(100) + protocol.boundScatter + 2 * protocol.boundBroadcast +
+      deafFor + seconds(20 * ranks * bytes / rate) +
+      static_cast<int>(slots) *
+          (delay + faults.inbox.perTrain + faults.inbox.perDatagram +
+           faults.sends.later + (slow >= 0 ? slowBy : Duration{0}));
   if (lateOps > 0 || opposite) {
     most += kLateInARow * lateBy;
   }

@@ -225,6 +225,7 @@ class Seed {
     }
     if (chance(0.3)) {
       faults.inbox.perDatagram = microseconds(1 + below(10));
+      faults.inbox.perTrain = microseconds(chance(0.5) ? 1 + below(40) : 0);
       faults.inbox.bytesMax = chance(0.5) ? 32 << 10 << below(4) : 0;
     }
     if (on()) {

@@ -70,6 +70,7 @@ class World {
     TimePoint pausedUntil{};
     Duration stoodStill{0};  // together
     TimePoint busyUntil{};   // with a datagram
+    int trainFrom = -1;      // whose datagram it took last
     TimePoint sendBlockedUntil{};
     std::deque<Network::Datagram> inbox;  // wait for either
     uint64_t inboxBytes = 0;

@@ -208,7 +208,14 @@ void World::take(int rank, const Network::Datagram& datagram) {
     deafTo(datagram);
     return;
   }
-  host.busyUntil = events_.now() + options_.faults.inbox.perDatagram;
+  const Inbox& inbox = options_.faults.inbox;
+  PacketHeader header;
+  PacketHeader::decode(datagram.data(), datagram.size(), &header);
+  const bool goesOn =
+      header.source == host.trainFrom && host.busyUntil == events_.now();
+  host.trainFrom = header.source;
+  host.busyUntil = events_.now() + inbox.perDatagram +
+                   (goesOn ? Duration{0} : inbox.perTrain);
   if (chance(options_.strangers)) {
     strangerTo(rank, datagram);
   }

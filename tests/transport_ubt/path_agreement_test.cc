@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rank 0 in one network, ranks 1 and 2 in another, on a link of 9,000 bytes.
-// Their mesh is Gloo's own over TCP, elsewhere.
+// The mesh of the ranks is Gloo's own over TCP, in no network of theirs.
 #include "transport_ubt/path_agreement.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 
 #include <memory>
 #include <set>
@@ -17,7 +14,7 @@
 #include "algorithms/context_mesh.h"
 #include "tests/conformance/device_factory.h"
 #include "tests/conformance/mesh.h"
-#include "tests/support/private_network.h"
+#include "tests/support/two_hosts.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/key_exchange.h"
@@ -33,20 +30,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr int kRanks = 3;
-constexpr int kMtu = 9000;
+constexpr int kRanks = test::TwoHosts::kRanks;
 constexpr size_t kAround = ::ubt::PacketHeader::kBytes;
-constexpr size_t kFullSlot = (kMtu - 28 - kAround) / 32 * 32;
+constexpr size_t kFullSlot =
+    (test::TwoHosts::kMtuBytes - 28 - kAround) / 32 * 32;
 constexpr size_t kSlotOf1500 = (1500 - 28 - kAround) / 32 * 32;
 constexpr std::chrono::seconds kLong{20};
-
-::ubt::SocketAddress addressOf(int rank) {
-  sockaddr_storage storage{};
-  auto* const in = reinterpret_cast<sockaddr_in*>(&storage);
-  in->sin_family = AF_INET;
-  in->sin_addr.s_addr = htonl(0x0a000001 + rank);
-  return ::ubt::SocketAddress(storage, 0);
-}
 
 class PathAgreementTest : public ::testing::Test {
  protected:
@@ -54,17 +43,11 @@ class PathAgreementTest : public ::testing::Test {
     if (!test::PrivateNetwork::possible()) {
       GTEST_SKIP() << "needs the right to make network namespaces, and `ip`";
     }
-    here_ = std::make_unique<test::PrivateNetwork>();
-    there_ = std::make_unique<test::PrivateNetwork>();
-    test::connect({here_.get(), there_.get(), "here", "there", kMtu});
-    here_->run("ip addr add 10.0.0.1/24 dev here");
-    there_->run("ip addr add 10.0.0.2/24 dev there");
-    there_->run("ip addr add 10.0.0.3/24 dev there");
-    there_->run("ip link set lo up");
+    hosts_ = std::make_unique<test::TwoHosts>();
     for (int rank = 0; rank < kRanks; rank++) {
-      (rank == 0 ? here_ : there_)->within([&] {
+      hosts_->of(rank).within([&] {
         ::ubt::Driver::Options options;
-        options.socket.address = addressOf(rank);
+        options.socket.address = test::TwoHosts::addressOf(rank);
         drivers_.push_back(std::make_unique<::ubt::Driver>(
             options, ::ubt::reductionKernels()));
       });
@@ -103,8 +86,7 @@ class PathAgreementTest : public ::testing::Test {
            drivers_[rank]->socket().address().str() + ")";
   }
 
-  std::unique_ptr<test::PrivateNetwork> here_;
-  std::unique_ptr<test::PrivateNetwork> there_;
+  std::unique_ptr<test::TwoHosts> hosts_;
   std::vector<std::unique_ptr<::ubt::Driver>> drivers_;
   std::unique_ptr<testing::Mesh> mesh_;
 };
@@ -117,7 +99,7 @@ TEST_F(PathAgreementTest, IsOnTheLargestSlotWhereAllPathsCarryIt) {
 }
 
 TEST_F(PathAgreementTest, IsOnWhatASmallerRouteCarries) {
-  here_->run("ip route add 10.0.0.2/32 dev here mtu 1500");
+  hosts_->here().run("ip route add 10.0.0.2/32 dev here mtu 1500");
   const auto all = agree();
   for (const PathAgreement::Agreed& agreed : all) {
     EXPECT_EQ(agreed.slotBytes, kSlotOf1500);
@@ -131,7 +113,7 @@ TEST_F(PathAgreementTest, IsOnWhatASmallerRouteCarries) {
 
 // No error comes back.
 TEST_F(PathAgreementTest, IsOnWhatAHopCarriesThatDropsTheRestSilently) {
-  there_->run(
+  hosts_->there().run(
       "nft 'add table ip hop; "
       "add chain ip hop in { type filter hook prerouting priority 0; }; "
       "add rule ip hop in ip saddr 10.0.0.1 meta length > 1500 drop'");
@@ -146,7 +128,7 @@ TEST_F(PathAgreementTest, IsOnWhatAHopCarriesThatDropsTheRestSilently) {
 }
 
 TEST_F(PathAgreementTest, NamesAPathThatIsBlockedOneWay) {
-  there_->run(
+  hosts_->there().run(
       "nft 'add table ip wall; "
       "add chain ip wall in { type filter hook input priority 0; }; "
       "add rule ip wall in ip saddr 10.0.0.1 ip daddr 10.0.0.2 udp dport "

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rank 0 in one network, ranks 1 and 2 in another, on a link of 9,000 bytes.
 // The path from rank 0 to rank 1 shrinks.
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 
 #include <chrono>
 #include <cstddef>
@@ -16,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/private_network.h"
+#include "tests/support/two_hosts.h"
 #include "transport_ubt/io/driver.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
@@ -27,21 +24,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kRanks = 3;
-constexpr int kMtu = 9000;
+constexpr int kRanks = test::TwoHosts::kRanks;
 constexpr int kLessMtu = 1500;
 constexpr size_t kSlotBytes = 8896;
 // Several trains for each rank.
 constexpr size_t kElements = 1 << 20;
-constexpr const char* kIps[kRanks] = {"10.0.0.1", "10.0.0.2", "10.0.0.3"};
-
-SocketAddress addressOf(const char* ip) {
-  sockaddr_storage storage{};
-  auto* const in = reinterpret_cast<sockaddr_in*>(&storage);
-  in->sin_family = AF_INET;
-  EXPECT_EQ(inet_pton(AF_INET, ip, &in->sin_addr), 1);
-  return SocketAddress(storage, 0);
-}
 
 class PathMtuTest : public ::testing::Test {
  protected:
@@ -50,17 +37,11 @@ class PathMtuTest : public ::testing::Test {
     if (!test::PrivateNetwork::possible()) {
       GTEST_SKIP() << "needs the right to make network namespaces, and `ip`";
     }
-    here_ = std::make_unique<test::PrivateNetwork>();
-    there_ = std::make_unique<test::PrivateNetwork>();
-    test::connect({here_.get(), there_.get(), "here", "there", kMtu});
-    here_->run("ip addr add 10.0.0.1/24 dev here");
-    there_->run("ip addr add 10.0.0.2/24 dev there");
-    there_->run("ip addr add 10.0.0.3/24 dev there");
-    there_->run("ip link set lo up");
+    hosts_ = std::make_unique<test::TwoHosts>();
     for (int rank = 0; rank < kRanks; rank++) {
-      (rank == 0 ? here_ : there_)->within([&] {
+      hosts_->of(rank).within([&] {
         Driver::Options options;
-        options.socket.address = addressOf(kIps[rank]);
+        options.socket.address = test::TwoHosts::addressOf(rank);
         options.socket.segmentation = trains_;
         options.socket.warn = [this, rank](const std::string& warning) {
           const std::lock_guard<std::mutex> lock(mutex_);
@@ -126,8 +107,7 @@ class PathMtuTest : public ::testing::Test {
   }
 
   const bool trains_;
-  std::unique_ptr<test::PrivateNetwork> here_;
-  std::unique_ptr<test::PrivateNetwork> there_;
+  std::unique_ptr<test::TwoHosts> hosts_;
   std::vector<std::unique_ptr<Driver>> drivers_;
   std::vector<Session*> sessions_;
   std::mutex mutex_;
@@ -144,7 +124,7 @@ TEST_P(WithAndWithoutTrains, APathThatShrinksLosesNothingAndIsNamedOnce) {
   uint32_t tag = 0;
   expectSums(tag++);
   const std::string route = "ip route replace 10.0.0.2/32 dev here mtu ";
-  here_->run(route + std::to_string(kLessMtu));
+  hosts_->here().run(route + std::to_string(kLessMtu));
   for (int op = 0; op < 5; op++) {
     expectSums(tag++);
   }
@@ -166,12 +146,12 @@ TEST_P(WithAndWithoutTrains, APathThatShrinksLosesNothingAndIsNamedOnce) {
 
 // Trains to the others go on: a path of theirs is not this one.
 TEST_F(PathMtuTest, OtherPeersKeepTheirTrains) {
-  here_->run("ip route replace 10.0.0.2/32 dev here mtu " +
-             std::to_string(kLessMtu));
+  hosts_->here().run("ip route replace 10.0.0.2/32 dev here mtu " +
+                     std::to_string(kLessMtu));
   expectSums(0);
   EXPECT_TRUE(drivers_[0]->socket().segmentation());
-  here_->run("ip route replace 10.0.0.3/32 dev here mtu " +
-             std::to_string(kLessMtu));
+  hosts_->here().run("ip route replace 10.0.0.3/32 dev here mtu " +
+                     std::to_string(kLessMtu));
   expectSums(1);
   // A train to the other was refused only now.
   ASSERT_EQ(warnings_[0].size(), 2u);
