@@ -61,7 +61,8 @@ class Seed {
     o_.threads = chance(0.3) ? 2 + static_cast<int>(below(5)) : 1;
     o_.ops = 10 + static_cast<int>(below(30));
     o_.elementsMax = chance(0.2) ? 20 : 500 + below(chance(0.1) ? 30000 : 5000);
-    const size_t slots[] = {64, 256, 1440, 1440, 8192};
+    // A greeting refuses fewer than 256 bytes.
+    const size_t slots[] = {256, 512, 1440, 1440, 8192};
     o_.slotBytes = slots[below(o_.elementsMax > 6000 ? 3 : 5) +
                          (o_.elementsMax > 6000 ? 2 : 0)];
     o_.windowBytes = chance(0.3) ? 16 << 10 : 256 << 10;
