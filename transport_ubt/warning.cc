@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/warning.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -14,11 +17,24 @@ namespace transport {
 namespace ubt {
 namespace {
 
+// For a pipe that nobody reads.
+constexpr int kWaitMs = 1000;
+
+// Whether a write of PIPE_BUF bytes or fewer would not block.
+bool takesMore() noexcept {
+  pollfd stderrFd{STDERR_FILENO, POLLOUT, 0};
+  int ready = 0;
+  do {
+    ready = poll(&stderrFd, 1, kWaitMs);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
 void writeAll(const std::string& line) noexcept {
   size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t bytes =
-        write(STDERR_FILENO, line.data() + written, line.size() - written);
+  while (written < line.size() && takesMore()) {
+    const size_t piece = std::min<size_t>(line.size() - written, PIPE_BUF);
+    const ssize_t bytes = write(STDERR_FILENO, line.data() + written, piece);
     if (bytes > 0) {
       written += static_cast<size_t>(bytes);
     } else if (bytes == 0 || errno != EINTR) {

@@ -6,9 +6,9 @@
 
 namespace test {
 
-// A network namespace of the test's own: nobody else sees it, and the kernel
-// takes it away, with all that is in it, once neither this nor a socket in it
-// is left. One thread at a time.
+// A network namespace that only this test uses. The kernel removes it, with all
+// that is in it, once this object and every socket in it are gone. One thread at
+// a time.
 class PrivateNetwork {
  public:
   // Whether this process may make one, and has the `ip` command. A test that

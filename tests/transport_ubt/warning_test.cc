@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/warning.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -64,6 +65,37 @@ TEST(Warning, IsSaidOnceIfAsked) {
   warnOnce("one thing");
   EXPECT_EQ(captured.writes(),
             (Writes{"warning: one thing\n", "warning: another\n"}));
+}
+
+std::string drained(int pipe) {
+  std::string all;
+  char buffer[4096];
+  ssize_t bytes = 0;
+  while ((bytes = read(pipe, buffer, sizeof(buffer))) > 0) {
+    all.append(buffer, static_cast<size_t>(bytes));
+  }
+  return all;
+}
+
+// A launcher that reads no output holds up no call.
+TEST(Warning, IsDroppedWhereNobodyReadsAFullPipe) {
+  int pipe[2];
+  ASSERT_EQ(pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
+  while (write(pipe[1], "x", 1) == 1) {
+  }
+  ASSERT_EQ(fcntl(pipe[1], F_SETFL, 0), 0);  // as stderr is: it blocks
+  const int before = dup(STDERR_FILENO);
+  ASSERT_EQ(dup2(pipe[1], STDERR_FILENO), STDERR_FILENO);
+  warn("nobody reads this");
+  const std::string full = drained(pipe[0]);
+  warn("somebody reads this");
+  const std::string after = drained(pipe[0]);
+  dup2(before, STDERR_FILENO);
+  for (const int file : {before, pipe[0], pipe[1]}) {
+    close(file);
+  }
+  EXPECT_EQ(full.find("warning"), std::string::npos);
+  EXPECT_EQ(after, "warning: somebody reads this\n");
 }
 
 TEST(Warning, LeavesErrnoAlone) {
