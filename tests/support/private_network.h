@@ -7,8 +7,8 @@
 namespace test {
 
 // A network namespace that only this test uses. The kernel removes it, with all
-// that is in it, once this object and every socket in it are gone. One thread at
-// a time.
+// that is in it, once this object and every socket in it are gone. One thread
+// at a time.
 class PrivateNetwork {
  public:
   // Whether this process may make one, and has the `ip` command. A test that
