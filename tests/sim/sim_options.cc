@@ -254,11 +254,9 @@ bool SimOptions::mayHalt() const {
 
 bool SimOptions::mayLackRoom() const {
   const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
-  const auto waits = [](RepairPolicy repair) {
-    return repair != RepairPolicy::kNone;
-  };
-  const bool someDrop = faults.unlike.policyRanks != 0 &&
-                        waits(protocol.repair) != waits(faults.unlike.repair);
+  const bool someDrop = protocol.repair == RepairPolicy::kNone ||
+                        (faults.unlike.policyRanks != 0 &&
+                         faults.unlike.repair == RepairPolicy::kNone);
   return tooSmall && (threads > 1 || losesDatagrams() || someDrop);
 }
 

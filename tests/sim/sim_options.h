@@ -138,7 +138,8 @@ struct SimOptions {
   // do not end early, so that who has lost a packet is late for the next op.
   bool mayHalt() const;
   // Whether a full arena may keep a call from its result. A rank without
-  // repair keeps only what it has room for; another rank may need all of it.
+  // repair keeps only what it has room for. Another rank may need all of it,
+  // even if only while it warms up, which not all ranks end with the same op.
   // With several threads, or where datagrams get lost, ops may find no room
   // until the timeout.
   bool mayLackRoom() const;
