@@ -316,6 +316,14 @@ void Channel::advise(const ::ubt::OpReport& report) {
       warnOnce("bounded allreduce: " + advice);
     }
   }
+  if (report.driftElements > 0 &&
+      settings().protocol.repair == ::ubt::RepairPolicy::kNone) {
+    warnOnce(
+        "bounded allreduce: results of this rank differ from those of other "
+        "ranks, since GLOO_UBT_REPAIR=none repairs nothing: replicas drift "
+        "apart. Set it to broadcast, or bring them together again "
+        "(docs/drop_in.md, From Python)");
+  }
 }
 
 void Channel::watch() {

@@ -9,9 +9,8 @@ namespace ubt {
 
 // Lines that a library writes to stderr. The ranks of a job often share one
 // terminal or file, so each line of up to 4 KiB is one write(2), and lines of
-// two ranks do not mix. Callable from any thread. Never throws, and returns
-// within a second where nobody reads a full pipe; a line that cannot be written
-// is dropped.
+// two ranks do not mix. Callable from any thread. Never throws. A line that
+// cannot be written is dropped: where nobody reads a full pipe, after a second.
 
 // Writes "TEXT\n".
 void writeLine(const std::string& text) noexcept;

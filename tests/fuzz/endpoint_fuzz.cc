@@ -176,6 +176,7 @@ class Victim {
         break;
       case 6:  // the session that meets it breaks, and no other one
         ubt::FailingHeap::failAfter(how);
+        starved_++;
         break;
     }
     pass(std::chrono::microseconds(1));
@@ -192,14 +193,18 @@ class Victim {
     }
   }
 
-  // Whether it holds no more than it may.
+  // Whether it holds no more than it may, and no failed allocation broke more
+  // than one session.
   bool withinLimits() const {
+    size_t broken = 0;
     for (const ubt::Session* session : sessions_) {
+      broken += session != nullptr && session->broken() ? 1 : 0;
       if (session != nullptr && session->opsHeld() > kOpsMax) {
         return false;
       }
     }
-    return endpoint_.shared().arena.heldBytes() <= kArenaBytes;
+    return broken <= starved_ &&
+           endpoint_.shared().arena.heldBytes() <= kArenaBytes;
   }
 
  private:
@@ -307,6 +312,7 @@ class Victim {
   ubt::Endpoint endpoint_;
   std::vector<ubt::Session*> sessions_;  // null: closed
   ubt::OutPacket out_;
+  size_t starved_ = 0;  // allocations that were to fail
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // One rank of a program that knows Gloo alone and runs with the library
 // preloaded: drop_in_rank WAY RANK SIZE FOLDER. Ranks meet in the folder. Says
-// what happens, a line each.
+// what happens, a line each. If the way is "threads", this is all ranks.
 
 #include <gloo/allreduce.h>
 #include <gloo/common/error.h>
@@ -37,14 +37,14 @@ void say(const std::string& line) {
 }
 
 // 1 from each rank; within `timeout`.
+template <typename T = float>
 void sum(const ContextPtr& context,
          std::chrono::milliseconds timeout = kPatience) {
-  std::vector<float> values(kElements, 1);
+  std::vector<T> values(kElements, 1);
   gloo::AllreduceOptions options(context);
   options.setOutput(values.data(), values.size());
   options.setTimeout(timeout);
-  void (*const add)(void*, const void*, const void*, size_t) =
-      &gloo::sum<float>;
+  void (*const add)(void*, const void*, const void*, size_t) = &gloo::sum<T>;
   options.setReduceFunction(add);
   gloo::allreduce(options);
   say(values[0] == context->size ? "right" : "wrong");
@@ -105,15 +105,46 @@ void late(const ContextPtr& context, const std::string& over) {
   }
 }
 
-void run(const std::string& way,
-         int rank,
-         int size,
-         const std::string& folder) {
+ContextPtr connected(int rank, int size, const std::string& folder) {
   auto device = gloo::transport::tcp::CreateDevice("127.0.0.1");
   gloo::rendezvous::FileStore store(folder + "/store");
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
   context->setTimeout(kPatience);
   context->connectFullMesh(store, device);
+  return context;
+}
+
+// Ranks that share this process, and so the library's one device.
+void threads(int size, const std::string& folder) {
+  constexpr int kSums = 10;
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < size; rank++) {
+    ranks.emplace_back([=] {
+      try {
+        const ContextPtr context = connected(rank, size, folder);
+        for (int i = 0; i < kSums; i++) {
+          sum<double>(context);
+          sum<float>(context);
+        }
+      } catch (const std::exception& error) {
+        say(std::string("threw: ") + error.what());
+      }
+    });
+  }
+  for (std::thread& rank : ranks) {
+    rank.join();
+  }
+}
+
+void run(const std::string& way,
+         int rank,
+         int size,
+         const std::string& folder) {
+  if (way == "threads") {
+    threads(size, folder);
+    return;
+  }
+  const ContextPtr context = connected(rank, size, folder);
   if (way == "short") {
     shortTimeout(context, folder + "/tried");
   } else if (way == "late") {

@@ -18,7 +18,7 @@ IN_HANDLER = 7
 class Ranks:
     """The program's ranks; ended, whatever happens, by leaving."""
 
-    def __init__(self, way, size, environment=None):
+    def __init__(self, way, size, environment=None, processes=None):
         self._folder = tempfile.TemporaryDirectory()
         self.folder = Path(self._folder.name)
         (self.folder / "store").mkdir()
@@ -28,7 +28,7 @@ class Ranks:
         self.processes = [subprocess.Popen(
             [HERE / "drop_in_rank", way, str(rank), str(size), self.folder],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True) for rank in range(size)]
+            text=True) for rank in range(processes or size)]
 
     def __enter__(self):
         return self
@@ -68,6 +68,15 @@ class DropIn(unittest.TestCase):
             (ranks.folder / "over").touch()
             status, said = ranks.ended(1)
             self.assertEqual(status, 0, said)
+
+    def test_ranks_may_be_threads_of_one_process(self):
+        for size in (2, 4):
+            with Ranks("threads", size, processes=1) as ranks:
+                status, said = ranks.ended(0)
+                self.assertEqual(status, 0, said)
+                self.assertEqual(said.count("right"), 20 * size, said)
+                self.assertNotIn("wrong", said)
+                self.assertNotIn("threw", said)
 
     def test_a_handler_may_end_the_process_in_the_middle_of_a_call(self):
         with Ranks("handler", 2) as ranks:

@@ -115,7 +115,7 @@ class Ends(TorchTest):
                 self.ends(way, os.environ.get("ENDS_JOBS", str(jobs)))
 
     def test_a_rank_that_is_late_for_its_last_allreduces_gets_them(self):
-        said = self.ends("os._exit", "1", "25", "7")
+        said = self.ends("os._exit", "1", "25", "8")
         for rank in (1, 2):
             self.assertIn(f"rank {rank} has finished and waits for rank 0, "
                           "which may still need its results", said)
@@ -250,6 +250,16 @@ class Hook(TorchTest):
         self.assertEqual(resync[0]["apart_after_exact_steps"], 0)
         self.assertGreater(without[0]["apart_after_exact_steps"], 1e-4)
         self.assertLess(feedback[0]["apart_after_exact_steps"], 1e-6)
+
+    def test_without_repair_the_first_drift_is_told(self):
+        with Job(PYTHON, "hook.py", 3, ["hook", "40"]) as job:
+            job.start_all(environment={
+                **self.LOSSY, "GLOO_UBT_REPAIR": "none",
+                "GLOO_UBT_HALT_LOSS": "0"})
+            job.results()
+            for rank in range(3):
+                self.assertEqual(
+                    job.output(rank).count("replicas drift apart"), 1)
 
     def test_ranks_skip_together_and_whole_steps(self):
         results = run("hook.py", 3, arguments=["hook", "40"], environment={

@@ -70,6 +70,9 @@ Causes::Causes(const SimOptions& options)
   lasts(faults.narrowPath.lasting,
         bit(faults.narrowPath.one) | bit(faults.narrowPath.other));
   lasts(options.partitionFor, all);
+  for (int rank = 0; rank < options.ranks; rank++) {
+    drops_ |= options.mayDropResults(rank) ? bit(rank) : 0;
+  }
   losesAnswers_ = faults.kindLoss.share > kLossMost;
   silent_ = losesAnswers_ ? all : silent_;
   const bool dataLost = faults.kindLoss.kind == KindLoss::kData &&
@@ -116,7 +119,7 @@ bool Causes::explain(int rank, const std::string& text) {
     return (closes_ >> first & 1) != 0 || (mayHalt_ && options_.errorEnds);
   }
   if (holds(text, "had no room to keep results")) {
-    return options_.mayLackRoom();
+    return (drops_ >> first & 1) != 0;
   }
   if (holds(text, " brings ")) {
     const int odd =
@@ -130,7 +133,9 @@ bool Causes::explain(int rank, const std::string& text) {
     // disagree, neither knows which of them is the odd one. Ranks that lost the
     // announcements know only what those two say.
     const bool disagree = options_.disagrees >= 0 || options_.otherwise >= 0;
+    const int culprit = second >= 0 ? second : first;
     return blames(second) || blames(first) || chained() || disagree ||
+           (drops_ >> culprit & 1) != 0 ||
            (second >= 0 && (hearsay_ >> second & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {

@@ -43,6 +43,7 @@ class Causes {
   uint64_t blamed_ = 0;   // something is wrong with it or its paths
   uint64_t crashed_ = 0;  // of these, those that die
   uint64_t closes_ = 0;   // those that end their context
+  uint64_t drops_ = 0;    // those that may drop what another rank needs
   uint64_t hearsay_ = 0;  // those that a rank to blame has named
   uint64_t silent_ = 0;   // those of which nothing may come for 10 s
 };

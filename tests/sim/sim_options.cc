@@ -254,10 +254,12 @@ bool SimOptions::mayHalt() const {
 
 bool SimOptions::mayLackRoom() const {
   const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
-  const bool someDrop = protocol.repair == RepairPolicy::kNone ||
-                        (faults.unlike.policyRanks != 0 &&
-                         faults.unlike.repair == RepairPolicy::kNone);
-  return tooSmall && (threads > 1 || losesDatagrams() || someDrop);
+  return tooSmall && (threads > 1 || losesDatagrams());
+}
+
+bool SimOptions::mayDropResults(int rank) const {
+  return arenaBytes < (1 << 20) &&
+         protocolOf(rank).repair == RepairPolicy::kNone;
 }
 
 Duration SimOptions::slowestCall() const {

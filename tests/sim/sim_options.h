@@ -137,25 +137,25 @@ struct SimOptions {
   // sums are not repaired and take longer than was learned, or where small ops
   // do not end early, so that who has lost a packet is late for the next op.
   bool mayHalt() const;
-  // Whether a full arena may keep a call from its result. A rank without
-  // repair keeps only what it has room for. Another rank may need all of it,
-  // even if only while it warms up, which not all ranks end with the same op.
-  // With several threads, or where datagrams get lost, ops may find no room
-  // until the timeout.
+  // Whether calls may time out because the arena is full: with several threads,
+  // or where datagrams get lost.
   bool mayLackRoom() const;
+  // Whether that rank may drop results that another one needs. Without repair
+  // it keeps only what it has room for. Another rank may need all of it, even
+  // if only while it warms up, which not all ranks end with the same op.
+  bool mayDropResults(int rank) const;
 
   // Whether all that ranks send after they entered arrives within the bounds.
   // Then every sum holds most ranks. Two cases are excluded. Without repair, a
   // group's sum that overtakes the announcement is dropped for good. And the
   // data of all callers takes longer than the least bounds if the window is
-  // small, or smaller than any that a user may set.
+  // small.
   bool mostRanksCome() const {
-    constexpr uint64_t kWindowsMost = 16;
-    constexpr uint64_t kWindowBytesLeast = 64 << 10;
+    // Of windows that are smaller than any that a user may set: fewer.
+    const uint64_t windowsMost = windowBytes < (64 << 10) ? 4 : 16;
     const uint64_t bytes =
         sizeof(double) * elementsMax * uint64_t(threads) * uint64_t(contexts);
-    return bytes <= kWindowsMost * windowBytes &&
-           windowBytes >= kWindowBytesLeast && !losesDatagrams() &&
+    return bytes <= windowsMost * windowBytes && !losesDatagrams() &&
            !faults.delay() && crashes < 0 && disagrees < 0 && otherwise < 0 &&
            deafFor == Duration{0} &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&

@@ -315,7 +315,11 @@ class Seed {
       o_.arenaBytes = 64 << 10;
       o_.faults.sharedArena = false;
     }
-    if (o_.mayLackRoom()) {
+    bool dropped = false;
+    for (int rank = 0; rank < o_.ranks; rank++) {
+      dropped = dropped || o_.mayDropResults(rank);
+    }
+    if (o_.mayLackRoom() || dropped) {
       o_.arenaBytes = 8 << 20;
     }
   }

@@ -210,10 +210,12 @@ void World::take(int rank, const Network::Datagram& datagram) {
   }
   const Inbox& inbox = options_.faults.inbox;
   PacketHeader header;
-  PacketHeader::decode(datagram.data(), datagram.size(), &header);
-  const bool goesOn =
-      header.source == host.trainFrom && host.busyUntil == events_.now();
-  host.trainFrom = header.source;
+  const int from =
+      PacketHeader::decode(datagram.data(), datagram.size(), &header)
+          ? header.source
+          : -1;
+  const bool goesOn = from == host.trainFrom && host.busyUntil == events_.now();
+  host.trainFrom = from;
   host.busyUntil = events_.now() + inbox.perDatagram +
                    (goesOn ? Duration{0} : inbox.perTrain);
   if (chance(options_.strangers)) {

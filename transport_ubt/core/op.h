@@ -230,7 +230,8 @@ class Op {
     bool done = false;
     bool noMore = false;  // it has returned, and what it owes is lost
     bool gone = false;
-    bool inGroup = false;  // gets new results with others, by multicast
+    bool inGroup = false;         // gets new results with others, by multicast
+    TimePoint lackedAt = kNever;  // when it first asked for what is not kept
     Part part = Part::kAsBrought;
     // It has all of our shard's slots below; a co-owner, of our group's sums.
     uint32_t progress = 0;
@@ -291,7 +292,6 @@ class Op {
   void joinGroup();
   bool nextResult(int peer, bool again, DataSend* out);
   bool result(int rank, DataSend* out) const;
-  bool isKeptFor(int rank, uint32_t slot) const;
   bool nextContribution(int peer, DataSend* out);
   uint32_t firstNeeded(bool byMembers) const;
   bool reserveRetained();

@@ -48,23 +48,27 @@ bool Op::repairAsked(
   for (size_t i = queue.broadcastSent(); i < order.size(); i++) {
     unsent.set(order[i]);
   }
+  const auto isKept = [&](uint32_t wanted) {
+    DataSend send;
+    send.slot = wanted;
+    return notRetained_ == 0 || peers_[peer].done ||
+           wanted < peers_[peer].progress || result(peer, &send);
+  };
   bool kept = true;
   for (; slot < end; slot++) {
     if (isClosedFor(peer, slot) && !unsent.test(slot)) {
-      kept = kept && isKeptFor(peer, slot);
+      kept = kept && isKept(slot);
       queue.repeatBroadcast(slot);
     }
   }
-  return kept;
-}
-
-// A request may be older than the news that the peer has the slot.
-bool Op::isKeptFor(int rank, uint32_t slot) const {
-  const Peer& peer = peers_[rank];
-  DataSend send;
-  send.slot = slot;
-  return notRetained_ == 0 || peer.done || slot < peer.progress ||
-         result(rank, &send);
+  if (kept) {
+    return true;
+  }
+  // The request may be older than the slot's arrival. One that was sent a while
+  // after the first is not.
+  TimePoint& first = peers_[peer].lackedAt;
+  first = std::min(first, now);
+  return now < first + setup_.host->retryAfter(peer);
 }
 
 bool Op::hasContribution(int rank) const {

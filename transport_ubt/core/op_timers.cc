@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "transport_ubt/core/late_notice.h"
 #include "transport_ubt/core/op.h"
+#include "transport_ubt/core/stood_still.h"
 
 namespace ubt {
 namespace {

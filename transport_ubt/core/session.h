@@ -204,6 +204,8 @@ class Session : private OpHost {
   // are told that this rank leaves because of the culprit.
   // `tellAfter`: not at once.
   void fail(const std::string& why, Duration tellAfter = Duration{0});
+  // The same, because of that rank, unless another one is to blame already.
+  void failBecauseOf(int rank, const std::string& why);
   // The rank that holds up the lead has not moved for a whole timeout.
   void giveUp(const Call& call);
   // A peer will never get results that this rank had no room to keep for it.

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "transport_ubt/core/late_notice.h"
 #include "transport_ubt/core/require.h"
 #include "transport_ubt/core/session.h"
+#include "transport_ubt/core/stood_still.h"
 
 namespace ubt {
 namespace {
@@ -66,6 +66,13 @@ void Session::fail(const std::string& why, Duration tellAfter) {
   }
 }
 
+void Session::failBecauseOf(int rank, const std::string& why) {
+  if (failure_.empty()) {
+    culprit_ = culprit_ < 0 ? rank : culprit_;
+    fail(why);
+  }
+}
+
 void Session::tellRefusal() {
   UBT_REQUIRE(!failure_.empty());
   if (!left_ && leaveDue_ == kNever) {
@@ -76,38 +83,43 @@ void Session::tellRefusal() {
 void Session::giveUp(const Call& call) {
   const int rank = lagging();
   if (rank < 0 || stoodStill(lastNow_ - call.until)) {
-    culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-    fail("rank " + std::to_string(setup_.rank) +
-         " noticed too late that an allreduce had waited for its whole "
-         "timeout: was its process or host stopped?");
+    failBecauseOf(
+        setup_.rank,
+        "rank " + std::to_string(setup_.rank) +
+            " noticed too late that an allreduce had waited for its whole "
+            "timeout: was its process or host stopped?");
     return;
   }
-  culprit_ = culprit_ < 0 ? rank : culprit_;
-  fail("rank " + std::to_string(rank) +
-       " has not finished an allreduce that ended here, and did not within "
-       "the timeout (" +
-       (call.lacksRoom
-            ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
-            : "no more than " + lead_.limit() + " may be ahead of it") +
-       "); is it stuck or stopped?" + silence(rank));
+  failBecauseOf(
+      rank,
+      "rank " + std::to_string(rank) +
+          " has not finished an allreduce that ended here, and did not within "
+          "the timeout (" +
+          (call.lacksRoom
+               ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
+               : "no more than " + lead_.limit() + " may be ahead of it") +
+          "); is it stuck or stopped?" + silence(rank));
 }
 
 void Session::lacksKept(int peer) {
-  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-  fail("rank " + std::to_string(setup_.rank) +
-       " had no room to keep results of an allreduce that rank " +
-       std::to_string(peer) + " still lacks; raise GLOO_UBT_ARENA_BYTES");
+  failBecauseOf(setup_.rank,
+                "rank " + std::to_string(setup_.rank) +
+                    " had no room to keep results of an allreduce that rank " +
+                    std::to_string(peer) +
+                    " still lacks; raise GLOO_UBT_ARENA_BYTES");
 }
 
 // Another count than the other ranks' would make them wait for each other.
 OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
-  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-  fail("rank " + std::to_string(setup_.rank) +
-       " no longer knows how often tag " + std::to_string(tag) +
-       " was used: this context has used too many scattered tags (at most " +
-       std::to_string(setup_.options.tagEntriesMax) +
-       " groups of neighbouring tags are counted). Use tags again, count them "
-       "up by one, or make a new context in time");
+  failBecauseOf(
+      setup_.rank,
+      "rank " + std::to_string(setup_.rank) +
+          " no longer knows how often tag " + std::to_string(tag) +
+          " was used: this context has used too many scattered tags (at most " +
+          std::to_string(setup_.options.tagEntriesMax) +
+          " groups of neighbouring tags are counted). Use tags again, count "
+          "them "
+          "up by one, or make a new context in time");
   const OpId id{tag, UINT32_MAX, space};
   waiting_.emplace(id, call);
   return id;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt {
 
 // How often each tag was used, in bounded memory.
@@ -29,7 +31,9 @@ class TagCounts {
 
   // REQUIRES entriesMax >= 8.
   explicit TagCounts(size_t entriesMax = kEntriesMax)
-      : entriesMax_(entriesMax) {}
+      : entriesMax_(entriesMax) {
+    UBT_REQUIRE(entriesMax >= 8);
+  }
 
   // Whether it is known how often this tag was used.
   bool knows(uint32_t tag) const {
@@ -47,6 +51,7 @@ class TagCounts {
   // allocation of memory can throw, and then nothing has changed.
   // REQUIRES knows(tag).
   uint32_t use(uint32_t tag) {
+    UBT_REQUIRE(knows(tag));
     makeRoom();
     size_t at = rangeOf(tag);
     const uint32_t before = at == ranges_.size() ? 0 : ranges_[at].count;

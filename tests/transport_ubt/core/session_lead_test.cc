@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "tests/transport_ubt/core/one_rank.h"
 #include "transport_ubt/core/session.h"
@@ -45,6 +46,18 @@ class SessionLead : public ::testing::Test {
     rank_.say(1, {ControlRecord::about(ControlType::kDone, id)});
   }
   void pass(Duration time) { rank_.at(rank_.now + time); }
+  // Of a call that waits for rank 2 until `late` after its timeout.
+  std::string failureWhenNoticed(Duration late) {
+    lead(0);
+    lead(1);
+    const OpId waits = enter(2);
+    rank_.now += rank_.session().options().timeout + late;
+    rank_.endpoint().deadlinePassed(rank_.now);
+    EXPECT_TRUE(rank_.session().finished(waits));
+    const std::string failure = rank_.session().failure(waits);
+    rank_.session().leave(rank_.now, waits);
+    return failure;
+  }
 
   OneRank rank_;
   std::vector<std::vector<float>> buckets_;
@@ -88,6 +101,17 @@ TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesNobodyElse) {
   EXPECT_THAT(rank_.session().failure(waits),
               ::testing::StartsWith("rank 0 noticed too late"));
   rank_.session().leave(rank_.now, waits);
+}
+
+// Rank 2 still lags, but it may have waited for this rank.
+TEST_F(SessionLead, OneThatNoticesItsTimeoutASecondLateBlamesNobodyElse) {
+  EXPECT_THAT(failureWhenNoticed(std::chrono::milliseconds(1000)),
+              ::testing::StartsWith("rank 0 noticed too late"));
+}
+
+TEST_F(SessionLead, OneThatNoticesItsTimeoutSoonerBlamesTheLaggard) {
+  EXPECT_THAT(failureWhenNoticed(std::chrono::milliseconds(999)),
+              ::testing::StartsWith("rank 2 has not finished"));
 }
 
 TEST_F(SessionLead, WhatHadToWaitBeginsWhenTheLaggardIsDone) {
