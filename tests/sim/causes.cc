@@ -57,8 +57,11 @@ Causes::Causes(const SimOptions& options)
             bit(faults.meshBreak.peer);
   blamed_ = silent_ | bit(options.neverEnters) | bit(options.disagrees) |
             bit(options.otherwise) | bit(faults.skip.rank);
+  // A learned bound follows such a stop: then a rank without repair may wait
+  // for what it lost until others time out.
+  const bool learned = options.protocol.boundScatter == Duration{0};
   const auto lasts = [&](Duration lasting, uint64_t ranks) {
-    blamed_ |= lasting > made ? ranks : 0;
+    blamed_ |= lasting > made ? (learned ? all : ranks) : 0;
     silent_ |= lasting + made > SilenceWatch::kSilence ? ranks : 0;
   };
   for (const Cut& cut : faults.cuts) {
