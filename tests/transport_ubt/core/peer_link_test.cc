@@ -52,16 +52,19 @@ class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
     return bytesOf(packet);
   }
 
-  // Whether the other end takes it for genuine.
+  // Whether the other end takes it for genuine. Its payload_ then lies in
+  // taken_.
   bool opens(const std::vector<std::byte>& bytes) {
-    return PacketHeader::decode(bytes.data(), bytes.size(), &header_) &&
-           there_.open(&header_, bytes.data(), bytes.size(), &payload_);
+    taken_ = bytes;
+    return PacketHeader::decode(taken_.data(), taken_.size(), &header_) &&
+           there_.open(&header_, taken_.data(), taken_.size(), &payload_);
   }
 
   std::vector<std::byte> opened_ = std::vector<std::byte>(2 * kSlotBytes);
   PeerLink here_;
   PeerLink there_;
   PacketHeader header_;
+  std::vector<std::byte> taken_;
   PeerLink::Payload payload_;
 };
 
