@@ -118,6 +118,7 @@ ContextPtr connected(int rank, int size, const std::string& folder) {
 void threads(int size, const std::string& folder) {
   constexpr int kSums = 10;
   std::vector<std::thread> ranks;
+  ranks.reserve(size);
   for (int rank = 0; rank < size; rank++) {
     ranks.emplace_back([=] {
       try {

@@ -59,9 +59,14 @@ Causes::Causes(const SimOptions& options)
             bit(options.otherwise) | bit(faults.skip.rank);
   // A learned bound follows such a stop: then a rank without repair may wait
   // for what it lost until others time out.
-  const bool learned = options.protocol.boundScatter == Duration{0};
+  bool follows = false;
+  for (int rank = 0; rank < options.ranks; rank++) {
+    const Options protocol = options.protocolOf(rank);
+    follows = follows || (protocol.boundScatter == Duration{0} &&
+                          protocol.repair == RepairPolicy::kNone);
+  }
   const auto lasts = [&](Duration lasting, uint64_t ranks) {
-    blamed_ |= lasting > made ? (learned ? all : ranks) : 0;
+    blamed_ |= lasting > made ? (follows ? all : ranks) : 0;
     silent_ |= lasting + made > SilenceWatch::kSilence ? ranks : 0;
   };
   for (const Cut& cut : faults.cuts) {

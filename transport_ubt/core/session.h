@@ -218,7 +218,8 @@ class Session : private OpHost {
   Duration retryAfter(int peer) const override;
   TimePoint lastHeard(int peer) const override;
   bool isSilent(int peer) const override {
-    return peers_[peer].heard() && silence_.isSilent(peer);
+    return peers_[peer].heard() &&
+           silence_.isSilent(peer, peers_[peer].heardAt);
   }
   std::string silence(int peer) const override;
   bool makeRoom(int asker) override;

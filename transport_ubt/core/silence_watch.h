@@ -43,9 +43,11 @@ class SilenceWatch {
   void stop(int rank) { due_.set(rank, kNever); }
 
   // Whether the rank has left some questions in a row unanswered, if not yet
-  // kQuestions. False of a rank of which nothing is needed.
-  bool isSilent(int rank) const {
-    return due_.at(rank) != kNever && ranks_[rank].unanswered >= kLongQuestions;
+  // kQuestions. False of a rank of which nothing is needed. `heardAt`: when
+  // anything came from it last, which look() may not know yet.
+  bool isSilent(int rank, TimePoint heardAt) const {
+    return due_.at(rank) != kNever && heardAt <= ranks_[rank].since &&
+           ranks_[rank].unanswered >= kLongQuestions;
   }
 
   TimePoint earliest() const { return due_.earliest(); }

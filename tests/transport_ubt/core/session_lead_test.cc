@@ -54,7 +54,7 @@ class SessionLead : public ::testing::Test {
     rank_.now += rank_.session().options().timeout + late;
     rank_.endpoint().deadlinePassed(rank_.now);
     EXPECT_TRUE(rank_.session().finished(waits));
-    const std::string failure = rank_.session().failure(waits);
+    std::string failure = rank_.session().failure(waits);
     rank_.session().leave(rank_.now, waits);
     return failure;
   }

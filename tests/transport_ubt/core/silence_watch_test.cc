@@ -93,5 +93,21 @@ TEST_F(SilenceWatchTest, WhoIsNotNeededMayBeSilent) {
   EXPECT_EQ(watch_.earliest(), kNever);
 }
 
+// Before the next look at it.
+TEST(SilenceWatch, OneThatIsHeardAgainIsNotSilent) {
+  SilenceWatch watch(2);
+  TimePoint now{std::chrono::seconds(100)};
+  const TimePoint before = now;
+  watch.start(1, now);
+  for (int i = 0; i < 20 && !watch.isSilent(1, before); i++) {
+    now += std::chrono::seconds(1);
+    if (!watch.due(now).empty()) {
+      watch.look(1, now, before);
+    }
+  }
+  EXPECT_TRUE(watch.isSilent(1, before));
+  EXPECT_FALSE(watch.isSilent(1, now));
+}
+
 }  // namespace
 }  // namespace ubt
