@@ -57,14 +57,10 @@ Causes::Causes(const SimOptions& options)
             bit(faults.meshBreak.peer);
   blamed_ = silent_ | bit(options.neverEnters) | bit(options.disagrees) |
             bit(options.otherwise) | bit(faults.skip.rank);
-  // A learned bound follows such a stop: then a rank without repair may wait
-  // for what it lost until others time out.
-  bool follows = false;
-  for (int rank = 0; rank < options.ranks; rank++) {
-    const Options protocol = options.protocolOf(rank);
-    follows = follows || (protocol.boundScatter == Duration{0} &&
-                          protocol.repair == RepairPolicy::kNone);
-  }
+  // After a long stop, learned bounds are long. Then a rank without repair may
+  // wait for lost data until other ranks time out.
+  const bool follows = options.protocol.boundScatter == Duration{0} &&
+                       options.withoutRepair() != 0;
   const auto lasts = [&](Duration lasting, uint64_t ranks) {
     blamed_ |= lasting > made ? (follows ? all : ranks) : 0;
     silent_ |= lasting + made > SilenceWatch::kSilence ? ranks : 0;
@@ -78,9 +74,7 @@ Causes::Causes(const SimOptions& options)
   lasts(faults.narrowPath.lasting,
         bit(faults.narrowPath.one) | bit(faults.narrowPath.other));
   lasts(options.partitionFor, all);
-  for (int rank = 0; rank < options.ranks; rank++) {
-    drops_ |= options.mayDropResults(rank) ? bit(rank) : 0;
-  }
+  drops_ = options.mayDropResults();
   losesAnswers_ = faults.kindLoss.share > kLossMost;
   silent_ = losesAnswers_ ? all : silent_;
   const bool dataLost = faults.kindLoss.kind == KindLoss::kData &&

@@ -253,13 +253,21 @@ bool SimOptions::mayHalt() const {
 }
 
 bool SimOptions::mayLackRoom() const {
-  const bool tooSmall = arenaBytes < (1 << 20);  // for GLOO_UBT_ARENA_BYTES
-  return tooSmall && (threads > 1 || losesDatagrams());
+  return arenaIsSmall() && (threads > 1 || losesDatagrams());
 }
 
-bool SimOptions::mayDropResults(int rank) const {
-  return arenaBytes < (1 << 20) &&
-         protocolOf(rank).repair == RepairPolicy::kNone;
+uint64_t SimOptions::withoutRepair() const {
+  uint64_t bits = 0;
+  for (int rank = 0; rank < ranks; rank++) {
+    if (protocolOf(rank).repair == RepairPolicy::kNone) {
+      bits |= uint64_t{1} << rank;
+    }
+  }
+  return bits;
+}
+
+uint64_t SimOptions::mayDropResults() const {
+  return arenaIsSmall() ? withoutRepair() : 0;
 }
 
 Duration SimOptions::slowestCall() const {

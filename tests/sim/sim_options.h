@@ -137,13 +137,18 @@ struct SimOptions {
   // sums are not repaired and take longer than was learned, or where small ops
   // do not end early, so that who has lost a packet is late for the next op.
   bool mayHalt() const;
+  // Smaller than a user may make it.
+  bool arenaIsSmall() const { return arenaBytes < (1 << 20); }
   // Whether calls may time out because the arena is full: with several threads,
   // or where datagrams get lost.
   bool mayLackRoom() const;
-  // Whether that rank may drop results that another one needs. Without repair
-  // it keeps only what it has room for. Another rank may need all of it, even
-  // if only while it warms up, which not all ranks end with the same op.
-  bool mayDropResults(int rank) const;
+  // The ranks that repair nothing; a bit each.
+  uint64_t withoutRepair() const;
+  // Those that may drop results which another rank needs; a bit each. Without
+  // repair a rank keeps only the slots that its arena has room for. Another
+  // rank may need all of them, even if only while it warms up: not all ranks
+  // end that with the same op.
+  uint64_t mayDropResults() const;
 
   // Whether all that ranks send after they entered arrives within the bounds.
   // Then every sum holds most ranks. Two cases are excluded. Without repair, a

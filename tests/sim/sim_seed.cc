@@ -315,11 +315,7 @@ class Seed {
       o_.arenaBytes = 64 << 10;
       o_.faults.sharedArena = false;
     }
-    bool dropped = false;
-    for (int rank = 0; rank < o_.ranks; rank++) {
-      dropped = dropped || o_.mayDropResults(rank);
-    }
-    if (o_.mayLackRoom() || dropped) {
+    if (o_.mayLackRoom() || o_.mayDropResults() != 0) {
       o_.arenaBytes = 8 << 20;
     }
   }

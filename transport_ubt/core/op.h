@@ -231,7 +231,7 @@ class Op {
     bool noMore = false;  // it has returned, and what it owes is lost
     bool gone = false;
     bool inGroup = false;         // gets new results with others, by multicast
-    TimePoint lackedAt = kNever;  // when it first asked for what is not kept
+    TimePoint lackedAt = kNever;  // when it first asked for a dropped slot
     Part part = Part::kAsBrought;
     // It has all of our shard's slots below; a co-owner, of our group's sums.
     uint32_t progress = 0;

@@ -118,8 +118,7 @@ OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
           " was used: this context has used too many scattered tags (at most " +
           std::to_string(setup_.options.tagEntriesMax) +
           " groups of neighbouring tags are counted). Use tags again, count "
-          "them "
-          "up by one, or make a new context in time");
+          "them up by one, or make a new context in time");
   const OpId id{tag, UINT32_MAX, space};
   waiting_.emplace(id, call);
   return id;
