@@ -31,7 +31,7 @@ void train(int rank, int size, const char* folder) {
   gloo::BoundedTransposeAllreduce<float> allreduce(
       context, {gradients.data()}, gradients.size());
   for (int step = 0; step < 30; step++) {
-    allreduce.run();  // returns by the bound, with what has arrived
+    allreduce.run();  // waits for every result; leaves late gradients out
     if (const auto& report = allreduce.report()) {
       std::printf("step %d: bounded %d, missing %llu of %llu\n",
                   step,
