@@ -140,7 +140,8 @@ int Session::silentLongest() const {
 // That rank, if its silence is long.
 int Session::longSilent() const {
   const int silent = silentLongest();
-  return silent >= 0 && silence_.isLong(silent) ? silent : -1;
+  return silent >= 0 && silence_.isLong(silent, peers_[silent].heardAt) ? silent
+                                                                        : -1;
 }
 
 // Because another operation here has waited in vain, perhaps for whom these do.

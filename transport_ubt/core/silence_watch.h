@@ -46,8 +46,12 @@ class SilenceWatch {
   // kQuestions. False of a rank of which nothing is needed. `heardAt`: when
   // anything came from it last, which look() may not know yet.
   bool isSilent(int rank, TimePoint heardAt) const {
-    return due_.at(rank) != kNever && heardAt <= ranks_[rank].since &&
-           ranks_[rank].unanswered >= kLongQuestions;
+    return due_.at(rank) != kNever &&
+           unanswered(rank, heardAt) >= kLongQuestions;
+  }
+  // Whether the rank's silence is long; `heardAt` as above.
+  bool isLong(int rank, TimePoint heardAt) const {
+    return unanswered(rank, heardAt) > kLongQuestions;
   }
 
   TimePoint earliest() const { return due_.earliest(); }
@@ -79,10 +83,6 @@ class SilenceWatch {
     return Verdict::kAsk;
   }
 
-  // Whether the rank's silence is long.
-  bool isLong(int rank) const {
-    return ranks_[rank].unanswered > kLongQuestions;
-  }
   // Whether the question that look() has just asked for is the first in a long
   // silence.
   bool becameLong(int rank) const {
@@ -94,6 +94,10 @@ class SilenceWatch {
     TimePoint since{};   // it has been silent
     int unanswered = 0;  // questions
   };
+
+  int unanswered(int rank, TimePoint heardAt) const {
+    return heardAt > ranks_[rank].since ? 0 : ranks_[rank].unanswered;
+  }
 
   Deadlines due_;
   std::vector<Rank> ranks_;

@@ -124,6 +124,17 @@ TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsBlamedIfNobodyIsSilent) {
   EXPECT_EQ(failure(), "the connection to rank 1 is closed");
 }
 
+// Before the next look at the one that was silent.
+TEST_F(SessionSilenceTest, ARankThatWasJustHeardAgainIsNotBlamed) {
+  enter();
+  pass(seconds(6), {1});
+  rank_->say(2, {});
+  rank_->now += std::chrono::milliseconds(1);
+  rank_->say(1, {});
+  rank_->session().peerClosed(1, "the connection to rank 1 is closed");
+  EXPECT_EQ(failure(), "the connection to rank 1 is closed");
+}
+
 TEST_F(SessionSilenceTest, WhoClosesAllConnectionsItselfBlamesWhomItWaitsFor) {
   enter();
   pass(seconds(3), {1});

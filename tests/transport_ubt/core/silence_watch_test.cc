@@ -54,7 +54,7 @@ TEST_F(SilenceWatchTest, ASilenceBecomesLongOnce) {
       if (watch_.becameLong(1)) {
         became.push_back(now_);
       }
-      EXPECT_EQ(watch_.isLong(1), now_ >= since + SilenceWatch::kLong);
+      EXPECT_EQ(watch_.isLong(1, since), now_ >= since + SilenceWatch::kLong);
     }
     EXPECT_EQ(became, std::vector<TimePoint>{since + SilenceWatch::kLong});
   }
@@ -98,7 +98,9 @@ TEST_F(SilenceWatchTest, OneThatIsHeardAgainIsNotSilent) {
   watch_.start(1, start_);
   ask(start_ + SilenceWatch::kLong, start_);
   EXPECT_TRUE(watch_.isSilent(1, start_));
+  EXPECT_TRUE(watch_.isLong(1, start_));
   EXPECT_FALSE(watch_.isSilent(1, now_));
+  EXPECT_FALSE(watch_.isLong(1, now_));
 }
 
 }  // namespace
