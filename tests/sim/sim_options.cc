@@ -276,10 +276,12 @@ Duration SimOptions::slowestCall() const {
   constexpr Duration kPause = milliseconds(1600);
   // A few ranks are late one after the other, and the next op hears of it.
   constexpr int kLateInARow = 6;
-  // What is lost may be waited for until a bound, and one that is learned from
-  // ops that were slow is long. Where most is lost nothing is fast.
+  // A call may wait for lost data until its bound, and a bound that is learned
+  // from slow ops is long. Where most is lost nothing is fast. Groups without
+  // repair lose sums on a network that loses nothing (mostRanksCome()).
   const bool learned = protocol.boundScatter == Duration{0};
-  const bool lost = losesDatagrams() || deafRanks != 0;
+  const bool lost = losesDatagrams() || deafRanks != 0 ||
+                    (groups > 1 && withoutRepair() != 0);
   if (lost && (learned || loss + faults.kindLoss.share > 0.2)) {
     return Duration::max();
   }
