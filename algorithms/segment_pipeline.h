@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "transport_ubt/core/require.h"
+
 namespace gloo {
 
 // The order in which a rank works through the segments of a transpose: one is
@@ -17,6 +19,7 @@ void runSegments(size_t segments,
                  Scatter&& scatter,
                  Reduce&& reduce,
                  Receive&& receive) {
+  UBT_REQUIRE(0 < window && window <= segments);
   const size_t lag = segments > 1 ? 1 : 0;
   for (size_t step = 0; step < segments + lag; step++) {
     if (step < segments) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "transport_ubt/core/require.h"
+
 namespace gloo {
 
 // How the elements of an allreduce are divided: one shard for each rank, each
@@ -27,7 +29,9 @@ class ShardLayout {
         longer_(elements % ranks),
         segmentElements_(
             std::min(std::max<size_t>(longestShard(), 1), segmentElementsMax)),
-        segments_((longestShard() + segmentElements_ - 1) / segmentElements_) {}
+        segments_((longestShard() + segmentElements_ - 1) / segmentElements_) {
+    UBT_REQUIRE(ranks > 0 && segmentElementsMax > 0);
+  }
 
   Range shard(int rank) const {
     const size_t index = rank;
@@ -37,6 +41,7 @@ class ShardLayout {
 
   // Those from `first` to before `end`. REQUIRES first < end.
   Range shards(int first, int end) const {
+    UBT_REQUIRE(first < end);
     const Range last = shard(end - 1);
     const size_t offset = shard(first).offset;
     return {offset, last.offset + last.count - offset};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <string>
 
@@ -35,7 +34,7 @@ template <typename Result, typename Call>
 Result contained(Result ifItThrows, const Call& call) noexcept {
   try {
     return call();
-  } catch (const std::exception&) {
+  } catch (...) {
     return ifItThrows;
   }
 }

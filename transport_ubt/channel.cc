@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/core/shard_layout.h"
 #include "transport_ubt/farewell.h"
 #include "transport_ubt/host_id.h"
@@ -258,6 +259,7 @@ void Channel::open(const std::vector<Hello>& hellos,
 bool Channel::takes(::ubt::ElementType type,
                     size_t elements,
                     bool hierarchical) const {
+  UBT_REQUIRE(isOpen());
   return session_->takes(
       shapeOf(::ubt::TagSpace::kOptions, type, elements, hierarchical));
 }

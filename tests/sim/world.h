@@ -68,7 +68,7 @@ class World {
     bool restarted = false;
     bool closing = false;  // its first context, once its callers are out
     TimePoint pausedUntil{};
-    Duration stoodStill{0};  // together
+    Duration stoodStill{0};  // together, by its clock
     TimePoint busyUntil{};   // with a datagram
     int trainFrom = -1;      // whose datagram it took last
     TimePoint sendBlockedUntil{};

@@ -136,7 +136,8 @@ void World::pause(const Pause& pause) {
   }
   const TimePoint end = events_.now() + pause.lasting;
   const TimePoint begin = std::max(events_.now(), host.pausedUntil);
-  host.stoodStill += std::max(end - begin, Duration{0});
+  host.stoodStill +=
+      std::max(host.clock.shows(end) - host.clock.shows(begin), Duration{0});
   host.pausedUntil = std::max(host.pausedUntil, end);
   faults_.happened(Fault::kPause);
   // It looks at its timers or at what has come first.
