@@ -49,13 +49,13 @@ class PathsTest : public ::testing::Test {
     }
   }
 
-  // Rank 1's host drops what the rule says of packets from rank 0's.
-  void drop(const std::string& rule) {
-    networks_[1].run(
-        "nft 'add table ip hop; "
-        "add chain ip hop in { type filter hook prerouting priority 0; }; "
-        "add rule ip hop in ip saddr 10.0.0.1 ip protocol udp " +
-        rule + " drop'");
+  // A rank's host drops what the rule says of the other rank's packets.
+  void drop(const std::string& rule, int rank = 1) {
+    networks_[rank].run(
+        std::string("nft 'add table ip hop; "
+                    "add chain ip hop in { type filter hook prerouting "
+                    "priority 0; }; add rule ip hop in ip saddr ") +
+        kIps[1 - rank] + " ip protocol udp " + rule + " drop'");
   }
 
   // Each rank does `body`, with a context; what went wrong, by rank.
@@ -90,6 +90,45 @@ class PathsTest : public ::testing::Test {
     return failures;
   }
 
+  struct Ended {
+    std::vector<std::string> failures;  // by rank
+    std::string warnings;
+  };
+  // What becomes of a job at whose second sum these ranks' hosts begin to drop
+  // the other's datagrams.
+  Ended block(const std::vector<int>& deaf) {
+    std::promise<void> done[kRanks];
+    std::promise<void> blocked;
+    const auto blockedFuture = blocked.get_future().share();
+    ::testing::internal::CaptureStderr();
+    auto job = std::async(std::launch::async, [&] {
+      return run([&](const auto& context) {
+        allreduces(context, 0, 1);
+        done[context->rank].set_value();
+        blockedFuture.wait();
+        allreduces(context, 0, 1);
+      });
+    });
+    for (auto& rank : done) {
+      rank.get_future().wait();
+    }
+    for (const int rank : deaf) {
+      drop("", rank);
+    }
+    blocked.set_value();
+    Ended ended;
+    ended.failures = job.get();
+    ended.warnings = ::testing::internal::GetCapturedStderr();
+    return ended;
+  }
+
+  static auto warnsOf(int rank) {
+    return AllOf(HasSubstr("has come over UDP from rank " +
+                           std::to_string(rank) + " (" + kIps[rank] + ":"),
+                 HasSubstr("GLOO_UBT_PORTS"),
+                 HasSubstr("GLOO_SOCKET_IFNAME"));
+  }
+
   std::unique_ptr<test::PrivateNetwork[]> networks_;
 };
 
@@ -101,34 +140,22 @@ TEST_F(PathsTest, AHopThatDropsLargeDatagramsSilentlyStopsNoSum) {
   }
 }
 
-// In the middle of a job, and one way alone.
-TEST_F(PathsTest, ABlockedPathIsWarnedOfAndItsRankIsNamed) {
-  std::promise<void> done[kRanks];
-  std::promise<void> blocked;
-  const auto blockedFuture = blocked.get_future().share();
-  ::testing::internal::CaptureStderr();
-  auto job = std::async(std::launch::async, [&] {
-    return run([&](const auto& context) {
-      allreduces(context, 0, 1);
-      done[context->rank].set_value();
-      blockedFuture.wait();
-      allreduces(context, 0, 1);
-    });
-  });
-  for (auto& rank : done) {
-    rank.get_future().wait();
-  }
-  drop("");
-  blocked.set_value();
-  const auto failures = job.get();
-  const std::string warnings = ::testing::internal::GetCapturedStderr();
-  for (const std::string& failure : failures) {
+TEST_F(PathsTest, APathBlockedOneWayIsWarnedOfAndItsRankIsNamed) {
+  const Ended ended = block({1});
+  for (const std::string& failure : ended.failures) {
     EXPECT_THAT(failure, HasSubstr("rank 0"));
   }
-  EXPECT_THAT(warnings,
-              AllOf(HasSubstr("has come over UDP from rank 0 (10.0.0.1:"),
-                    HasSubstr("GLOO_UBT_PORTS"),
-                    HasSubstr("GLOO_SOCKET_IFNAME")));
+  EXPECT_THAT(ended.warnings, warnsOf(0));
+}
+
+TEST_F(PathsTest, APathBlockedBothWaysIsWarnedOfByBothRanks) {
+  const Ended ended = block({0, 1});
+  for (int rank = 0; rank < kRanks; rank++) {
+    const int other = 1 - rank;
+    EXPECT_THAT(ended.failures[rank],
+                HasSubstr("rank " + std::to_string(other)));
+    EXPECT_THAT(ended.warnings, warnsOf(other));
+  }
 }
 
 }  // namespace
