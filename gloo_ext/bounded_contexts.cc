@@ -32,6 +32,9 @@ constexpr std::chrono::milliseconds kEndPeriod{1};
 // A sweeper that takes no step for so long is stuck, and the process ends.
 constexpr std::chrono::milliseconds kStuckMax{2000};
 
+// Steps of a process that ends and has no memory for them: a second's.
+constexpr int kFailuresMax = 1000;
+
 // Of this thread. A signal's handler may end the process in the middle of one.
 thread_local int callsOfThisThread = 0;
 
@@ -275,18 +278,24 @@ bool BoundedContexts::step() {
 
 void BoundedContexts::sweep() {
   bool last = false;
+  int failures = 0;  // in a row, while the process ends
   while (!last) {
     awaitWork();
     steps_++;
     try {
       last = step();
+      failures = 0;
     } catch (const std::exception&) {
       // Out of memory, which ends no process: there may be some next time.
-      last = ending_;
+      failures += ending_ ? 1 : 0;
+      last = failures > kFailuresMax;
     }
   }
-  if (atEnd_ != nullptr) {
-    atEnd_();
+  try {
+    if (atEnd_ != nullptr) {
+      atEnd_();
+    }
+  } catch (const std::exception&) {  // the report lacks its end
   }
   swept_ = true;
 }

@@ -17,10 +17,10 @@
 #include <cstring>
 #include <future>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "rendezvous/staggered_connect.h"
+#include "transport_ubt/io/quiet_thread.h"
 
 namespace gloo {
 namespace rendezvous {
@@ -64,7 +64,7 @@ Resolution resolveBy(const std::string& host, int port, Deadline deadline) {
   }
   auto promise = std::make_shared<std::promise<Resolution>>();
   auto future = promise->get_future();
-  std::thread([promise, host, port] {
+  ubt::quietThread([promise, host, port] {
     promise->set_value(resolve(host, port, 0));
   }).detach();
   if (future.wait_until(deadline) != std::future_status::ready) {

@@ -303,38 +303,47 @@ bool Channel::takes(::ubt::ElementType type,
   return report;
 }
 
-void Channel::advise(const ::ubt::OpReport& report) {
-  std::string bound;
-  std::string absence;
-  {
-    std::lock_guard<std::mutex> lock(adviceMutex_);
-    if (settings().protocol.boundScatter > ::ubt::Duration{0}) {
-      bound = boundWatch_.returned(report);  // learned ones need no advice
+// The call has its result: what fails here must not make it throw.
+void Channel::advise(const ::ubt::OpReport& report) noexcept {
+  try {
+    std::string bound;
+    std::string absence;
+    {
+      std::lock_guard<std::mutex> lock(adviceMutex_);
+      if (settings().protocol.boundScatter > ::ubt::Duration{0}) {
+        bound = boundWatch_.returned(report);  // learned ones need no advice
+      }
+      absence = absenceWatch_.returned(report);
     }
-    absence = absenceWatch_.returned(report);
-  }
-  for (const std::string& advice : {bound, absence}) {
-    if (!advice.empty()) {
-      warnOnce("bounded allreduce: " + advice);
+    for (const std::string& advice : {bound, absence}) {
+      if (!advice.empty()) {
+        warnOnce("bounded allreduce: " + advice);
+      }
     }
-  }
-  if (report.driftElements > 0 &&
-      settings().protocol.repair == ::ubt::RepairPolicy::kNone) {
-    warnOnce(
-        "bounded allreduce: results of this rank differ from those of other "
-        "ranks, since GLOO_UBT_REPAIR=none repairs nothing: replicas drift "
-        "apart. Set it to broadcast, or bring them together again "
-        "(docs/drop_in.md, From Python)");
+    if (report.driftElements > 0 &&
+        settings().protocol.repair == ::ubt::RepairPolicy::kNone) {
+      warnOnce(
+          "bounded allreduce: results of this rank differ from those of other "
+          "ranks, since GLOO_UBT_REPAIR=none repairs nothing: replicas drift "
+          "apart. Set it to broadcast, or bring them together again "
+          "(docs/drop_in.md, From Python)");
+    }
+  } catch (const std::exception&) {  // no memory for advice
   }
 }
 
-void Channel::watch() {
-  std::lock_guard<std::mutex> lock(watchMutex_);
-  if (watch_ == nullptr) {
-    watch_ = std::make_unique<MeshWatch>(
-        mesh_, watchable_, [this](int peer, const std::string& why) {
-          engine_->driver().peerClosed(session_, peer, why);
-        });
+// Where it cannot begin, the next call tries again. A rank that dies meanwhile
+// is noticed by its silence.
+void Channel::watch() noexcept {
+  try {
+    std::lock_guard<std::mutex> lock(watchMutex_);
+    if (watch_ == nullptr) {
+      watch_ = std::make_unique<MeshWatch>(
+          mesh_, watchable_, [this](int peer, const std::string& why) {
+            engine_->driver().peerClosed(session_, peer, why);
+          });
+    }
+  } catch (const std::exception&) {  // no memory, or no thread
   }
 }
 

@@ -112,9 +112,9 @@ class Channel {
   std::optional<::ubt::RankGroups> agreeOnGroups(
       const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);
-  void watch();
+  void watch() noexcept;
   // Warns of what a call shows to be wrong with settings or ranks.
-  void advise(const ::ubt::OpReport& report);
+  void advise(const ::ubt::OpReport& report) noexcept;
 
   const std::shared_ptr<Engine> engine_;
   const Mesh mesh_;

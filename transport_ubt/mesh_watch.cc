@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "transport_ubt/io/quiet_thread.h"
@@ -83,6 +84,8 @@ void MeshWatch::post() {
       alarm_->recv(rank, slot_);
     } catch (const ::gloo::IoException& error) {
       gone.emplace_back(rank, error.what());
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception&) {
       leaveOut(rank);  // it became synchronous under our hands
     }
@@ -150,9 +153,12 @@ void MeshWatch::run() {
       if (anyWatched() && !alarm_->waitRecv(nullptr, kForEver)) {
         return;  // aborted by the destructor
       }
+    } catch (const std::bad_alloc&) {
+      // The next post() does it all again, and may have memory.
+      std::unique_lock<std::mutex> lock(mutex_);
+      stop_.wait_for(lock, kGrace, [this] { return stopping_; });
     } catch (const std::exception&) {
-      // Some pair has gone, and post() finds out which; or there is no memory
-      // to tell of it, and the next post() does.
+      // Some pair has gone, and post() finds out which.
     }
   }
 }

@@ -20,7 +20,7 @@ namespace ubt {
 // the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
   // Protocol: GLOO_UBT_REPAIR, _FILL, _ORDER, _AUTH, _BOUND, _BOUND_MODE,
-  // _HADAMARD, _EARLY, _WARMUP_OPS, _HARD_BOUND, _SKIP_LOSS, _ZERO_LOSS,
+  // _HADAMARD, _EARLY, _WARMUP_OPS, _SKIP_LOSS, _ZERO_LOSS,
   // _HALT_LOSS, _LEAD_OPS, _LEAD_BYTES, _RESULTS_FIRST, _MULTICAST. The timeout
   // is the Gloo context's.
   ::ubt::Options protocol;

@@ -17,8 +17,8 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// For a pipe that nobody reads.
-constexpr int kWaitMs = 1000;
+// For a pipe that nobody reads. Short: a device may do nothing else meanwhile.
+constexpr int kWaitMs = 100;
 
 // Whether a write of PIPE_BUF bytes or fewer would not block.
 bool takesMore() noexcept {

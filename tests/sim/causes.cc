@@ -74,6 +74,7 @@ Causes::Causes(const SimOptions& options)
   lasts(faults.narrowPath.lasting,
         bit(faults.narrowPath.one) | bit(faults.narrowPath.other));
   lasts(options.partitionFor, all);
+  lasts(options.backlogOfSlow(), bit(options.slow));
   drops_ = options.mayDropResults();
   losesAnswers_ = faults.kindLoss.share > kLossMost;
   silent_ = losesAnswers_ ? all : silent_;

@@ -64,6 +64,20 @@ TEST(Causes, AShortPauseExplainsNothingALongOneDoes) {
       0, "op with tag 7 timed out: rank 2 has not answered for 4 s;"));
 }
 
+// It is busy for seconds with what others send before they wait for it.
+TEST(Causes, ARankThatIsFarTooSlowExplainsATimeoutThatNamesIt) {
+  const std::string text = "op with tag 7 timed out: rank 2 did not deliver;";
+  SimOptions options;
+  options.protocol.timeout = std::chrono::seconds(5);
+  options.slow = 2;
+  options.slowBy = std::chrono::microseconds(1);
+  EXPECT_FALSE(Causes(options).explain(0, text));
+  options.slowBy = std::chrono::milliseconds(10);
+  EXPECT_TRUE(Causes(options).explain(0, text));
+  EXPECT_FALSE(Causes(options).explain(
+      0, "op with tag 7 timed out: rank 1 did not deliver;"));
+}
+
 TEST(Causes, RanksThatDisagreeHaveToBeNamedWithWhatTheyBring) {
   SimOptions options;
   options.disagrees = 1;

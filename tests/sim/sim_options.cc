@@ -270,10 +270,21 @@ uint64_t SimOptions::mayDropResults() const {
   return arenaIsSmall() ? withoutRepair() : 0;
 }
 
+Duration SimOptions::backlogOfSlow() const {
+  if (slow < 0) {
+    return Duration{0};
+  }
+  const uint32_t lead = std::max(protocol.leadOps, faults.unlike.leadOps);
+  const int ops = contexts * (threads + static_cast<int>(lead));
+  const double slots = 1 + 1.0 * elementsMax * sizeof(double) / slotBytes;
+  return Duration(
+      static_cast<int64_t>(2 * ranks * ops * slots * slowBy.count()));
+}
+
 Duration SimOptions::slowestCall() const {
   using std::chrono::milliseconds;
-  // Requests double their pauses up to this.
-  constexpr Duration kPause = milliseconds(1600);
+  // Requests double their pauses up to 1.6 s: that long are all of them.
+  constexpr Duration kPauses = 2 * milliseconds(1600);
   // A few ranks are late one after the other, and the next op hears of it.
   constexpr int kLateInARow = 6;
   // A call may wait for lost data until its bound, and a bound that is learned
@@ -317,7 +328,7 @@ Duration SimOptions::slowestCall() const {
   stops += deafRanks != 0 ? milliseconds(200) : Duration{0};
   most += 3 * stops;
   if (losesDatagrams()) {
-    most += kPause;
+    most += kPauses;
   }
   return most;
 }

@@ -180,6 +180,10 @@ struct SimOptions {
            elementsMax <= 20000;
   }
 
+  // How long the slow rank takes for all that other ranks may send it before
+  // they have to wait for it: the ops of all callers, and of the lead.
+  Duration backlogOfSlow() const;
+
   // What a call that yields a result takes at most: a stall that ends before
   // the timeout shows nowhere else.
   Duration slowestCall() const;

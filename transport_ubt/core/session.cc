@@ -360,11 +360,12 @@ std::string Session::silence(int peer) const {
 }
 
 bool Session::makeRoom(int asker) {
-  if (asker >= 0 && heldBy(asker) > shareBytes()) {
-    return false;
-  }
-  if (evictForRoom(asker)) {
+  const size_t held = asker >= 0 ? heldBy(asker) : 0;
+  if (evictForRoom(asker, held)) {
     return true;
+  }
+  if (held > shareBytes()) {
+    return false;
   }
   uint64_t dropped = 0;
   bool any = false;

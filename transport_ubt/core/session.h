@@ -97,10 +97,11 @@ class Session : private OpHost {
   // the lead is used up, once it is not (Lead); if the arena has no room to
   // keep the own shard, once it has; and after results that are owed
   // (Op::owesResults), for a moment. The op reads and writes the bucket until
-  // leave(). The wait and the call end `timeout` from now (zero: the options');
-  // a call that ends without its result fails the session, here and, as they
-  // are told, at the other ranks. So does a call under a tag whose use count is
-  // no longer known (TagCounts). REQUIRES failure().empty(), takes(shape).
+  // leave(). The wait and the call end `timeout` from now, or the options',
+  // which is the most (zero: the options'); a call that ends without its result
+  // fails the session, here and, as they are told, at the other ranks. So does
+  // a call under a tag whose use count is no longer known (TagCounts). REQUIRES
+  // failure().empty(), takes(shape).
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
@@ -230,6 +231,7 @@ class Session : private OpHost {
     int rank = -1;  // there is none
     size_t held = 0;
     OpId newest;
+    size_t rest = 0;  // what it holds without the newest
   };
   template <typename Measure>
   std::vector<size_t> sharesBy(const Measure& measure) const;
@@ -237,7 +239,7 @@ class Session : private OpHost {
   Greediest greediest(size_t share, int except, const Measure& measure) const;
   size_t heldBy(int rank) const;
   size_t shareBytes() const;
-  bool evictForRoom(int asker);
+  bool evictForRoom(int asker, size_t held);
   bool evictForNumber(int asker);
   void evict(const OpId& id);
   void expireUnentered(TimePoint now);

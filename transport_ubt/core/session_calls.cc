@@ -138,7 +138,8 @@ OpId Session::begins(TimePoint now,
                      std::byte* bucket,
                      Duration timeout) {
   lastNow_ = now;
-  timeout = timeout > Duration{0} ? timeout : setup_.options.timeout;
+  const Duration most = setup_.options.timeout;
+  timeout = timeout > Duration{0} ? std::min(timeout, most) : most;
   Call call{
       shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
   TagCounts& tags = tagsOf(shape.space);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ranks may make a session hold for ops that no caller has entered here. A
-// rank that alone has begun some is safe up to its share, a part as large as
-// any rank's. Beyond, its ops make way, the newest first.
+// rank that alone has begun some is safe up to its share, which is as large as
+// any rank's of any session. Beyond, its ops make way, the newest first.
 
 #include "transport_ubt/core/session.h"
 
@@ -45,7 +45,7 @@ Session::Greediest Session::greediest(size_t share,
       continue;
     }
     if (rank != found.rank || op->begunAt() >= newest) {
-      found = {rank, held[rank], id};
+      found = {rank, held[rank], id, held[rank] - measure(*op)};
       newest = op->begunAt();
     }
   }
@@ -56,12 +56,19 @@ size_t Session::heldBy(int rank) const {
   return sharesBy(bytesOf)[rank];
 }
 
+// The arena is that of all sessions, and a rank of several has a share in each.
 size_t Session::shareBytes() const {
-  return shared_->arena.limitBytes() / setup_.size;
+  size_t ranks = 0;
+  for (const Session* const session : shared_->sessions) {
+    ranks += session->setup_.size;
+  }
+  return shared_->arena.limitBytes() / ranks;
 }
 
-// Whichever session it is in.
-bool Session::evictForRoom(int asker) {
+// Whichever session it is in. An asker that is beyond its own share gets room
+// only from a rank that then still holds as much: so two of them do not evict
+// each other's ops in turns.
+bool Session::evictForRoom(int asker, size_t held) {
   Session* session = nullptr;
   Greediest most;
   for (Session* const other : shared_->sessions) {
@@ -70,7 +77,8 @@ bool Session::evictForRoom(int asker) {
             ? Greediest()
             : other->greediest(
                   other->shareBytes(), other == this ? asker : -1, bytesOf);
-    if (found.rank >= 0 && found.held > most.held) {
+    if (found.rank >= 0 && found.held > most.held &&
+        (held <= shareBytes() || found.rest >= held)) {
       most = found;
       session = other;
     }
@@ -99,8 +107,9 @@ void Session::evict(const OpId& id) {
   updateActivity();
 }
 
-// After twice the timeout nobody waits for what has not begun here. But results
-// of a shard that was closed without the caller are final: they wait for it.
+// After twice the timeout no rank waits for an op that has not begun here: no
+// call outlasts the session's timeout. But results of a shard that was closed
+// without the caller are final: they wait for it.
 void Session::expireUnentered(TimePoint now) {
   bool any = false;
   for (auto next = ops_.begin(); next != ops_.end();) {

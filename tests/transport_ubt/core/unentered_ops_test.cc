@@ -3,6 +3,7 @@
 // Ops that peers announce and that no caller here enters: whose they are, when
 // they make way, when they expire.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/transport_ubt/core/one_rank.h"
@@ -23,7 +24,7 @@ OneRank::Setup setup(SumOrder order) {
   setup.size = 3;
   setup.slotBytes = kSlotBytes;
   setup.arenaBytes = kArenaBytes;
-  setup.sessions = 2;
+  setup.sessions = 4;
   return setup;
 }
 
@@ -77,6 +78,23 @@ TEST_F(UnenteredOps, OfOneRankMakeWayForAnothersData) {
 TEST_F(UnenteredOps, MakeWayForAnotherContexts) {
   fill();
   EXPECT_EQ(begin(kHonest, 0, 1), 10);
+}
+
+// In none of the three does it hold more than a third, and no more has room.
+TEST_F(UnenteredOps, OfOneRankInThreeContextsMakeWayForAFourth) {
+  uint32_t tag = 1000;
+  begin(kGreedy, tag);
+  const size_t opBytes = rank_.arena().usedBytes();
+  for (int session = 0; session < 3; session++) {
+    const size_t most = (session + 1) * kArenaBytes / 3;
+    while (rank_.arena().usedBytes() + opBytes <= most) {
+      begin(kGreedy, ++tag, session);
+    }
+  }
+  EXPECT_EQ(rank_.count(Counter::kEvictedOps), 0u);
+  for (uint32_t own = 0; own < 4; own++) {
+    EXPECT_EQ(begin(kHonest, own, 3), 10);
+  }
 }
 
 TEST_F(UnenteredOpsInRankOrder, MakeWayForTheOwnCallers) {
@@ -135,6 +153,20 @@ TEST_F(UnenteredOps, AreBoundedInNumberByRank) {
   EXPECT_EQ(rank.count(Counter::kRefusedAnnounce), kOpsMax);
   EXPECT_EQ(rank.count(Counter::kEvictedOps), 20u);
   EXPECT_EQ(rank.session().opsHeld(), kOpsMax);
+}
+
+// If calls could wait for longer than the session's timeout, an op would expire
+// here while a peer still waits for it.
+TEST_F(UnenteredOps, NoCallOutlastsTheSessionsTimeout) {
+  const Duration timeout = rank_.session().options().timeout;
+  std::vector<float> bucket(kElements, 1);
+  const OpId id = rank_.session().enter(
+      rank_.now, 5, floats(kElements), bytesOf(bucket), 20 * timeout);
+  rank_.at(rank_.now + timeout - std::chrono::milliseconds(1));
+  EXPECT_FALSE(rank_.session().finished(id));
+  rank_.at(rank_.now + std::chrono::milliseconds(1));
+  ASSERT_TRUE(rank_.session().finished(id));
+  EXPECT_THAT(rank_.session().failure(id), testing::HasSubstr("timed out"));
 }
 
 // Twice the timeout: by then no call waits for it any more.
