@@ -125,23 +125,18 @@ void Session::closePeer(int peer, const std::string& why) {
   }
 }
 
-// Of ranks that something is needed of, the one silent longest; -1 if none is.
-int Session::silentLongest() const {
+// Of ranks that something is needed of and whose silence is long, the one that
+// has been silent longest; -1 if there is none.
+int Session::longSilent() const {
   int silent = -1;
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank && awaits(peer) &&
+        silence_.isLong(peer, peers_[peer].heardAt) &&
         (silent < 0 || lastHeard(peer) < lastHeard(silent))) {
       silent = peer;
     }
   }
   return silent;
-}
-
-// That rank, if its silence is long.
-int Session::longSilent() const {
-  const int silent = silentLongest();
-  return silent >= 0 && silence_.isLong(silent, peers_[silent].heardAt) ? silent
-                                                                        : -1;
 }
 
 // Because another operation here has waited in vain, perhaps for whom these do.

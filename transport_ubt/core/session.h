@@ -265,7 +265,6 @@ class Session : private OpHost {
   bool awaits(int peer) const;
   void connectionClosed(int peer, const std::string& why);
   void closedAll(const std::string& why);
-  int silentLongest() const;
   int longSilent() const;
   ControlRecord leaveWord() const;
   bool hasWord(int peer) const {

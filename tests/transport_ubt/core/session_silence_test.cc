@@ -124,6 +124,20 @@ TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsBlamedIfNobodyIsSilent) {
   EXPECT_EQ(failure(), "the connection to rank 1 is closed");
 }
 
+// Rank 2 was done with the first call, so it had no reason to speak.
+TEST_F(SessionSilenceTest, ARankThatIsNeededOnlyNowHidesNoSilentOne) {
+  enter();
+  rank_->say(2, {ControlRecord::about(ControlType::kDone, id_)});
+  pass(seconds(2), {1});
+  pass(seconds(6), {});
+  ASSERT_EQ(warnings_.size(), 1u);
+  std::vector<float> more(bucket_.size(), 1);
+  rank_->session().enter(rank_->now, 1, floats(more.size()), bytesOf(more));
+  rank_->session().peerClosed(2, "the connection to rank 2 is closed");
+  EXPECT_THAT(failure(),
+              StartsWith("rank 1 has been silent for 5 s or longer"));
+}
+
 // Before the next look at the one that was silent.
 TEST_F(SessionSilenceTest, ARankThatWasJustHeardAgainIsNotBlamed) {
   enter();
