@@ -161,20 +161,20 @@ void Session::watchSilence() {
   }
 }
 
-// A peer that was never heard may not have joined yet: it is not given up.
+// A peer that was never heard counts as well: sessions open at about the same
+// time, once all ranks have agreed on their paths.
 void Session::lookForSilence(TimePoint now) {
   for (const int peer : silence_.due(now)) {
     if (!awaits(peer)) {
       silence_.stop(peer);
       continue;
     }
-    const bool heard = peers_[peer].heard();
     const auto verdict = silence_.look(peer, now, peers_[peer].heardAt);
     if (verdict == SilenceWatch::Verdict::kAsk && silence_.becameLong(peer) &&
         setup_.silent != nullptr) {
       setup_.silent(peer);
     }
-    switch (heard ? verdict : SilenceWatch::Verdict::kWait) {
+    switch (verdict) {
       case SilenceWatch::Verdict::kWait:
         break;
       case SilenceWatch::Verdict::kAsk:
@@ -188,7 +188,8 @@ void Session::lookForSilence(TimePoint now) {
         closePeer(peer,
                   "rank " + std::to_string(peer) +
                       " has not answered for 10 s: it has died, was stopped, "
-                      "or is cut off");
+                      "or is cut off" +
+                      silence(peer));
         // Perhaps one way alone: then it should know why this rank goes.
         peers_[peer].lastWord(now, leaveWord());
         break;
