@@ -139,7 +139,7 @@ bool Causes::explain(int rank, const std::string& text) {
     const int culprit = second >= 0 ? second : first;
     return blames(second) || blames(first) || chained() || disagree ||
            (drops_ >> culprit & 1) != 0 ||
-           (second >= 0 && (hearsay_ >> second & 1) != 0);
+           (culprit >= 0 && (hearsay_ >> culprit & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {
     for (const int one : named) {

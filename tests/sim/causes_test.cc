@@ -50,6 +50,15 @@ TEST(Causes, WhatARankToBlameSaysIsPassedOn) {
   EXPECT_TRUE(causes.explain(3, text));
 }
 
+// It was told that it is to blame, and cannot know better.
+TEST(Causes, ARankThatIsBlamedByTheOneToBlameMayBlameItself) {
+  const std::string text = "rank 1 has given up, because of itself: its error";
+  Causes causes(crashOf(2));
+  EXPECT_FALSE(causes.explain(3, text));
+  EXPECT_TRUE(causes.explain(1, "rank 2 has given up because of rank 1 (this"));
+  EXPECT_TRUE(causes.explain(3, text));
+}
+
 TEST(Causes, AShortPauseExplainsNothingALongOneDoes) {
   const std::string text =
       "op with tag 7 timed out: rank 3 has not answered for 4 s;";
