@@ -48,12 +48,9 @@ class Forked : public ::testing::Test {
               "");
   }
 
-  // ThreadSanitizer ends a child that starts a thread.
-  static bool childHasThreads() {
+  void SetUp() override {
 #ifdef __SANITIZE_THREAD__
-    return false;
-#else
-    return true;
+    GTEST_SKIP() << "ThreadSanitizer ends a child that starts a thread";
 #endif
   }
 
@@ -93,9 +90,6 @@ TEST_F(Forked, AChildThatNeverSummedDoesSoWithoutHarm) {
 }
 
 TEST_F(Forked, AChildsAllreduceThrowsAndTakesNothingOfTheParents) {
-  if (!childHasThreads()) {
-    GTEST_SKIP() << "not with ThreadSanitizer";
-  }
   for (int round = 0; round < 2; round++) {  // without a first sum, and after
     EXPECT_EQ(childAfter([this] {
                 const std::string error =
@@ -128,9 +122,6 @@ TEST_F(Forked, AChildCreatesNoContextOnAParentsDevice) {
 
 // Its own devices work, beside those that it inherited.
 TEST_F(Forked, AChildSumsOnDevicesOfItsOwn) {
-  if (!childHasThreads()) {
-    GTEST_SKIP() << "not with ThreadSanitizer";
-  }
   sumInParent();
   EXPECT_EQ(childAfter([this] {
               Mesh own({"ubt", device}, 2);
