@@ -53,9 +53,13 @@ class _Result(unittest.TextTestResult):
 
 
 def main():
-    """Runs the cases of the module that is being run."""
-    suite = unittest.defaultTestLoader.loadTestsFromModule(
-        sys.modules["__main__"])
+    """Runs the cases of the module that is being run: all, or those that
+    `bazel test --test_filter=NAME` names, a class or a class and a case."""
+    module = sys.modules["__main__"]
+    only = os.environ.get("TESTBRIDGE_TEST_ONLY")
+    loader = unittest.defaultTestLoader
+    suite = (loader.loadTestsFromName(only, module) if only
+             else loader.loadTestsFromModule(module))
     result = unittest.TextTestRunner(
         resultclass=_Result, verbosity=2).run(suite)
     path = os.environ.get("XML_OUTPUT_FILE")
