@@ -193,13 +193,8 @@ void Checker::checkTime(const OpKey& key,
   if (byHand && protocol.warmupOps == 0 && !report.bounded) {
     fail(key, rank, "not bounded, though its bounds are set");
   }
-  // A rank that waits for a full socket notices the end that much later. A
-  // socket that has room takes one train more.
-  constexpr double kTrainBytes = 64 << 10;
-  const Duration full =
-      Duration(static_cast<int64_t>(1e9 * (options_.socketBytes + kTrainBytes) /
-                                    options_.bytesPerSecondOf(rank))) +
-      options_.faults.sends.later;
+  // A rank that waits for a full socket notices the end that much later.
+  const Duration full = options_.fullSocket(rank);
   const bool waits = report.bounded && !protocol.needsEveryResult();
   if (report.elapsed - (waits ? report.waited : Duration{0}) >
           most + full + stoodStill ||

@@ -270,6 +270,13 @@ uint64_t SimOptions::mayDropResults() const {
   return arenaIsSmall() ? withoutRepair() : 0;
 }
 
+Duration SimOptions::fullSocket(int rank) const {
+  constexpr double kTrainBytes = 64 << 10;  // as it takes one more
+  const double bytes = kTrainBytes + static_cast<double>(socketBytes);
+  return Duration(static_cast<int64_t>(1e9 * bytes / bytesPerSecondOf(rank))) +
+         faults.sends.later;
+}
+
 Duration SimOptions::backlogOfSlow() const {
   if (slow < 0) {
     return Duration{0};

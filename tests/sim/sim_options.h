@@ -180,6 +180,8 @@ struct SimOptions {
            elementsMax <= 20000;
   }
 
+  // How long a rank waits at most until its full socket has room.
+  Duration fullSocket(int rank) const;
   // How long the slow rank takes for all that other ranks may send it before
   // they have to wait for it: the ops of all callers, and of the lead.
   Duration backlogOfSlow() const;
