@@ -54,6 +54,9 @@ void Statistics::failed() {
 void Statistics::add(const BoundedOp& op) {
   std::lock_guard<std::mutex> lock(mutex_);
   const ubt::OpReport& report = op.report;
+  // Before what may lack memory: all ranks have to know that they skip.
+  totals_.skippedOps += report.skipped;
+  skippedSince_ = skippedSince_ || report.skipped;
   last_ = op;
   const auto tracked = tracked_.find(op.data);
   if (tracked != tracked_.end()) {
@@ -65,8 +68,6 @@ void Statistics::add(const BoundedOp& op) {
       addToPeer(op, rank);
     }
   }
-  totals_.skippedOps += report.skipped;
-  skippedSince_ = skippedSince_ || report.skipped;
   // An op that was bounded at other ranks may lack something, too.
   if (report.bounded || report.pairsMissing > 0) {
     totals_.expiredOps += report.expired();

@@ -71,14 +71,14 @@ class Channel {
 
   // Sums `elements` values over all ranks, in place, by the op's bound.
   // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,
-  // not in use by another allreduce of this context and space now. `timeout`
-  // bounds warm-up and the wait for ranks that lag; zero, Gloo's kNoTimeout,
-  // does not. `hierarchical`, likewise the same on all ranks: in the groups
-  // that Settings::groups asks for; all in one if those have not one size.
-  // Callable from several threads. Throws gloo::IoException that names the rank
-  // if one died, disagrees or holds everybody up, the data is then undefined;
-  // gloo::InvalidOperationException if it takes no such op;
-  // or what agreedGroups() throws, or Engine::driver().
+  // not in use by another allreduce of this context and space now. `timeout`,
+  // at most that of open(), bounds warm-up and the wait for ranks that lag;
+  // zero, Gloo's kNoTimeout: that of open(). `hierarchical`, likewise the same
+  // on all ranks: in the groups that Settings::groups asks for; all in one if
+  // those have not one size. Callable from several threads. Throws
+  // gloo::IoException that names the rank if one died, disagrees or holds
+  // everybody up, the data is then undefined; gloo::InvalidOperationException
+  // if it takes no such op; or what agreedGroups() throws, or Engine::driver().
   ::ubt::OpReport allreduce(::ubt::TagSpace space,
                             uint32_t tag,
                             ::ubt::ElementType type,

@@ -281,22 +281,26 @@ Duration SimOptions::backlogOfSlow() const {
   if (slow < 0) {
     return Duration{0};
   }
-  const uint32_t lead = std::max(protocol.leadOps, faults.unlike.leadOps);
+  const uint32_t lead = faults.unlike.policyRanks != 0
+                            ? std::max(protocol.leadOps, faults.unlike.leadOps)
+                            : protocol.leadOps;
   const int ops = contexts * (threads + static_cast<int>(lead));
+  // Contributions, other groups' sums, results; and control about them.
   const double slots = 1 + 1.0 * elementsMax * sizeof(double) / slotBytes;
-  return Duration(
-      static_cast<int64_t>(2 * ranks * ops * slots * slowBy.count()));
+  const double datagrams = (2 + groups) * slots + 4 * ranks;
+  return Duration(static_cast<int64_t>(ops * datagrams * slowBy.count()));
 }
 
 Duration SimOptions::slowestCall() const {
   using std::chrono::milliseconds;
-  // Requests double their pauses up to 1.6 s: that long are all of them.
+  // Requests that get lost each time double their pauses up to 1.6 s: together.
   constexpr Duration kPauses = 2 * milliseconds(1600);
   // A few ranks are late one after the other, and the next op hears of it.
   constexpr int kLateInARow = 6;
   // A call may wait for lost data until its bound, and a bound that is learned
-  // from slow ops is long. Where most is lost nothing is fast. Groups without
-  // repair lose sums on a network that loses nothing (mostRanksCome()).
+  // from slow ops is long: then the time is not checked. Where most is lost
+  // nothing is fast. Groups without repair lose sums on a network that loses
+  // nothing (mostRanksCome()).
   const bool learned = protocol.boundScatter == Duration{0};
   const bool lost = losesDatagrams() || deafRanks != 0 ||
                     (groups > 1 && withoutRepair() != 0);

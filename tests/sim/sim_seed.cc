@@ -20,8 +20,8 @@ class Seed {
  public:
   explicit Seed(uint64_t seed) : random_(seed) { o_.seed = seed; }
 
-  // Each class of faults is off in half of all seeds or more. Faults of which
-  // calls may fail are on in less than half of them, one cause at a time: in
+  // Each class of faults is off in half of all seeds or more. Faults that may
+  // make calls fail are on in less than half of them, one cause at a time: in
   // all others no call may throw.
   SimOptions draw() {
     drawJob();

@@ -135,7 +135,7 @@ Counter Op::sumData(TimePoint now,
   };
   auto outcome = add();
   if (outcome == ExchangeStage::Outcome::kArenaFull &&
-      setup_.host->makeRoom(asker())) {
+      setup_.host->makeRoom(asker(), bytes)) {
     outcome = add();
   }
   switch (outcome) {

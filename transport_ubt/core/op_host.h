@@ -27,9 +27,10 @@ class OpHost {
   // Whether a peer hears what this rank sends to all at once.
   virtual bool hearsGroup(int peer) const = 0;
   // The arena has no room for an op that `asker` alone has begun, or for any
-  // other one (-1): drop what can be asked for again, room that is not used
-  // yet, and an op of the rank that alone began most. False: there is none.
-  virtual bool makeRoom(int asker) = 0;
+  // other one (-1): drop results that can be asked for again, room that is not
+  // used yet, and an op of a rank that alone began many. `more`: the bytes that
+  // the asker's op may still take. False: there is nothing to drop.
+  virtual bool makeRoom(int asker, size_t more) = 0;
 };
 
 }  // namespace ubt

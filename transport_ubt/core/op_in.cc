@@ -54,9 +54,12 @@ Counter Op::scatterData(TimePoint now,
         ranks_.placeOf(header.source), header.slot, header.form, payload);
   };
   auto outcome = add();
-  if (outcome == ScatterStage::Outcome::kArenaFull &&
-      setup_.host->makeRoom(asker())) {
-    outcome = add();
+  if (outcome == ScatterStage::Outcome::kArenaFull) {
+    const size_t all = ScatterStage::roomFor(
+        layout_, ranks_.place(), ranks_.members(), setup_.options->order);
+    if (setup_.host->makeRoom(asker(), all - std::min(all, heldBytes_))) {
+      outcome = add();
+    }
   }
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:

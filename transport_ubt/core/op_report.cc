@@ -220,7 +220,7 @@ OpReport Op::leave(TimePoint now) {
     report.zeroedElements = scatter_.zeroedElements();
     if (failure_.empty()) {
       if (!retained_ && !reserveRetained()) {
-        setup_.host->makeRoom(asker());
+        setup_.host->makeRoom(-1, 0);
       }
       if (exchange_ == nullptr) {
         notRetained_ = scatter_.leave(firstNeeded(true), &retained_);

@@ -60,6 +60,14 @@ class ScatterStage {
   // What one allocates, contributions apart, as long as it lives.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
 
+  // What the contributions of all may take of the arena, at most.
+  static size_t roomFor(const ShardLayout& layout,
+                        int rank,
+                        int size,
+                        SumOrder order) {
+    return layout.shardSize(rank) * (order == SumOrder::kRank ? size : 1);
+  }
+
   // Adds a contribution. REQUIRES source a peer's rank, slot < slots(),
   // payload of exactly the slot's size.
   Outcome add(int source, uint32_t slot, Form form, const std::byte* payload);

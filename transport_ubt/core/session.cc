@@ -293,10 +293,13 @@ Op* Session::startFromPeer(TimePoint now,
     return nullptr;
   }
   const OpRanks ranks = ranksOf(shape.hierarchical());
-  const size_t bytes = Op::bytesFor(
-      ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks);
+  const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
+  const size_t bytes = Op::bytesFor(layout, ranks);
+  const size_t all =
+      bytes + ScatterStage::roomFor(
+                  layout, ranks.place(), ranks.members(), setup_.options.order);
   ArenaBuffer room = shared_->arena.reserve(bytes);
-  while (!room && makeRoom(peer)) {
+  while (!room && makeRoom(peer, all)) {
     room = shared_->arena.reserve(bytes);
   }
   if (!room) {
@@ -354,9 +357,9 @@ std::string Session::silence(int peer) const {
                "another?)";
 }
 
-bool Session::makeRoom(int asker) {
+bool Session::makeRoom(int asker, size_t more) {
   const size_t held = asker >= 0 ? heldBy(asker) : 0;
-  if (evictForRoom(asker, held)) {
+  if (evictForRoom(asker, asker >= 0 ? held + more : 0)) {
     return true;
   }
   if (held > shareBytes()) {

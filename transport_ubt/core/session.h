@@ -223,7 +223,7 @@ class Session : private OpHost {
            silence_.isSilent(peer, peers_[peer].heardAt);
   }
   std::string silence(int peer) const override;
-  bool makeRoom(int asker) override;
+  bool makeRoom(int asker, size_t more) override;
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
   // Shares of ranks in ops that they alone have begun.
@@ -231,15 +231,17 @@ class Session : private OpHost {
     int rank = -1;  // there is none
     size_t held = 0;
     OpId newest;
-    size_t rest = 0;  // what it holds without the newest
   };
   template <typename Measure>
   std::vector<size_t> sharesBy(const Measure& measure) const;
   template <typename Measure>
-  Greediest greediest(size_t share, int except, const Measure& measure) const;
+  Greediest greediest(size_t share,
+                      int except,
+                      size_t wanted,
+                      const Measure& measure) const;
   size_t heldBy(int rank) const;
   size_t shareBytes() const;
-  bool evictForRoom(int asker, size_t held);
+  bool evictForRoom(int asker, size_t wanted);
   bool evictForNumber(int asker);
   void evict(const OpId& id);
   void expireUnentered(TimePoint now);

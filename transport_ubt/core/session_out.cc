@@ -161,8 +161,6 @@ void Session::watchSilence() {
   }
 }
 
-// A peer that was never heard counts as well: sessions open at about the same
-// time, once all ranks have agreed on their paths.
 void Session::lookForSilence(TimePoint now) {
   for (const int peer : silence_.due(now)) {
     if (!awaits(peer)) {
@@ -186,9 +184,9 @@ void Session::lookForSilence(TimePoint now) {
         break;
       case SilenceWatch::Verdict::kGone:
         closePeer(peer,
-                  "rank " + std::to_string(peer) +
-                      " has not answered for 10 s: it has died, was stopped, "
-                      "or is cut off" +
+                  "rank " + std::to_string(peer) + " has not answered for " +
+                      (peers_[peer].heard() ? "10" : "60") +
+                      " s: it has died, was stopped, or is cut off" +
                       silence(peer));
         // Perhaps one way alone: then it should know why this rank goes.
         peers_[peer].lastWord(now, leaveWord());

@@ -4,6 +4,8 @@
 // rank that alone has begun some is safe up to its share, which is as large as
 // any rank's of any session. Beyond, its ops make way, the newest first.
 
+#include <algorithm>
+
 #include "transport_ubt/core/session.h"
 
 namespace ubt {
@@ -30,23 +32,32 @@ std::vector<size_t> Session::sharesBy(const Measure& measure) const {
   return held;
 }
 
-// Of those beyond their share.
+// Of ranks beyond their share, the one that holds most. One that wants more
+// than its own share takes only from a rank that then still holds as much.
+// Otherwise two ranks would evict each other's ops in turns.
 template <typename Measure>
 Session::Greediest Session::greediest(size_t share,
                                       int except,
+                                      size_t wanted,
                                       const Measure& measure) const {
+  struct Newest {
+    OpId id;
+    TimePoint begunAt{};
+    size_t held = 0;
+  };
+  std::vector<Newest> newest(setup_.size);
+  for (const auto& [id, op] : ops_) {
+    if (op->asker() >= 0 && op->begunAt() >= newest[op->asker()].begunAt) {
+      newest[op->asker()] = {id, op->begunAt(), measure(*op)};
+    }
+  }
   const std::vector<size_t> held = sharesBy(measure);
   Greediest found;
-  TimePoint newest{};
-  for (const auto& [id, op] : ops_) {
-    const int rank = op->asker();
-    if (rank < 0 || rank == except || held[rank] <= share ||
-        held[rank] < found.held) {
-      continue;
-    }
-    if (rank != found.rank || op->begunAt() >= newest) {
-      found = {rank, held[rank], id, held[rank] - measure(*op)};
-      newest = op->begunAt();
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const size_t rest = held[rank] - newest[rank].held;
+    if (rank != except && held[rank] > std::max(share, found.held) &&
+        (wanted <= share || rest >= wanted)) {
+      found = {rank, held[rank], newest[rank].id};
     }
   }
   return found;
@@ -65,10 +76,9 @@ size_t Session::shareBytes() const {
   return shared_->arena.limitBytes() / ranks;
 }
 
-// Whichever session it is in. An asker that is beyond its own share gets room
-// only from a rank that then still holds as much: so two of them do not evict
-// each other's ops in turns.
-bool Session::evictForRoom(int asker, size_t held) {
+// Whichever session it is in.
+bool Session::evictForRoom(int asker, size_t wanted) {
+  const size_t share = shareBytes();
   Session* session = nullptr;
   Greediest most;
   for (Session* const other : shared_->sessions) {
@@ -76,9 +86,8 @@ bool Session::evictForRoom(int asker, size_t held) {
         other->broken_
             ? Greediest()
             : other->greediest(
-                  other->shareBytes(), other == this ? asker : -1, bytesOf);
-    if (found.rank >= 0 && found.held > most.held &&
-        (held <= shareBytes() || found.rest >= held)) {
+                  share, other == this ? asker : -1, wanted, bytesOf);
+    if (found.held > most.held) {
       most = found;
       session = other;
     }
@@ -91,10 +100,11 @@ bool Session::evictForRoom(int asker, size_t held) {
 
 bool Session::evictForNumber(int asker) {
   const size_t share = kOpsMax / setup_.size;
-  if (sharesBy(numberOf)[asker] > share) {
+  const size_t wanted = sharesBy(numberOf)[asker] + 1;
+  if (wanted > share) {
     return false;
   }
-  const Greediest most = greediest(share, asker, numberOf);
+  const Greediest most = greediest(share, asker, wanted, numberOf);
   if (most.rank >= 0) {
     evict(most.newest);
   }
@@ -108,8 +118,9 @@ void Session::evict(const OpId& id) {
 }
 
 // After twice the timeout no rank waits for an op that has not begun here: no
-// call outlasts the session's timeout. But results of a shard that was closed
-// without the caller are final: they wait for it.
+// call outlasts its session's timeout, which is the same on all ranks unless
+// users set it otherwise. But results of a shard that was closed without the
+// caller are final: they wait for it.
 void Session::expireUnentered(TimePoint now) {
   bool any = false;
   for (auto next = ops_.begin(); next != ops_.end();) {

@@ -21,12 +21,18 @@ class SilenceWatch {
   static constexpr Duration kFirst = std::chrono::seconds(2);
   static constexpr Duration kNext = std::chrono::seconds(1);
   static constexpr int kQuestions = 8;
+  // A rank that was never heard may still be opening its session, because a
+  // call of its own timed out before, or because Gloo's connections are busy.
+  static constexpr int kQuestionsUnheard = 58;
   // A silence that leaves so many unanswered is long: users should know.
   static constexpr int kLongQuestions = 3;
   // How long such a silence has lasted, at least.
   static constexpr Duration kLong = kFirst + kLongQuestions * kNext;
-  // What the silence of a rank that is gone has lasted, at least.
+  // What the silence of a rank that is gone has lasted, at least; and of one
+  // that was never heard.
   static constexpr Duration kSilence = kFirst + kQuestions * kNext;
+  static constexpr Duration kSilenceUnheard =
+      kFirst + kQuestionsUnheard * kNext;
 
   enum class Verdict : uint8_t { kWait, kAsk, kGone };
 
@@ -66,7 +72,7 @@ class SilenceWatch {
   }
 
   // What to do about a rank that is due. `heardAt`: when anything came from it
-  // last.
+  // last; TimePoint{}: never.
   Verdict look(int rank, TimePoint now, TimePoint heardAt) {
     Rank& state = ranks_[rank];
     if (heardAt > state.since) {
@@ -76,7 +82,8 @@ class SilenceWatch {
       due_.set(rank, state.since + kFirst);
       return Verdict::kWait;
     }
-    if (state.unanswered >= kQuestions) {
+    const bool heard = heardAt != TimePoint{};
+    if (state.unanswered >= (heard ? kQuestions : kQuestionsUnheard)) {
       return Verdict::kGone;
     }
     state.unanswered++;

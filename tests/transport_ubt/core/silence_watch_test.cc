@@ -38,9 +38,16 @@ class SilenceWatchTest : public ::testing::Test {
 
 TEST_F(SilenceWatchTest, ARankThatAnswersNothingIsGoneAfterTenSeconds) {
   watch_.start(1, start_);
-  EXPECT_EQ(ask(start_ + seconds(60), {}), SilenceWatch::kQuestions);
+  EXPECT_EQ(ask(start_ + seconds(60), start_), SilenceWatch::kQuestions);
   EXPECT_TRUE(gone_);
   EXPECT_EQ(now_, start_ + SilenceWatch::kSilence);
+}
+
+TEST_F(SilenceWatchTest, ARankThatWasNeverHeardGetsAMinute) {
+  watch_.start(1, start_);
+  EXPECT_EQ(ask(start_ + seconds(90), {}), SilenceWatch::kQuestionsUnheard);
+  EXPECT_TRUE(gone_);
+  EXPECT_EQ(now_, start_ + SilenceWatch::kSilenceUnheard);
 }
 
 TEST_F(SilenceWatchTest, ASilenceBecomesLongOnce) {

@@ -26,7 +26,7 @@ class Alone : public OpHost {
   bool isSilent(int) const override { return false; }
   std::string silence(int) const override { return {}; }
   bool hearsGroup(int) const override { return false; }
-  bool makeRoom(int /*asker*/) override { return false; }
+  bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
 };
 
 // Without repair, so that a call has an end of its own.
