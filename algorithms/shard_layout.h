@@ -25,13 +25,12 @@ class ShardLayout {
 
   // REQUIRES: ranks > 0, segmentElementsMax > 0.
   ShardLayout(size_t elements, int ranks, size_t segmentElementsMax)
-      : base_(elements / ranks),
+      : base_((UBT_REQUIRE(ranks > 0 && segmentElementsMax > 0),
+               elements / ranks)),
         longer_(elements % ranks),
         segmentElements_(
             std::min(std::max<size_t>(longestShard(), 1), segmentElementsMax)),
-        segments_((longestShard() + segmentElements_ - 1) / segmentElements_) {
-    UBT_REQUIRE(ranks > 0 && segmentElementsMax > 0);
-  }
+        segments_((longestShard() + segmentElements_ - 1) / segmentElements_) {}
 
   Range shard(int rank) const {
     const size_t index = rank;

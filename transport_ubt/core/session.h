@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -107,6 +108,11 @@ class Session : private OpHost {
              const OpShape& shape,
              std::byte* bucket,
              Duration timeout = Duration{0});
+  // How long a call lasts at most that enter() is given this `timeout`.
+  Duration timeoutOf(Duration timeout) const {
+    const Duration most = setup_.options.timeout;
+    return timeout > Duration{0} ? std::min(timeout, most) : most;
+  }
   bool finished(const OpId& id) const { return broken_ || isFinished(id); }
   // Why the op has no result; empty if it has. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;

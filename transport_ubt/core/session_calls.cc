@@ -138,8 +138,7 @@ OpId Session::begins(TimePoint now,
                      std::byte* bucket,
                      Duration timeout) {
   lastNow_ = now;
-  const Duration most = setup_.options.timeout;
-  timeout = timeout > Duration{0} ? std::min(timeout, most) : most;
+  timeout = timeoutOf(timeout);
   Call call{
       shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
   TagCounts& tags = tagsOf(shape.space);

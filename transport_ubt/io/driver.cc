@@ -202,7 +202,7 @@ bool Driver::allreduce(Session* session,
     session->refused();
     return false;
   }
-  timeout = timeout > Duration{0} ? timeout : session->options().timeout;
+  timeout = session->timeoutOf(timeout);
   const OpId id = session->enter(steadyNow(), tag, shape, bucket, timeout);
   Inside inside(session, id);
   wakeSleeper();
