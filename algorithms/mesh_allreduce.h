@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {
@@ -42,10 +43,13 @@ inline size_t meshSegmentElements(const detail::AllreduceOptionsImpl& options) {
 using transport::ubt::MeshDeadline;
 
 // Calls run(). When that fails, the error also tells what a user can check.
+// REQUIRES outputs, an element size and a reduce function.
 template <typename Run>
 void runMeshAllreduce(const char* algorithm,
                       const detail::AllreduceOptionsImpl& options,
                       Run&& run) {
+  UBT_REQUIRE(!options.out.empty() && options.elementSize > 0 &&
+              options.reduce != nullptr);
   try {
     run();
   } catch (const ::gloo::IoException& error) {

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "transport_ubt/core/require.h"
+
 namespace gloo_ext {
 namespace {
 
@@ -87,6 +89,7 @@ bool OriginalGloo::knowsBuffersOf(gloo::Context* context) const {
 
 std::optional<gloo::transport::ubt::Mesh> OriginalGloo::mesh(
     const std::shared_ptr<gloo::Context>& context) const {
+  UBT_REQUIRE(notUnderstood_.empty());
   int ranks[2];
   std::memcpy(ranks,
               reinterpret_cast<const char*>(context.get()) + rankOffset_,

@@ -9,6 +9,8 @@
 #include <climits>
 #include <cstddef>
 
+#include "transport_ubt/core/require.h"
+
 namespace gloo {
 namespace rendezvous {
 
@@ -93,6 +95,7 @@ class Attempts {
 int connectToAny(const std::vector<TcpAddress>& addresses,
                  Clock::time_point deadline,
                  int* fd) {
+  UBT_REQUIRE(!addresses.empty());
   Clock::time_point now = Clock::now();
   const auto pause =
       std::min<Clock::duration>(kPause, (deadline - now) / addresses.size());

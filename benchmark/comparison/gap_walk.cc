@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/require.h"
+
 namespace gloo {
 namespace compare {
 
@@ -56,6 +58,7 @@ bool GapWalk::apply(const Change& change) {
 }
 
 bool GapWalk::next(size_t end, GapRun* run) {
+  UBT_REQUIRE(at() < end);
   now_.begin = now_.end;
   for (; next_ != changes_.end() && next_->index == now_.begin; ++next_) {
     if (!apply(*next_)) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "transport_ubt/core/require.h"
+
 namespace gloo {
 namespace compare {
 
@@ -17,6 +19,7 @@ constexpr size_t kSamplesForP999 = 1000;
 }  // namespace
 
 double percentile(const std::vector<double>& sorted, double fraction) {
+  UBT_REQUIRE(!sorted.empty() && fraction > 0 && fraction <= 1);
   // A hair less, so that .9 of 10 is the 9th although .9 is not exact.
   const double rank = std::ceil(fraction * sorted.size() - 1e-9);
   const size_t index = static_cast<size_t>(std::max(rank, 1.0)) - 1;
@@ -24,6 +27,7 @@ double percentile(const std::vector<double>& sorted, double fraction) {
 }
 
 Latencies summarise(std::vector<double> samples) {
+  UBT_REQUIRE(!samples.empty());
   std::sort(samples.begin(), samples.end());
   Latencies latencies = {};
   latencies.p50 = percentile(samples, .5);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/kernels/hadamard.h"
 
 namespace gloo {
@@ -98,6 +99,7 @@ TransformedShard::Values TransformedShard::result(
 bool TransformedShard::verify(const float* data,
                               Input input,
                               GapWalk* walk) const {
+  UBT_REQUIRE(walk->at() == begin());
   std::vector<GapRun> runs;
   while (walk->at() < end()) {
     runs.emplace_back();

@@ -10,6 +10,7 @@
 
 #include "transport_ubt/core/counters.h"
 #include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt::sim {
 
@@ -24,6 +25,7 @@ class Arrivals {
 
   // REQUIRES a datagram of data.
   void note(const PacketHeader& header, Counter fate) {
+    UBT_REQUIRE(header.type == PacketType::kData);
     if (fate == Counter::kAcceptedData) {
       slots_[keyOf(header)].taken.insert(header.slot);
     } else if (fate == Counter::kLateData || fate == Counter::kArenaFull) {

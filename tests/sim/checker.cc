@@ -206,7 +206,12 @@ void Checker::checkTime(const OpKey& key,
              std::to_string(report.waited.count()) + " of them, of " +
              std::to_string(most.count()));
   }
-  if (const Duration slowest = options_.slowestCall(); took > slowest) {
+  const Duration bounds =
+      byHand ? protocol.boundScatter + 2 * protocol.boundBroadcast
+      : report.bounded
+          ? report.boundScatter + report.boundExchange + report.boundBroadcast
+          : Duration{0};
+  if (const Duration slowest = options_.slowestCall(bounds); took > slowest) {
     fail(key,
          rank,
          "stalled: took " + std::to_string(took.count()) + " ns of " +

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/require.h"
+
 namespace ubt::sim {
 namespace {
 
@@ -42,6 +44,8 @@ ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
       gatesOf_(options.ranks),
       incoming_(options.ranks),
       hosts_(options.ranks) {
+  UBT_REQUIRE(options.oneShape && options.contexts == 1 &&
+              options.threads == 1);
   const auto& messages = graph.messages();
   for (uint32_t index = 0; index < messages.size(); index++) {
     const MessageGraph::Message& message = messages[index];

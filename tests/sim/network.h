@@ -14,6 +14,7 @@
 #include "tests/sim/fault_counts.h"
 #include "tests/sim/sim_options.h"
 #include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt::sim {
 
@@ -63,7 +64,9 @@ class Network {
   // REQUIRES a datagram that a core has written.
   static PacketType typeOf(const Datagram& datagram) {
     PacketHeader header;
-    PacketHeader::decode(datagram.data(), datagram.size(), &header);
+    const bool decoded =
+        PacketHeader::decode(datagram.data(), datagram.size(), &header);
+    UBT_REQUIRE(decoded);
     return header.type;
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/sim/narrow_float.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt::sim {
 
@@ -12,6 +13,7 @@ void ReplicaDrift::add(const Inputs& inputs,
                        const std::vector<Outcome>& outcomes) {
   const OpShape shape = inputs.shapeOf(key);
   const size_t elementBytes = elementSize(shape.type);
+  UBT_REQUIRE(replicas_.empty() || replicas_[0].size() == shape.elements);
   replicas_.resize(outcomes.size(), std::vector<double>(shape.elements));
   for (size_t i = 0; i < shape.elements; i++) {
     for (size_t rank = 0; rank < outcomes.size(); rank++) {

@@ -291,20 +291,17 @@ Duration SimOptions::backlogOfSlow() const {
   return Duration(static_cast<int64_t>(ops * datagrams * slowBy.count()));
 }
 
-Duration SimOptions::slowestCall() const {
+Duration SimOptions::slowestCall(Duration bounds) const {
   using std::chrono::milliseconds;
   // Requests that get lost each time double their pauses up to 1.6 s: together.
   constexpr Duration kPauses = 2 * milliseconds(1600);
   // A few ranks are late one after the other, and the next op hears of it.
   constexpr int kLateInARow = 6;
-  // A call may wait for lost data until its bound, and a bound that is learned
-  // from slow ops is long: then the time is not checked. Where most is lost
-  // nothing is fast. Groups without repair lose sums on a network that loses
-  // nothing (mostRanksCome()).
-  const bool learned = protocol.boundScatter == Duration{0};
+  // Where most is lost, nothing is fast, and the time is not checked. Groups
+  // without repair lose sums on a network that loses nothing (mostRanksCome()).
   const bool lost = losesDatagrams() || deafRanks != 0 ||
                     (groups > 1 && withoutRepair() != 0);
-  if (lost && (learned || loss + faults.kindLoss.share > 0.2)) {
+  if (lost && loss + faults.kindLoss.share > 0.2) {
     return Duration::max();
   }
   const double rate =
@@ -319,8 +316,8 @@ Duration SimOptions::slowestCall() const {
     return Duration(static_cast<int64_t>(s * 1e9));
   };
   Duration most =
-      milliseconds(100) + protocol.boundScatter + 2 * protocol.boundBroadcast +
-      deafFor + seconds(20 * ranks * bytes / rate) +
+      milliseconds(100) + bounds + deafFor +
+      seconds(20 * ranks * bytes / rate) +
       static_cast<int>(slots) *
           (delay + faults.inbox.perTrain + faults.inbox.perDatagram +
            faults.sends.later + (slow >= 0 ? slowBy : Duration{0}));

@@ -42,7 +42,7 @@ struct SimOptions {
   bool checkResults = true;
   bool measureError = false;
   // No rank's bucket holds anything, and nothing is summed: for jobs whose data
-  // would not fit this machine. REQUIRES neither of the two.
+  // would not fit this machine. REQUIRES neither of those two.
   bool noData = false;
   // Varies when things happen, but not what is computed.
   uint64_t timingSeed = 0;
@@ -187,8 +187,8 @@ struct SimOptions {
   Duration backlogOfSlow() const;
 
   // What a call that yields a result takes at most: a stall that ends before
-  // the timeout shows nowhere else.
-  Duration slowestCall() const;
+  // the timeout shows nowhere else. `bounds`: of its op's stages, together.
+  Duration slowestCall(Duration bounds) const;
 
   // One line that holds every member, and what it says.
   std::string str() const;

@@ -6,6 +6,7 @@
 
 #include "tests/sim/checker.h"
 #include "transport_ubt/core/rank_groups.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt::sim {
 
@@ -21,12 +22,15 @@ class SlotSums {
   // Whether the reports tell it of a group's result: those have returned that
   // it takes.
   bool known(int group) const { return sums_[group].known; }
-  // In rank order. REQUIRES known(group).
+  // In rank order; a part of them, unless known(group).
   const std::vector<int>& contributors(int group) const {
     return sums_[group].contributors;
   }
   // Whether it lacks some group's sum. REQUIRES known(group).
-  bool partial(int group) const { return sums_[group].partial; }
+  bool partial(int group) const {
+    UBT_REQUIRE(known(group));
+    return sums_[group].partial;
+  }
 
  private:
   struct Sum {

@@ -7,6 +7,7 @@
 #include "tests/sim/narrow_float.h"
 #include "tests/sim/plain_reduction.h"
 #include "transport_ubt/core/op.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt::sim {
 namespace {
@@ -168,6 +169,7 @@ const std::byte* SpreadShard::resultAt(int rank) const {
 }
 
 bool SpreadShard::isRightAt(int rank) const {
+  UBT_REQUIRE(known());
   return std::any_of(
       possible_.begin(), possible_.end(), [this, rank](const Sum& sum) {
         return isRightAt(rank, sum);

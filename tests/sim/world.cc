@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/sim/plain_reduction.h"
+#include "transport_ubt/core/require.h"
 
 namespace ubt::sim {
 namespace {
@@ -43,7 +44,10 @@ World::World(const SimOptions& options, const Reduction& reduction)
                  receive(rank, datagram);
                }),
       hosts_(options.ranks),
-      nothing_(options.noData ? options.elementsMax * sizeof(double) : 0) {}
+      nothing_(options.noData ? options.elementsMax * sizeof(double) : 0) {
+  UBT_REQUIRE(!options.noData ||
+              (!options.checkResults && !options.measureError));
+}
 
 World::~World() = default;
 

@@ -29,7 +29,7 @@ class World {
  public:
   explicit World(const SimOptions& options);
   // With another arithmetic than one that can be checked by eye (of noData
-  // there is none). REQUIRES !options.checkResults.
+  // there is none); `checkResults` would find its results wrong.
   World(const SimOptions& options, const Reduction& reduction);
   ~World();
 

@@ -15,7 +15,7 @@ class PrivateNetwork {
   // needs one and may not skips itself, and says so.
   static bool possible();
 
-  // REQUIRES possible(). Throws std::runtime_error if it cannot be made.
+  // Throws std::runtime_error if it cannot be made: see possible().
   PrivateNetwork();
   ~PrivateNetwork();
   PrivateNetwork(const PrivateNetwork&) = delete;

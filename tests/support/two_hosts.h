@@ -13,8 +13,8 @@ class TwoHosts {
   static constexpr int kRanks = 3;
   static constexpr int kMtuBytes = 9000;
 
-  // REQUIRES PrivateNetwork::possible(). Throws std::runtime_error if the
-  // networks cannot be made.
+  // Throws std::runtime_error if the networks cannot be made: see
+  // PrivateNetwork::possible().
   TwoHosts();
 
   const PrivateNetwork& here() const { return here_; }

@@ -26,7 +26,7 @@ bool PeerLink::open(PacketHeader* header,
                     Payload* out) const {
   const bool control = header->type == PacketType::kControl;
   out->foreign = header->sealed != (setup_.auth == AuthMode::kAead);
-  if (out->foreign && (!control || heard())) {
+  if (out->foreign && (!control || joined())) {
     return false;
   }
   header->number = control ? kControlNumber | nearestNumber(header->number,
@@ -66,7 +66,7 @@ Duration PeerLink::clocksIn(TimePoint now,
                             uint64_t number,
                             const ControlClocks& clocks) {
   const Duration delay = delay_.sample(now, clocks.stampUs);
-  if (!heard()) {
+  if (!joined()) {
     creditBy(now);  // its first word: it may wait for ours
   } else if (number < clocksNumber_) {
     return delay;

@@ -95,8 +95,9 @@ class PeerLink {
   Duration clocksIn(TimePoint now,
                     uint64_t number,
                     const ControlClocks& clocks);
-  // Whether anything valid ever came from the peer, in the own form.
-  bool heard() const { return stampUs_ != 0; }
+  // Whether a control datagram in the own form has come from the peer. Until
+  // then it may not have joined, so it gets no data.
+  bool joined() const { return stampUs_ != 0; }
 
   // Out ----------------------------------------------------------------------
 
@@ -136,6 +137,7 @@ class PeerLink {
 
   // When anything authentic came last, for the first time.
   TimePoint heardAt{};
+  bool heard() const { return heardAt != TimePoint{}; }
 
   // The peer is gone: there is nothing more to say, ever.
   void close();

@@ -107,7 +107,7 @@ bool Session::groupsTurn(const Op& op) const {
   }
   for (int rank = 0; rank < setup_.size; rank++) {
     const PeerLink& peer = peers_[rank];
-    if (rank != setup_.rank && !peer.closed() && peer.heard() &&
+    if (rank != setup_.rank && !peer.closed() && peer.joined() &&
         peer.send.available() && op.hasContribution(rank)) {
       return false;
     }

@@ -86,7 +86,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   // Data for a rank that has not spoken yet could be lost on one that has not
   // joined yet; it is told of ops until it answers.
   const bool open = !broken_ && !peer.closed();
-  if (open && peer.heard() && mayBurst()) {
+  if (open && peer.joined() && mayBurst()) {
     if (!peer.send.available()) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
         blocked_.set(rank, now + retryAfter(rank));

@@ -15,6 +15,7 @@
 #include <string>
 #include <system_error>
 
+#include "transport_ubt/core/require.h"
 #include "transport_ubt/io/interface.h"
 
 namespace ubt {
@@ -260,6 +261,7 @@ void UdpSocket::setCut(Cut cut) const {
 }
 
 bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
+  UBT_REQUIRE(trainBytes != nullptr && segmentBytes != nullptr);
   iovec piece{staging_.get(), kStagingBytes};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};

@@ -76,8 +76,8 @@ class UdpSocket {
   bool prepareMulticast(bool loop);
 
   // Sends a train of datagrams of `segmentBytes` each (the last may be
-  // shorter), gathered from `pieces`. Without segmentation, REQUIRES one
-  // datagram. If it was refused or failed, errno says why.
+  // shorter), gathered from `pieces`. Without `train` they are one datagram,
+  // whatever `segmentBytes` is. If it was refused or failed, errno says why.
   Sent send(const SocketAddress& to,
             const iovec* pieces,
             size_t count,

@@ -188,9 +188,9 @@ TEST_P(PeerLinkTest, LearnsTheRoundTripLessWhatTheOtherHeld) {
   clocks.echoUs = 100000000 - 5000;  // sent 5 ms before kNow
   clocks.heldUs = 2000;
   clocks.lateUs = 700;
-  EXPECT_FALSE(here_.heard());
+  EXPECT_FALSE(here_.joined());
   here_.clocksIn(kNow, 7, clocks);
-  EXPECT_TRUE(here_.heard());
+  EXPECT_TRUE(here_.joined());
   EXPECT_TRUE(here_.creditDue());
   EXPECT_NE(here_.retryAfter(), unknown);
   EXPECT_EQ(here_.retryAfter(), 4 * Duration(std::chrono::milliseconds(3)));

@@ -19,6 +19,7 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr int kRanks = 3;
@@ -83,6 +84,17 @@ TEST_F(SessionSilenceTest, OfARankThatFallsSilentUsersLearnBeforeItIsGone) {
   pass(seconds(2), {1});
   EXPECT_THAT(failure(), StartsWith("rank 2 has not answered for 10 s"));
   EXPECT_EQ(warnings_.size(), 1u);
+}
+
+// Its control datagrams got lost.
+TEST_F(SessionSilenceTest, ARankOfWhichOnlyDataCameHasBeenHeard) {
+  enter();
+  PacketHeader contribution;
+  contribution.op = id_;
+  rank_->send(2, contribution, 256);
+  pass(seconds(11), {1});
+  EXPECT_THAT(failure(), StartsWith("rank 2 has not answered for 10 s"));
+  EXPECT_THAT(failure(), Not(HasSubstr("GLOO_UBT_PORTS")));
 }
 
 // It may hear although it is not heard.
