@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/causes.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -142,12 +143,12 @@ bool Causes::explain(int rank, const std::string& text) {
            (culprit >= 0 && (hearsay_ >> culprit & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {
-    for (const int one : named) {
-      if (blames(one)) {
-        return true;
-      }
-    }
-    return blames(rank) || chained();
+    // All that it names are to blame, not only some.
+    return (!named.empty() &&
+            std::all_of(named.begin(),
+                        named.end(),
+                        [this](int one) { return blames(one); })) ||
+           blames(rank) || chained();
   }
   if (holds(text, "has not finished an allreduce") ||
       holds(text, "noticed too late that an allreduce")) {

@@ -34,7 +34,8 @@ TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
   EXPECT_FALSE(causes.explain(0, "rank 1 died"));
   EXPECT_TRUE(causes.explain(0, "rank 1 has given up because of rank 2, w"));
   EXPECT_FALSE(causes.explain(0, "rank 1 has given up because of rank 3, w"));
-  EXPECT_TRUE(causes.explain(
+  EXPECT_TRUE(causes.explain(0, "op with tag 7 timed out: rank 2 never"));
+  EXPECT_FALSE(causes.explain(
       0, "op with tag 7 timed out: rank 1 did not deliver; rank 2 never"));
   EXPECT_FALSE(
       causes.explain(0, "op with tag 7 timed out: rank 1 did not deliver;"));

@@ -172,56 +172,6 @@ void Checker::checkSkip(const OpKey& key,
   }
 }
 
-// Of bounds set by hand, the options say what a call may take; of learned ones
-// only the report does.
-void Checker::checkTime(const OpKey& key,
-                        int rank,
-                        const OpReport& report,
-                        Duration took,
-                        Duration mayHaveWaited,
-                        Duration stoodStill) const {
-  const Options protocol = options_.protocolOf(rank);
-  const bool byHand = protocol.boundScatter > Duration{0};
-  Duration most = std::min(report.limit, protocol.timeout);
-  if (byHand && report.bounded && !protocol.needsEveryResult()) {
-    most = std::min(
-        protocol.boundScatter + protocol.boundBroadcast +
-            (inputs_.shapeOf(key).hierarchical() ? protocol.boundBroadcast
-                                                 : Duration{0}),
-        protocol.timeout);
-  }
-  if (byHand && protocol.warmupOps == 0 && !report.bounded) {
-    fail(key, rank, "not bounded, though its bounds are set");
-  }
-  // A rank that waits for a full socket notices the end that much later.
-  const Duration full = options_.fullSocket(rank);
-  const bool waits = report.bounded && !protocol.needsEveryResult();
-  if (report.elapsed - (waits ? report.waited : Duration{0}) >
-          most + full + stoodStill ||
-      report.elapsed > protocol.timeout + full + stoodStill) {
-    fail(key,
-         rank,
-         "outlasted its bounds: took " +
-             std::to_string(report.elapsed.count()) + " ns, waited for " +
-             std::to_string(report.waited.count()) + " of them, of " +
-             std::to_string(most.count()));
-  }
-  const Duration bounds =
-      byHand ? protocol.boundScatter + 2 * protocol.boundBroadcast
-      : report.bounded
-          ? report.boundScatter + report.boundExchange + report.boundBroadcast
-          : Duration{0};
-  if (const Duration slowest = options_.slowestCall(bounds); took > slowest) {
-    fail(key,
-         rank,
-         "stalled: took " + std::to_string(took.count()) + " ns of " +
-             std::to_string(slowest.count()) + " at most");
-  }
-  if (report.elapsed > took || took - report.elapsed > mayHaveWaited) {
-    fail(key, rank, "took another time than it reports");
-  }
-}
-
 // Where a rank says it has filled a slot, it has; all others hold the same
 // bits, the reduction of exactly the contributors that the owner reports; but a
 // group that says it lacks other groups' sums may hold others than they.

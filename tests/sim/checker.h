@@ -66,7 +66,10 @@ class Checker {
                  const OpReport& report,
                  Duration took,
                  Duration mayHaveWaited,
-                 Duration stoodStill) const;
+                 Duration stoodStill);
+  // Of all these calls the slowest took no longer than it may: any rank waits
+  // for the bound of any other. Once the job is over.
+  void checkSlowest() const;
 
   // What one rank reports of each peer's bytes is what came, as its endpoint
   // counted it. `context`: of its datagrams' headers. REQUIRES that the arena
@@ -124,6 +127,14 @@ class Checker {
   const SimOptions& options_;
   const Inputs& inputs_;
   const Violation violation_;
+
+  struct Call {
+    OpKey key;
+    int rank = 0;
+    Duration took{0};
+  };
+  Call slowest_;
+  Duration longestBounds_{0};  // of an op's stages, together
 };
 
 }  // namespace ubt::sim

@@ -187,7 +187,8 @@ struct SimOptions {
   Duration backlogOfSlow() const;
 
   // What a call that yields a result takes at most: a stall that ends before
-  // the timeout shows nowhere else. `bounds`: of its op's stages, together.
+  // the timeout shows nowhere else. `bounds`: of its op's stages, or
+  // of those of an op that it waits for, together.
   Duration slowestCall(Duration bounds) const;
 
   // One line that holds every member, and what it says.

@@ -167,6 +167,7 @@ SimResult World::run() {
     }
     result_.sentBytes.push_back(network_.sentBytes(rank));
   }
+  checker_.checkSlowest();
   checker_.checkTraffic(result_.counters, traffic_, network_);
   if (result_.counters.get(Counter::kMismatched) > 0 &&
       options_.disagrees < 0 && options_.otherwise < 0) {

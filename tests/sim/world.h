@@ -128,7 +128,7 @@ class World {
   const Reduction reduction_;
   const Inputs inputs_;
   Causes causes_;
-  const Checker checker_;
+  Checker checker_;
   EventQueue events_;
   std::mt19937_64 random_;
   Network network_;

@@ -66,7 +66,9 @@ void Op::disagree(int rank, const OpShape& shape) {
   why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
       << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
       << shape.str()
-      << "; all ranks must pass the same element count, type and options";
+      << "; all ranks must pass the same element count and type, and have the "
+         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
+         "GLOO_ALGO";
   fail(why.str());
 }
 

@@ -210,24 +210,27 @@ std::string Op::silentRanks(TimePoint now) {
   return silent.str();
 }
 
-// Ranks that have not entered, and those that have not delivered what is still
-// waited for. The latter may wait for the former, as they do if the op is exact
-// there. Else those that still lack what this rank has no room to keep. The
-// culprit is, among the first of these, who has been silent longest: the others
-// may only wait for that rank as well.
+// Ranks that have not entered, and those that owe contributions. If there are
+// none: those that owe results, which else may only wait for the former. If
+// there are none of these either: those that still lack what this rank has no
+// room to keep. The culprit is, of the first kind that there is, the rank that
+// has been silent longest: the others may wait for that rank, too.
 std::string Op::missingRanks() {
-  std::ostringstream absent;
-  std::ostringstream slow;
-  std::ostringstream lacking;
-  int silentAbsent = -1;
-  int silentSlow = -1;
-  int silentLacking = -1;
-  const auto name = [this](int rank, int* silent) {
+  struct Ranks {
+    std::string text;
+    int silentLongest = -1;
+  };
+  Ranks absent;
+  Ranks slow;
+  Ranks waiting;
+  Ranks lacking;
+  const auto add = [this](Ranks* ranks, int rank, const std::string& what) {
     const OpHost& host = *setup_.host;
-    if (*silent < 0 || host.lastHeard(rank) < host.lastHeard(*silent)) {
-      *silent = rank;
+    ranks->text += " rank " + std::to_string(rank) + " " + what + ";";
+    if (ranks->silentLongest < 0 ||
+        host.lastHeard(rank) < host.lastHeard(ranks->silentLongest)) {
+      ranks->silentLongest = rank;
     }
-    return " rank " + std::to_string(rank);
   };
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank == setup_.rank) {
@@ -235,22 +238,25 @@ std::string Op::missingRanks() {
     }
     const Peer& peer = peers_[rank];
     if (!peer.announced) {
-      absent << name(rank, &silentAbsent) << " never entered"
-             << setup_.host->silence(rank) << ";";
-    } else if (!received(rank).all() ||
-               (!scatter_.closed() && owesContributions(rank))) {
-      slow << name(rank, &silentSlow) << " did not deliver;";
+      add(&absent, rank, "never entered" + setup_.host->silence(rank));
+    } else if (!scatter_.closed() && owesContributions(rank)) {
+      add(&slow, rank, "did not deliver");
+    } else if (!received(rank).all()) {
+      add(&waiting, rank, "did not deliver");
     } else if (takesSlots(rank) && peer.progress < scatter_.slots()) {
-      lacking << name(rank, &silentLacking)
-              << " still lacks this rank's results, for which "
-                 "GLOO_UBT_ARENA_BYTES leaves no room;";
+      add(&lacking,
+          rank,
+          "still lacks this rank's results, for which GLOO_UBT_ARENA_BYTES "
+          "leaves no room");
     }
   }
-  culprit_ = silentAbsent >= 0 ? silentAbsent
-             : silentSlow >= 0 ? silentSlow
-                               : silentLacking;
-  const bool anyWaitedFor = silentAbsent >= 0 || silentSlow >= 0;
-  return anyWaitedFor ? absent.str() + slow.str() : lacking.str();
+  for (const Ranks* const ranks : {&absent, &slow, &waiting, &lacking}) {
+    if (ranks->silentLongest >= 0) {
+      culprit_ = ranks->silentLongest;
+      return ranks == &absent ? absent.text + slow.text : ranks->text;
+    }
+  }
+  return "";
 }
 
 void Op::failAtTimeout(TimePoint now) {

@@ -192,7 +192,8 @@ void Session::peerLeft(int peer, uint32_t because) {
       peer,
       who + " has given up because of rank " + std::to_string(because) +
           (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
-          ", which died, hangs, is cut off or disagrees with it");
+          ", which died, hangs, came too late, is cut off or disagrees with "
+          "it");
   // The job has failed: what a call lacks may never come from others either.
   for (auto& [id, op] : ops_) {
     op->giveUp(failure_);

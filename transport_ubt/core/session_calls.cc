@@ -98,7 +98,9 @@ void Session::giveUp(const Call& call) {
           (call.lacksRoom
                ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
                : "no more than " + lead_.limit() + " may be ahead of it") +
-          "); is it stuck or stopped?" + silence(rank));
+          "); is it stuck or stopped? If it is only slow, raise the context's "
+          "timeout" +
+          silence(rank));
 }
 
 void Session::lacksKept(int peer) {

@@ -119,6 +119,30 @@ TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
   EXPECT_EQ(why.find("rank 1"), std::string::npos) << why;
 }
 
+// Ranks 2 and 3 of four never enter. Rank 1 did, and waits for them as well.
+TEST(SessionBounds, AtTheTimeoutARankThatWaitsForAbsentOnesIsNotNamed) {
+  for (const uint32_t warmupOps : {0, 1}) {
+    OneRank::Setup setup;
+    setup.size = 4;
+    setup.options.warmupOps = warmupOps;
+    OneRank rank(setup);
+    const OpShape shape = floats(64);  // four shards of one slot
+    std::vector<float> bucket(shape.elements, 1);
+    PacketHeader header;
+    header.op = {0, 0};
+    header.elements = shape.elements;
+    rank.say(1, {ControlRecord::announce(header.op, shape)});
+    rank.send(1, header, 64);
+    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+    rank.at(rank.now + setup.options.timeout);
+    ASSERT_TRUE(rank.session().finished(header.op));
+    const std::string& why = rank.session().failure(header.op);
+    EXPECT_NE(why.find("rank 2 never entered"), std::string::npos) << why;
+    EXPECT_NE(why.find("rank 3 never entered"), std::string::npos) << why;
+    EXPECT_EQ(why.find("rank 1"), std::string::npos) << why;
+  }
+}
+
 // The rank that this one says has made the job fail, or -1.
 int culpritTold(OneRank& rank) {
   for (const OneRank::Sent& sent : rank.sent()) {
