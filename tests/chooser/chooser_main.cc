@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   uint32_t part = 0;
   uint32_t parts = 1;
   std::string text;
+  std::string repair = "broadcast";
   const std::map<std::string, ubt::RepairPolicy> policies = {
       {"none", ubt::RepairPolicy::kNone},
       {"broadcast", ubt::RepairPolicy::kBroadcast},
@@ -59,8 +60,9 @@ int main(int argc, char** argv) {
   app.add_option("--ops", options.ops, "allreduces of each rank")
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
-  app.add_option("--repair", options.repair, "none, broadcast (default), both")
-      ->transform(CLI::CheckedTransformer(policies));
+  app.add_option("--repair", repair, "what is asked for again")
+      ->check(CLI::IsMember(policies))
+      ->capture_default_str();
   app.add_flag("--exact", options.exact, "ops of warm-up");
   app.add_option("--arena-bytes", options.arenaBytes, "of each rank")
       ->capture_default_str();
@@ -86,6 +88,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--replay", text, "run this schedule only, and tell all");
   CLI11_PARSE(app, argc, argv);
+  options.repair = policies.at(repair);
 
   if (app.count("--replay") > 0) {
     return replay(options, text);

@@ -99,11 +99,12 @@ class Job:
                     f"rank {rank} never said {text!r}:\n{self.output(rank)}")
             time.sleep(0.01)
 
-    def results(self) -> List[dict]:
-        """What each rank says in its lines of JSON, once all have ended well."""
+    def results(self, seconds: float = 120) -> List[dict]:
+        """What each rank says in its lines of JSON, once all have ended well,
+        each within `seconds` after the one before."""
         said = []
         for rank in range(self.size):
-            status = self.wait(rank)
+            status = self.wait(rank, seconds)
             if status != 0:
                 raise AssertionError(
                     f"rank {rank} ended with {status}:\n{self.output(rank)}")

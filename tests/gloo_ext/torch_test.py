@@ -103,9 +103,9 @@ class Ends(TorchTest):
     JOBS = {"os._exit": 10, "multiprocessing": 10, "destroy+os._exit": 10,
             "return": 1, "sys.exit": 1, "exception": 1, "destroy+return": 1}
 
-    def ends(self, *arguments):
-        with Job(PYTHON, "ends.py", 1, arguments) as job:
-            said = job.start_all().results()[0]
+    def ends(self, way, jobs, *more):
+        with Job(PYTHON, "ends.py", 1, (way, jobs, *more)) as job:
+            said = job.start_all().results(120 + 20 * int(jobs))[0]
             self.assertEqual(said["failed"], 0, (said, job.output(0)))
             return job.output(0)
 
@@ -128,7 +128,7 @@ class Majority(TorchTest):
 
     def sums(self, program, *more):
         with Job(PYTHON, "majority.py", 1, (program, self.RUNS, *more)) as job:
-            return job.start_all().results()[0]
+            return job.start_all().results(120 + 60 * int(self.RUNS))[0]
 
     def programs(self):
         # Debian's torch 1.13 has no DTensor.
