@@ -143,12 +143,14 @@ bool Causes::explain(int rank, const std::string& text) {
            (culprit >= 0 && (hearsay_ >> culprit & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {
-    // All that it names are to blame, not only some.
-    return (!named.empty() &&
-            std::all_of(named.begin(),
-                        named.end(),
-                        [this](int one) { return blames(one); })) ||
-           blames(rank) || chained();
+    // All that it names are to blame, not only some. But where datagrams get
+    // lost, so do answers to three questions in a row.
+    const auto blamed = [this](int one) { return blames(one); };
+    const bool some = std::any_of(named.begin(), named.end(), blamed);
+    const bool all = std::all_of(named.begin(), named.end(), blamed);
+    const bool unheard =
+        options_.losesDatagrams() && holds(text, "has not answered for");
+    return (some && (all || unheard)) || blames(rank) || chained();
   }
   if (holds(text, "has not finished an allreduce") ||
       holds(text, "noticed too late that an allreduce")) {

@@ -39,6 +39,14 @@ TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
       0, "op with tag 7 timed out: rank 1 did not deliver; rank 2 never"));
   EXPECT_FALSE(
       causes.explain(0, "op with tag 7 timed out: rank 1 did not deliver;"));
+  const std::string silent =
+      "op with tag 7 timed out: rank 1 has not answered for 4 s; rank 2 has "
+      "not "
+      "answered for 4 s;";
+  EXPECT_FALSE(causes.explain(0, silent));
+  SimOptions lossy = crashOf(2);
+  lossy.loss = 0.01;
+  EXPECT_TRUE(Causes(lossy).explain(0, silent));
   EXPECT_FALSE(causes.explain(0, "rank 2 has destroyed its context"));
   EXPECT_FALSE(causes.explain(0, "a text that nobody knows of rank 2"));
 }
