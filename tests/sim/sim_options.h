@@ -154,10 +154,11 @@ struct SimOptions {
   // Then every sum holds most ranks. Two cases are excluded. Without repair, a
   // group's sum that overtakes the announcement is dropped for good. And the
   // data of all callers takes longer than the least bounds if the window is
-  // small.
+  // small, or if multicast may use a part of it.
   bool mostRanksCome() const {
     // Of windows that are smaller than any that a user may set: fewer.
-    const uint64_t windowsMost = windowBytes < (64 << 10) ? 4 : 16;
+    const uint64_t windowsMost =
+        windowBytes < (64 << 10) || protocol.multicast ? 4 : 16;
     const uint64_t bytes =
         sizeof(double) * elementsMax * uint64_t(threads) * uint64_t(contexts);
     return bytes <= windowsMost * windowBytes && !losesDatagrams() &&
