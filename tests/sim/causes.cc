@@ -64,7 +64,7 @@ Causes::Causes(const SimOptions& options)
                        options.withoutRepair() != 0;
   const auto lasts = [&](Duration lasting, uint64_t ranks) {
     blamed_ |= lasting > made ? (follows ? all : ranks) : 0;
-    silent_ |= lasting + made > SilenceWatch::kSilence ? ranks : 0;
+    silent_ |= lasting + made > SilenceWatch::lasted(true) ? ranks : 0;
   };
   for (const Cut& cut : faults.cuts) {
     lasts(cut.lasting, bit(cut.from) | bit(cut.to));

@@ -367,7 +367,7 @@ class Session : private OpHost {
   // When to tell a peer (again) that it gives too little credit.
   Deadlines blocked_;
   std::vector<PeerLink> peers_;
-  SilenceWatch silence_;  // of peers that have been heard before
+  SilenceWatch silence_;
   Multicast multicast_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space

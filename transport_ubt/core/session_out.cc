@@ -183,11 +183,12 @@ void Session::lookForSilence(TimePoint now) {
             true);
         break;
       case SilenceWatch::Verdict::kGone:
-        closePeer(peer,
-                  "rank " + std::to_string(peer) + " has not answered for " +
-                      (peers_[peer].heard() ? "10" : "60") +
-                      " s: it has died, was stopped, or is cut off" +
-                      silence(peer));
+        closePeer(
+            peer,
+            "rank " + std::to_string(peer) + " has not answered for " +
+                std::to_string(SilenceWatch::lasted(peers_[peer].heard()) /
+                               std::chrono::seconds(1)) +
+                " s: it has died, was stopped, or is cut off" + silence(peer));
         // Perhaps one way alone: then it should know why this rank goes.
         peers_[peer].lastWord(now, leaveWord());
         break;

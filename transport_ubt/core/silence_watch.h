@@ -28,11 +28,14 @@ class SilenceWatch {
   static constexpr int kLongQuestions = 3;
   // How long such a silence has lasted, at least.
   static constexpr Duration kLong = kFirst + kLongQuestions * kNext;
-  // What the silence of a rank that is gone has lasted, at least; and of one
-  // that was never heard.
-  static constexpr Duration kSilence = kFirst + kQuestions * kNext;
-  static constexpr Duration kSilenceUnheard =
-      kFirst + kQuestionsUnheard * kNext;
+  // How long the silence of a rank that is gone has lasted, at least, by
+  // whether it was ever heard.
+  static constexpr int questions(bool heard) {
+    return heard ? kQuestions : kQuestionsUnheard;
+  }
+  static constexpr Duration lasted(bool heard) {
+    return kFirst + questions(heard) * kNext;
+  }
 
   enum class Verdict : uint8_t { kWait, kAsk, kGone };
 
@@ -82,8 +85,7 @@ class SilenceWatch {
       due_.set(rank, state.since + kFirst);
       return Verdict::kWait;
     }
-    const bool heard = heardAt != TimePoint{};
-    if (state.unanswered >= (heard ? kQuestions : kQuestionsUnheard)) {
+    if (state.unanswered >= questions(heardAt != TimePoint{})) {
       return Verdict::kGone;
     }
     state.unanswered++;

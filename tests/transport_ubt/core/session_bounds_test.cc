@@ -10,6 +10,14 @@
 namespace ubt {
 namespace {
 
+// Of a contribution to the first op of tag 0.
+PacketHeader firstOp(const OpShape& shape) {
+  PacketHeader header;
+  header.op = {0, 0};
+  header.elements = shape.elements;
+  return header;
+}
+
 // The bound of a scatter stage with a peer that notices deadlines `late`, one
 // complete op of a millisecond having warmed up.
 Duration boundWithAPeerThatIs(Duration late) {
@@ -101,9 +109,7 @@ TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
   OneRank rank(setup);
   const OpShape shape = floats(48);  // three shards of one slot
   std::vector<float> bucket(shape.elements, 1);
-  PacketHeader header;
-  header.op = {0, 0};
-  header.elements = shape.elements;
+  PacketHeader header = firstOp(shape);
   for (int peer = 1; peer < 3; peer++) {
     rank.say(peer, {ControlRecord::announce(header.op, shape)});
   }
@@ -128,9 +134,7 @@ TEST(SessionBounds, AtTheTimeoutARankThatWaitsForAbsentOnesIsNotNamed) {
     OneRank rank(setup);
     const OpShape shape = floats(64);  // four shards of one slot
     std::vector<float> bucket(shape.elements, 1);
-    PacketHeader header;
-    header.op = {0, 0};
-    header.elements = shape.elements;
+    PacketHeader header = firstOp(shape);
     rank.say(1, {ControlRecord::announce(header.op, shape)});
     rank.send(1, header, 64);
     rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
@@ -173,9 +177,7 @@ TEST(SessionBounds, TheRankThatHasBeenSilentLongestIsTheCulprit) {
   OneRank rank(setup);
   const OpShape shape = floats(48);
   std::vector<float> bucket(shape.elements, 1);
-  PacketHeader header;
-  header.op = {0, 0};
-  header.elements = shape.elements;
+  PacketHeader header = firstOp(shape);
   const TimePoint entered = rank.now;
   for (int peer = 1; peer < 3; peer++) {
     rank.say(peer, {ControlRecord::announce(header.op, shape)});
@@ -200,9 +202,7 @@ TEST(SessionBounds, TheRankThatHoldsUpTheLeadIsTheOneSilentLongest) {
   OneRank rank(setup);
   const OpShape shape = floats(48);
   std::vector<float> bucket(shape.elements, 1);
-  PacketHeader header;
-  header.op = {0, 0};
-  header.elements = shape.elements;
+  PacketHeader header = firstOp(shape);
   header.contributors = 3;
   rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
   for (int peer = 1; peer < 3; peer++) {
@@ -236,9 +236,7 @@ TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
     rank.now += std::chrono::milliseconds(17);
     rank.endpoint().deadlinePassed(rank.now);  // 7 ms late
     rank.at(rank.now + std::chrono::milliseconds(6));
-    PacketHeader header;
-    header.elements = shape.elements;
-    header.op = {0, 0};
+    PacketHeader header = firstOp(shape);
     if (comes) {
       rank.send(1, header, 64);
     }
@@ -268,9 +266,7 @@ TEST(SessionBounds, OpenSlotsHaveTheTimeThatClosedOnesDoNotNeed) {
     rank.say(1, {ControlRecord::announce({0, 0}, shape)});
     rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
     const TimePoint start = rank.now;
-    PacketHeader header;
-    header.elements = shape.elements;
-    header.op = {0, 0};
+    PacketHeader header = firstOp(shape);
     for (const int milliseconds : {1, 5, 13, 15}) {
       rank.at(start + std::chrono::milliseconds(milliseconds));
       rank.send(1, header, 64);

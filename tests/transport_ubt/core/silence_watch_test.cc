@@ -40,14 +40,14 @@ TEST_F(SilenceWatchTest, ARankThatAnswersNothingIsGoneAfterTenSeconds) {
   watch_.start(1, start_);
   EXPECT_EQ(ask(start_ + seconds(60), start_), SilenceWatch::kQuestions);
   EXPECT_TRUE(gone_);
-  EXPECT_EQ(now_, start_ + SilenceWatch::kSilence);
+  EXPECT_EQ(now_, start_ + SilenceWatch::lasted(true));
 }
 
 TEST_F(SilenceWatchTest, ARankThatWasNeverHeardGetsAMinute) {
   watch_.start(1, start_);
   EXPECT_EQ(ask(start_ + seconds(90), {}), SilenceWatch::kQuestionsUnheard);
   EXPECT_TRUE(gone_);
-  EXPECT_EQ(now_, start_ + SilenceWatch::kSilenceUnheard);
+  EXPECT_EQ(now_, start_ + SilenceWatch::lasted(false));
 }
 
 TEST_F(SilenceWatchTest, ASilenceBecomesLongOnce) {
