@@ -211,7 +211,8 @@ void Checker::checkSlot(const OpKey& key,
       continue;
     }
     (*missing)[rank] += (options_.ranks - contributors.size()) * elements;
-    if (sums.known(group) && options_.mostRanksCome() &&
+    if (sums.known(group) &&
+        (options_.mostRanksCome() || mustHoldMajority(owner, outcomes)) &&
         2 * contributors.size() <= static_cast<size_t>(options_.ranks)) {
       fail(key, rank, "a sum leaves most ranks out");
     }
@@ -244,6 +245,18 @@ void Checker::checkSlot(const OpKey& key,
       fail(key, rank, "a result differs from another rank's");
     }
   }
+}
+
+// Only at its bound may an owner close a slot that holds a minority; or once
+// all ranks say that what it asks for is lost. (In groups the majority that it
+// waits for is one of its group.)
+bool Checker::mustHoldMajority(int owner,
+                               const std::vector<Outcome>& outcomes) const {
+  const OpReport& report = outcomes[owner].report;
+  return options_.groups == 1 && outcomes[owner].there && report.bounded &&
+         report.scatterEarly &&
+         options_.protocolOf(owner).repair != RepairPolicy::kBoth &&
+         (options_.protocol.zeroLoss == 0 || options_.protocol.zeroLoss >= 0.5);
 }
 
 bool Checker::isFill(const OpKey& key,

@@ -110,6 +110,7 @@ class Checker {
                  const std::vector<Outcome>& outcomes,
                  std::vector<uint64_t>* missing,
                  std::vector<size_t>* filled) const;
+  bool mustHoldMajority(int owner, const std::vector<Outcome>& outcomes) const;
   bool isFill(const OpKey& key,
               const Slot& slot,
               int rank,

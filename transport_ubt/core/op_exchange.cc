@@ -168,9 +168,11 @@ Counter Op::sumData(TimePoint now,
   return Counter::kAcceptedData;
 }
 
-// Where sums are asked for again, their senders' silence is no end.
+// Where sums are asked for again, their senders' silence is no end. Nor is it
+// while a slot holds no majority of all ranks.
 TimePoint Op::exchangeEarlyEnd() const {
-  return exchanged() || !scatter_.closed() || needsEveryResult()
+  return exchanged() || !scatter_.closed() || needsEveryResult() ||
+                 !exchange_->holdsMajority()
              ? kNever
              : exchangeProgress_.earlyEnd(exchangeDeadline_,
                                           bounds_.broadcastPatience);

@@ -29,8 +29,10 @@ void Op::restart(Retries* retries, TimePoint now, int peer) {
 }
 
 // Where contributions are asked for again, their senders' silence is no end.
+// Nor is it while a slot holds no majority: silence may mean that a sender
+// stands still, and only the bound may leave most ranks out.
 TimePoint Op::scatterEarlyEnd() const {
-  return scatter_.closed() || repairsScatter()
+  return scatter_.closed() || repairsScatter() || !scatter_.holdsMajority()
              ? kNever
              : scatterProgress_.earlyEnd(scatterDeadline_,
                                          bounds_.scatterPatience);
@@ -47,7 +49,7 @@ TimePoint Op::broadcastEarlyEnd() const {
       scatter_.closed() && exchanged()
           ? broadcastProgress_.earlyEnd(endDeadline_, patience)
           : kNever;
-  return mostDone_ == kNever
+  return mostDone_ == kNever || !(scatter_.closed() || scatter_.holdsMajority())
              ? end
              : std::min(end, std::max(mostDone_, entry_) + patience);
 }

@@ -237,6 +237,7 @@ void ScatterStage::swapForms() {
 
 // One more contribution is in the slot: maybe the last.
 void ScatterStage::complete(uint32_t index) {
+  majorities_ += contributors(index) == setup_.size / 2 + 1;
   if (contributors(index) < setup_.size) {
     return;
   }

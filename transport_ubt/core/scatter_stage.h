@@ -90,6 +90,8 @@ class ScatterStage {
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
   bool closed() const { return closedOrder_.size() == slots_.size(); }
+  // Whether every slot holds more than half of all contributions.
+  bool holdsMajority() const { return majorities_ == slots_.size(); }
   bool entered() const { return entered_; }
   // Slots in the order in which they closed: the order to broadcast them in.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
@@ -158,8 +160,9 @@ class ScatterStage {
   std::vector<Sum> others_;  // of the other form; sized on first use
   std::vector<std::optional<Form>> forms_;  // by rank
   std::vector<BitSet> contributed_;
-  uint32_t complete_ = 0;  // slots that all ranks are in
-  BitSet zeroed_;          // sized on first use
+  uint32_t majorities_ = 0;  // slots that more than half of the ranks are in
+  uint32_t complete_ = 0;    // slots that all ranks are in
+  BitSet zeroed_;            // sized on first use
   uint64_t zeroedElements_ = 0;
   std::vector<uint32_t> closedOrder_;
 };

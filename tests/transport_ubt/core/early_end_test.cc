@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When an owner ends its scatter stage before the bound.
+
+#include <chrono>
+#include <cstdint>
+
+#include "tests/transport_ubt/core/one_op.h"
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Rank 0 of three, without repair. Shards have three slots; senders mark the
+// last two.
+class EarlyEnd : public OneOp {
+ protected:
+  static constexpr Duration kPatience = milliseconds(1);
+
+  void begin(int size) {
+    options_.repair = RepairPolicy::kNone;
+    OpBounds bounds = farAway();
+    bounds.scatterPatience = bounds.broadcastPatience = kPatience;
+    OneOp::begin(size, 3, bounds);
+  }
+  void marked(int rank) {
+    contribution(rank, 0, false);
+    contribution(rank, 1, true);
+  }
+};
+
+TEST_F(EarlyEnd, ComesOnceTheMarksOfAllAreSeen) {
+  begin(3);
+  enter();
+  marked(1);
+  marked(2);
+  contribution(2, 2, true);
+  pass(kPatience / 2);
+  EXPECT_FALSE(op_->hasResults());
+  pass(kPatience);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// Rank 1 stands still before its last slot. With the own caller absent, that
+// slot would hold one contribution of three.
+TEST_F(EarlyEnd, WaitsForAMajorityInEverySlot) {
+  begin(3);
+  marked(1);
+  marked(2);
+  contribution(2, 2, true);
+  pass(100 * kPatience);
+  EXPECT_FALSE(op_->hasResults());
+  enter();  // two of three
+  pass(kPatience);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// Two of three slots are closed, so the last one has half of the broadcast
+// stage's time as well (Op::setScatterDeadline).
+TEST_F(EarlyEnd, NeverComesWhereAMajorityDoesNot) {
+  begin(2);
+  enter();
+  marked(1);
+  pass(bounds_.scatter);
+  EXPECT_FALSE(op_->hasResults());
+  pass(bounds_.broadcast / 2);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// Even if most ranks need nothing of this shard any more.
+TEST_F(EarlyEnd, WaitsForAMajorityOfWhatRanksThatAreDoneSent) {
+  begin(4);
+  enter();
+  for (const int rank : {1, 2, 3}) {
+    op_->done(now_, rank);
+  }
+  pass(100 * kPatience);
+  EXPECT_FALSE(op_->finished());
+  for (uint32_t slot = 0; slot < 3; slot++) {
+    contribution(1, slot, slot > 0);
+    contribution(2, slot, slot > 0);
+  }
+  pass(kPatience);
+  EXPECT_TRUE(op_->finished());
+  EXPECT_EQ(op_->leave(now_).endedBy, EndedBy::kEarly);
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/sim/plain_reduction.h"
+#include "tests/transport_ubt/core/one_rank.h"
+#include "transport_ubt/core/op.h"
+
+namespace ubt {
+
+// A session that keeps an op's requests for results.
+class Requests : public OpHost {
+ public:
+  static constexpr Duration kPause = std::chrono::milliseconds(10);
+
+  void control(int peer,
+               const ControlRecord& record,
+               bool /*urgent*/) override {
+    if (record.type == ControlType::kRepair &&
+        record.stage == Stage::kBroadcast) {
+      all.emplace_back(peer, record);
+    }
+  }
+  Duration retryAfter(int /*peer*/) const override { return kPause; }
+  TimePoint lastHeard(int /*peer*/) const override { return {}; }
+  bool isSilent(int /*peer*/) const override { return false; }
+  std::string silence(int /*peer*/) const override { return {}; }
+  bool hearsGroup(int /*peer*/) const override { return false; }
+  bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
+
+  std::vector<std::pair<int, ControlRecord>> all;
+};
+
+// One op of rank 0, alone. Its shards have slots of kSlotBytes.
+class OneOp : public ::testing::Test {
+ protected:
+  static constexpr size_t kSlotBytes = 64;
+
+  static OpBounds farAway() {
+    OpBounds bounds;
+    bounds.warmup = false;
+    bounds.scatter = bounds.broadcast = std::chrono::seconds(10);
+    bounds.end = bounds.limit = std::chrono::seconds(100);
+    return bounds;
+  }
+  // The op begins, at another rank: its own caller has not entered.
+  void begin(int size, uint32_t slots, const OpBounds& bounds) {
+    Op::Setup setup;
+    setup.id = {5, 0};
+    setup.shape = floats(uint64_t{slots} * kSlotBytes / sizeof(float) * size);
+    setup.size = size;
+    setup.slotBytesMax = kSlotBytes;
+    setup.options = &options_;
+    setup.reduction = &reduction_;
+    setup.arena = &arena_;
+    setup.host = &host_;
+    bounds_ = bounds;
+    bucket_.assign(setup.shape.elements, 1.0F);
+    op_ = std::make_unique<Op>(setup, bounds, ArenaBuffer());
+  }
+  void enter() {
+    op_->enter(now_, bytesOf(bucket_), Form::kPlain, bounds_, ArenaBuffer());
+  }
+  // A contribution to a slot of the own shard arrives.
+  void contribution(int rank, uint32_t slot, bool marked) {
+    PacketHeader header;
+    header.stage = Stage::kScatter;
+    header.source = static_cast<uint16_t>(rank);
+    header.slot = slot;
+    header.lastPercentile = marked;
+    header.elements = op_->shape().elements;
+    arrives(header);
+  }
+  // A slot of an owner's shard arrives.
+  void result(int owner, uint32_t slot) {
+    PacketHeader header;
+    header.stage = Stage::kBroadcast;
+    header.source = static_cast<uint16_t>(owner);
+    header.slot = slot;
+    header.contributors = 2;
+    arrives(header);
+  }
+  void pass(Duration time) {
+    const TimePoint end = now_ + time;
+    while (op_->nextDeadline() <= end) {
+      now_ = std::max(now_, op_->nextDeadline());
+      op_->deadlinePassed(now_);
+    }
+    now_ = end;
+  }
+
+  Options options_ = OneRank::boundedBy(std::chrono::milliseconds(10));
+  const Reduction reduction_ = sim::plainReduction();
+  Arena arena_{1 << 20};
+  Requests host_;
+  OpBounds bounds_;
+  std::vector<float> bucket_;
+  TimePoint now_{std::chrono::seconds(1)};
+  std::unique_ptr<Op> op_;
+
+ private:
+  void arrives(const PacketHeader& header) {
+    const std::vector<std::byte> payload(kSlotBytes);
+    ASSERT_EQ(op_->data(now_, header, payload.data(), payload.size()),
+              Counter::kAcceptedData);
+  }
+};
+
+}  // namespace ubt
