@@ -116,7 +116,7 @@ bool Op::needsEveryResult() const {
 // quarter is for the way of the last ones: to be late with a sum for what it
 // lacks of one rank would harm all.
 void Op::setScatterDeadline() {
-  if (scatter_.closed() || !clockRuns()) {
+  if (scatter_.closed() || !clockRuns() || scatterOverdue_) {
     return;
   }
   scatterDeadline_ = clockStart_ + bounds_.scatter;
@@ -234,11 +234,13 @@ void Op::done(TimePoint now, int rank) {
   }
   rankEntered(now, rank);
   needsNothing(rank);
+  noteMajority(now);
   noteProgress(now);
 }
 
 void Op::noMore(TimePoint now, int rank) {
   peers_[rank].noMore = true;
+  noteMajority(now);
   noteContributions(now);
 }
 

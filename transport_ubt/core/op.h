@@ -151,7 +151,6 @@ class Op {
   // Gives up the caller's room for the own shard; false if there is none.
   bool giveRoomBack();
 
-  // Sends.
   bool hasData(int peer) const;
   bool nextData(int peer, DataSend* out);
   bool hasContribution(int peer) const;
@@ -180,7 +179,6 @@ class Op {
   // Slots of the own shard that the arena could not keep when the caller left.
   uint32_t notRetained() const { return notRetained_; }
 
-  // Timers.
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
@@ -255,7 +253,6 @@ class Op {
   Counter broadcastData(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload);
-  // The exchange stage.
   std::unique_ptr<ExchangeStage> makeExchange();
   Counter sumData(TimePoint now,
                   const PacketHeader& header,
@@ -306,7 +303,7 @@ class Op {
   // What is said again to ranks that do not answer.
   bool announces() const { return entered_ && !returned_; }
   bool asksForContributions() const {
-    return !scatter_.closed() && repairsScatter();
+    return !scatter_.closed() && (repairsScatter() || scatterOverdue_);
   }
   bool asksForResults() const {
     return entered_ && !finished_ && needsEveryResult();
@@ -317,6 +314,9 @@ class Op {
   }
   void sayAgain(TimePoint now);
   bool excuse(TimePoint now);
+  bool mayEndScatter() const;
+  void noteMajority(TimePoint now);
+  void scatterBound(TimePoint now);
   TimePoint scatterEarlyEnd() const;
   TimePoint broadcastEarlyEnd() const;
   void expireScatter(TimePoint now);
@@ -352,8 +352,7 @@ class Op {
   uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
   int ranksEntered_ = 0;  // as far as this rank has heard
-  // When more than half of all ranks had entered: the clock of every stage
-  // starts then. A single early rank starts no clock.
+  // When more than half of all ranks had entered: every stage's clock starts.
   TimePoint clockStart_ = kNever;
   TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
@@ -364,6 +363,7 @@ class Op {
   Retries held_{1};
   bool excused_ = false;  // a bound that was missed once, no more
   Duration scatterExcuse_{0};
+  bool scatterOverdue_ = false;  // its bound has passed, without a majority
   bool scatterExpired_ = false;
   bool scatterEarly_ = false;
   bool scatterSettled_ = false;

@@ -89,6 +89,7 @@ void Op::slotsClosed(TimePoint now) {
     if (scatterDeadline_ != kNever) {
       setScatterDeadline();
     }
+    noteMajority(now);
     noteExchange(now);
   }
 }

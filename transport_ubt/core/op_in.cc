@@ -96,7 +96,7 @@ Counter Op::scatterData(TimePoint now,
     peer.scatterInVain.clear(header.slot);  // it may be dropped again later
   }
   scatterProgress_.arrived(now, header.source, header.lastPercentile);
-  if (repairsScatter()) {
+  if (asksForContributions()) {
     restart(&scatterRepairs_, now, header.source);
   }
   if (scatterProgress_.owed(header.source) == 0) {
@@ -159,6 +159,7 @@ Counter Op::broadcastData(TimePoint now,
   if (firstResult_ == kNever) {
     firstResult_ = now;
   }
+  noteMajority(now);
   restart(&resultRepairs_, now, header.source);
   if (bucket_ != nullptr && taken.all()) {
     invert(owner);  // now, while others' results are still on their way

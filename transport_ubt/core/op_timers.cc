@@ -115,12 +115,55 @@ bool Op::excuse(TimePoint now) {
   return true;
 }
 
+// Whether the scatter stage may end at its bound. A slot that holds no majority
+// waits for one, unless half of the other ranks are through: then the network
+// is slow for this rank alone, and most ranks are not late. A rank is through
+// that has brought everything, or closed a slot of its own: its results leave
+// after its contributions. (A call that needs no result cannot wait for more.)
+bool Op::mayEndScatter() const {
+  if (scatter_.holdsMajority() || bounds_.byHand || ranks_.grouped() ||
+      !needsEveryResult()) {
+    return true;
+  }
+  int through = 0;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const Peer& peer = peers_[rank];
+    through += rank != setup_.rank &&
+               (peer.done || peer.noMore || !owesContributions(rank) ||
+                !received(rank).none());
+  }
+  return through >= setup_.size / 2;
+}
+
+// What is right behind the majority has a tenth of the time that it took.
+void Op::noteMajority(TimePoint now) {
+  if (scatterOverdue_ && !scatter_.closed() && scatterDeadline_ == kNever &&
+      mayEndScatter()) {
+    scatterDeadline_ = now + (now - clockStart_) / 10;
+  }
+}
+
+// From now on contributions are asked for again: most may be lost.
+void Op::scatterBound(TimePoint now) {
+  scatterDeadline_ = kNever;
+  if (bounds_.warmup) {
+    return;
+  }
+  if (scatterOverdue_ || mayEndScatter()) {
+    expireScatter(now);
+    return;
+  }
+  scatterOverdue_ = true;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (owesContributions(rank) && scatterRepairs_.at(rank) == kNever) {
+      schedule(&scatterRepairs_, now, rank);
+    }
+  }
+}
+
 void Op::deadlinePassed(TimePoint now) {
   if (now >= scatterDeadline_ && !excuse(now)) {
-    scatterDeadline_ = kNever;
-    if (!bounds_.warmup) {
-      expireScatter(now);
-    }
+    scatterBound(now);
   }
   if (now >= scatterEarlyEnd()) {
     scatterEarly_ = true;

@@ -18,7 +18,7 @@
 
 namespace ubt {
 
-// A session that keeps an op's requests for results.
+// A session that keeps an op's requests for what is missing.
 class Requests : public OpHost {
  public:
   static constexpr Duration kPause = std::chrono::milliseconds(10);
@@ -26,8 +26,7 @@ class Requests : public OpHost {
   void control(int peer,
                const ControlRecord& record,
                bool /*urgent*/) override {
-    if (record.type == ControlType::kRepair &&
-        record.stage == Stage::kBroadcast) {
+    if (record.type == ControlType::kRepair) {
       all.emplace_back(peer, record);
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When an owner ends its scatter stage before the bound.
+// When an owner ends its scatter stage although contributions are missing.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -84,6 +85,77 @@ TEST_F(EarlyEnd, WaitsForAMajorityOfWhatRanksThatAreDoneSent) {
   pass(kPatience);
   EXPECT_TRUE(op_->finished());
   EXPECT_EQ(op_->leave(now_).endedBy, EndedBy::kEarly);
+}
+
+// Repair broadcast; nothing ends before its bound.
+class AtTheBound : public OneOp {
+ protected:
+  void begin(int size) {
+    OpBounds bounds = farAway();
+    bounds.scatter = milliseconds(10);
+    OneOp::begin(size, 1, bounds);
+    enter();
+    for (int rank = 1; rank < size; rank++) {
+      op_->announced(now_, rank, op_->shape());
+    }
+  }
+};
+
+TEST_F(AtTheBound, AMinorityIsLeftOut) {
+  begin(3);
+  contribution(1, 0, true);
+  pass(bounds_.scatter);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// All have entered, and the data of both others waits behind something. Once
+// most are in the sum, the last one gets a tenth more.
+TEST_F(AtTheBound, AMajorityIsWaitedFor) {
+  begin(3);
+  pass(2 * bounds_.scatter);
+  EXPECT_FALSE(op_->hasResults());
+  contribution(1, 0, true);
+  pass(bounds_.scatter / 10);
+  EXPECT_FALSE(op_->hasResults());
+  pass(bounds_.scatter / 10);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+TEST_F(AtTheBound, WhatALateMajorityLostIsAskedForAgain) {
+  begin(2);
+  pass(bounds_.scatter);
+  host_.all.clear();
+  pass(Requests::kPause);
+  const auto asked = std::count_if(
+      host_.all.begin(), host_.all.end(), [](const auto& request) {
+        return request.first == 1 && request.second.stage == Stage::kScatter;
+      });
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(op_->hasResults());
+  contribution(1, 0, true);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// The network is slow for this rank alone: the others' results have come.
+TEST_F(AtTheBound, AMajorityIsLeftOutByARankThatAloneIsSlow) {
+  begin(4);
+  result(1, 0);
+  pass(2 * bounds_.scatter);
+  EXPECT_FALSE(op_->hasResults());
+  result(2, 0);
+  pass(bounds_.scatter / 5);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+TEST_F(AtTheBound, AMajorityIsLeftOutIfTheUserHasSetIt) {
+  OpBounds bounds = farAway();
+  bounds.scatter = milliseconds(10);
+  bounds.byHand = true;
+  OneOp::begin(2, 1, bounds);
+  enter();
+  op_->announced(now_, 1, op_->shape());
+  pass(bounds_.scatter);
+  EXPECT_TRUE(op_->hasResults());
 }
 
 }  // namespace
