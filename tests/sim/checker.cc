@@ -253,8 +253,11 @@ void Checker::checkSlot(const OpKey& key,
 bool Checker::mustHoldMajority(int owner,
                                const std::vector<Outcome>& outcomes) const {
   const OpReport& report = outcomes[owner].report;
-  return options_.groups == 1 && outcomes[owner].there && report.bounded &&
-         report.scatterEarly &&
+  // A form for which there is no room is dropped as the stage ends.
+  const bool dropsForms =
+      options_.arenaIsSmall() && options_.protocol.hadamard != Hadamard::kNever;
+  return options_.groups == 1 && !dropsForms && outcomes[owner].there &&
+         report.bounded && report.scatterEarly &&
          options_.protocolOf(owner).repair != RepairPolicy::kBoth &&
          (options_.protocol.zeroLoss == 0 || options_.protocol.zeroLoss >= 0.5);
 }

@@ -151,10 +151,12 @@ struct SimOptions {
   uint64_t mayDropResults() const;
 
   // Whether all that ranks send after they entered arrives within the bounds.
-  // Then every sum holds most ranks. Two cases are excluded. Without repair, a
-  // group's sum that overtakes the announcement is dropped for good. And the
-  // data of all callers takes longer than the least bounds if the window is
-  // small, or if multicast may use a part of it.
+  // Then every sum holds most ranks. Three cases are excluded. A bound that was
+  // learned may be too short: only owners without groups that repair results
+  // wait for a majority then. Without repair, a group's sum that overtakes the
+  // announcement is dropped for good. And the data of all callers takes longer
+  // than the least bounds if the window is small, or if multicast may use a
+  // part of it.
   bool mostRanksCome() const {
     // Of windows that are smaller than any that a user may set: fewer.
     const uint64_t windowsMost =
@@ -167,9 +169,10 @@ struct SimOptions {
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
            (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&
            arenaBytes >= (1 << 20) && bytesPerSecond >= 1e9 &&
-           (protocol.warmupOps > 0 ||
-            protocol.boundScatter >= std::chrono::milliseconds(3)) &&
-           protocol.boundScatter > Duration{0};
+           (protocol.boundScatter > Duration{0}
+                ? protocol.warmupOps > 0 ||
+                      protocol.boundScatter >= std::chrono::milliseconds(3)
+                : groups == 1 && withoutRepair() == 0);
   }
 
   // Whether every contribution arrives within the bounds, unless a queue drops

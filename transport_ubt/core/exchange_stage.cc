@@ -91,8 +91,9 @@ void ExchangeStage::note(int group, uint32_t index, uint16_t contributors) {
   }
   const bool held = 2 * slot.contributors > setup_.ranks;
   slot.contributors = static_cast<uint16_t>(slot.contributors + contributors);
-  majorities_ += !held && 2 * slot.contributors > setup_.ranks;
   slot.groups++;
+  majorities_ += !held && (2 * slot.contributors > setup_.ranks ||
+                           slot.groups == setup_.groups);
   if (slot.groups == setup_.groups) {
     close(index);
   }

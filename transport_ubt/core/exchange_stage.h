@@ -69,7 +69,8 @@ class ExchangeStage {
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
   bool closed() const { return closedOrder_.size() == slots_.size(); }
-  // Whether every slot holds the contributions of more than half of all ranks.
+  // Whether every open slot holds the contributions of more than half of all
+  // ranks.
   bool holdsMajority() const { return majorities_ == slots_.size(); }
   // In which slots closed: to be broadcast so.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
@@ -125,7 +126,7 @@ class ExchangeStage {
   std::vector<Slot> slots_;
   std::vector<BitSet> received_;  // by group
   std::vector<BitSet> summed_;    // likewise: those that anybody contributed to
-  uint32_t majorities_ = 0;       // slots that hold most ranks' contributions
+  uint32_t majorities_ = 0;       // closed, or of more than half of all ranks
   std::vector<uint32_t> closedOrder_;
   std::vector<std::byte> sum_;  // of the slot that is being closed
 };

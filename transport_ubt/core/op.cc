@@ -273,7 +273,7 @@ void Op::needsNothing(int rank) {
   leaveGroup(rank);
 }
 
-void Op::peerGone(int rank, const std::string& why) {
+void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   const bool closed = scatter_.closed();
   needsNothing(rank);
   peers_[rank].gone = true;
@@ -287,6 +287,7 @@ void Op::peerGone(int rank, const std::string& why) {
   if (entered_ && !finished_ && owed) {
     fail(why);
   }
+  noteMajority(now);
 }
 
 void Op::enter(TimePoint now,

@@ -98,7 +98,7 @@ class Op {
   void noMore(TimePoint now, int peer);
   void done(TimePoint now, int peer);
   // The peer is gone and will neither send nor receive any more.
-  void peerGone(int peer, const std::string& why);
+  void peerGone(TimePoint now, int peer, const std::string& why);
 
   // From the local caller. `bucket` holds its contribution; the op reads and
   // writes it until leave(). Bounds as they are known now. `form`: the one to

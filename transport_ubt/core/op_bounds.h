@@ -8,7 +8,6 @@ namespace ubt {
 // How long the stages of one op may take, as this rank sees it.
 struct OpBounds {
   bool warmup = true;
-  bool byHand = false;    // the user's: stages end at them, whoever is late
   Duration scatter{0};    // from the owner's start, and see setScatterDeadline
   Duration exchange{0};   // on top of it; zero where ranks form no groups
   Duration broadcast{0};  // on top of both

@@ -65,6 +65,7 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kArenaFull:
       rankEntered(now, header.source);
       mark(&peer.scatterInVain, scatter_.slots(), header.slot);
+      noteMajority(now);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;

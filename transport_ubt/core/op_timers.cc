@@ -29,10 +29,11 @@ void Op::restart(Retries* retries, TimePoint now, int peer) {
 }
 
 // Where contributions are asked for again, their senders' silence is no end.
-// Nor is it while a slot holds no majority: silence may mean that a sender
-// stands still, and only the bound may leave most ranks out.
+// Nor is it while a slot holds no majority: a sender may stand still, and the
+// others be late.
 TimePoint Op::scatterEarlyEnd() const {
-  return scatter_.closed() || repairsScatter() || !scatter_.holdsMajority()
+  return scatter_.closed() || asksForContributions() ||
+                 !scatter_.holdsMajority()
              ? kNever
              : scatterProgress_.earlyEnd(scatterDeadline_,
                                          bounds_.scatterPatience);
@@ -49,7 +50,9 @@ TimePoint Op::broadcastEarlyEnd() const {
       scatter_.closed() && exchanged()
           ? broadcastProgress_.earlyEnd(endDeadline_, patience)
           : kNever;
-  return mostDone_ == kNever || !(scatter_.closed() || scatter_.holdsMajority())
+  const bool minority = !(scatter_.closed() || scatter_.holdsMajority()) ||
+                        !(exchanged() || exchange_->holdsMajority());
+  return mostDone_ == kNever || minority
              ? end
              : std::min(end, std::max(mostDone_, entry_) + patience);
 }
@@ -116,30 +119,34 @@ bool Op::excuse(TimePoint now) {
 }
 
 // Whether the scatter stage may end at its bound. A slot that holds no majority
-// waits for one, unless half of the other ranks are through: then the network
-// is slow for this rank alone, and most ranks are not late. A rank is through
-// that has brought everything, or closed a slot of its own: its results leave
-// after its contributions. (A call that needs no result cannot wait for more.)
+// waits for one, unless more than half of all ranks are through: then the
+// network is slow for this rank alone, and most ranks are not late. A rank that
+// has entered is through here if it has brought everything, or something for
+// which there was no room, or if it has closed a slot of its own: as a rule
+// results leave after contributions. (A call that needs no result cannot wait
+// for more, and a bound set by hand holds whoever is late.)
 bool Op::mayEndScatter() const {
-  if (scatter_.holdsMajority() || bounds_.byHand || ranks_.grouped() ||
-      !needsEveryResult()) {
+  if (scatter_.holdsMajority() || ranks_.grouped() || !needsEveryResult() ||
+      setup_.options->boundScatter > Duration{0}) {
     return true;
   }
-  int through = 0;
+  int through = entered_ ? 1 : 0;
   for (int rank = 0; rank < setup_.size; rank++) {
     const Peer& peer = peers_[rank];
     through += rank != setup_.rank &&
                (peer.done || peer.noMore || !owesContributions(rank) ||
-                !received(rank).none());
+                !peer.scatterInVain.none() ||
+                (peer.announced && !received(rank).none()));
   }
-  return through >= setup_.size / 2;
+  return 2 * through > setup_.size;
 }
 
 // What is right behind the majority has a tenth of the time that it took.
 void Op::noteMajority(TimePoint now) {
   if (scatterOverdue_ && !scatter_.closed() && scatterDeadline_ == kNever &&
       mayEndScatter()) {
-    scatterDeadline_ = now + (now - clockStart_) / 10;
+    scatterDeadline_ = std::max(now + (now - clockStart_) / 10,
+                                clockStart_ + bounds_.scatter + scatterExcuse_);
   }
 }
 
@@ -155,7 +162,8 @@ void Op::scatterBound(TimePoint now) {
   }
   scatterOverdue_ = true;
   for (int rank = 0; rank < setup_.size; rank++) {
-    if (owesContributions(rank) && scatterRepairs_.at(rank) == kNever) {
+    if (rank != setup_.rank && owesContributions(rank) &&
+        scatterRepairs_.at(rank) == kNever) {
       schedule(&scatterRepairs_, now, rank);
     }
   }

@@ -117,7 +117,7 @@ void Session::closePeer(int peer, const std::string& why) {
     if (failure_ == why && !op->failure().empty()) {
       failure_ = op->failure();  // what made the peer go, most likely
     }
-    op->peerGone(peer, failure_);
+    op->peerGone(lastNow_, peer, failure_);
     ids.push_back(id);
   }
   for (const OpId& id : ids) {
@@ -273,7 +273,7 @@ Op* Session::start(TimePoint now,
   Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
-      op->peerGone(peer, failure_);
+      op->peerGone(now, peer, failure_);
     }
   }
   return op;

@@ -70,7 +70,6 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
   const bool byHand = options_.boundScatter > Duration{0};
   OpBounds bounds;
   bounds.limit = limit;
-  bounds.byHand = byHand;
   if (byHand) {
     bounds.warmup = classOf(sizeClass).ops < options_.warmupOps;
     bounds.scatter = options_.boundScatter;

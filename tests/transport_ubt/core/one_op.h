@@ -71,14 +71,17 @@ class OneOp : public ::testing::Test {
     op_->enter(now_, bytesOf(bucket_), Form::kPlain, bounds_, ArenaBuffer());
   }
   // A contribution to a slot of the own shard arrives.
-  void contribution(int rank, uint32_t slot, bool marked) {
+  void contribution(int rank,
+                    uint32_t slot,
+                    bool marked,
+                    Counter counted = Counter::kAcceptedData) {
     PacketHeader header;
     header.stage = Stage::kScatter;
     header.source = static_cast<uint16_t>(rank);
     header.slot = slot;
     header.lastPercentile = marked;
     header.elements = op_->shape().elements;
-    arrives(header);
+    arrives(header, counted);
   }
   // A slot of an owner's shard arrives.
   void result(int owner, uint32_t slot) {
@@ -87,7 +90,7 @@ class OneOp : public ::testing::Test {
     header.source = static_cast<uint16_t>(owner);
     header.slot = slot;
     header.contributors = 2;
-    arrives(header);
+    arrives(header, Counter::kAcceptedData);
   }
   void pass(Duration time) {
     const TimePoint end = now_ + time;
@@ -98,7 +101,7 @@ class OneOp : public ::testing::Test {
     now_ = end;
   }
 
-  Options options_ = OneRank::boundedBy(std::chrono::milliseconds(10));
+  Options options_;
   const Reduction reduction_ = sim::plainReduction();
   Arena arena_{1 << 20};
   Requests host_;
@@ -108,10 +111,9 @@ class OneOp : public ::testing::Test {
   std::unique_ptr<Op> op_;
 
  private:
-  void arrives(const PacketHeader& header) {
+  void arrives(const PacketHeader& header, Counter counted) {
     const std::vector<std::byte> payload(kSlotBytes);
-    ASSERT_EQ(op_->data(now_, header, payload.data(), payload.size()),
-              Counter::kAcceptedData);
+    ASSERT_EQ(op_->data(now_, header, payload.data(), payload.size()), counted);
   }
 };
 

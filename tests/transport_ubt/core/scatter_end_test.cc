@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 
 #include "tests/transport_ubt/core/one_op.h"
 
@@ -87,17 +88,29 @@ TEST_F(EarlyEnd, WaitsForAMajorityOfWhatRanksThatAreDoneSent) {
   EXPECT_EQ(op_->leave(now_).endedBy, EndedBy::kEarly);
 }
 
-// Repair broadcast; nothing ends before its bound.
+// Repair broadcast; nothing ends before its bound. All others have entered.
 class AtTheBound : public OneOp {
  protected:
-  void begin(int size) {
+  void beginAway(int size) {
     OpBounds bounds = farAway();
     bounds.scatter = milliseconds(10);
     OneOp::begin(size, 1, bounds);
-    enter();
     for (int rank = 1; rank < size; rank++) {
       op_->announced(now_, rank, op_->shape());
     }
+  }
+  void begin(int size) {
+    beginAway(size);
+    enter();
+  }
+  // It waits past its bound, until then.
+  void endsAfter(const std::function<void()>& news) {
+    pass(2 * bounds_.scatter);
+    ASSERT_FALSE(op_->hasResults());
+    news();
+    ASSERT_FALSE(op_->hasResults());
+    pass(bounds_.scatter / 5);
+    EXPECT_TRUE(op_->hasResults());
   }
 };
 
@@ -140,17 +153,71 @@ TEST_F(AtTheBound, WhatALateMajorityLostIsAskedForAgain) {
 TEST_F(AtTheBound, AMajorityIsLeftOutByARankThatAloneIsSlow) {
   begin(4);
   result(1, 0);
-  pass(2 * bounds_.scatter);
+  endsAfter([this] { result(2, 0); });
+}
+
+TEST_F(AtTheBound, ARankThatHasReturnedIsNotWaitedFor) {
+  begin(2);
+  endsAfter([this] { op_->noMore(now_, 1); });
+  begin(2);
+  endsAfter([this] { op_->done(now_, 1); });
+}
+
+TEST_F(AtTheBound, ARankThatDiesIsNotWaitedFor) {
+  beginAway(4);
+  contribution(1, 0, true);
+  contribution(2, 0, true);
   EXPECT_FALSE(op_->hasResults());
-  result(2, 0);
+  endsAfter([this] { op_->peerGone(now_, 3, "it left"); });
+}
+
+// Of three, the own caller and rank 2 are late.
+TEST_F(AtTheBound, TheOwnCallerMakesAMajority) {
+  beginAway(3);
+  contribution(1, 0, true);
+  endsAfter([this] { enter(); });
+}
+
+// Waiting would not make room.
+TEST_F(AtTheBound, WhatFoundNoRoomIsNotWaitedFor) {
+  beginAway(3);
+  const ArenaBuffer all =
+      arena_.reserve(arena_.limitBytes() - arena_.usedBytes());
+  pass(bounds_.scatter);
+  EXPECT_FALSE(op_->hasResults());
+  contribution(1, 0, true, Counter::kArenaFull);
+  contribution(2, 0, true, Counter::kArenaFull);
   pass(bounds_.scatter / 5);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// Contributions are asked for again, so silence after the marks is no end.
+TEST_F(AtTheBound, WhatFollowsTheMajorityHasATenthWhateverThePatience) {
+  OpBounds bounds = farAway();
+  bounds.scatter = milliseconds(10);
+  bounds.scatterPatience = milliseconds(1) / 10;
+  OneOp::begin(4, 2, bounds);
+  enter();
+  for (int rank = 1; rank < 4; rank++) {
+    op_->announced(now_, rank, op_->shape());
+  }
+  pass(2 * bounds.scatter);
+  for (int rank = 1; rank < 4; rank++) {
+    contribution(rank, 0, true);
+  }
+  for (int rank = 1; rank < 3; rank++) {
+    contribution(rank, 1, true);
+  }
+  pass(bounds.scatter / 10);
+  EXPECT_FALSE(op_->hasResults());
+  pass(bounds.scatter / 10);
   EXPECT_TRUE(op_->hasResults());
 }
 
 TEST_F(AtTheBound, AMajorityIsLeftOutIfTheUserHasSetIt) {
   OpBounds bounds = farAway();
   bounds.scatter = milliseconds(10);
-  bounds.byHand = true;
+  options_.boundScatter = bounds.scatter;
   OneOp::begin(2, 1, bounds);
   enter();
   op_->announced(now_, 1, op_->shape());
