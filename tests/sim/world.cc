@@ -27,11 +27,15 @@ bool usesNewTags(int thread) {
 
 }  // namespace
 
-World::World(const SimOptions& options) : World(options, plainReduction()) {}
+World::World(const SimOptions& options, RunDigest* digest)
+    : World(options, plainReduction(), digest) {}
 
-World::World(const SimOptions& options, const Reduction& reduction)
+World::World(const SimOptions& options,
+             const Reduction& reduction,
+             RunDigest* digest)
     : options_(options),
       reduction_(options.noData ? noReduction() : reduction),
+      digest_(digest),
       inputs_(options_),
       causes_(options_),
       checker_(options_,
@@ -165,6 +169,9 @@ SimResult World::run() {
     if (hosts_[rank].before != nullptr) {
       result_.counters.add(hosts_[rank].before->shared().counters);
     }
+    if (digest_ != nullptr) {
+      digest_->counted(rank, hosts_[rank].endpoint->shared().counters);
+    }
     result_.sentBytes.push_back(network_.sentBytes(rank));
   }
   checker_.checkSlowest();
@@ -229,6 +236,11 @@ void World::giveUp(Caller* caller, const std::string& why) {
   caller->inside = false;
   result_.errors++;
   result_.errorTexts.push_back(why);
+  if (digest_ != nullptr) {
+    digest_->failed({{caller->context, caller->thread}, caller->op},
+                    caller->rank,
+                    nowAt(caller->rank));
+  }
   if (!causes_.explain(caller->rank, why)) {
     violation("rank " + std::to_string(caller->rank) + " context " +
               std::to_string(caller->context) + " thread " +
@@ -327,6 +339,9 @@ void World::poll(Caller* caller) {
         key, caller->rank, outcome.report, session->context(), host.arrivals);
   }
   result_.addBits(mix(key.second * 64 + caller->rank), caller->bucket);
+  if (digest_ != nullptr) {
+    digest_->returned(key, caller->rank, outcome.report, caller->bucket);
+  }
   outcome.result.swap(caller->bucket);
   caller->bucket.clear();
   const OpReport& report = outcome.report;

@@ -16,6 +16,7 @@
 #include "tests/sim/host_clock.h"
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
+#include "tests/sim/run_digest.h"
 #include "tests/sim/sim_options.h"
 #include "tests/sim/sim_result.h"
 #include "transport_ubt/core/endpoint.h"
@@ -27,10 +28,13 @@ namespace ubt::sim {
 // docs/semantics.md after every op.
 class World {
  public:
-  explicit World(const SimOptions& options);
+  // Null: nobody wants a digest; else it outlives this.
+  explicit World(const SimOptions& options, RunDigest* digest = nullptr);
   // With another arithmetic than one that can be checked by eye (of noData
   // there is none); `checkResults` would find its results wrong.
-  World(const SimOptions& options, const Reduction& reduction);
+  World(const SimOptions& options,
+        const Reduction& reduction,
+        RunDigest* digest = nullptr);
   ~World();
 
   SimResult run();
@@ -126,6 +130,7 @@ class World {
 
   const SimOptions options_;
   const Reduction reduction_;
+  RunDigest* const digest_;
   const Inputs inputs_;
   Causes causes_;
   Checker checker_;

@@ -43,6 +43,9 @@ void World::sendAll(int rank) {
       violation("a datagram is larger than the path lets through");
     }
     host.sentBytes += datagram.size();
+    if (digest_ != nullptr) {
+      digest_->sent(rank, packet.peer, nowAt(rank), datagram);
+    }
     const SendFailures& fails = options_.faults.sends;
     if (!chance(fails.share)) {
       sendNow(rank, packet.peer, datagram);

@@ -28,7 +28,10 @@ BroadcastStage::BroadcastStage(const ShardLayout& layout,
 }
 
 size_t BroadcastStage::bytesFor(const ShardLayout& layout, int rank, int size) {
-  size_t bytes = size * sizeof(Owner);
+  // Fixed, as kOpBytes of op.cc is.
+  constexpr size_t kOwnerBytes = 160;
+  static_assert(sizeof(Owner) <= kOwnerBytes, "the account covers an owner");
+  size_t bytes = size * kOwnerBytes;
   for (int owner = 0; owner < size; owner++) {
     const size_t slots = owner == rank ? 0 : layout.slots(owner);
     bytes += slots * (sizeof(uint16_t) + sizeof(ArenaBuffer)) +

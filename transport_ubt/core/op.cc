@@ -13,6 +13,14 @@ namespace {
 constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
 // What the allocator and a session's table of ops take beside an op.
 constexpr size_t kNodeBytes = 256;
+// What the arena's account charges for these objects. Fixed numbers, so that
+// moving a member changes no simulated result.
+constexpr size_t kOpBytes = 2560;
+constexpr size_t kPeerBytes = 448;
+constexpr size_t kExchangeBytes = 320;
+static_assert(sizeof(Op) <= kOpBytes, "the account covers an op");
+static_assert(sizeof(ExchangeStage) <= kExchangeBytes,
+              "the account covers an exchange stage");
 
 }  // namespace
 
@@ -81,8 +89,9 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
 }
 
 size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
+  static_assert(sizeof(Peer) <= kPeerBytes, "the account covers a peer");
   const int own = ranks.place();
-  size_t bytes = sizeof(Op) + kNodeBytes + ranks.size() * sizeof(Peer) +
+  size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
                  BroadcastStage::bytesFor(layout, own, ranks.members()) +
                  2 * StageProgress::bytesFor(ranks.size()) +
@@ -94,8 +103,7 @@ size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
   }
   if (ranks.grouped()) {
     bytes +=
-        sizeof(ExchangeStage) +
-        ExchangeStage::bytesFor(layout, own, ranks.groups()) +
+        kExchangeBytes + ExchangeStage::bytesFor(layout, own, ranks.groups()) +
         StageProgress::bytesFor(ranks.size()) +
         2 * (ranks.groups() - 1) * SendQueue::bytesFor(0, layout.slots(own));
   }
