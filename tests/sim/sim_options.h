@@ -10,7 +10,7 @@
 #include "transport_ubt/core/op_id.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/rank_groups.h"
-#include "transport_ubt/core/stage_bound.h"
+#include "transport_ubt/core/timer_lateness.h"
 
 namespace ubt::sim {
 

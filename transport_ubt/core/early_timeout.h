@@ -42,7 +42,7 @@ class EarlyTimeout {
   // An op has returned here.
   void returned();
   // An op is done everywhere, in which this share, 0 to 1, of the stage's bytes
-  // was missed by haste (Op::scatterHaste).
+  // was missed by haste (OpSample::Stage::haste).
   void done(double haste);
 
   // tC; zero while nothing has been learned.

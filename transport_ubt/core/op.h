@@ -17,6 +17,7 @@
 #include "transport_ubt/core/op_host.h"
 #include "transport_ubt/core/op_ranks.h"
 #include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/op_sample.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/retries.h"
@@ -182,38 +183,9 @@ class Op {
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
-  // Elapsed time of stages that were complete; zero: not complete. They
-  // overlap: results come while slots are still open, so that of the second is
-  // what it took beyond the first, or local entry.
-  Duration scatterTook() const { return scatterTook_; }
-  Duration exchangeTook() const { return exchangeTook_; }
-  Duration broadcastTook() const { return broadcastTook_; }
-  // Samples of tC: that, or the bound if the stage ended at it, or what it
-  // would have taken if it ended early. Zero: there is none.
-  Duration scatterSample() const;
-  Duration broadcastSample() const;
-  // The share of a stage's bytes that had not come when it ended, from ranks of
-  // which anything had.
-  double scatterLoss() const { return scatterLoss_; }
-  double broadcastLoss() const { return broadcastLoss_; }
-  // The share of a stage's bytes that came after its end, if that is most of
-  // what it missed: a little more patience would have had it.
-  double scatterHaste() const { return haste(&Peer::scatter); }
-  double broadcastHaste() const { return haste(&Peer::broadcast); }
-  // What a stage that was not complete, but nearly, would have taken. Zero: it
-  // was complete, or far from it.
-  Duration scatterWouldTake() const;
-  Duration broadcastWouldTake() const;
-  // Whether the stage ended at its bound, far from complete, and missed what
-  // was on its way.
-  bool scatterCutShort() const {
-    return scatterCutShort_ && !scatterProgress_.nearlyComplete();
-  }
-  bool exchangeCutShort() const { return exchangeCutShort_; }
-  bool broadcastCutShort() const {
-    return broadcastCutShort_ && !broadcastProgress_.nearlyComplete();
-  }
-  const OpBounds& bounds() const { return bounds_; }
+  // What came late is in it only once the op is done everywhere. REQUIRES
+  // finished().
+  OpSample sample() const;
   bool warmup() const { return bounds_.warmup; }
 
  private:
@@ -244,6 +216,10 @@ class Op {
   static bool mark(BitSet* marks, uint32_t slots, uint32_t slot);
   bool endedAtBound() const { return endedBy_ == EndedBy::kBound; }
   double haste(StageBytes Peer::*stage) const;
+  Duration scatterSample() const;
+  Duration broadcastSample() const;
+  Duration scatterWouldTake() const;
+  Duration broadcastWouldTake() const;
   void contribute(int shard);
   Form resultForm(int shard) const;
   void invert(int shard);

@@ -172,6 +172,34 @@ Duration Op::broadcastWouldTake() const {
   return std::max(end - std::max(ownClosed_, entry_), Duration{1});
 }
 
+OpSample Op::sample() const {
+  UBT_REQUIRE(finished_);
+  OpSample sample;
+  sample.bytes = setup_.shape.bytes();
+  sample.hierarchical = setup_.shape.hierarchical();
+  sample.warmup = bounds_.warmup;
+  sample.scatter.took = scatterTook_;
+  sample.scatter.wouldTake = scatterWouldTake();
+  sample.scatter.sample = scatterSample();
+  sample.scatter.bound = bounds_.scatter;
+  sample.scatter.loss = scatterLoss_;
+  sample.scatter.haste = haste(&Peer::scatter);
+  sample.scatter.cutShort =
+      scatterCutShort_ && !scatterProgress_.nearlyComplete();
+  sample.exchange.took = exchangeTook_;
+  sample.exchange.bound = bounds_.exchange;
+  sample.exchange.cutShort = exchangeCutShort_;
+  sample.broadcast.took = broadcastTook_;
+  sample.broadcast.wouldTake = broadcastWouldTake();
+  sample.broadcast.sample = broadcastSample();
+  sample.broadcast.bound = bounds_.broadcast;
+  sample.broadcast.loss = broadcastLoss_;
+  sample.broadcast.haste = haste(&Peer::broadcast);
+  sample.broadcast.cutShort =
+      broadcastCutShort_ && !broadcastProgress_.nearlyComplete();
+  return sample;
+}
+
 OpReport Op::leave(TimePoint now) {
   UBT_REQUIRE(finished_ && !returned_);
   OpReport report;

@@ -7,7 +7,6 @@
 
 #include "transport_ubt/core/clock.h"
 #include "transport_ubt/core/packet_auth.h"
-#include "transport_ubt/core/tag_counts.h"
 
 namespace ubt {
 
@@ -99,7 +98,7 @@ struct Options {
   bool resultsFirst = true;
   // How many entries the use counts of tags may take, per tag space
   // (TagCounts). Not a setting.
-  size_t tagEntriesMax = TagCounts::kEntriesMax;
+  size_t tagEntriesMax = 1 << 20;
   // The context's timeout: of warm-up ops, of what waits before an op.
   Duration timeout = std::chrono::seconds(30);
 

@@ -15,7 +15,7 @@
 #include "transport_ubt/core/packet_header.h"
 #include "transport_ubt/core/queueing_delay.h"
 #include "transport_ubt/core/replay_window.h"
-#include "transport_ubt/core/stage_bound.h"
+#include "transport_ubt/core/timer_lateness.h"
 
 namespace ubt {
 

@@ -317,7 +317,7 @@ void Session::forgetIfDone(const OpId& id) {
   const Op* const op = find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
     lead_.doneEverywhere(op->shape().bytes());
-    classesOf(op->shape().hierarchical()).done(*op);
+    classesOf(op->shape().hierarchical()).done(op->sample());
     ops_.erase(id);
     admit();
   }

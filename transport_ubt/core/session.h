@@ -32,6 +32,7 @@
 #include "transport_ubt/core/size_classes.h"
 #include "transport_ubt/core/stage_bound.h"
 #include "transport_ubt/core/tag_counts.h"
+#include "transport_ubt/core/timer_lateness.h"
 #include "transport_ubt/core/transform_switch.h"
 
 namespace ubt {
@@ -268,7 +269,7 @@ class Session : private OpHost {
   void admit();
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
-  void learnFrom(const Op& op, const OpReport& report);
+  void learnFrom(const OpSample& op, const OpReport& report);
   void tookStage(int peer, const ControlRecord& record);
   bool awaits(int peer) const;
   void connectionClosed(int peer, const std::string& why);

@@ -279,7 +279,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     tellRefusal();
     ops_.erase(id);
   } else {
-    learnFrom(*op, report);
+    learnFrom(op->sample(), report);
     const Options& options = setup_.options;
     report.safeguards = {
         halt_.loss(), options.zeroLoss, options.skipLoss, options.haltLoss};

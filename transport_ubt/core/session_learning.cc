@@ -69,10 +69,9 @@ void Session::haltIfDue() {
 }
 
 // Ranks learn from each other how long stages take, and whether to transform.
-void Session::learnFrom(const Op& op, const OpReport& report) {
-  if (!op.warmup() && report.pairsExpected > 0) {
-    transform_.returned(op.scatterLoss() + op.broadcastLoss(),
-                        op.shape().bytes());
+void Session::learnFrom(const OpSample& op, const OpReport& report) {
+  if (!op.warmup && report.pairsExpected > 0) {
+    transform_.returned(op.scatter.loss + op.broadcast.loss, op.bytes);
     const double others = static_cast<double>(setup_.size - 1) / setup_.size;
     // Of what an owner zeroed its own contribution is missing, too.
     halt_.returned(
@@ -85,14 +84,13 @@ void Session::learnFrom(const Op& op, const OpReport& report) {
     return static_cast<uint32_t>(std::min<int64_t>(
         took / std::chrono::microseconds(1), kNobodyTakesLongerUs));
   };
-  const bool hierarchical = op.shape().hierarchical();
+  const bool hierarchical = op.hierarchical;
   const SizeClasses::Sample took =
       classesOf(hierarchical).returned(setup_.rank, op);
   ControlRecord record;
   record.type = ControlType::kTookStage;
-  record.sizeClass =
-      static_cast<uint8_t>(SizeClasses::of(op.shape().bytes()) |
-                           (hierarchical ? SizeClasses::kClasses : 0));
+  record.sizeClass = static_cast<uint8_t>(
+      SizeClasses::of(op.bytes) | (hierarchical ? SizeClasses::kClasses : 0));
   record.scatterUs = microseconds(took.scatter);
   record.broadcastUs = microseconds(took.broadcast);
   for (int peer = 0; peer < setup_.size; peer++) {

@@ -116,24 +116,24 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
   return bounds;
 }
 
-SizeClasses::Sample SizeClasses::returned(int rank, const Op& op) {
-  const uint32_t sizeClass = of(op.shape().bytes());
+SizeClasses::Sample SizeClasses::returned(int rank, const OpSample& op) {
+  const uint32_t sizeClass = of(op.bytes);
   Learned& sizes = classOf(sizeClass);
   sizes.ops++;
-  if (op.scatterTook() > Duration{0}) {
-    sizes.scatter.complete(op.scatterTook(), op.warmup());
-  } else if (op.scatterWouldTake() > Duration{0}) {
-    sizes.scatter.incomplete(op.scatterWouldTake());
+  if (op.scatter.took > Duration{0}) {
+    sizes.scatter.complete(op.scatter.took, op.warmup);
+  } else if (op.scatter.wouldTake > Duration{0}) {
+    sizes.scatter.incomplete(op.scatter.wouldTake);
   }
-  if (op.exchangeTook() > Duration{0}) {
-    sizes.exchange.complete(op.exchangeTook(), op.warmup());
+  if (op.exchange.took > Duration{0}) {
+    sizes.exchange.complete(op.exchange.took, op.warmup);
   }
-  if (op.broadcastTook() > Duration{0}) {
-    sizes.broadcast.complete(op.broadcastTook(), op.warmup());
-  } else if (op.broadcastWouldTake() > Duration{0}) {
-    sizes.broadcast.incomplete(op.broadcastWouldTake());
+  if (op.broadcast.took > Duration{0}) {
+    sizes.broadcast.complete(op.broadcast.took, op.warmup);
+  } else if (op.broadcast.wouldTake > Duration{0}) {
+    sizes.broadcast.incomplete(op.broadcast.wouldTake);
   }
-  const Sample own{op.scatterSample(), op.broadcastSample()};
+  const Sample own{op.scatter.sample, op.broadcast.sample};
   sample(rank, sizeClass, own);
   sizes.scatterEarly.returned();
   sizes.broadcastEarly.returned();
@@ -151,18 +151,18 @@ void SizeClasses::sample(int rank, uint32_t sizeClass, const Sample& sample) {
   }
 }
 
-void SizeClasses::done(const Op& op) {
-  Learned& sizes = classOf(of(op.shape().bytes()));
-  sizes.scatterEarly.done(op.scatterHaste());
-  sizes.broadcastEarly.done(op.broadcastHaste());
-  if (op.scatterCutShort()) {
-    sizes.scatter.incomplete(std::max(op.bounds().scatter, op.scatterSample()));
+void SizeClasses::done(const OpSample& op) {
+  Learned& sizes = classOf(of(op.bytes));
+  sizes.scatterEarly.done(op.scatter.haste);
+  sizes.broadcastEarly.done(op.broadcast.haste);
+  if (op.scatter.cutShort) {
+    sizes.scatter.incomplete(std::max(op.scatter.bound, op.scatter.sample));
   }
-  if (op.exchangeCutShort()) {
-    sizes.exchange.incomplete(op.bounds().exchange);
+  if (op.exchange.cutShort) {
+    sizes.exchange.incomplete(op.exchange.bound);
   }
-  if (op.broadcastCutShort()) {
-    sizes.broadcast.incomplete(op.bounds().broadcast);
+  if (op.broadcast.cutShort) {
+    sizes.broadcast.incomplete(op.broadcast.bound);
   }
 }
 

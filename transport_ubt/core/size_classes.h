@@ -5,7 +5,9 @@
 #include <map>
 
 #include "transport_ubt/core/early_timeout.h"
-#include "transport_ubt/core/op.h"
+#include "transport_ubt/core/op_bounds.h"
+#include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/op_sample.h"
 #include "transport_ubt/core/options.h"
 #include "transport_ubt/core/stage_bound.h"
 
@@ -38,11 +40,11 @@ class SizeClasses {
                      const StageBound::Unrest& unrest,
                      Duration limit);
   // An op has returned with a result at the own rank. What to tell the others.
-  Sample returned(int rank, const Op& op);
+  Sample returned(int rank, const OpSample& op);
   // A rank tells. REQUIRES sizeClass < kClasses.
   void sample(int rank, uint32_t sizeClass, const Sample& sample);
   // It is done everywhere: all that is late for it has come.
-  void done(const Op& op);
+  void done(const OpSample& op);
 
  private:
   struct Learned {

@@ -2,7 +2,6 @@
 #include "transport_ubt/core/stage_bound.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "transport_ubt/core/percentile.h"
 
@@ -59,23 +58,6 @@ Duration StageBound::bound(BoundMode mode, const Unrest& unrest) const {
   }
   const int spreads = unrest.ofLinks ? kLinkSpreads : kHostSpreads;
   return median + std::max({median / 4, spreads * spread, late});
-}
-
-void TimerLateness::sample(TimePoint now, Duration late) {
-  late = std::min(late, kMost);
-  if (at_ == TimePoint{} || late >= worst(now)) {
-    worst_ = std::max(late, worst(now));
-    at_ = now;
-  }
-}
-
-Duration TimerLateness::worst(TimePoint now) const {
-  if (at_ == TimePoint{}) {
-    return worst_;
-  }
-  const double halvings = std::chrono::duration<double>(now - at_) /
-                          std::chrono::duration<double>(kHalfLife);
-  return wholeNanoseconds(worst_ * std::exp2(-std::max(0.0, halvings)));
 }
 
 }  // namespace ubt

@@ -27,11 +27,8 @@ namespace ubt {
 // A program that uses such a tag again gets an error (Session::enter).
 class TagCounts {
  public:
-  static constexpr size_t kEntriesMax = 1 << 20;
-
   // REQUIRES entriesMax >= 8.
-  explicit TagCounts(size_t entriesMax = kEntriesMax)
-      : entriesMax_(entriesMax) {
+  explicit TagCounts(size_t entriesMax) : entriesMax_(entriesMax) {
     UBT_REQUIRE(entriesMax >= 8);
   }
 

@@ -72,10 +72,11 @@ class SizeClassesTest : public ::testing::Test {
         data(&op, now, stage, 1, elements);
       }
     }
-    EXPECT_EQ(op.scatterTook(), took);
-    EXPECT_EQ(op.broadcastTook(), took);
-    classes_.returned(0, op);
-    classes_.done(op);
+    const OpSample sample = op.sample();
+    EXPECT_EQ(sample.scatter.took, took);
+    EXPECT_EQ(sample.broadcast.took, took);
+    classes_.returned(0, sample);
+    classes_.done(sample);
   }
 
   // Likewise, but the last of a shard's ten slots misses the stage's bound; the
@@ -103,8 +104,8 @@ class SizeClassesTest : public ::testing::Test {
       }
     }
     ASSERT_TRUE(op.finished());
-    classes_.returned(0, op);
-    classes_.done(op);
+    classes_.returned(0, op.sample());
+    classes_.done(op.sample());
   }
 
   OpBounds bounds(uint64_t elements,

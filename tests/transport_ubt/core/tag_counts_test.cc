@@ -15,6 +15,8 @@
 namespace ubt {
 namespace {
 
+constexpr size_t kManyEntries = 1 << 20;
+
 // What `threads` threads do on one rank: each uses its own tags in order, and
 // which thread goes next is drawn. Returns the identities by use.
 std::map<std::pair<uint32_t, int>, uint32_t> identities(
@@ -46,10 +48,10 @@ TEST(TagCounts, AgreeOnRandomTagsWhateverTheOrderOfThreads) {
   for (int i = 0; i < 5000; i++) {
     threads[i % threads.size()].push_back(random());
   }
-  TagCounts counts;
+  TagCounts counts(kManyEntries);
   const auto first = identities(threads, 1, &counts);
   for (uint64_t seed = 2; seed < 12; seed++) {
-    TagCounts others;
+    TagCounts others(kManyEntries);
     EXPECT_EQ(identities(threads, seed, &others), first) << seed;
   }
 }
@@ -76,7 +78,7 @@ RC_GTEST_PROP(TagCounts, AgreeOrAreNotKnown, ()) {
 }
 
 RC_GTEST_PROP(TagCounts, CountAsAMapWould, ()) {
-  TagCounts counts;
+  TagCounts counts(kManyEntries);
   std::map<uint32_t, uint32_t> model;
   for (int i = 0; i < 200; i++) {
     const uint32_t tag = *rc::gen::element<uint32_t>(0, 0xfffffff0u) +
@@ -89,7 +91,7 @@ RC_GTEST_PROP(TagCounts, CountAsAMapWould, ()) {
 }
 
 TEST(TagCounts, StaySmallForTagsThatCountUpAndForOneThatRepeats) {
-  TagCounts counts;
+  TagCounts counts(kManyEntries);
   for (uint32_t i = 0; i < 100000; i++) {
     counts.use(5 + i);
   }
@@ -132,7 +134,7 @@ TEST(TagCounts, KeepATagThatComesAgainThoughOthersAreGivenUp) {
 }
 
 TEST(TagCounts, StayRightForManyScatteredTagsUsedAgainAndAgain) {
-  TagCounts counts;
+  TagCounts counts(kManyEntries);
   for (uint32_t round = 0; round < 3; round++) {
     for (uint32_t i = 0; i < 20000; i++) {
       ASSERT_TRUE(counts.knows(7919 * i));
