@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 #include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "transport_ubt/core/rank_groups.h"
+#include "transport_ubt/core/base/rank_groups.h"
 #include "transport_ubt/group_wish.h"
 
 namespace gloo {

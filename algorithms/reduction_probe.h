@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "transport_ubt/core/element_type.h"
+#include "transport_ubt/core/base/element_type.h"
 
 namespace gloo {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace gloo {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace gloo {
 

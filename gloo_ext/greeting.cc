@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/wire/cursor.h"
 
 namespace gloo_ext {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace gloo_ext {
 namespace {

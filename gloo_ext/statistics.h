@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/element_type.h"
-#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/base/element_type.h"
+#include "transport_ubt/core/op/op_report.h"
 
 namespace gloo_ext {
 

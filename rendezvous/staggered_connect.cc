@@ -9,7 +9,7 @@
 #include <climits>
 #include <cstddef>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace gloo {
 namespace rendezvous {

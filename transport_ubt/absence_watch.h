@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/op/op_report.h"
 
 namespace gloo {
 namespace transport {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "transport_ubt/core/size_classes.h"
+#include "transport_ubt/core/learn/size_classes.h"
 
 namespace gloo {
 namespace transport {

@@ -7,8 +7,8 @@
 #include <exception>
 #include <utility>
 
-#include "transport_ubt/core/require.h"
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/farewell.h"
 #include "transport_ubt/host_id.h"
 #include "transport_ubt/io/group_address.h"

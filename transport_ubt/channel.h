@@ -15,8 +15,8 @@
 
 #include "transport_ubt/absence_watch.h"
 #include "transport_ubt/bound_watch.h"
-#include "transport_ubt/core/element_type.h"
-#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/base/element_type.h"
+#include "transport_ubt/core/op/op_report.h"
 #include "transport_ubt/engine.h"
 #include "transport_ubt/hello.h"
 #include "transport_ubt/key_exchange.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string>
 
-#include "transport_ubt/core/packet_header.h"
-#include "transport_ubt/core/packet_seal.h"
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/core/wire/packet_header.h"
+#include "transport_ubt/core/wire/packet_seal.h"
 #include "transport_ubt/hello.h"
 #include "transport_ubt/keep_for_ever.h"
 #include "transport_ubt/kernels/reduction_kernels.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/rank_groups.h"
+#include "transport_ubt/core/base/rank_groups.h"
 #include "transport_ubt/grouping.h"
 
 namespace gloo {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/wire/cursor.h"
 #include "transport_ubt/group_wish.h"
 #include "transport_ubt/io/socket_address.h"
 

@@ -4,7 +4,7 @@
 #include <gloo/common/error.h>
 #include <sodium.h>
 
-#include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/wire/cursor.h"
 #include "transport_ubt/secret_proof.h"
 
 namespace gloo {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/group_key.h"
-#include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/core/wire/packet_auth.h"
 
 namespace gloo {
 namespace transport {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/hello.h"
 #include "transport_ubt/io/interface.h"
 #include "transport_ubt/io/path_probe.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/wire/packet_auth.h"
 #include "transport_ubt/io/driver.h"
 #include "transport_ubt/io/path_probes.h"
 #include "transport_ubt/mesh.h"

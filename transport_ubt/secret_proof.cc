@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "transport_ubt/core/cursor.h"
+#include "transport_ubt/core/wire/cursor.h"
 
 namespace gloo {
 namespace transport {

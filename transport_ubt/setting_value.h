@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 
 namespace gloo {
 namespace transport {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/options.h"
+#include "transport_ubt/core/wire/options.h"
 #include "transport_ubt/grouping.h"
 #include "transport_ubt/io/fault_injector.h"
 #include "transport_ubt/io/idle_policy.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace gloo {
 namespace compare {

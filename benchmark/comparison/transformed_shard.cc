@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 #include "transport_ubt/kernels/hadamard.h"
 
 namespace gloo {

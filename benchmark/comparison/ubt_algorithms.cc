@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
-#include "transport_ubt/core/op.h"
+#include "transport_ubt/core/op/op.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {

@@ -6,7 +6,7 @@ from lab_lib.environments import Environment
 from lab_lib.settings import Links, Settings
 
 # What the real transport has there, where the simulator's own defaults suit
-# small jobs: transport_ubt/core/endpoint.h and settings.h.
+# small jobs: transport_ubt/core/session/endpoint.h and settings.h.
 _SOCKET = {"window_bytes": 2097152, "window_bytes_min": 65536,
            "arena_bytes": 268435456}
 _HEADERS = 28 + 32  # IP's and UDP's, then the protocol's

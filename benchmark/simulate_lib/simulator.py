@@ -14,7 +14,7 @@ from front_end.errors import UserError
 from front_end.progress import Bar
 
 TARGET = "//tests/sim:measure"
-WARMUP_OPS = 20  # as transport_ubt/core/options.h has it
+WARMUP_OPS = 20  # as transport_ubt/core/wire/options.h has it
 
 
 def text_of(options: Mapping[str, object]) -> str:

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace ubt::chooser {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/op_id.h"
-#include "transport_ubt/core/op_report.h"
-#include "transport_ubt/core/options.h"
+#include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/core/wire/op_id.h"
+#include "transport_ubt/core/wire/options.h"
 
 namespace ubt::chooser {
 

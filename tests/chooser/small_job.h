@@ -11,7 +11,7 @@
 
 #include "tests/chooser/op_check.h"
 #include "tests/chooser/schedule.h"
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 
 namespace ubt::chooser {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/wire/control.h"
 
 // What decodes must encode to the bytes it was read from.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

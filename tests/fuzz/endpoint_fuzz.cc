@@ -15,9 +15,9 @@
 
 #include "tests/sim/plain_reduction.h"
 #include "tests/support/failing_heap.h"
-#include "transport_ubt/core/cursor.h"
-#include "transport_ubt/core/endpoint.h"
-#include "transport_ubt/core/group_key.h"
+#include "transport_ubt/core/session/endpoint.h"
+#include "transport_ubt/core/wire/cursor.h"
+#include "transport_ubt/core/wire/group_key.h"
 
 namespace {
 

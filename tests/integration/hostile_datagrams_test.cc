@@ -22,7 +22,7 @@
 #include "tests/conformance/mesh.h"
 #include "tests/integration/udp_port.h"
 #include "tests/integration/udp_tap.h"
-#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/wire/packet_header.h"
 #include "transport_ubt/device.h"
 #include "transport_ubt/key_exchange.h"
 

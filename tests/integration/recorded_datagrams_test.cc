@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
 namespace ubt {

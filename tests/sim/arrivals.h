@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "transport_ubt/core/counters.h"
-#include "transport_ubt/core/packet_header.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/counters.h"
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt::sim {
 

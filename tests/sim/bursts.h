@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/sim/sim_options.h"
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 
 namespace ubt::sim {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "transport_ubt/core/silence_watch.h"
+#include "transport_ubt/core/session/silence_watch.h"
 
 namespace ubt::sim {
 namespace {

@@ -12,10 +12,10 @@
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
 #include "tests/sim/sim_options.h"
-#include "transport_ubt/core/counters.h"
-#include "transport_ubt/core/op_ranks.h"
-#include "transport_ubt/core/op_report.h"
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/base/counters.h"
+#include "transport_ubt/core/op/op_ranks.h"
+#include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/core/op/shard_layout.h"
 
 namespace ubt::sim {
 

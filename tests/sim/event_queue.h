@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 
 namespace ubt::sim {
 

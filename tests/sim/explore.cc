@@ -11,7 +11,7 @@
 
 #include "tests/sim/causes.h"
 #include "tests/sim/world.h"
-#include "transport_ubt/core/percentile.h"
+#include "transport_ubt/core/base/percentile.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport_ubt/core/clock.h"
-#include "transport_ubt/core/options.h"
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/wire/options.h"
 
 namespace ubt::sim {
 

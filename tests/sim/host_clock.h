@@ -5,7 +5,7 @@
 #include <random>
 
 #include "tests/sim/faults.h"
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 
 namespace ubt::sim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/sim/sim_options.h"
-#include "transport_ubt/core/op_id.h"
+#include "transport_ubt/core/wire/op_id.h"
 
 namespace ubt::sim {
 

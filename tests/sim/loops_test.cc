@@ -3,7 +3,7 @@
 // What each control loop buys, on a simulated network.
 
 #include "tests/sim/run_checked.h"
-#include "transport_ubt/core/percentile.h"
+#include "transport_ubt/core/base/percentile.h"
 
 namespace ubt::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "transport_ubt/core/element_type.h"
+#include "transport_ubt/core/base/element_type.h"
 
 namespace ubt::sim {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tests/sim/inputs.h"
-#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/wire/control.h"
 
 namespace ubt::sim {
 namespace {

@@ -13,8 +13,8 @@
 #include "tests/sim/event_queue.h"
 #include "tests/sim/fault_counts.h"
 #include "tests/sim/sim_options.h"
-#include "transport_ubt/core/packet_header.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt::sim {
 

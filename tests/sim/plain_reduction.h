@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/sim/narrow_float.h"
-#include "transport_ubt/core/reduction.h"
+#include "transport_ubt/core/base/reduction.h"
 
 namespace ubt::sim {
 

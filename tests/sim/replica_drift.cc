@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/sim/narrow_float.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace ubt::sim {
 

@@ -7,9 +7,9 @@
 
 #include "tests/sim/inputs.h"
 #include "tests/sim/network.h"
-#include "transport_ubt/core/clock.h"
-#include "transport_ubt/core/counters.h"
-#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/counters.h"
+#include "transport_ubt/core/op/op_report.h"
 
 namespace ubt::sim {
 

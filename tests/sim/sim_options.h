@@ -6,11 +6,11 @@
 #include <string>
 
 #include "tests/sim/faults.h"
-#include "transport_ubt/core/clock.h"
-#include "transport_ubt/core/op_id.h"
-#include "transport_ubt/core/options.h"
-#include "transport_ubt/core/rank_groups.h"
-#include "transport_ubt/core/timer_lateness.h"
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/rank_groups.h"
+#include "transport_ubt/core/pacing/timer_lateness.h"
+#include "transport_ubt/core/wire/op_id.h"
+#include "transport_ubt/core/wire/options.h"
 
 namespace ubt::sim {
 

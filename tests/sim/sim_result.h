@@ -9,8 +9,8 @@
 #include "tests/sim/fault_counts.h"
 #include "tests/sim/replica_drift.h"
 #include "tests/sim/sum_error.h"
-#include "transport_ubt/core/counters.h"
-#include "transport_ubt/core/op_report.h"
+#include "transport_ubt/core/base/counters.h"
+#include "transport_ubt/core/op/op_report.h"
 
 namespace ubt::sim {
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "tests/sim/sim_options.h"
-#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/wire/control.h"
 
 namespace ubt::sim {
 namespace {

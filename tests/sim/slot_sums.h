@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tests/sim/checker.h"
-#include "transport_ubt/core/rank_groups.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/rank_groups.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace ubt::sim {
 

@@ -6,8 +6,8 @@
 
 #include "tests/sim/narrow_float.h"
 #include "tests/sim/plain_reduction.h"
-#include "transport_ubt/core/op.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/op.h"
 
 namespace ubt::sim {
 namespace {

@@ -3,7 +3,7 @@
 // What is left of a tail that others' bursts make.
 
 #include "tests/sim/run_checked.h"
-#include "transport_ubt/core/percentile.h"
+#include "transport_ubt/core/base/percentile.h"
 
 namespace ubt::sim {
 namespace {

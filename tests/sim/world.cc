@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "tests/sim/plain_reduction.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 
 namespace ubt::sim {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/sim/run_digest.h"
 #include "tests/sim/sim_options.h"
 #include "tests/sim/sim_result.h"
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 
 namespace ubt::sim {
 

@@ -91,12 +91,12 @@ def tidy_tests():
     """Call at the end of a BUILD file: a test for each target above it.
 
     Headers are looked at with the sources that include them; a target of
-    headers alone has none.
+    headers alone has none, nor does one that is tagged no-tidy.
     """
     for name, target in native.existing_rules().items():
         if target["kind"] not in ["cc_library", "cc_binary", "cc_test"]:
             continue
-        if target["srcs"] == ():
+        if target["srcs"] == () or "no-tidy" in target["tags"]:
             continue
         _tidy_test(
             name = name + "_tidy",

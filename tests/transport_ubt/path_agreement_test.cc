@@ -15,7 +15,7 @@
 #include "tests/conformance/device_factory.h"
 #include "tests/conformance/mesh.h"
 #include "tests/support/two_hosts.h"
-#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/wire/packet_header.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/key_exchange.h"
 

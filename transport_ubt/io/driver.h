@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/io/group_sockets.h"
 #include "transport_ubt/io/idle_policy.h"
 #include "transport_ubt/io/packet_sender.h"

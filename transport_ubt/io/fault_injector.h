@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/io/socket_address.h"
 
 namespace ubt {

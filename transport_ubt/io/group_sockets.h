@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "transport_ubt/core/session.h"
+#include "transport_ubt/core/session/session.h"
 #include "transport_ubt/io/udp_socket.h"
 
 namespace ubt {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 
 namespace ubt {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/op/shard_layout.h"
 
 namespace ubt {
 

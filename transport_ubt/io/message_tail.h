@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "transport_ubt/core/op_id.h"
-#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/wire/op_id.h"
+#include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/io/fault_injector.h"
 #include "transport_ubt/io/message_tail.h"
 #include "transport_ubt/io/socket_address.h"

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstring>
 
-#include "transport_ubt/core/cursor.h"
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/wire/cursor.h"
 
 namespace ubt {
 namespace {

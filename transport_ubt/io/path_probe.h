@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/wire/packet_auth.h"
 
 namespace ubt {
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 
 namespace ubt {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <system_error>
 
-#include "transport_ubt/core/require.h"
+#include "transport_ubt/core/base/require.h"
 #include "transport_ubt/io/interface.h"
 
 namespace ubt {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "transport_ubt/core/clock.h"
+#include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/io/socket_address.h"
 #include "transport_ubt/io/steady_now.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport_ubt/core/element_type.h"
+#include "transport_ubt/core/base/element_type.h"
 
 namespace ubt {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport_ubt/core/splitmix64.h"
+#include "transport_ubt/core/base/splitmix64.h"
 
 namespace ubt {
 

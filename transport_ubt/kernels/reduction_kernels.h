@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "transport_ubt/core/reduction.h"
+#include "transport_ubt/core/base/reduction.h"
 
 namespace ubt {
 

@@ -8,11 +8,11 @@
 #include <set>
 #include <vector>
 
-#include "transport_ubt/core/arena.h"
-#include "transport_ubt/core/bit_set.h"
-#include "transport_ubt/core/credit.h"
-#include "transport_ubt/core/replay_window.h"
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/base/arena.h"
+#include "transport_ubt/core/base/bit_set.h"
+#include "transport_ubt/core/link/replay_window.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/core/pacing/credit.h"
 
 namespace ubt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/control.h"
+#include "transport_ubt/core/wire/control.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/deadlines.h"
+#include "transport_ubt/core/base/deadlines.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport_ubt/core/retries.h"
+#include "transport_ubt/core/base/retries.h"
 
 namespace ubt {
 namespace {

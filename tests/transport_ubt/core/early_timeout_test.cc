@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/early_timeout.h"
+#include "transport_ubt/core/learn/early_timeout.h"
 
 #include <gtest/gtest.h>
 

@@ -3,14 +3,14 @@
 // An owner's part between its group's sum and the result, with hand-computed
 // sums.
 
-#include "transport_ubt/core/exchange_stage.h"
+#include "transport_ubt/core/op/exchange_stage.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "tests/sim/plain_reduction.h"
-#include "transport_ubt/core/op_ranks.h"
+#include "transport_ubt/core/op/op_ranks.h"
 
 namespace ubt {
 namespace {

@@ -18,7 +18,7 @@
 #include "tests/sim/plain_reduction.h"
 #include "tests/support/failing_heap.h"
 #include "tests/transport_ubt/core/one_rank.h"
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 
 namespace ubt {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "tests/transport_ubt/core/one_rank.h"
-#include "transport_ubt/core/lead.h"
-#include "transport_ubt/core/peer_link.h"
-#include "transport_ubt/core/session.h"
+#include "transport_ubt/core/link/peer_link.h"
+#include "transport_ubt/core/session/lead.h"
+#include "transport_ubt/core/session/session.h"
 
 namespace ubt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/link_rate.h"
+#include "transport_ubt/core/pacing/link_rate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/multicast.h"
+#include "transport_ubt/core/link/multicast.h"
 
 #include <gtest/gtest.h>
 

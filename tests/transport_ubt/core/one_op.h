@@ -14,7 +14,7 @@
 
 #include "tests/sim/plain_reduction.h"
 #include "tests/transport_ubt/core/one_rank.h"
-#include "transport_ubt/core/op.h"
+#include "transport_ubt/core/op/op.h"
 
 namespace ubt {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/sim/plain_reduction.h"
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 
 namespace ubt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/wire/packet_header.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "transport_ubt/core/packet_auth.h"
+#include "transport_ubt/core/wire/packet_auth.h"
 
 namespace ubt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/packet_seal.h"
+#include "transport_ubt/core/wire/packet_seal.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/peer_link.h"
+#include "transport_ubt/core/link/peer_link.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/receive_window.h"
+#include "transport_ubt/core/pacing/receive_window.h"
 
 #include <gtest/gtest.h>
 
-#include "transport_ubt/core/queueing_delay.h"
+#include "transport_ubt/core/pacing/queueing_delay.h"
 
 namespace ubt {
 namespace {

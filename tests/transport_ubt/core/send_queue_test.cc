@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/send_queue.h"
+#include "transport_ubt/core/op/send_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/transport_ubt/core/one_rank.h"
-#include "transport_ubt/core/session.h"
+#include "transport_ubt/core/session/session.h"
 
 namespace ubt {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "tests/transport_ubt/core/one_rank.h"
-#include "transport_ubt/core/op.h"
-#include "transport_ubt/core/session.h"
+#include "transport_ubt/core/op/op.h"
+#include "transport_ubt/core/session/session.h"
 
 namespace ubt {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tests/transport_ubt/core/one_rank.h"
-#include "transport_ubt/core/session.h"
+#include "transport_ubt/core/session/session.h"
 
 namespace ubt {
 namespace {

@@ -2,7 +2,7 @@
 //
 // What a session does about what its peers say, honest or not.
 
-#include "transport_ubt/core/session.h"
+#include "transport_ubt/core/session/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

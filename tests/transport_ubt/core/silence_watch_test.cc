@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/silence_watch.h"
+#include "transport_ubt/core/session/silence_watch.h"
 
 #include <gtest/gtest.h>
 

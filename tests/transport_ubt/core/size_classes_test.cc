@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/size_classes.h"
+#include "transport_ubt/core/learn/size_classes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/stage_bound.h"
+#include "transport_ubt/core/learn/stage_bound.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Times are milliseconds after the stage began; its bound is at 100, and the
 // patience is 5.
-#include "transport_ubt/core/stage_progress.h"
+#include "transport_ubt/core/op/stage_progress.h"
 
 #include <gtest/gtest.h>
 

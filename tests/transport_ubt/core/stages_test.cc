@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/sim/plain_reduction.h"
-#include "transport_ubt/core/broadcast_stage.h"
-#include "transport_ubt/core/scatter_stage.h"
+#include "transport_ubt/core/op/broadcast_stage.h"
+#include "transport_ubt/core/op/scatter_stage.h"
 
 namespace ubt {
 namespace {

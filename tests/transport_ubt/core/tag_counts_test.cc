@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/tag_counts.h"
+#include "transport_ubt/core/session/tag_counts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/transform_switch.h"
+#include "transport_ubt/core/learn/transform_switch.h"
 
 #include <gtest/gtest.h>
 

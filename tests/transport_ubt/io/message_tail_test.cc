@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "transport_ubt/core/shard_layout.h"
+#include "transport_ubt/core/op/shard_layout.h"
 
 namespace ubt {
 namespace {

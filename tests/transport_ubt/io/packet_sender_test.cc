@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/transport_ubt/io/loopback.h"
-#include "transport_ubt/core/endpoint.h"
+#include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/io/driver.h"
 #include "transport_ubt/io/steady_now.h"
 #include "transport_ubt/kernels/reduction_kernels.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-#include "transport_ubt/core/packet_header.h"
+#include "transport_ubt/core/wire/packet_header.h"
 #include "transport_ubt/io/path_probes.h"
 
 namespace ubt {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/transport_ubt/kernels/scalar_reduction.h"
-#include "transport_ubt/core/element_type.h"
+#include "transport_ubt/core/base/element_type.h"
 
 namespace ubt {
 namespace testing {

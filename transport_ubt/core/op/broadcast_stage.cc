@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/op/broadcast_stage.h"
+
+#include <cstring>
+
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+
+BroadcastStage::BroadcastStage(const ShardLayout& layout,
+                               int rank,
+                               int size,
+                               int ranks,
+                               Arena* arena,
+                               size_t* account)
+    : layout_(layout),
+      size_(size),
+      ranks_(ranks),
+      arena_(arena),
+      account_(account),
+      owners_(size) {
+  for (int owner = 0; owner < size; owner++) {
+    const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
+    owners_[owner].received = BitSet(slots);
+    owners_[owner].contributors.resize(slots);
+    slotsMissing_ += slots;
+  }
+}
+
+size_t BroadcastStage::bytesFor(const ShardLayout& layout, int rank, int size) {
+  // Fixed, as kOpBytes of op.cc is.
+  constexpr size_t kOwnerBytes = 160;
+  static_assert(sizeof(Owner) <= kOwnerBytes, "the account covers an owner");
+  size_t bytes = size * kOwnerBytes;
+  for (int owner = 0; owner < size; owner++) {
+    const size_t slots = owner == rank ? 0 : layout.slots(owner);
+    bytes += slots * (sizeof(uint16_t) + sizeof(ArenaBuffer)) +
+             2 * BitSet::bytesFor(slots);
+  }
+  return bytes;
+}
+
+uint64_t BroadcastStage::pairsLacking(int owner, uint32_t slot) const {
+  return (ranks_ - owners_[owner].contributors[slot]) *
+         static_cast<uint64_t>(layout_.slotElements(owner, slot));
+}
+
+void BroadcastStage::place(int owner, uint32_t slot, const std::byte* payload) {
+  std::byte* const target =
+      bucket_ + layout_.shardOffset(owner) + layout_.slotOffset(slot);
+  const size_t bytes = layout_.slotSize(owner, slot);
+  if (owners_[owner].contributors[slot] == 0) {
+    std::memset(target, 0, bytes);  // an agreed zero travels without bytes
+  } else {
+    std::memcpy(target, payload, bytes);
+  }
+}
+
+BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
+                                            uint32_t slot,
+                                            uint16_t contributors,
+                                            Form form,
+                                            const std::byte* payload) {
+  UBT_REQUIRE(ownerRank >= 0 && ownerRank < size_);
+  Owner& owner = owners_[ownerRank];
+  if (owner.received.test(slot)) {
+    return Outcome::kDuplicate;
+  }
+  if (owner.form.value_or(form) != form) {
+    return Outcome::kMismatched;
+  }
+  if (bucket_ == nullptr && contributors > 0) {
+    if (owner.early.empty()) {
+      owner.early.resize(owner.received.size());
+    }
+    const size_t bytes = layout_.slotSize(ownerRank, slot);
+    owner.early[slot] = arena_->acquire(bytes, account_);
+    if (!owner.early[slot]) {
+      return Outcome::kArenaFull;
+    }
+    std::memcpy(owner.early[slot].data(), payload, bytes);
+  }
+  owner.form = form;
+  owner.contributors[slot] = contributors;
+  owner.received.set(slot);
+  slotsMissing_--;
+  pairsMissing_ += pairsLacking(ownerRank, slot);
+  if (bucket_ != nullptr) {
+    place(ownerRank, slot, payload);
+  }
+  return Outcome::kAccepted;
+}
+
+void BroadcastStage::markPartial(int ownerRank, uint32_t slot) {
+  Owner& owner = owners_[ownerRank];
+  if (owner.partial.size() == 0) {
+    owner.partial = BitSet(owner.received.size());
+  }
+  owner.partial.set(slot);
+}
+
+std::vector<OpReport::Range> BroadcastStage::partial(ElementType type) const {
+  std::vector<OpReport::Range> ranges;
+  for (int rank = 0; rank < size_; rank++) {
+    const BitSet& slots = owners_[rank].partial;
+    for (size_t slot = slots.firstSet(0); slot < slots.size();
+         slot = slots.firstSet(slot + 1)) {
+      ranges.push_back({(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
+                            elementSize(type),
+                        layout_.slotElements(rank, slot)});
+    }
+  }
+  return ranges;
+}
+
+void BroadcastStage::enter(std::byte* bucket) {
+  bucket_ = bucket;
+  for (int rank = 0; rank < size_; rank++) {
+    Owner& owner = owners_[rank];
+    for (size_t slot = owner.received.firstSet(0); slot < owner.received.size();
+         slot = owner.received.firstSet(slot + 1)) {
+      place(rank,
+            slot,
+            owner.contributors[slot] == 0 ? nullptr : owner.early[slot].data());
+    }
+    owner.early.clear();
+  }
+}
+
+BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
+                                                  BitSet* marks) {
+  Dropped dropped;
+  Owner& owner = owners_[ownerRank];
+  for (size_t slot = 0; slot < owner.early.size(); slot++) {
+    if (owner.early[slot]) {
+      marks->set(slot);
+      dropped.slots++;
+      dropped.bytes += owner.early[slot].size();
+      pairsMissing_ -= pairsLacking(ownerRank, slot);
+      owner.received.clear(slot);
+      if (owner.partial.size() > 0) {
+        owner.partial.clear(slot);
+      }
+      slotsMissing_++;
+    }
+  }
+  owner.early.clear();
+  return dropped;
+}
+
+std::vector<OpReport::Range> BroadcastStage::fillMissing(
+    Fill fill,
+    const std::vector<Form>& contributed,
+    ElementType type,
+    const Reduction& reduction) {
+  UBT_REQUIRE(bucket_ != nullptr);
+  std::vector<OpReport::Range> filled;
+  for (int rank = 0; rank < size_; rank++) {
+    const Owner& owner = owners_[rank];
+    const bool local =
+        fill == Fill::kLocal &&
+        owner.form.value_or(contributed[rank]) == contributed[rank];
+    for (size_t slot = owner.received.firstClear(0);
+         slot < owner.received.size();
+         slot = owner.received.firstClear(slot + 1)) {
+      std::byte* const target =
+          bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(slot);
+      const size_t elements = layout_.slotElements(rank, slot);
+      if (local) {
+        reduction.scale(type, target, ranks_, elements);
+      } else {
+        std::memset(target, 0, layout_.slotSize(rank, slot));
+      }
+      filled.push_back({(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
+                            elementSize(type),
+                        elements});
+    }
+  }
+  return filled;
+}
+
+}  // namespace ubt

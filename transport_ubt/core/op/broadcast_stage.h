@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "transport_ubt/core/base/arena.h"
+#include "transport_ubt/core/base/bit_set.h"
+#include "transport_ubt/core/base/reduction.h"
+#include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/core/wire/options.h"
+#include "transport_ubt/core/wire/packet_header.h"
+
+namespace ubt {
+
+// A receiver's part in one op: takes the reduced slots of every other owner's
+// shard, straight into the caller's bucket, or, before the caller has entered,
+// into the arena.
+class BroadcastStage {
+ public:
+  enum class Outcome : uint8_t {
+    kAccepted,
+    kDuplicate,
+    kArenaFull,
+    kMismatched,  // the owner's other results have another form
+  };
+
+  // Among `size` owners; `ranks` contribute to each result, as many or, where
+  // these are but one group, more. `arena` must outlive this, and so must
+  // `account`, of what is held there.
+  BroadcastStage(const ShardLayout& layout,
+                 int rank,
+                 int size,
+                 int ranks,
+                 Arena* arena,
+                 size_t* account = nullptr);
+
+  // What one allocates, results apart, as long as it lives.
+  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
+
+  // REQUIRES owner a peer's rank, slot < slots of its shard, payload of
+  // exactly the slot's size or, when contributors is 0, empty.
+  Outcome add(int owner,
+              uint32_t slot,
+              uint16_t contributors,
+              Form form,
+              const std::byte* payload);
+
+  // Of a result that add() took: other groups' may be another.
+  void markPartial(int owner, uint32_t slot);
+  // Ranges of elements so marked.
+  std::vector<OpReport::Range> partial(ElementType type) const;
+
+  // The caller's bucket, which holds its own contribution; used until leave().
+  void enter(std::byte* bucket);
+  void leave() { bucket_ = nullptr; }
+
+  // Forgets an owner's results that lie in the arena, as if they had not come,
+  // and marks them in `marks`.
+  struct Dropped {
+    uint32_t slots = 0;
+    uint64_t bytes = 0;
+  };
+  Dropped dropEarly(int owner, BitSet* marks);
+
+  // The form of an owner's results; nothing: none has come.
+  std::optional<Form> form(int owner) const { return owners_[owner].form; }
+
+  // Puts something in place of each missing slot of the bucket, which holds
+  // the own contribution to it in the owner's form of `contributed`; returns
+  // the ranges of elements filled. Where that form is not that of the other
+  // slots, zeros do. REQUIRES between enter() and leave().
+  std::vector<OpReport::Range> fillMissing(Fill fill,
+                                           const std::vector<Form>& contributed,
+                                           ElementType type,
+                                           const Reduction& reduction);
+
+  const BitSet& received(int owner) const { return owners_[owner].received; }
+  bool complete(int owner) const { return owners_[owner].received.all(); }
+  bool complete() const { return slotsMissing_ == 0; }
+  // (contributor, element) pairs that received slots lack.
+  uint64_t pairsMissing() const { return pairsMissing_; }
+
+ private:
+  struct Owner {
+    BitSet received;
+    std::vector<uint16_t> contributors;
+    std::vector<ArenaBuffer> early;  // sized on first use
+    std::optional<Form> form;
+    BitSet partial;  // sized on first use
+  };
+
+  void place(int owner, uint32_t slot, const std::byte* payload);
+  uint64_t pairsLacking(int owner, uint32_t slot) const;
+
+  const ShardLayout layout_;
+  const int size_;
+  const int ranks_;
+  Arena* const arena_;
+  size_t* const account_;
+  std::byte* bucket_ = nullptr;
+  std::vector<Owner> owners_;
+  size_t slotsMissing_ = 0;
+  uint64_t pairsMissing_ = 0;
+};
+
+}  // namespace ubt

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/op/op.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+namespace {
+
+// Results of which nothing has come are asked for after this, at the latest.
+constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
+// What the allocator and a session's table of ops take beside an op.
+constexpr size_t kNodeBytes = 256;
+// What the arena's account charges for these objects. Fixed numbers, so that
+// moving a member changes no simulated result.
+constexpr size_t kOpBytes = 2560;
+constexpr size_t kPeerBytes = 448;
+constexpr size_t kExchangeBytes = 320;
+static_assert(sizeof(Op) <= kOpBytes, "the account covers an op");
+static_assert(sizeof(ExchangeStage) <= kExchangeBytes,
+              "the account covers an exchange stage");
+
+}  // namespace
+
+Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
+    : setup_(setup),
+      ranks_(setup.rank,
+             setup.size,
+             setup.shape.hierarchical() ? setup.groups : nullptr),
+      layout_(setup.shape, ranks_.members(), setup.slotBytesMax),
+      room_(std::move(room)),
+      bounds_(bounds),
+      scatter_(layout_,
+               {setup.shape.type,
+                ranks_.place(),
+                ranks_.members(),
+                setup.options->order,
+                seedOf(setup.id, ranks_.place()),
+                setup.reduction,
+                setup.arena,
+                &heldBytes_,
+                !ranks_.grouped()}),
+      exchange_(makeExchange()),
+      broadcast_(layout_,
+                 ranks_.place(),
+                 ranks_.members(),
+                 setup.size,
+                 setup.arena,
+                 &heldBytes_),
+      contributed_(ranks_.members(), Form::kPlain),
+      scatterProgress_(setup.size, setup.options->marks),
+      exchangeProgress_(ranks_.grouped() ? setup.size : 0,
+                        setup.options->marks),
+      broadcastProgress_(setup.size, setup.options->marks),
+      announces_(setup.size),
+      scatterRepairs_(setup.size),
+      resultRepairs_(setup.size),
+      sumRepairs_(setup.size),
+      doneQueries_(setup.size),
+      closedNotices_(setup.size) {
+  const int own = ranks_.place();
+  peers_.reserve(setup.size);
+  for (int peer = 0; peer < setup.size; peer++) {
+    const bool member = ranks_.isMember(peer);
+    const int shard = member ? ranks_.placeOf(peer) : 0;
+    peers_.emplace_back(SendQueue(member ? layout_.slots(shard) : 0,
+                                  takesSlots(peer) ? layout_.slots(own) : 0));
+    if (peer != setup.rank && member) {
+      // The contribution leaves only once the caller has brought it.
+      peers_.back().scatter.expected = layout_.shardSize(own);
+      peers_.back().broadcast.expected = layout_.shardSize(shard);
+      scatterProgress_.expect(peer, layout_.slots(own));
+      broadcastProgress_.expect(peer, layout_.slots(shard));
+    } else if (ranks_.isCoOwner(peer)) {
+      peers_.back().broadcast.expected = layout_.shardSize(own);
+      exchangeProgress_.expect(peer, layout_.slots(own));
+    }
+  }
+  peers_[setup.rank].done = true;
+  if (!ranks_.grouped()) {
+    joinGroup();
+  }
+  if (scatter_.closed()) {  // an empty shard: nothing to own
+    exchanged_ = true;
+    settleScatter();
+  }
+}
+
+size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
+  static_assert(sizeof(Peer) <= kPeerBytes, "the account covers a peer");
+  const int own = ranks.place();
+  size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
+                 ScatterStage::bytesFor(layout, own, ranks.members()) +
+                 BroadcastStage::bytesFor(layout, own, ranks.members()) +
+                 2 * StageProgress::bytesFor(ranks.size()) +
+                 (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
+                 Retries::bytesFor(1);
+  for (int shard = 0; shard < ranks.members(); shard++) {
+    // The queue, and as many bits of slots that came in vain.
+    bytes += 2 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
+  }
+  if (ranks.grouped()) {
+    bytes +=
+        kExchangeBytes + ExchangeStage::bytesFor(layout, own, ranks.groups()) +
+        StageProgress::bytesFor(ranks.size()) +
+        2 * (ranks.groups() - 1) * SendQueue::bytesFor(0, layout.slots(own));
+  }
+  return bytes;
+}
+
+bool Op::repairsScatter() const {
+  return bounds_.warmup || setup_.options->repair == RepairPolicy::kBoth;
+}
+
+// Who lacks a result cannot tell what others make of it.
+bool Op::needsEveryResult() const {
+  return bounds_.warmup || setup_.options->needsEveryResult();
+}
+
+// Where nothing is repeated, the results of slots that are closed have left in
+// time; what the broadcast stage has for them, open slots can have. But a
+// quarter is for the way of the last ones: to be late with a sum for what it
+// lacks of one rank would harm all.
+void Op::setScatterDeadline() {
+  if (scatter_.closed() || !clockRuns() || scatterOverdue_) {
+    return;
+  }
+  scatterDeadline_ = clockStart_ + bounds_.scatter;
+  if (!needsEveryResult() && !ranks_.grouped() && scatter_.slots() > 0) {
+    const auto closed = static_cast<double>(scatter_.closedOrder().size());
+    scatterDeadline_ += wholeNanoseconds(bounds_.broadcast * 3 / 4 *
+                                         (closed / scatter_.slots()));
+  }
+  scatterDeadline_ += scatterExcuse_;
+}
+
+// Owners end by the clock that a majority started. Without repair, a rank that
+// enters later ends by the same clock. If it waited longer, it would begin the
+// next op just as late, and owners would leave it out of every op. But it waits
+// at least tB broadcast, for results that owners have sent.
+void Op::setEndDeadline() {
+  endDeadline_ = entry_ + bounds_.limit;
+  if (clockRuns() && !needsEveryResult()) {
+    endDeadline_ = std::min(
+        endDeadline_,
+        std::max(clockStart_ + bounds_.end, entry_ + bounds_.broadcast));
+  }
+}
+
+// The rank, maybe the own, has entered, for all that is known.
+void Op::rankEntered(TimePoint now, int rank) {
+  if (rank != setup_.rank) {
+    if (peers_[rank].announced) {
+      return;
+    }
+    peers_[rank].announced = true;
+  }
+  ranksEntered_++;
+  if (clockRuns() || 2 * ranksEntered_ <= setup_.size) {
+    return;
+  }
+  clockStart_ = now;
+  setScatterDeadline();
+  setExchangeDeadline();
+  if (entered_ && !finished_) {
+    setEndDeadline();
+  }
+}
+
+void Op::announced(TimePoint now, int rank, const OpShape& shape) {
+  UBT_REQUIRE(rank != setup_.rank);
+  Peer& peer = peers_[rank];
+  rankEntered(now, rank);
+  if (peer.announceHeard) {
+    // It asks again. Results or the end of the op tell it as well; only if
+    // those take longer is there something to answer.
+    setup_.host->control(
+        rank,
+        ControlRecord::about(ControlType::kAnnounceSeen, setup_.id),
+        false);
+  }
+  peer.announceHeard = true;
+  if (shape != setup_.shape) {
+    disagree(rank, shape);
+  }
+}
+
+void Op::closeScatter(TimePoint now) {
+  scatterDeadline_ = kNever;
+  if (scatterClosed_ == TimePoint{}) {
+    scatterClosed_ = ownClosed_ = now;
+  }
+  if (!scatterExpired_) {
+    // A group of ranks may be complete before the clock runs.
+    scatterTook_ =
+        clockRuns() ? std::max(now - clockStart_, Duration{1}) : Duration{1};
+  }
+  settleScatter();
+  if (!exchanged() && needsEveryResult()) {
+    awaitSums(now);
+  }
+  noteExchange(now);
+  noteProgress(now);
+}
+
+void Op::noteProgress(TimePoint now) {
+  if (!entered_ || finished_ || !isAllHere()) {
+    return;
+  }
+  if (broadcastTook_ == Duration{0}) {
+    broadcastTook_ = std::max(now - std::max(ownClosed_, entry_), Duration{1});
+  }
+  if (needsEveryResult() && !retained_ && !reserveRetained()) {
+    if (held_.earliest() == kNever) {
+      tellProgress(now);
+    }
+    return;
+  }
+  finish(EndedBy::kComplete);
+}
+
+void Op::finish(EndedBy endedBy) {
+  finished_ = true;
+  endedBy_ = endedBy;
+}
+
+// Only who has entered tells it. Its announcement may have been lost, and is
+// not repeated once a result has come.
+void Op::progress(TimePoint now, int peer, uint32_t slot) {
+  rankEntered(now, peer);
+  peers_[peer].progress =
+      std::max(peers_[peer].progress, std::min(slot, scatter_.slots()));
+  noteProgress(now);
+}
+
+void Op::done(TimePoint now, int rank) {
+  peersDone_ += !peers_[rank].done;
+  if (2 * peersDone_ > setup_.size && mostDone_ == kNever) {
+    mostDone_ = now;
+  }
+  rankEntered(now, rank);
+  needsNothing(rank);
+  noteMajority(now);
+  noteProgress(now);
+}
+
+void Op::noMore(TimePoint now, int rank) {
+  peers_[rank].noMore = true;
+  noteMajority(now);
+  noteContributions(now);
+}
+
+// This op, exact here, was bounded at a rank that repeats nothing any more:
+// threads' ops may end their ranks' warm-up in any order. What others owe is
+// waited for, and no more.
+void Op::noteContributions(TimePoint now) {
+  if (!entered_ || !failure_.empty() || scatter_.closed() ||
+      !repairsScatter()) {
+    return;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const bool over = rank == setup_.rank || peers_[rank].noMore;
+    if (!over && owesContributions(rank)) {
+      return;
+    }
+  }
+  scatterEarly_ = true;
+  expireScatter(now);
+}
+
+void Op::needsNothing(int rank) {
+  Peer& peer = peers_[rank];
+  peer.done = true;
+  announceSeen(rank);
+  doneQueries_.stop(rank);
+  peer.progress = scatter_.slots();
+  peer.queue.stopScatter();
+  peer.queue.stopBroadcast();
+  leaveGroup(rank);
+}
+
+void Op::peerGone(TimePoint now, int rank, const std::string& why) {
+  const bool closed = scatter_.closed();
+  needsNothing(rank);
+  peers_[rank].gone = true;
+  scatterRepairs_.stop(rank);
+  resultRepairs_.stop(rank);
+  sumRepairs_.stop(rank);
+  // Where ranks form groups it may be owed by way of others.
+  const bool owed = ranks_.grouped() ? !isAllHere()
+                                     : !received(rank).all() ||
+                                           (!closed && owesContributions(rank));
+  if (entered_ && !finished_ && owed) {
+    fail(why);
+  }
+  noteMajority(now);
+}
+
+void Op::enter(TimePoint now,
+               std::byte* bucket,
+               Form form,
+               const OpBounds& bounds,
+               ArenaBuffer room) {
+  room_.reset();  // from now on it is the caller's
+  if (!failure_.empty()) {
+    entered_ = true;
+    return;
+  }
+  bounds_ = bounds;
+  retained_ = std::move(room);
+  entry_ = now;
+  bucket_ = bucket;
+  form_ = bounds_.warmup || ranks_.grouped() ? Form::kPlain : form;
+  for (int shard = 0; shard < ranks_.members(); shard++) {
+    if (shard == ranks_.place() || !broadcast_.received(shard).none()) {
+      contribute(shard);
+    }
+  }
+  // The own shard first: results of others may take the places of the own
+  // contributions to them, which are then no longer needed.
+  scatter_.enter(bucket + layout_.shardOffset(ranks_.place()),
+                 contributed_[ranks_.place()]);
+  if (exchange_ != nullptr) {
+    exchange_->enter();
+  }
+  entered_ = true;
+  broadcast_.enter(bucket);
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer == setup_.rank) {
+      continue;
+    }
+    setup_.host->control(
+        peer, ControlRecord::announce(setup_.id, setup_.shape), true);
+    if (!peers_[peer].announceSeen) {
+      schedule(&announces_, now, peer);
+    }
+    if (!ranks_.isMember(peer)) {
+      continue;
+    }
+    if (needsEveryResult() && resultRepairs_.at(peer) == kNever) {
+      // An owner has nothing to repeat before its scatter stage is over.
+      schedule(
+          &resultRepairs_,
+          now + std::min(bounds.scatter + bounds.exchange, kFirstRequestMax),
+          peer);
+    }
+    if (repairsScatter() && scatterRepairs_.at(peer) == kNever) {
+      schedule(&scatterRepairs_, now, peer);
+    }
+  }
+  if (broadcast_.complete() && resultsTook_ == Duration{0}) {
+    resultsTook_ = Duration{1};
+  }
+  rankEntered(now, setup_.rank);
+  setScatterDeadline();
+  setExchangeDeadline();
+  setEndDeadline();
+  noteContributions(now);
+  slotsClosed(now);
+  noteProgress(now);
+}
+
+int Op::firstNotDone() const {
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (!peers_[rank].done) {
+      return rank;
+    }
+  }
+  return -1;
+}
+
+}  // namespace ubt

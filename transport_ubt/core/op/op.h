@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/base/arena.h"
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/counters.h"
+#include "transport_ubt/core/base/retries.h"
+#include "transport_ubt/core/learn/op_bounds.h"
+#include "transport_ubt/core/learn/op_sample.h"
+#include "transport_ubt/core/op/broadcast_stage.h"
+#include "transport_ubt/core/op/exchange_stage.h"
+#include "transport_ubt/core/op/op_host.h"
+#include "transport_ubt/core/op/op_ranks.h"
+#include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/core/op/scatter_stage.h"
+#include "transport_ubt/core/op/send_queue.h"
+#include "transport_ubt/core/op/stage_progress.h"
+#include "transport_ubt/core/wire/control.h"
+#include "transport_ubt/core/wire/options.h"
+#include "transport_ubt/core/wire/packet_header.h"
+
+namespace ubt {
+
+// One slot on its way out. `payload` is valid until the next call into the op.
+struct DataSend {
+  Stage stage = Stage::kScatter;
+  uint32_t slot = 0;
+  uint16_t contributors = 0;
+  Form form = Form::kPlain;
+  bool lastPercentile = false;
+  bool repair = false;
+  bool partial = false;
+  const std::byte* payload = nullptr;
+  size_t payloadBytes = 0;
+};
+
+// One allreduce at one rank: owner of one shard, contributor to the others',
+// receiver of their results. Begins with the first news of it from anywhere
+// and lives until it has returned here and is done everywhere.
+//
+// Where ranks form groups it is so in its own group, and an owner exchanges its
+// group's sums with its co-owners (OpRanks): to them it sends them as it sends
+// results to members, and they ask for them so.
+class Op {
+ public:
+  struct Setup {
+    OpId id;
+    OpShape shape;
+    int announcer = 0;  // whose shape that is
+    TimePoint begunAt{};
+    int rank = 0;
+    int size = 1;
+    size_t slotBytesMax = 0;
+    // If the shape is hierarchical: all of one size. Else, and null: none.
+    const RankGroups* groups = nullptr;
+    const Options* options = nullptr;  // outlive the op, as do the rest
+    const Reduction* reduction = nullptr;
+    Arena* arena = nullptr;
+    OpHost* host = nullptr;
+  };
+
+  // `room` is what the op takes of the arena while no caller has entered it;
+  // empty: its caller begins it.
+  Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room);
+
+  // What an op takes to keep account of itself, at most: the memory a peer
+  // can make this rank hold by its mere name.
+  static size_t bytesFor(const ShardLayout& layout, const OpRanks& ranks);
+
+  // Of a shard's transform: the same on all ranks, unlike any other shard's.
+  static uint64_t seedOf(const OpId& id, int shard);
+
+  const OpId& id() const { return setup_.id; }
+  const OpShape& shape() const { return setup_.shape; }
+
+  // From peers. REQUIRES peer a rank other than the own.
+  void announced(TimePoint now, int peer, const OpShape& shape);
+  // A rank, maybe the own, brings another shape: the op fails here.
+  void disagree(int rank, const OpShape& shape);
+  void announceSeen(int peer) {
+    peers_[peer].announceSeen = true;
+    announces_.stop(peer);
+  }
+  Counter data(TimePoint now,
+               const PacketHeader& header,
+               const std::byte* payload,
+               size_t payloadBytes);
+  // False: it asks for results that this rank had no room to keep.
+  bool repairAsked(
+      TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
+  void progress(TimePoint now, int peer, uint32_t slot);
+  void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
+  void noMore(TimePoint now, int peer);
+  void done(TimePoint now, int peer);
+  // The peer is gone and will neither send nor receive any more.
+  void peerGone(TimePoint now, int peer, const std::string& why);
+
+  // From the local caller. `bucket` holds its contribution; the op reads and
+  // writes it until leave(). Bounds as they are known now. `form`: the one to
+  // contribute in; shards that cannot be transformed, and all of a warm-up op,
+  // which is exact, are contributed plain. `room` of the arena, keptBytes(), is
+  // for the own shard after leave(), as long as ranks lack it. Without it, a
+  // call that needs every result ends only once no rank lacks the shard.
+  void enter(TimePoint now,
+             std::byte* bucket,
+             Form form,
+             const OpBounds& bounds,
+             ArenaBuffer room);
+  static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
+    // Where ranks form groups: the group's sum, for co-owners, and the result.
+    return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
+  }
+  bool entered() const { return entered_; }
+  TimePoint begunAt() const { return setup_.begunAt; }
+  // The one rank that has begun it; -1: another has, too, or the caller here.
+  int asker() const {
+    return entered_ || ranksEntered_ > 1 || hasResults() ? -1
+                                                         : setup_.announcer;
+  }
+  // What it takes of the arena while no caller here has entered it. Bytes.
+  size_t heldBytes() const { return heldBytes_ + room_.size(); }
+  // Whether its own shard is closed: peers have, or will have, its results.
+  bool hasResults() const { return scatter_.slots() > 0 && scatter_.closed(); }
+  std::string missingRanks();  // that the call waits for; sets the culprit
+  // Nothing more will be sent for it: a call in it fails, unless it is over.
+  void giveUp(const std::string& why);
+  bool finished() const { return finished_; }
+  // Why the call cannot yield a result; empty if it can.
+  const std::string& failure() const { return failure_; }
+  // The rank whose absence, silence or disagreement made the call fail; -1:
+  // none did.
+  int culprit() const { return culprit_; }
+  // Whether it failed because ranks bring different shapes.
+  bool disagreed() const { return disagreed_; }
+  // Ends the call; the bucket holds the result (unless it failed).
+  // REQUIRES finished().
+  OpReport leave(TimePoint now);
+  bool returned() const { return returned_; }
+
+  // The first rank that has not finished the op; -1 if all have.
+  int firstNotDone() const;
+  bool isDone(int rank) const { return peers_[rank].done; }
+  bool doneEverywhere() const { return firstNotDone() < 0; }
+  // Gives up results that came early and can be had again; how many slots.
+  uint32_t dropEarly();
+  // Gives up the caller's room for the own shard; false if there is none.
+  bool giveRoomBack();
+
+  bool hasData(int peer) const;
+  bool nextData(int peer, DataSend* out);
+  bool hasContribution(int peer) const;
+  // Likewise to all at once that hear it, and have since the op began here.
+  bool hasGroupData() const;
+  bool nextGroupData(DataSend* out);
+  // The peer hears no more: what it has not been sent it gets by itself.
+  void leaveGroup(int peer);
+  // The call is over here, but own results, or the group's sums, have still to
+  // go to ranks that wait, and of which some came in time. Until owesUntil().
+  bool owesResults(TimePoint now) const;
+  TimePoint owesUntil() const;
+  // Slots that a peer, or all peers together, have to send to here yet.
+  uint64_t owed(int peer) const {
+    return (scatter_.closed() ? 0 : scatterProgress_.owed(peer)) +
+           (exchanged() ? 0 : exchangeProgress_.owed(peer)) +
+           (finished_ ? 0 : broadcastProgress_.owed(peer));
+  }
+  uint64_t owed() const {
+    return (scatter_.closed() ? 0 : scatterProgress_.owed()) +
+           (exchanged() ? 0 : exchangeProgress_.owed()) +
+           (finished_ ? 0 : broadcastProgress_.owed());
+  }
+  // What to tell a peer along with its credit; false if nothing.
+  bool progressRecord(int peer, ControlRecord* out) const;
+  // Slots of the own shard that the arena could not keep when the caller left.
+  uint32_t notRetained() const { return notRetained_; }
+
+  TimePoint nextDeadline() const;
+  void deadlinePassed(TimePoint now);
+
+  // What came late is in it only once the op is done everywhere. REQUIRES
+  // finished().
+  OpSample sample() const;
+  bool warmup() const { return bounds_.warmup; }
+
+ private:
+  // What the bucket's part is that the peer owns.
+  enum class Part : uint8_t { kAsBrought, kContribution, kPlainResult };
+  struct Peer {
+    explicit Peer(const SendQueue& sends) : queue(sends) {}
+    SendQueue queue;
+    bool announced = false;      // it has entered
+    bool announceHeard = false;  // and said so, in as many words
+    bool announceSeen = false;   // it knows that we have
+    bool done = false;
+    bool noMore = false;  // it has returned, and what it owes is lost
+    bool gone = false;
+    bool inGroup = false;         // gets new results with others, by multicast
+    TimePoint lackedAt = kNever;  // when it first asked for a dropped slot
+    Part part = Part::kAsBrought;
+    // It has all of our shard's slots below; a co-owner, of our group's sums.
+    uint32_t progress = 0;
+    StageBytes scatter;
+    StageBytes broadcast;  // of a co-owner: the exchange stage
+    // Slots that came and were not taken; sized on first use.
+    BitSet scatterInVain;
+    BitSet broadcastInVain;
+  };
+
+  // Marks a slot, of `slots`; false if it was before.
+  static bool mark(BitSet* marks, uint32_t slots, uint32_t slot);
+  bool endedAtBound() const { return endedBy_ == EndedBy::kBound; }
+  double haste(StageBytes Peer::*stage) const;
+  Duration scatterSample() const;
+  Duration broadcastSample() const;
+  Duration scatterWouldTake() const;
+  Duration broadcastWouldTake() const;
+  void contribute(int shard);
+  Form resultForm(int shard) const;
+  void invert(int shard);
+  Counter scatterData(TimePoint now,
+                      const PacketHeader& header,
+                      const std::byte* payload);
+  Counter broadcastData(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload);
+  std::unique_ptr<ExchangeStage> makeExchange();
+  Counter sumData(TimePoint now,
+                  const PacketHeader& header,
+                  const std::byte* payload);
+  void slotsClosed(TimePoint now);
+  void awaitSums(TimePoint now);
+  void noteExchange(TimePoint now);
+  void expireExchange(TimePoint now);
+  TimePoint exchangeEarlyEnd() const;
+  void setExchangeDeadline();
+  // Whether it is over, or none is to be.
+  bool exchanged() const { return exchange_ == nullptr || exchanged_; }
+  bool isAllHere() const {
+    return scatter_.closed() && exchanged() && broadcast_.complete();
+  }
+  const BitSet& received(int rank) const;
+  bool owesContributions(int rank) const;
+  bool takesSlots(int rank) const {
+    return ranks_.isMember(rank) || ranks_.isCoOwner(rank);
+  }
+  const std::vector<uint32_t>& orderFor(int rank) const;
+  bool isClosedFor(int rank, uint32_t slot) const;
+  uint16_t resultContributors(uint32_t slot) const;
+  void reportExchange(OpReport* report) const;
+
+  void rankEntered(TimePoint now, int rank);
+  bool clockRuns() const { return clockStart_ != kNever; }
+  void setScatterDeadline();
+  void setEndDeadline();
+  bool repairsScatter() const;
+  bool needsEveryResult() const;
+  void noteProgress(TimePoint now);
+  void needsNothing(int peer);
+  void joinGroup();
+  bool nextResult(int peer, bool again, DataSend* out);
+  bool result(int rank, DataSend* out) const;
+  bool nextContribution(int peer, DataSend* out);
+  uint32_t firstNeeded(bool byMembers) const;
+  bool reserveRetained();
+  void tellProgress(TimePoint now);
+  void closeScatter(TimePoint now);
+  void noteContributions(TimePoint now);
+  void finish(EndedBy endedBy);
+  void fail(const std::string& why);
+  void schedule(Retries* retries, TimePoint now, int peer);
+  void restart(Retries* retries, TimePoint now, int peer);
+  void askAgain(int peer, Stage stage, const BitSet& have);
+  // What is said again to ranks that do not answer.
+  bool announces() const { return entered_ && !returned_; }
+  bool asksForContributions() const {
+    return !scatter_.closed() && (repairsScatter() || scatterOverdue_);
+  }
+  bool asksForResults() const {
+    return entered_ && !finished_ && needsEveryResult();
+  }
+  // Once there is one of the own group to add them to.
+  bool asksForSums() const {
+    return scatter_.closed() && !exchanged() && needsEveryResult();
+  }
+  void sayAgain(TimePoint now);
+  bool excuse(TimePoint now);
+  bool mayEndScatter() const;
+  void noteMajority(TimePoint now);
+  void scatterBound(TimePoint now);
+  TimePoint scatterEarlyEnd() const;
+  TimePoint broadcastEarlyEnd() const;
+  void expireScatter(TimePoint now);
+  void expire(TimePoint now);
+  void failAtTimeout(TimePoint now);
+  void settleScatter();
+  void settleBroadcast();
+  uint64_t refused(const BitSet& inVain, const BitSet& taken, int shard) const;
+  std::string silentRanks(TimePoint now);
+
+  const Setup setup_;
+  const OpRanks ranks_;
+  const ShardLayout layout_;
+  ArenaBuffer room_;
+  size_t heldBytes_ = 0;  // of the arena, by the stages below
+  ArenaBuffer retained_;  // room for the own shard, until the caller leaves
+  OpBounds bounds_;
+  ScatterStage scatter_;
+  std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
+  BroadcastStage broadcast_;
+  std::vector<Form> contributed_;  // by shard: what the bucket brought
+  StageProgress scatterProgress_;
+  StageProgress exchangeProgress_;
+  StageProgress broadcastProgress_;
+  std::vector<Peer> peers_;
+  Retries announces_;
+  Retries scatterRepairs_;  // of ranks whose contributions are lacking
+  Retries resultRepairs_;
+  Retries sumRepairs_;  // of co-owners, whose groups' sums are lacking
+  Retries doneQueries_;
+  Retries closedNotices_;   // rate limit
+  int groupPeers_ = 0;      // in the group
+  uint32_t groupNext_ = 0;  // of the order of closing, for all of them
+
+  int ranksEntered_ = 0;  // as far as this rank has heard
+  // When more than half of all ranks had entered: every stage's clock starts.
+  TimePoint clockStart_ = kNever;
+  TimePoint entry_{};
+  TimePoint scatterDeadline_ = kNever;
+  TimePoint exchangeDeadline_ = kNever;
+  TimePoint endDeadline_ = kNever;
+  // Of all ranks together: complete, but others lack what the arena could not
+  // keep.
+  Retries held_{1};
+  bool excused_ = false;  // a bound that was missed once, no more
+  Duration scatterExcuse_{0};
+  bool scatterOverdue_ = false;  // its bound has passed, without a majority
+  bool scatterExpired_ = false;
+  bool scatterEarly_ = false;
+  bool scatterSettled_ = false;
+  bool scatterCutShort_ = false;
+  bool exchanged_ = false;
+  bool exchangeExpired_ = false;
+  bool exchangeCutShort_ = false;
+  size_t ownSums_ = 0;  // of the order of closing: in the exchange
+  bool broadcastCutShort_ = false;
+  double scatterLoss_ = 0;
+  double broadcastLoss_ = 0;
+  uint32_t notRetained_ = 0;
+  Duration scatterTook_{0};
+  TimePoint scatterClosed_{};
+  Duration exchangeTook_{0};
+  TimePoint ownClosed_{};  // when the last of the own results was ready
+  TimePoint firstResult_ = kNever;
+  int peersDone_ = 0;
+  TimePoint mostDone_ = kNever;  // more than half of all ranks were
+  Duration broadcastTook_{0};
+  Duration resultsTook_{0};  // from the first to the last
+
+  std::byte* bucket_ = nullptr;
+  Form form_ = Form::kPlain;  // the one to contribute in
+  bool entered_ = false;
+  bool finished_ = false;
+  bool returned_ = false;
+  EndedBy endedBy_ = EndedBy::kComplete;
+  std::string failure_;
+  int culprit_ = -1;
+  bool disagreed_ = false;
+};
+
+}  // namespace ubt

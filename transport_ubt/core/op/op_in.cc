@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an op does with the slots that come in.
+
+#include <algorithm>
+
+#include "transport_ubt/core/op/op.h"
+
+namespace ubt {
+
+bool Op::mark(BitSet* marks, uint32_t slots, uint32_t slot) {
+  if (marks->size() == 0) {
+    *marks = BitSet(slots);
+  }
+  return marks->set(slot);
+}
+
+Counter Op::data(TimePoint now,
+                 const PacketHeader& header,
+                 const std::byte* payload,
+                 size_t payloadBytes) {
+  const bool scatter = header.stage == Stage::kScatter;
+  const bool sum = !scatter && ranks_.isCoOwner(header.source);
+  if (header.elementType != setup_.shape.type ||
+      header.hierarchical != setup_.shape.hierarchical() ||
+      (ranks_.grouped() && header.form != Form::kPlain) ||
+      (scatter && header.elements != setup_.shape.elements) ||
+      !(sum || ranks_.isMember(header.source)) ||
+      (header.partial && (sum || !ranks_.grouped()))) {
+    return Counter::kMismatched;
+  }
+  const int shard =
+      scatter || sum ? ranks_.place() : ranks_.placeOf(header.source);
+  if (header.slot >= layout_.slots(shard)) {
+    return Counter::kMismatched;
+  }
+  const bool empty = !scatter && header.contributors == 0;
+  if (payloadBytes != (empty ? 0 : layout_.slotSize(shard, header.slot)) ||
+      header.contributors > (sum ? ranks_.members() : setup_.size)) {
+    return Counter::kMismatched;
+  }
+  return scatter ? scatterData(now, header, payload)
+         : sum   ? sumData(now, header, payload)
+                 : broadcastData(now, header, payload);
+}
+
+Counter Op::scatterData(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload) {
+  Peer& peer = peers_[header.source];
+  const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
+  const auto add = [&] {
+    return scatter_.add(
+        ranks_.placeOf(header.source), header.slot, header.form, payload);
+  };
+  auto outcome = add();
+  if (outcome == ScatterStage::Outcome::kArenaFull) {
+    const size_t all = ScatterStage::roomFor(
+        layout_, ranks_.place(), ranks_.members(), setup_.options->order);
+    if (setup_.host->makeRoom(asker(), all - std::min(all, heldBytes_))) {
+      outcome = add();
+    }
+  }
+  switch (outcome) {
+    case ScatterStage::Outcome::kArenaFull:
+      rankEntered(now, header.source);
+      mark(&peer.scatterInVain, scatter_.slots(), header.slot);
+      noteMajority(now);
+      return Counter::kArenaFull;
+    case ScatterStage::Outcome::kDuplicate:
+      return Counter::kDuplicateData;
+    case ScatterStage::Outcome::kMismatched:
+      return Counter::kMismatched;
+    case ScatterStage::Outcome::kLate:
+      if (mark(&peer.scatterInVain, scatter_.slots(), header.slot) &&
+          peer.scatter.lost >= bytes) {  // it was not lost after all
+        peer.scatter.lost -= bytes;
+        peer.scatter.late += bytes;
+        scatterCutShort_ = scatterExpired_ && !scatterEarly_;
+      }
+      if (const TimePoint next = closedNotices_.at(header.source);
+          now >= next || next == kNever) {
+        setup_.host->control(
+            header.source,
+            ControlRecord::about(ControlType::kClosed, setup_.id),
+            true);
+        schedule(&closedNotices_, now, header.source);
+      }
+      return Counter::kLateData;
+    case ScatterStage::Outcome::kAccepted:
+      break;
+  }
+  rankEntered(now, header.source);  // data is as good as an announcement
+  peer.scatter.received += bytes;
+  peer.scatter.repaired += header.repair ? bytes : 0;
+  if (peer.scatterInVain.size() > 0) {
+    peer.scatterInVain.clear(header.slot);  // it may be dropped again later
+  }
+  scatterProgress_.arrived(now, header.source, header.lastPercentile);
+  if (asksForContributions()) {
+    restart(&scatterRepairs_, now, header.source);
+  }
+  if (scatterProgress_.owed(header.source) == 0) {
+    noteContributions(now);  // it may have been the last to wait for
+  }
+  slotsClosed(now);
+  return Counter::kAcceptedData;
+}
+
+Counter Op::broadcastData(TimePoint now,
+                          const PacketHeader& header,
+                          const std::byte* payload) {
+  const int owner = ranks_.placeOf(header.source);
+  if (returned_ && broadcast_.received(owner).test(header.slot)) {
+    return Counter::kDuplicateData;
+  }
+  Peer& peer = peers_[header.source];
+  const size_t bytes = layout_.slotSize(owner, header.slot);
+  const BitSet& taken = broadcast_.received(owner);
+  if (returned_) {
+    broadcastCutShort_ = endedAtBound();
+    if (mark(&peer.broadcastInVain, taken.size(), header.slot) &&
+        peer.broadcast.lost >= bytes) {
+      peer.broadcast.lost -= bytes;
+      peer.broadcast.late += bytes;
+    }
+    return Counter::kLateData;
+  }
+  if (entered_ && finished_) {
+    if (!taken.test(header.slot) &&
+        mark(&peer.broadcastInVain, taken.size(), header.slot)) {
+      peer.broadcast.late += bytes;
+      broadcastCutShort_ = endedAtBound();
+    }
+    return Counter::kLateData;
+  }
+  if (bucket_ != nullptr) {
+    contribute(owner);
+  }
+  switch (broadcast_.add(
+      owner, header.slot, header.contributors, header.form, payload)) {
+    case BroadcastStage::Outcome::kArenaFull:
+      mark(&peer.broadcastInVain, taken.size(), header.slot);
+      return Counter::kArenaFull;
+    case BroadcastStage::Outcome::kDuplicate:
+      return Counter::kDuplicateData;
+    case BroadcastStage::Outcome::kMismatched:
+      return Counter::kMismatched;
+    case BroadcastStage::Outcome::kAccepted:
+      break;
+  }
+  if (header.partial) {
+    broadcast_.markPartial(owner, header.slot);
+  }
+  // Or its scatter stage ended without us anyway.
+  announceSeen(header.source);
+  peer.broadcast.received += bytes;
+  peer.broadcast.repaired += header.repair ? bytes : 0;
+  broadcastProgress_.arrived(now, header.source, header.lastPercentile);
+  if (firstResult_ == kNever) {
+    firstResult_ = now;
+  }
+  noteMajority(now);
+  restart(&resultRepairs_, now, header.source);
+  if (bucket_ != nullptr && taken.all()) {
+    invert(owner);  // now, while others' results are still on their way
+  }
+  if (broadcast_.complete()) {
+    resultsTook_ = std::max(now - firstResult_, Duration{1});
+  }
+  noteProgress(now);
+  return Counter::kAcceptedData;
+}
+
+}  // namespace ubt

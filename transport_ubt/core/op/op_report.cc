@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an op ends for its caller, and what it reports.
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/op.h"
+
+namespace ubt {
+namespace {
+
+// What a stage lost, for the loops that learn from it. A rank of which nothing
+// came at all was late itself, most likely: that says nothing of the network.
+struct Loss {
+  uint64_t lost = 0;
+  uint64_t expected = 0;
+
+  void add(const StageBytes& bytes, uint64_t missing) {
+    if (bytes.received > 0) {
+      lost += missing;
+      expected += bytes.expected;
+    }
+  }
+  double share() const {
+    return expected == 0 ? 0 : static_cast<double>(lost) / expected;
+  }
+};
+
+}  // namespace
+
+void Op::fail(const std::string& why) {
+  if (failure_.empty()) {
+    failure_ = why;
+  }
+  finished_ = true;
+}
+
+void Op::giveUp(const std::string& why) {
+  if (entered_ && !finished_) {
+    fail(why);
+  }
+}
+
+void Op::disagree(int rank, const OpShape& shape) {
+  if (returned_) {
+    return;
+  }
+  if (failure_.empty() && entered_) {
+    // The call ends now: last occasion to say what this rank brought.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        setup_.host->control(
+            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
+      }
+    }
+  }
+  // Of two ranks that disagree either may be the odd one. Once this rank or
+  // another one brings something else than the announcer, too, it is that.
+  const bool another = disagreed_ && rank != culprit_;
+  culprit_ = rank == setup_.rank || another ? setup_.announcer : rank;
+  disagreed_ = disagreed_ || failure_.empty();
+  std::ostringstream why;
+  why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
+      << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
+      << shape.str()
+      << "; all ranks must pass the same element count and type, and have the "
+         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
+         "GLOO_ALGO";
+  fail(why.str());
+}
+
+// Bytes of slots of a shard that came in vain and never again.
+uint64_t Op::refused(const BitSet& inVain,
+                     const BitSet& taken,
+                     int shard) const {
+  uint64_t bytes = 0;
+  for (size_t slot = inVain.firstSet(0); slot < inVain.size();
+       slot = inVain.firstSet(slot + 1)) {
+    bytes += taken.test(slot) ? 0 : layout_.slotSize(shard, slot);
+  }
+  return bytes;
+}
+
+// Once every slot is closed: what is missing was absent, refused or lost.
+void Op::settleScatter() {
+  if (scatterSettled_) {
+    return;
+  }
+  scatterSettled_ = true;
+  scatterRepairs_.stopAll();
+  Loss loss;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    if (rank != setup_.rank && ranks_.isMember(rank)) {
+      StageBytes& bytes = peer.scatter;
+      bytes.refused = refused(peer.scatterInVain,
+                              scatter_.contributed(ranks_.placeOf(rank)),
+                              ranks_.place());
+      (peer.announced ? bytes.lost : bytes.absent) =
+          bytes.expected - bytes.received - bytes.refused;
+      loss.add(bytes, bytes.lost);
+    }
+  }
+  scatterLoss_ = loss.share();
+}
+
+// When the caller leaves: the same of results.
+void Op::settleBroadcast() {
+  Loss loss;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    StageBytes& bytes = peer.broadcast;
+    // What came after the end was marked as well.
+    const int shard =
+        ranks_.isMember(rank) ? ranks_.placeOf(rank) : ranks_.place();
+    bytes.refused =
+        refused(peer.broadcastInVain, received(rank), shard) - bytes.late;
+    const bool silent = !peer.done && bytes.received == 0 &&
+                        peer.broadcastInVain.none() &&
+                        setup_.host->lastHeard(rank) < entry_;
+    (silent ? bytes.absent : bytes.lost) =
+        bytes.expected - bytes.received - bytes.late - bytes.refused;
+    loss.add(bytes, bytes.lost + bytes.late);
+  }
+  broadcastLoss_ = loss.share();
+}
+
+double Op::haste(StageBytes Peer::*stage) const {
+  Loss late;
+  Loss missing;
+  for (const Peer& peer : peers_) {
+    const StageBytes& bytes = peer.*stage;
+    late.add(bytes, bytes.late);
+    missing.add(bytes, bytes.late + bytes.lost);
+  }
+  return 2 * late.lost > missing.lost ? late.share() : 0;
+}
+
+Duration Op::scatterSample() const {
+  if (!scatterExpired_) {
+    return scatterTook_;
+  }
+  return scatterEarly_
+             ? scatterProgress_.projected(clockStart_)
+             : std::max(bounds_.scatter, scatterClosed_ - clockStart_);
+}
+
+Duration Op::broadcastSample() const {
+  if (endedBy_ == EndedBy::kEarly) {
+    return broadcastProgress_.projected(firstResult_);
+  }
+  return endedBy_ == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
+}
+
+Duration Op::scatterWouldTake() const {
+  return scatterExpired_ && scatterProgress_.nearlyComplete()
+             ? scatterProgress_.projected(clockStart_)
+             : Duration{0};
+}
+
+// Beyond the scatter stage, as broadcastTook().
+Duration Op::broadcastWouldTake() const {
+  if (endedBy_ == EndedBy::kComplete || firstResult_ == kNever ||
+      !broadcastProgress_.nearlyComplete()) {
+    return Duration{0};
+  }
+  const TimePoint end =
+      firstResult_ + broadcastProgress_.projected(firstResult_);
+  return std::max(end - std::max(ownClosed_, entry_), Duration{1});
+}
+
+OpSample Op::sample() const {
+  UBT_REQUIRE(finished_);
+  OpSample sample;
+  sample.bytes = setup_.shape.bytes();
+  sample.hierarchical = setup_.shape.hierarchical();
+  sample.warmup = bounds_.warmup;
+  sample.scatter.took = scatterTook_;
+  sample.scatter.wouldTake = scatterWouldTake();
+  sample.scatter.sample = scatterSample();
+  sample.scatter.bound = bounds_.scatter;
+  sample.scatter.loss = scatterLoss_;
+  sample.scatter.haste = haste(&Peer::scatter);
+  sample.scatter.cutShort =
+      scatterCutShort_ && !scatterProgress_.nearlyComplete();
+  sample.exchange.took = exchangeTook_;
+  sample.exchange.bound = bounds_.exchange;
+  sample.exchange.cutShort = exchangeCutShort_;
+  sample.broadcast.took = broadcastTook_;
+  sample.broadcast.wouldTake = broadcastWouldTake();
+  sample.broadcast.sample = broadcastSample();
+  sample.broadcast.bound = bounds_.broadcast;
+  sample.broadcast.loss = broadcastLoss_;
+  sample.broadcast.haste = haste(&Peer::broadcast);
+  sample.broadcast.cutShort =
+      broadcastCutShort_ && !broadcastProgress_.nearlyComplete();
+  return sample;
+}
+
+OpReport Op::leave(TimePoint now) {
+  UBT_REQUIRE(finished_ && !returned_);
+  OpReport report;
+  report.op = setup_.id;
+  report.bounded = !bounds_.warmup;
+  report.endedBy = endedBy_;
+  report.scatterExpired = scatterExpired_;
+  report.scatterEarly = scatterEarly_;
+  report.elapsed = now - entry_;
+  report.waited = std::max(std::min(clockStart_, now) - entry_, Duration{0});
+  report.limit = bounds_.end;
+  if (!bounds_.warmup) {
+    report.boundScatter = bounds_.scatter;
+    report.boundBroadcast = bounds_.broadcast;
+  }
+  const size_t elementBytes = elementSize(setup_.shape.type);
+  const int own = ranks_.place();
+  report.ownShard = {layout_.shardOffset(own) / elementBytes,
+                     layout_.shardSize(own) / elementBytes};
+  report.contributed = contributed_;
+  report.shardElements = layout_.shardSize(0) / elementBytes;
+  report.slotElements = scatter_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
+  returned_ = true;
+  settleBroadcast();
+  if (bucket_ != nullptr) {
+    if (failure_.empty()) {
+      report.filled = broadcast_.fillMissing(setup_.options->fill,
+                                             contributed_,
+                                             setup_.shape.type,
+                                             *setup_.reduction);
+      for (const OpReport::Range& range : report.filled) {
+        report.driftElements += range.count;
+      }
+    }
+    report.pairsExpected =
+        static_cast<uint64_t>(setup_.size) * layout_.elements();
+    report.pairsMissing =
+        broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
+    for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
+      report.pairsMissing +=
+          static_cast<uint64_t>(setup_.size - resultContributors(slot)) *
+          layout_.slotElements(own, slot);
+    }
+    reportExchange(&report);
+    if (endedBy_ == EndedBy::kComplete && report.pairsMissing > 0) {
+      report.endedBy = EndedBy::kCut;
+    }
+    report.zeroedElements = scatter_.zeroedElements();
+    if (failure_.empty()) {
+      if (!retained_ && !reserveRetained()) {
+        setup_.host->makeRoom(-1, 0);
+      }
+      if (exchange_ == nullptr) {
+        notRetained_ = scatter_.leave(firstNeeded(true), &retained_);
+      } else {
+        // In this order: results overwrite what is kept of the group's sums.
+        notRetained_ = scatter_.leave(firstNeeded(false), &retained_);
+        notRetained_ += exchange_->leave(
+            bucket_ + layout_.shardOffset(own), firstNeeded(true), &retained_);
+      }
+      report.skipped =
+          setup_.options->skipLoss > 0 &&
+          report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
+      if (report.skipped) {
+        std::memset(bucket_, 0, setup_.shape.bytes());
+      }
+      for (int shard = 0; !report.skipped && shard < ranks_.members();
+           shard++) {
+        report.forms.push_back(resultForm(shard));
+        invert(shard);
+      }
+    }
+    retained_.reset();
+    broadcast_.leave();
+    bucket_ = nullptr;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    Peer& peer = peers_[rank];
+    peer.queue.stopScatter();
+    report.scatter.push_back(peer.scatter);
+    report.broadcast.push_back(peer.broadcast);
+    report.contributors.push_back(ranks_.isMember(rank)
+                                      ? scatter_.summed(ranks_.placeOf(rank))
+                                      : BitSet());
+    if (rank == setup_.rank) {
+      continue;
+    }
+    if (!failure_.empty()) {  // nothing can be sent from here any more
+      peer.queue.stopBroadcast();
+    }
+    setup_.host->control(
+        rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
+    if (!peer.done) {
+      schedule(&doneQueries_, now, rank);
+    }
+  }
+  return report;
+}
+
+}  // namespace ubt

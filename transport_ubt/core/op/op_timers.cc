@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When an op acts on its own: what it repeats, and when it ends.
+
+#include <algorithm>
+#include <sstream>
+
+#include "transport_ubt/core/base/stood_still.h"
+#include "transport_ubt/core/op/op.h"
+
+namespace ubt {
+namespace {
+
+// Ranges one request may name; the rest waits for the next.
+constexpr int kRepairRangesMax = 16;
+
+}  // namespace
+
+void Op::schedule(Retries* retries, TimePoint now, int peer) {
+  if (!peers_[peer].gone) {
+    retries->schedule(peer, now, setup_.host->retryAfter(peer));
+  }
+}
+
+void Op::restart(Retries* retries, TimePoint now, int peer) {
+  if (!peers_[peer].gone) {
+    retries->restart(peer, now, setup_.host->retryAfter(peer));
+  }
+}
+
+// Where contributions are asked for again, their senders' silence is no end.
+// Nor is it while a slot holds no majority: a sender may stand still, and the
+// others be late.
+TimePoint Op::scatterEarlyEnd() const {
+  return scatter_.closed() || asksForContributions() ||
+                 !scatter_.holdsMajority()
+             ? kNever
+             : scatterProgress_.earlyEnd(scatterDeadline_,
+                                         bounds_.scatterPatience);
+}
+
+// Who goes on alone for what is missing begins the next op late, and there is
+// left out by owners whose clocks the others have started.
+TimePoint Op::broadcastEarlyEnd() const {
+  const Duration patience = bounds_.broadcastPatience;
+  if (!entered_ || finished_ || needsEveryResult() || patience == Duration{0}) {
+    return kNever;
+  }
+  const TimePoint end =
+      scatter_.closed() && exchanged()
+          ? broadcastProgress_.earlyEnd(endDeadline_, patience)
+          : kNever;
+  const bool minority = !(scatter_.closed() || scatter_.holdsMajority()) ||
+                        !(exchanged() || exchange_->holdsMajority());
+  return mostDone_ == kNever || minority
+             ? end
+             : std::min(end, std::max(mostDone_, entry_) + patience);
+}
+
+TimePoint Op::nextDeadline() const {
+  TimePoint next = std::min({scatterDeadline_,
+                             scatterEarlyEnd(),
+                             exchangeDeadline_,
+                             exchangeEarlyEnd()});
+  if (entered_ && !finished_) {
+    next =
+        std::min({next, endDeadline_, held_.earliest(), broadcastEarlyEnd()});
+  }
+  if (announces()) {
+    next = std::min(next, announces_.earliest());
+  }
+  if (asksForContributions()) {
+    next = std::min(next, scatterRepairs_.earliest());
+  }
+  if (asksForResults()) {
+    next = std::min(next, resultRepairs_.earliest());
+  }
+  if (asksForSums()) {
+    next = std::min(next, sumRepairs_.earliest());
+  }
+  if (returned_) {
+    next = std::min(next, doneQueries_.earliest());
+  }
+  return next;
+}
+
+void Op::askAgain(int peer, Stage stage, const BitSet& have) {
+  int ranges = 0;
+  size_t slot = have.firstClear(0);
+  while (slot < have.size() && ranges++ < kRepairRangesMax) {
+    const size_t end = have.firstSet(slot);
+    setup_.host->control(peer,
+                         {ControlType::kRepair,
+                          setup_.id,
+                          {},
+                          0,
+                          stage,
+                          static_cast<uint32_t>(slot),
+                          static_cast<uint32_t>(end - slot)},
+                         true);
+    slot = have.firstClear(end);
+  }
+}
+
+// Nobody looked here when the scatter stage's bound came. Most likely the host
+// stood still, its senders with it: they get the time that was missed, once.
+bool Op::excuse(TimePoint now) {
+  const Duration missed = std::min(now - scatterDeadline_, bounds_.scatter);
+  if (excused_ || missed <= Duration{0}) {
+    return false;
+  }
+  excused_ = true;
+  scatterExcuse_ = now + missed - scatterDeadline_;
+  scatterDeadline_ = now + missed;
+  if (exchangeDeadline_ != kNever) {
+    exchangeDeadline_ = scatterDeadline_ + bounds_.exchange;
+  }
+  return true;
+}
+
+// Whether the scatter stage may end at its bound. A slot that holds no majority
+// waits for one, unless more than half of all ranks are through: then the
+// network is slow for this rank alone, and most ranks are not late. A rank that
+// has entered is through here if it has brought everything, or something for
+// which there was no room, or if it has closed a slot of its own: as a rule
+// results leave after contributions. (A call that needs no result cannot wait
+// for more, and a bound set by hand holds whoever is late.)
+bool Op::mayEndScatter() const {
+  if (scatter_.holdsMajority() || ranks_.grouped() || !needsEveryResult() ||
+      setup_.options->boundScatter > Duration{0}) {
+    return true;
+  }
+  int through = entered_ ? 1 : 0;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const Peer& peer = peers_[rank];
+    through += rank != setup_.rank &&
+               (peer.done || peer.noMore || !owesContributions(rank) ||
+                !peer.scatterInVain.none() ||
+                (peer.announced && !received(rank).none()));
+  }
+  return 2 * through > setup_.size;
+}
+
+// What is right behind the majority has a tenth of the time that it took.
+void Op::noteMajority(TimePoint now) {
+  if (scatterOverdue_ && !scatter_.closed() && scatterDeadline_ == kNever &&
+      mayEndScatter()) {
+    scatterDeadline_ = std::max(now + (now - clockStart_) / 10,
+                                clockStart_ + bounds_.scatter + scatterExcuse_);
+  }
+}
+
+// From now on contributions are asked for again: most may be lost.
+void Op::scatterBound(TimePoint now) {
+  scatterDeadline_ = kNever;
+  if (bounds_.warmup) {
+    return;
+  }
+  if (scatterOverdue_ || mayEndScatter()) {
+    expireScatter(now);
+    return;
+  }
+  scatterOverdue_ = true;
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (rank != setup_.rank && owesContributions(rank) &&
+        scatterRepairs_.at(rank) == kNever) {
+      schedule(&scatterRepairs_, now, rank);
+    }
+  }
+}
+
+void Op::deadlinePassed(TimePoint now) {
+  if (now >= scatterDeadline_ && !excuse(now)) {
+    scatterBound(now);
+  }
+  if (now >= scatterEarlyEnd()) {
+    scatterEarly_ = true;
+    expireScatter(now);
+  }
+  if (now >= exchangeDeadline_ || now >= exchangeEarlyEnd()) {
+    expireExchange(now);
+  }
+  if (now >= broadcastEarlyEnd()) {
+    if (!scatter_.closed()) {
+      scatterEarly_ = true;
+      expireScatter(now);
+    }
+    expireExchange(now);
+    if (!finished_) {
+      finish(EndedBy::kEarly);
+    }
+  }
+  if (entered_ && !finished_ && now >= endDeadline_) {
+    expire(now);
+  }
+  if (entered_ && !finished_ && now >= held_.earliest()) {
+    tellProgress(now);
+    noteProgress(now);  // the arena may have room by now
+  }
+  sayAgain(now);
+}
+
+void Op::sayAgain(TimePoint now) {
+  if (announces()) {
+    announces_.forDue(now, [&](int rank) {
+      setup_.host->control(
+          rank, ControlRecord::announce(setup_.id, setup_.shape), true);
+      schedule(&announces_, now, rank);
+    });
+  }
+  if (asksForContributions()) {
+    scatterRepairs_.forDue(now, [&](int rank) {
+      if (peers_[rank].announced && owesContributions(rank)) {
+        askAgain(
+            rank, Stage::kScatter, scatter_.contributed(ranks_.placeOf(rank)));
+      }
+      schedule(&scatterRepairs_, now, rank);
+    });
+  }
+  const auto askForSlots = [&](Retries* repairs) {
+    repairs->forDue(now, [&](int rank) {
+      if (!received(rank).all()) {
+        askAgain(rank, Stage::kBroadcast, received(rank));
+      }
+      schedule(repairs, now, rank);
+    });
+  };
+  if (asksForResults()) {
+    askForSlots(&resultRepairs_);
+  }
+  if (asksForSums()) {
+    askForSlots(&sumRepairs_);
+  }
+  if (returned_) {
+    doneQueries_.forDue(now, [&](int rank) {
+      setup_.host->control(
+          rank, ControlRecord::about(ControlType::kDoneQuery, setup_.id), true);
+      schedule(&doneQueries_, now, rank);
+    });
+  }
+}
+
+// Ranks that have not finished the op and answer nothing. This rank may lack
+// nothing of theirs: what it lacks of others may be what these need of them.
+std::string Op::silentRanks(TimePoint now) {
+  std::ostringstream silent;
+  TimePoint longest = TimePoint::max();
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const TimePoint heard = setup_.host->lastHeard(rank);
+    if (rank == setup_.rank || peers_[rank].done ||
+        !setup_.host->isSilent(rank)) {
+      continue;
+    }
+    silent
+        << " rank " << rank << " has not answered for "
+        << std::chrono::duration_cast<std::chrono::seconds>(now - heard).count()
+        << " s;";
+    if (heard < longest) {
+      longest = heard;
+      culprit_ = rank;
+    }
+  }
+  return silent.str();
+}
+
+// Ranks that have not entered, and those that owe contributions. If there are
+// none: those that owe results, which else may only wait for the former. If
+// there are none of these either: those that still lack what this rank has no
+// room to keep. The culprit is, of the first kind that there is, the rank that
+// has been silent longest: the others may wait for that rank, too.
+std::string Op::missingRanks() {
+  struct Ranks {
+    std::string text;
+    int silentLongest = -1;
+  };
+  Ranks absent;
+  Ranks slow;
+  Ranks waiting;
+  Ranks lacking;
+  const auto add = [this](Ranks* ranks, int rank, const std::string& what) {
+    const OpHost& host = *setup_.host;
+    ranks->text += " rank " + std::to_string(rank) + " " + what + ";";
+    if (ranks->silentLongest < 0 ||
+        host.lastHeard(rank) < host.lastHeard(ranks->silentLongest)) {
+      ranks->silentLongest = rank;
+    }
+  };
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (rank == setup_.rank) {
+      continue;
+    }
+    const Peer& peer = peers_[rank];
+    if (!peer.announced) {
+      add(&absent, rank, "never entered" + setup_.host->silence(rank));
+    } else if (!scatter_.closed() && owesContributions(rank)) {
+      add(&slow, rank, "did not deliver");
+    } else if (!received(rank).all()) {
+      add(&waiting, rank, "did not deliver");
+    } else if (takesSlots(rank) && peer.progress < scatter_.slots()) {
+      add(&lacking,
+          rank,
+          "still lacks this rank's results, for which GLOO_UBT_ARENA_BYTES "
+          "leaves no room");
+    }
+  }
+  for (const Ranks* const ranks : {&absent, &slow, &waiting, &lacking}) {
+    if (ranks->silentLongest >= 0) {
+      culprit_ = ranks->silentLongest;
+      return ranks == &absent ? absent.text + slow.text : ranks->text;
+    }
+  }
+  return "";
+}
+
+void Op::failAtTimeout(TimePoint now) {
+  std::ostringstream why;
+  if (const Duration late = now - endDeadline_; stoodStill(late)) {
+    culprit_ = setup_.rank;
+    why << "op with tag " << setup_.id.tag << ": rank " << setup_.rank
+        << " noticed its timeout "
+        << std::chrono::duration_cast<std::chrono::seconds>(late).count()
+        << " s late: was its process or host stopped?";
+    fail(why.str());
+    return;
+  }
+  const std::string silent = silentRanks(now);
+  why << "op with tag " << setup_.id.tag << " timed out after "
+      << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.limit)
+             .count()
+      << " ms, "
+      << (bounds_.warmup ? "while warming up (exact):"
+          : !clockRuns() ? "before more than half of the ranks had entered:"
+                         : "waiting for every result:")
+      << (silent.empty() ? missingRanks() : silent)
+      << " check those ranks, or raise the context's timeout";
+  fail(why.str());
+}
+
+void Op::expireScatter(TimePoint now) {
+  scatterExpired_ = true;
+  // A group's sum is no result yet: it may be most of what the result holds.
+  scatter_.closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
+  closeScatter(now);
+}
+
+// The call's own end has come.
+void Op::expire(TimePoint now) {
+  if (needsEveryResult() || !clockRuns()) {
+    failAtTimeout(now);
+    return;
+  }
+  if (!scatter_.closed()) {
+    expireScatter(now);
+  }
+  expireExchange(now);
+  if (!finished_) {
+    finish(EndedBy::kBound);
+  }
+}
+
+}  // namespace ubt

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/op/scatter_stage.h"
+
+#include <cstring>
+#include <utility>
+
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+
+ScatterStage::ScatterStage(const ShardLayout& layout, const Setup& setup)
+    : layout_(layout),
+      setup_(setup),
+      slots_(layout.slots(setup.rank)),
+      forms_(setup.size),
+      contributed_(setup.size, BitSet(layout.slots(setup.rank))) {
+  closedOrder_.reserve(slots_.size());
+}
+
+size_t ScatterStage::bytesFor(const ShardLayout& layout, int rank, int size) {
+  const size_t slots = layout.slots(rank);
+  return slots * (sizeof(Slot) + sizeof(Sum) + sizeof(uint32_t)) +
+         size * (sizeof(BitSet) + BitSet::bytesFor(slots) +
+                 sizeof(std::optional<Form>)) +
+         BitSet::bytesFor(slots);
+}
+
+std::byte* ScatterStage::accumulator(uint32_t slot) {
+  return shard_ != nullptr ? shard_ + layout_.slotOffset(slot)
+                           : slots_[slot].memory.data();
+}
+
+// The first form anybody contributes in is that of slots_.
+void ScatterStage::noteForm(int source, Form form) {
+  if (forms_[source]) {
+    return;
+  }
+  bool first = true;
+  for (const auto& known : forms_) {
+    first = first && !known;
+  }
+  forms_[source] = form;
+  form_ = first ? form : form_;
+  mixed_ = mixed_ || form != form_;
+  if (mixed_ && others_.empty()) {
+    others_.resize(slots_.size());
+  }
+}
+
+// Nothing that the source brought has been kept, unless it was before.
+void ScatterStage::forgetForm(int source) {
+  if (!contributed_[source].none()) {
+    return;
+  }
+  forms_[source].reset();
+  mixed_ = false;
+  for (const auto& known : forms_) {
+    mixed_ = mixed_ || known.value_or(form_) != form_;
+  }
+}
+
+ScatterStage::Outcome ScatterStage::add(int source,
+                                        uint32_t index,
+                                        Form form,
+                                        const std::byte* payload) {
+  UBT_REQUIRE(source >= 0 && source < setup_.size && source != setup_.rank);
+  UBT_REQUIRE(index < slots());
+  Slot& slot = slots_[index];
+  if (contributed_[source].test(index)) {
+    return Outcome::kDuplicate;
+  }
+  if (slot.closed) {
+    return Outcome::kLate;
+  }
+  if (forms_[source].value_or(form) != form) {
+    return Outcome::kMismatched;
+  }
+  noteForm(source, form);
+  bool kept;
+  if (setup_.order == SumOrder::kRank) {
+    kept = keep(source, index, payload);
+  } else if (form == form_) {
+    kept = accept(&slot, index, payload, shard_ != nullptr);
+  } else {
+    kept = accept(&others_[index], index, payload, false);
+  }
+  if (!kept) {
+    forgetForm(source);
+    return Outcome::kArenaFull;
+  }
+  contributed_[source].set(index);
+  complete(index);
+  return Outcome::kAccepted;
+}
+
+// Adds to a sum, which is `here`, in the caller's memory, or in the arena;
+// false if that has no room.
+bool ScatterStage::accept(Sum* sum,
+                          uint32_t index,
+                          const std::byte* payload,
+                          bool here) {
+  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  if (here || sum->contributors > 0) {
+    setup_.reduction->add(
+        setup_.type,
+        here ? shard_ + layout_.slotOffset(index) : sum->memory.data(),
+        payload,
+        layout_.slotElements(setup_.rank, index));
+  } else {
+    sum->memory = setup_.arena->acquire(bytes, setup_.account);
+    if (!sum->memory) {
+      return false;
+    }
+    std::memcpy(sum->memory.data(), payload, bytes);
+  }
+  sum->contributors++;
+  return true;
+}
+
+// Rank order: room for all peers with the first; false if there is none.
+bool ScatterStage::keep(int source, uint32_t index, const std::byte* payload) {
+  Slot& slot = slots_[index];
+  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  if (!slot.memory) {
+    slot.memory =
+        setup_.arena->acquire((setup_.size - 1) * bytes, setup_.account);
+    if (!slot.memory) {
+      return false;
+    }
+  }
+  std::memcpy(row(source, index), payload, bytes);
+  slot.contributors++;
+  return true;
+}
+
+// Where a rank's contribution lies in rank order; the own one needs no row.
+std::byte* ScatterStage::row(int source, uint32_t index) {
+  if (source == setup_.rank) {
+    return shard_ + layout_.slotOffset(index);
+  }
+  const int place = source < setup_.rank ? source : source - 1;
+  return slots_[index].memory.data() +
+         place * layout_.slotSize(setup_.rank, index);
+}
+
+// Sums the rows of a form, in the place of its first; null if there is none.
+std::byte* ScatterStage::sumRows(uint32_t index, Form form) {
+  std::byte* sum = nullptr;
+  for (int source = 0; source < setup_.size; source++) {
+    if (forms_[source] != form || !contributed_[source].test(index)) {
+      continue;
+    }
+    std::byte* const addend = row(source, index);
+    if (sum == nullptr) {
+      sum = addend;
+    } else {
+      setup_.reduction->add(
+          setup_.type, sum, addend, layout_.slotElements(setup_.rank, index));
+    }
+  }
+  return sum;
+}
+
+// Rank order: puts a slot's sum, one of its rows, in the place of
+// accumulator(). Null: there is none.
+void ScatterStage::putSum(uint32_t index, std::byte* sum) {
+  Slot& slot = slots_[index];
+  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  if (sum == nullptr) {
+    return;
+  }
+  if (shard_ != nullptr) {
+    std::byte* const own = shard_ + layout_.slotOffset(index);
+    if (sum != own) {
+      std::memcpy(own, sum, bytes);
+    }
+    slot.memory.reset();
+    return;
+  }
+  // The rows are more than the sum needs; but if there is no room beside them,
+  // they have to do.
+  ArenaBuffer kept = setup_.arena->acquire(bytes, setup_.account);
+  if (kept) {
+    std::memcpy(kept.data(), sum, bytes);
+    slot.memory = std::move(kept);
+  } else {
+    std::memmove(slot.memory.data(), sum, bytes);
+  }
+}
+
+void ScatterStage::enter(std::byte* shard, Form form) {
+  entered_ = true;
+  shard_ = shard;
+  const bool late = closed();
+  if (!late) {
+    noteForm(setup_.rank, form);
+  }
+  if (!late && form != form_) {
+    swapForms();
+  }
+  for (uint32_t index = 0; index < slots(); index++) {
+    Slot& slot = slots_[index];
+    const size_t bytes = layout_.slotSize(setup_.rank, index);
+    std::byte* const own = shard + layout_.slotOffset(index);
+    if (late) {
+      if (slot.contributors == 0) {
+        std::memset(own, 0, bytes);
+      } else {
+        std::memcpy(own, slot.memory.data(), bytes);
+        slot.memory.reset();
+      }
+      continue;
+    }
+    if (slot.contributors > 0 && setup_.order == SumOrder::kArrival) {
+      setup_.reduction->add(setup_.type,
+                            own,
+                            slot.memory.data(),
+                            layout_.slotElements(setup_.rank, index));
+      slot.memory.reset();
+    }
+    contributed_[setup_.rank].set(index);
+    slot.contributors++;
+    complete(index);
+  }
+}
+
+// The caller brings another form than came first, and its memory holds the sum
+// of its own.
+void ScatterStage::swapForms() {
+  for (uint32_t index = 0; index < slots(); index++) {
+    if (setup_.order == SumOrder::kArrival) {
+      std::swap(static_cast<Sum&>(slots_[index]), others_[index]);
+    }
+  }
+  form_ = form_ == Form::kPlain ? Form::kTransformed : Form::kPlain;
+}
+
+// One more contribution is in the slot: maybe the last.
+void ScatterStage::complete(uint32_t index) {
+  majorities_ += contributors(index) == setup_.size / 2 + 1;
+  if (contributors(index) < setup_.size) {
+    return;
+  }
+  complete_++;
+  if (!mixed_) {
+    close(index);
+  } else if (complete_ == slots_.size()) {
+    closeMixed();
+  }
+}
+
+void ScatterStage::close(uint32_t index) {
+  Slot& slot = slots_[index];
+  slot.closed = true;
+  closedOrder_.push_back(index);
+  if (setup_.order == SumOrder::kRank) {
+    putSum(index, sumRows(index, form_));
+  }
+  if (setup_.rescale) {
+    scale(index, accumulator(index), setup_.size, slot.contributors);
+  }
+}
+
+// Times ranks / contributors.
+void ScatterStage::scale(uint32_t index,
+                         std::byte* data,
+                         int ranks,
+                         int contributors) {
+  if (contributors > 0 && contributors < ranks) {
+    setup_.reduction->scale(setup_.type,
+                            data,
+                            static_cast<double>(ranks) / contributors,
+                            layout_.slotElements(setup_.rank, index));
+  }
+}
+
+bool ScatterStage::lacksMoreThan(double share) const {
+  double lacking = 0;
+  double all = 0;
+  for (uint32_t index = 0; index < slots(); index++) {
+    const double elements = layout_.slotElements(setup_.rank, index);
+    lacking += elements * (setup_.size - contributors(index));
+    all += elements * setup_.size;
+  }
+  return lacking > share * all;
+}
+
+// In place of whatever the slot holds.
+void ScatterStage::zero(uint32_t index) {
+  Slot& slot = slots_[index];
+  if (shard_ != nullptr) {
+    std::memset(shard_ + layout_.slotOffset(index),
+                0,
+                layout_.slotSize(setup_.rank, index));
+  }
+  static_cast<Sum&>(slot) = Sum();
+  if (!others_.empty()) {
+    others_[index] = Sum();
+  }
+  slot.closed = true;
+  closedOrder_.push_back(index);
+  zeroed_.set(index);
+  zeroedElements_ += layout_.slotElements(setup_.rank, index);
+}
+
+BitSet ScatterStage::summed(int rank) const {
+  BitSet summed = contributed_[rank];
+  for (size_t index = zeroed_.firstSet(0); index < zeroed_.size();
+       index = zeroed_.firstSet(index + 1)) {
+    summed.clear(index);
+  }
+  return summed;
+}
+
+void ScatterStage::closeAll(double zeroLoss) {
+  if (zeroLoss > 0 && !closed() && lacksMoreThan(zeroLoss)) {
+    zeroed_ = BitSet(slots());
+    for (uint32_t index = 0; index < slots(); index++) {
+      if (!slots_[index].closed) {
+        zero(index);
+      }
+    }
+    return;
+  }
+  if (mixed_ && !closed()) {
+    closeMixed();
+    return;
+  }
+  for (uint32_t index = 0; index < slots(); index++) {
+    if (!slots_[index].closed) {
+      close(index);
+    }
+  }
+}
+
+uint32_t ScatterStage::leave(uint32_t firstNeeded, ArenaBuffer* room) {
+  UBT_REQUIRE(closed());
+  uint32_t dropped = 0;
+  for (uint32_t index = firstNeeded; index < slots(); index++) {
+    Slot& slot = slots_[index];
+    const size_t bytes = layout_.slotSize(setup_.rank, index);
+    slot.memory = setup_.arena->acquireFrom(room, bytes);
+    if (slot.memory) {
+      std::memcpy(
+          slot.memory.data(), shard_ + layout_.slotOffset(index), bytes);
+    } else {
+      dropped++;
+    }
+  }
+  shard_ = nullptr;
+  return dropped;
+}
+
+const std::byte* ScatterStage::value(uint32_t index) const {
+  UBT_REQUIRE(isClosed(index));
+  return shard_ != nullptr ? shard_ + layout_.slotOffset(index)
+                           : slots_[index].memory.data();
+}
+
+}  // namespace ubt

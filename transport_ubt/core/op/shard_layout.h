@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/wire/op_id.h"
+
+namespace ubt {
+
+// How a bucket divides into shards (one per owner) and a shard into packet
+// slots. A function of the shape, the number of ranks and the context's slot
+// size alone, so every rank computes the same one. Later shards may be short
+// or empty; the slots of a shard are as even as their steps allow.
+class ShardLayout {
+ public:
+  static constexpr size_t kShardStep = 64;
+  static constexpr size_t kSlotStep = 32;
+
+  // REQUIRES ranks > 0, slotBytesMax a positive multiple of kSlotStep.
+  ShardLayout(const OpShape& shape, int ranks, size_t slotBytesMax)
+      : bytes_(shape.bytes()), elementSize_(elementSize(shape.type)) {
+    UBT_REQUIRE(ranks > 0 && slotBytesMax > 0 && slotBytesMax % kSlotStep == 0);
+    const size_t even = (bytes_ + ranks - 1) / ranks;
+    shardBytes_ = roundUp(even, kShardStep);
+    const size_t slots = (shardBytes_ + slotBytesMax - 1) / slotBytesMax;
+    slotBytes_ = slots == 0
+                     ? slotBytesMax
+                     : roundUp((shardBytes_ + slots - 1) / slots, kSlotStep);
+  }
+
+  // Byte range of a shard in the bucket.
+  size_t shardOffset(int owner) const {
+    return std::min(bytes_, shardBytes_ * static_cast<size_t>(owner));
+  }
+  size_t shardSize(int owner) const {
+    return std::min(bytes_ - shardOffset(owner), shardBytes_);
+  }
+  uint32_t slots(int owner) const {
+    return static_cast<uint32_t>((shardSize(owner) + slotBytes_ - 1) /
+                                 slotBytes_);
+  }
+  // Byte range of a slot in its shard.
+  size_t slotOffset(uint32_t slot) const { return slot * slotBytes_; }
+  size_t slotSize(int owner, uint32_t slot) const {
+    return std::min(shardSize(owner) - slotOffset(slot), slotBytes_);
+  }
+  size_t slotElements(int owner, uint32_t slot) const {
+    return slotSize(owner, slot) / elementSize_;
+  }
+  size_t bytes() const { return bytes_; }
+  size_t elements() const { return bytes_ / elementSize_; }
+
+ private:
+  static size_t roundUp(size_t bytes, size_t step) {
+    return (bytes + step - 1) / step * step;
+  }
+
+  size_t bytes_;
+  size_t elementSize_;
+  size_t shardBytes_;
+  size_t slotBytes_;
+};
+
+}  // namespace ubt

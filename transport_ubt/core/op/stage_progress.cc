@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/op/stage_progress.h"
+
+#include <algorithm>
+
+namespace ubt {
+namespace {
+
+// How long all of it takes if a part took so long.
+Duration scaled(Duration took, uint64_t all, uint64_t part) {
+  return wholeNanoseconds(took * static_cast<double>(all) / part);
+}
+
+}  // namespace
+
+void StageProgress::expect(int sender, uint32_t slots) {
+  flows_[sender].owed = slots;
+  owed_ += slots;
+  senders_ += slots > 0;
+}
+
+void StageProgress::arrived(TimePoint now, int sender, bool marked) {
+  Flow& flow = flows_[sender];
+  if (flow.came == flow.owed) {
+    return;
+  }
+  const bool wasEnding = flow.marked;
+  if (flow.came == 0) {
+    flow.first = now;
+  } else {
+    gapMost_ = std::max(gapMost_, now - flow.last);
+  }
+  flow.came++;
+  flow.last = last_ = now;
+  came_++;
+  const bool complete = flow.came == flow.owed;
+  flow.marked = flow.marked || (marks_ && marked) || complete;
+  ending_ += flow.marked && !wasEnding;
+  complete_ += complete;
+  if (complete && 2 * complete_ > senders_ && 2 * (complete_ - 1) <= senders_) {
+    most_ = now;
+  }
+}
+
+TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
+  if (patience == Duration{0} || came_ == 0 || came_ == owed_) {
+    return kNever;
+  }
+  TimePoint end = kNever;
+  if (ending_ == senders_) {
+    end = last_ + patience;
+  }
+  if (2 * complete_ <= senders_) {
+    return end;
+  }
+  TimePoint finish = most_;
+  for (const Flow& flow : flows_) {
+    if (flow.came == flow.owed) {
+      continue;
+    }
+    if (flow.came == 0) {  // absent, for all that is known
+      return end;
+    }
+    // One slot has no pace.
+    const TimePoint projected =
+        flow.came == 1
+            ? bound
+            : flow.first +
+                  scaled(flow.last - flow.first, flow.owed - 1, flow.came - 1);
+    finish = std::max(finish, std::min(projected, bound));
+  }
+  return std::min(end, finish + std::max(patience, 2 * gapMost_));
+}
+
+Duration StageProgress::projected(TimePoint start) const {
+  return came_ == 0 ? Duration{0} : scaled(last_ - start, owed_, came_);
+}
+
+}  // namespace ubt

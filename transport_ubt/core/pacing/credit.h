@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+
+// Credit is counted in data numbers of one direction: numbers below the limit
+// may be sent. Limits are absolute and only rise, so a lost, repeated or
+// replayed message can neither shrink nor reopen the window.
+class SendCredit {
+ public:
+  explicit SendCredit(uint64_t initial) : limit_(initial) {}
+
+  bool available() const { return next_ < limit_; }
+  // Takes the next number. REQUIRES available().
+  uint64_t take() {
+    UBT_REQUIRE(available());
+    return next_++;
+  }
+  uint64_t next() const { return next_; }
+  void raise(uint64_t limit) { limit_ = std::max(limit_, limit); }
+
+ private:
+  uint64_t next_ = 0;
+  uint64_t limit_;
+};
+
+// The receiver's side of one direction.
+class ReceiveCredit {
+ public:
+  explicit ReceiveCredit(uint64_t initial) : limit_(initial) {}
+
+  // A data number arrived. Returns how many numbers were skipped.
+  uint64_t arrived(uint64_t number) {
+    if (number < next_) {
+      return 0;
+    }
+    const uint64_t skipped = number - next_;
+    next_ = number + 1;
+    return skipped;
+  }
+
+  // The sender says it is out of credit at `next`: whatever lies below and
+  // has not come is lost or late, and no longer counts as in flight.
+  void blocked(uint64_t next) {
+    next_ = std::max(next_, std::min(next, limit_));
+  }
+
+  // Lets the sender be `share` ahead of what was seen.
+  void grant(uint64_t share) { limit_ = std::max(limit_, next_ + share); }
+
+  // One past the highest number known to have been used.
+  uint64_t next() const { return next_; }
+  uint64_t limit() const { return limit_; }
+  // Numbers the sender may still use, as far as is known here.
+  uint64_t left() const { return limit_ - std::min(limit_, next_); }
+
+ private:
+  uint64_t next_ = 0;
+  uint64_t limit_;
+};
+
+}  // namespace ubt

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/session/endpoint.h"
+
+#include <algorithm>
+
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+namespace {
+
+constexpr int kContextBits = 16;
+
+uint64_t firstKey(uint16_t context) {
+  return uint64_t{context} << (64 - kContextBits);
+}
+
+// Whether a datagram may be another session's of the same context number.
+bool isStrange(Counter fate) {
+  return fate == Counter::kUnknownEpoch || fate == Counter::kBadTag ||
+         fate == Counter::kNoGroupKey || fate == Counter::kOwnEcho ||
+         fate == Counter::kWrongRank;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
+    : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
+              ReceiveWindow(limits.windowBytesMin,
+                            limits.windowBytesMax,
+                            limits.windowAdapts),
+              {},
+              TimerLateness(),
+              LinkRate(limits.trainsAdapt),
+              reduction,
+              0,
+              {}} {}
+
+Endpoint::Key Endpoint::keyOf(uint64_t epoch, int rank) {
+  return {firstKey(PacketHeader::contextOf(epoch)) | epoch >> kContextBits,
+          rank};
+}
+
+Session* Endpoint::open(const Session::Setup& setup) {
+  const Key key = keyOf(setup.epoch, setup.rank);
+  UBT_REQUIRE(sessions_.count(key) == 0);
+  return sessions_.emplace(key, std::make_unique<Session>(setup, &shared_))
+      .first->second.get();
+}
+
+void Endpoint::close(Session* session) {
+  sessions_.erase(keyOf(session->epoch(), session->rank()));
+}
+
+void Endpoint::packetIn(TimePoint now,
+                        const std::byte* datagram,
+                        size_t bytes) {
+  PacketHeader header;
+  if (!PacketHeader::decode(datagram, bytes, &header)) {
+    shared_.counters.add(Counter::kMalformed);
+    return;
+  }
+  Counter fate = Counter::kUnknownEpoch;
+  for (auto session = sessions_.lower_bound({firstKey(header.context), 0});
+       session != sessions_.end() &&
+       session->second->context() == header.context;
+       ++session) {
+    const Counter next =
+        session->second->packetIn(now, header, datagram, bytes);
+    if (isStrange(fate)) {
+      fate = next;
+    }
+    // What is sent to a group may be for several ranks here.
+    if (!isStrange(next) && !header.group) {
+      break;
+    }
+  }
+  shared_.counters.add(fate);
+}
+
+Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {
+  // A burst that has begun stays whole; then the next session's turn comes.
+  const auto sending = sessions_.find(turn_);
+  if (sending != sessions_.end() && sending->second->burstOut(now, out)) {
+    return sending->second.get();
+  }
+  auto session = sessions_.upper_bound(turn_);
+  for (size_t i = 0; i < sessions_.size(); i++, ++session) {
+    if (session == sessions_.end()) {
+      session = sessions_.begin();
+    }
+    if (session->second->packetOut(now, out)) {
+      turn_ = session->first;
+      return session->second.get();
+    }
+  }
+  return nullptr;
+}
+
+TimePoint Endpoint::nextDeadline() const {
+  TimePoint next = kNever;
+  for (const auto& [epoch, session] : sessions_) {
+    next = std::min(next, session->nextDeadline());
+  }
+  return next;
+}
+
+void Endpoint::deadlinePassed(TimePoint now) {
+  for (auto& [epoch, session] : sessions_) {
+    session->deadlinePassed(now);
+  }
+}
+
+}  // namespace ubt

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+namespace {
+
+// What a window lets each of its senders have in flight at first.
+uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
+  return std::max<uint64_t>(
+      1,
+      ReceiveWindow::startOf(windowBytes, senders, slotBytes) /
+          (senders * slotBytes));
+}
+
+size_t datagramBytesMax(const Session::Setup& setup) {
+  return PacketHeader::kBytes + setup.slotBytesMax +
+         (setup.options.auth == AuthMode::kAead ? kSealBytes : 0);
+}
+
+Multicast::Setup multicastOf(const Session::Setup& setup,
+                             std::vector<std::byte>* opened) {
+  Multicast::Setup multicast;
+  multicast.on = setup.options.multicast;
+  multicast.rank = setup.rank;
+  multicast.size = setup.size;
+  multicast.epoch = setup.epoch;
+  multicast.auth = setup.options.auth;
+  multicast.seed = setup.groupSeed;
+  for (const PeerKeys& keys : setup.keys) {
+    multicast.masks.push_back(keys.receiveMask);
+  }
+  multicast.datagramBytesMax = datagramBytesMax(setup);
+  multicast.opened = opened;
+  return multicast;
+}
+
+}  // namespace
+
+Session::Session(const Setup& setup, SharedState* shared)
+    : setup_(setup),
+      shared_(shared),
+      opened_(setup.options.auth == AuthMode::kAead
+                  ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
+                  : OutPacket::kHeadBytesMax),
+      controlDues_(setup.size),
+      blocked_(setup.size),
+      silence_(setup.size),
+      multicast_(multicastOf(setup, &opened_)),
+      tags_{TagCounts(setup.options.tagEntriesMax),
+            TagCounts(setup.options.tagEntriesMax)},
+      classes_{SizeClasses(setup_.options, setup.size),
+               SizeClasses(setup_.options, setup.size)},
+      transform_(setup.options.hadamard),
+      halt_(setup.options.haltLoss),
+      lead_(setup.options.leadOps, setup.options.leadBytes),
+      leftAt_(setup.size),
+      outOfMemory_("rank " + std::to_string(setup.rank) +
+                   " ran out of memory in the middle of a bounded allreduce") {
+  UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);
+  UBT_REQUIRE(setup.keys.size() == static_cast<size_t>(setup.size));
+  UBT_REQUIRE(setup.windowBytes.size() == static_cast<size_t>(setup.size));
+  shared->window.start(
+      ReceiveWindow::startOf(
+          setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax),
+      setup.slotBytesMax);
+  peers_.reserve(setup.size);
+  for (int peer = 0; peer < setup.size; peer++) {
+    const auto credit = [&](int receiver) {
+      return initialCredit(
+          setup.windowBytes[receiver], setup.size - 1, setup.slotBytesMax);
+    };
+    PeerLink::Setup link;
+    link.self = setup.rank;
+    link.peer = peer;
+    link.epoch = setup.epoch;
+    link.keys = setup.keys[peer];
+    link.auth = setup.options.auth;
+    link.opened = &opened_;
+    link.controlDues = &controlDues_;
+    link.datagramBytesMax = datagramBytesMax(setup);
+    link.sendCredit = credit(peer);
+    link.receiveCredit = credit(setup.rank);
+    peers_.emplace_back(link);
+  }
+  shared->sessions.push_back(this);
+}
+
+Session::~Session() {
+  auto& sessions = shared_->sessions;
+  sessions.erase(std::find(sessions.begin(), sessions.end(), this));
+  if (active_) {
+    shared_->activeSenders -= setup_.size - 1;
+  }
+}
+
+// Peers ----------------------------------------------------------------------
+
+void Session::closePeer(int peer, const std::string& why) {
+  if (peers_[peer].closed()) {
+    return;
+  }
+  peers_[peer].close();
+  blocked_.set(peer, kNever);
+  silence_.stop(peer);
+  multicast_.close(peer);
+  if (failure_.empty()) {
+    failure_ = why;
+    culprit_ = culprit_ < 0 ? peer : culprit_;
+  }
+  std::vector<OpId> ids;
+  for (auto& [id, op] : ops_) {
+    if (failure_ == why && !op->failure().empty()) {
+      failure_ = op->failure();  // what made the peer go, most likely
+    }
+    op->peerGone(lastNow_, peer, failure_);
+    ids.push_back(id);
+  }
+  for (const OpId& id : ids) {
+    forgetIfDone(id);
+  }
+}
+
+// Of ranks that something is needed of and whose silence is long, the one that
+// has been silent longest; -1 if there is none.
+int Session::longSilent() const {
+  int silent = -1;
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer != setup_.rank && awaits(peer) &&
+        silence_.isLong(peer, peers_[peer].heardAt) &&
+        (silent < 0 || lastHeard(peer) < lastHeard(silent))) {
+      silent = peer;
+    }
+  }
+  return silent;
+}
+
+// Because another operation here has waited in vain, perhaps for whom these do.
+void Session::closedAll(const std::string& why) {
+  std::string missing;
+  for (const auto& [id, op] : ops_) {
+    if (missing.empty() && op->entered() && !op->finished()) {
+      missing = op->missingRanks();
+      culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+    }
+  }
+  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+  fail(missing.empty() ? why : why + "; of what it waits for here," + missing);
+}
+
+// Who closes its connections may only have waited in vain, as this rank has.
+void Session::connectionClosed(int peer, const std::string& why) {
+  if (peer == setup_.rank) {
+    closedAll(why);
+    return;
+  }
+  const int silent = longSilent();
+  if (silent < 0 || silent == peer || peers_[peer].closed() ||
+      !failure_.empty()) {
+    closePeer(peer, why);
+    return;
+  }
+  culprit_ = culprit_ < 0 ? silent : culprit_;
+  closePeer(peer,
+            "rank " + std::to_string(silent) +
+                " has been silent for 5 s or longer" + silence(silent) +
+                ", and then " + why);
+}
+
+void Session::peerLeft(int peer, uint32_t because) {
+  const std::string who = "rank " + std::to_string(peer);
+  if (because >= static_cast<uint32_t>(setup_.size)) {
+    closePeer(peer, who + " has destroyed its context");
+    return;
+  }
+  // What this rank has seen itself is nearer the cause.
+  for (const auto& [id, op] : ops_) {
+    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+  }
+  if (culprit_ < 0) {
+    culprit_ = static_cast<int>(because);
+  }
+  if (static_cast<int>(because) == peer) {
+    closePeer(peer,
+              who + " has given up, because of itself: its error says why");
+  }
+  closePeer(
+      peer,
+      who + " has given up because of rank " + std::to_string(because) +
+          (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
+          ", which died, hangs, came too late, is cut off or disagrees with "
+          "it");
+  // The job has failed: what a call lacks may never come from others either.
+  for (auto& [id, op] : ops_) {
+    op->giveUp(failure_);
+  }
+}
+
+void Session::sayLeaveToAll() {
+  left_ = true;
+  leaveDue_ = kNever;
+  // Who is told takes nothing of this rank any more, and repeats nothing: what
+  // calls still lack here would not come.
+  for (auto& [id, op] : ops_) {
+    if (!failure_.empty()) {
+      op->giveUp(failure_);
+    }
+  }
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer != setup_.rank) {
+      sayLeave(peer);
+    }
+  }
+}
+
+void Session::sayLeave(int peer) {
+  control(peer, leaveWord(), true);
+  leftAt_[peer] = lastNow_;
+}
+
+ControlRecord Session::leaveWord() const {
+  ControlRecord leave;
+  leave.type = ControlType::kLeave;
+  leave.slot =
+      culprit_ < 0 ? ControlRecord::kNobody : static_cast<uint32_t>(culprit_);
+  return leave;
+}
+
+// Ops ------------------------------------------------------------------------
+
+Op* Session::find(const OpId& id) {
+  const auto found = ops_.find(id);
+  return found == ops_.end() ? nullptr : found->second.get();
+}
+
+const Op* Session::find(const OpId& id) const {
+  return const_cast<Session*>(this)->find(id);
+}
+
+bool Session::isOver(const OpId& id) const {
+  const TagCounts& tags = tags_[static_cast<size_t>(id.space)];
+  return id.count < tags.used(id.tag) && ops_.count(id) == 0 &&
+         waiting_.count(id) == 0;
+}
+
+// REQUIRES that the op is not here.
+Op* Session::start(TimePoint now,
+                   const OpId& id,
+                   const OpShape& shape,
+                   int announcer,
+                   ArenaBuffer room) {
+  UBT_REQUIRE(find(id) == nullptr);
+  Op::Setup setup;
+  setup.id = id;
+  setup.shape = shape;
+  setup.announcer = announcer;
+  setup.begunAt = now;
+  setup.rank = setup_.rank;
+  setup.size = setup_.size;
+  setup.slotBytesMax = setup_.slotBytesMax;
+  setup.groups =
+      setup_.groups && setup_.groups->even() ? &*setup_.groups : nullptr;
+  setup.options = &setup_.options;
+  setup.reduction = &shared_->reduction;
+  setup.arena = &shared_->arena;
+  setup.host = this;
+  auto begun = std::make_unique<Op>(
+      setup, boundsFor(now, shape, setup_.options.timeout), std::move(room));
+  Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peers_[peer].closed()) {
+      op->peerGone(now, peer, failure_);
+    }
+  }
+  return op;
+}
+
+// Null if a peer may not begin this op here; then `whyNot` says why.
+Op* Session::startFromPeer(TimePoint now,
+                           const OpId& id,
+                           const OpShape& shape,
+                           int peer,
+                           Counter* whyNot) {
+  if (!takes(shape)) {  // no honest rank's
+    *whyNot = Counter::kMismatched;
+    return nullptr;
+  }
+  if (ops_.size() >= kOpsMax && !evictForNumber(peer)) {
+    *whyNot = Counter::kTooEarly;
+    return nullptr;
+  }
+  const OpRanks ranks = ranksOf(shape.hierarchical());
+  const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
+  const size_t bytes = Op::bytesFor(layout, ranks);
+  const size_t all =
+      bytes + ScatterStage::roomFor(
+                  layout, ranks.place(), ranks.members(), setup_.options.order);
+  ArenaBuffer room = shared_->arena.reserve(bytes);
+  while (!room && makeRoom(peer, all)) {
+    room = shared_->arena.reserve(bytes);
+  }
+  if (!room) {
+    *whyNot = Counter::kArenaFull;
+    return nullptr;
+  }
+  Op* const op = start(now, id, shape, peer, std::move(room));
+  updateActivity();
+  admit();  // what a peer has begun may not have to wait here
+  return op;
+}
+
+void Session::forgetIfDone(const OpId& id) {
+  const Op* const op = find(id);
+  if (op != nullptr && op->returned() && op->doneEverywhere()) {
+    lead_.doneEverywhere(op->shape().bytes());
+    classesOf(op->shape().hierarchical()).done(op->sample());
+    ops_.erase(id);
+    admit();
+  }
+}
+
+// Data flows into this session while any op is open here.
+void Session::updateActivity() {
+  const bool active = std::any_of(ops_.begin(), ops_.end(), [](auto& entry) {
+    return !entry.second->returned();
+  });
+  if (active != active_) {
+    active_ = active;
+    shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
+  }
+}
+
+// OpHost ---------------------------------------------------------------------
+
+void Session::control(int rank, const ControlRecord& record, bool urgent) {
+  if (!peers_[rank].queue(lastNow_, record, urgent)) {
+    shared_->counters.add(Counter::kControlDropped);
+  }
+}
+
+Duration Session::retryAfter(int peer) const {
+  return peers_[peer].retryAfter();
+}
+
+TimePoint Session::lastHeard(int peer) const {
+  return peers_[peer].heardAt;
+}
+
+std::string Session::silence(int peer) const {
+  return peers_[peer].heard()
+             ? ""
+             : " (nothing valid has come from it over UDP: does a firewall "
+               "block it, see GLOO_UBT_PORTS, or is its GLOO_UBT_SECRET "
+               "another?)";
+}
+
+bool Session::makeRoom(int asker, size_t more) {
+  const size_t held = asker >= 0 ? heldBy(asker) : 0;
+  if (evictForRoom(asker, asker >= 0 ? held + more : 0)) {
+    return true;
+  }
+  if (held > shareBytes()) {
+    return false;
+  }
+  uint64_t dropped = 0;
+  bool any = false;
+  for (auto& [id, op] : ops_) {
+    if (op->entered()) {
+      any = op->giveRoomBack() || any;
+    } else {
+      dropped += op->dropEarly();
+    }
+  }
+  shared_->counters.add(Counter::kDroppedEarly, dropped);
+  return any || dropped > 0;
+}
+
+}  // namespace ubt

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session does for its callers, and what they wait for.
+
+#include <algorithm>
+
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/base/stood_still.h"
+#include "transport_ubt/core/session/session.h"
+
+namespace ubt {
+namespace {
+
+// The element count travels in 32 bits.
+constexpr uint64_t kElementsMax = UINT32_MAX;
+// A call waits no longer for results that are owed.
+constexpr Duration kHeldMax = std::chrono::seconds(1);
+constexpr Duration kRoomRetry = std::chrono::milliseconds(5);
+// By then announcements that disagree have arrived, or are lost.
+constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
+
+}  // namespace
+
+// Of those that have not finished an op, the rank that has been silent longest:
+// the others may only wait for it as well.
+int Session::lagging() const {
+  for (const auto& [id, op] : ops_) {
+    int silent = -1;
+    for (int rank = 0; op->returned() && rank < setup_.size; rank++) {
+      if (!op->isDone(rank) &&
+          (silent < 0 || lastHeard(rank) < lastHeard(silent))) {
+        silent = rank;
+      }
+    }
+    if (silent >= 0) {
+      return silent;
+    }
+  }
+  return -1;
+}
+
+std::vector<int> Session::neededBy() const {
+  std::vector<int> ranks;
+  for (int rank = 0; lingering() && rank < setup_.size; rank++) {
+    if (std::any_of(ops_.begin(), ops_.end(), [rank](const auto& entry) {
+          return entry.second->returned() && !entry.second->isDone(rank);
+        })) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+void Session::fail(const std::string& why, Duration tellAfter) {
+  if (!failure_.empty()) {
+    return;
+  }
+  failure_ = why;
+  for (auto& [id, op] : ops_) {
+    op->giveUp(failure_);
+  }
+  if (tellAfter > Duration{0}) {
+    leaveDue_ = lastNow_ + tellAfter;
+  } else {
+    sayLeaveToAll();
+  }
+}
+
+void Session::failBecauseOf(int rank, const std::string& why) {
+  if (failure_.empty()) {
+    culprit_ = culprit_ < 0 ? rank : culprit_;
+    fail(why);
+  }
+}
+
+void Session::tellRefusal() {
+  UBT_REQUIRE(!failure_.empty());
+  if (!left_ && leaveDue_ == kNever) {
+    sayLeaveToAll();
+  }
+}
+
+void Session::giveUp(const Call& call) {
+  const int rank = lagging();
+  if (rank < 0 || stoodStill(lastNow_ - call.until)) {
+    failBecauseOf(
+        setup_.rank,
+        "rank " + std::to_string(setup_.rank) +
+            " noticed too late that an allreduce had waited for its whole "
+            "timeout: was its process or host stopped?");
+    return;
+  }
+  failBecauseOf(
+      rank,
+      "rank " + std::to_string(rank) +
+          " has not finished an allreduce that ended here, and did not within "
+          "the timeout (" +
+          (call.lacksRoom
+               ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
+               : "no more than " + lead_.limit() + " may be ahead of it") +
+          "); is it stuck or stopped? If it is only slow, raise the context's "
+          "timeout" +
+          silence(rank));
+}
+
+void Session::lacksKept(int peer) {
+  failBecauseOf(setup_.rank,
+                "rank " + std::to_string(setup_.rank) +
+                    " had no room to keep results of an allreduce that rank " +
+                    std::to_string(peer) +
+                    " still lacks; raise GLOO_UBT_ARENA_BYTES");
+}
+
+// Another count than the other ranks' would make them wait for each other.
+OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
+  failBecauseOf(
+      setup_.rank,
+      "rank " + std::to_string(setup_.rank) +
+          " no longer knows how often tag " + std::to_string(tag) +
+          " was used: this context has used too many scattered tags (at most " +
+          std::to_string(setup_.options.tagEntriesMax) +
+          " groups of neighbouring tags are counted). Use tags again, count "
+          "them up by one, or make a new context in time");
+  const OpId id{tag, UINT32_MAX, space};
+  waiting_.emplace(id, call);
+  return id;
+}
+
+bool Session::takes(const OpShape& shape) const {
+  return shape.elements <= kElementsMax &&
+         ShardLayout(shape,
+                     ranksOf(shape.hierarchical()).members(),
+                     setup_.slotBytesMax)
+                 .slots(0) <= PacketHeader::kSlotsMax;
+}
+
+OpId Session::begins(TimePoint now,
+                     uint32_t tag,
+                     const OpShape& shape,
+                     std::byte* bucket,
+                     Duration timeout) {
+  lastNow_ = now;
+  timeout = timeoutOf(timeout);
+  Call call{
+      shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
+  TagCounts& tags = tagsOf(shape.space);
+  if (!tags.knows(tag)) {
+    return refuseTag(tag, shape.space, call);
+  }
+  const OpId id{tag, tags.use(tag), shape.space};
+  if (!tryBegin(id, &call)) {
+    waiting_.emplace(id, call);
+  }
+  return id;
+}
+
+// What others have begun waits for nobody. But no rank is the first to begin an
+// op while it has results to send yet that others wait for: they would come to
+// the next op late, and be left out of it by owners whose clocks had started.
+bool Session::mayBegin(const OpId& id, const Call& call) const {
+  const bool awaited = find(id) != nullptr;
+  return lead_.mayBegin(awaited) &&
+         (awaited || lastNow_ >= call.heldUntil || !owesResults());
+}
+
+bool Session::owesResults() const {
+  return setup_.options.resultsFirst &&
+         std::any_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
+           return entry.second->owesResults(lastNow_);
+         });
+}
+
+TimePoint Session::mayBeginAt() const {
+  TimePoint at = kNever;
+  if (!failure_.empty()) {
+    return at;
+  }
+  for (const auto& [id, call] : waiting_) {
+    if (mayBegin(id, call)) {
+      at = std::min(at, call.lacksRoom ? roomRetry_ : lastNow_);
+    }
+    if (lastNow_ < call.heldUntil) {
+      at = std::min(at, call.heldUntil);
+    }
+  }
+  for (const auto& [id, op] : ops_) {
+    at = op->owesResults(lastNow_) ? std::min(at, op->owesUntil()) : at;
+  }
+  return at;
+}
+
+ArenaBuffer Session::reserveKept(const OpShape& shape) {
+  const OpRanks ranks = ranksOf(shape.hierarchical());
+  return shared_->arena.reserve(Op::keptBytes(
+      ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
+}
+
+// Begins the op unless it has to wait. If the arena has no room for its shard,
+// it waits until lagging ranks finish earlier ops, as it does for lead. It does
+// not wait if others have begun this op, or if no rank lags.
+bool Session::tryBegin(const OpId& id, Call* call) {
+  if (!mayBegin(id, *call)) {
+    return false;
+  }
+  ArenaBuffer room = reserveKept(call->shape);
+  const bool awaited = find(id) != nullptr;
+  call->lacksRoom =
+      !room && !awaited && lead_.any() && setup_.options.needsEveryResult();
+  if (call->lacksRoom) {
+    roomRetry_ = lastNow_ + kRoomRetry;
+    return false;
+  }
+  begin(id, *call, std::move(room));
+  return true;
+}
+
+void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
+  Op* op = find(id);
+  if (op == nullptr) {
+    op = start(lastNow_, id, call.shape, setup_.rank, {});
+  } else if (op->shape() != call.shape) {
+    // What this rank brings goes out, so that the others learn of it too.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        control(peer, ControlRecord::announce(id, call.shape), true);
+      }
+    }
+    op->disagree(setup_.rank, call.shape);
+  }
+  op->enter(lastNow_,
+            call.bucket,
+            contributionForm(),
+            boundsFor(lastNow_, call.shape, call.until - lastNow_),
+            std::move(room));
+  updateActivity();
+  watchSilence();
+  multicast_.seek(lastNow_);
+  // Ranks begin an op at about the same time. Each serves its neighbour first,
+  // then the one after that: as long as they keep in step, no two meet at one.
+  sendTurn_ = (setup_.rank + 1) % setup_.size;
+  sendBurstBytes_ = 0;
+}
+
+// Begins what had to wait and has to no longer.
+void Session::admit() {
+  for (auto next = waiting_.begin();
+       next != waiting_.end() && failure_.empty();) {
+    const OpId id = next->first;
+    Call& call = next->second;
+    ++next;
+    if (lastNow_ < call.until && tryBegin(id, &call)) {
+      waiting_.erase(id);
+    }
+  }
+}
+
+bool Session::isFinished(const OpId& id) const {
+  return waiting_.count(id) > 0 ? !failure_.empty() : find(id)->finished();
+}
+
+const std::string& Session::failure(const OpId& id) const {
+  UBT_REQUIRE(finished(id));
+  return broken_ || waiting_.count(id) > 0 ? failure_ : find(id)->failure();
+}
+
+OpReport Session::ends(TimePoint now, const OpId& id) {
+  lastNow_ = now;
+  if (waiting_.erase(id) > 0) {
+    tellRefusal();
+    return {};
+  }
+  Op* const op = find(id);
+  OpReport report = op->leave(now);
+  shared_->counters.add(Counter::kNotRetained, op->notRetained());
+  if (!op->failure().empty()) {
+    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+    // All ranks hear what each brings, which says more than that one leaves.
+    fail(op->failure(), op->disagreed() ? kShapesFirst : Duration{0});
+    tellRefusal();
+    ops_.erase(id);
+  } else {
+    learnFrom(op->sample(), report);
+    const Options& options = setup_.options;
+    report.safeguards = {
+        halt_.loss(), options.zeroLoss, options.skipLoss, options.haltLoss};
+    lead_.returned(op->shape().bytes());
+    forgetIfDone(id);
+  }
+  updateActivity();
+  return report;
+}
+
+}  // namespace ubt

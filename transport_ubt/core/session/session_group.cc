@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session sends to all at once, and does with what comes that way.
+
+#include <algorithm>
+
+#include "transport_ubt/core/session/session.h"
+
+namespace ubt {
+
+Counter Session::groupIn(TimePoint now,
+                         PacketHeader* header,
+                         const std::byte* datagram,
+                         size_t bytes) {
+  const int owner = header->source;
+  if (owner == setup_.rank) {
+    return Counter::kOwnEcho;
+  }
+  PeerLink* const link = multicast_.from(owner);
+  if (link == nullptr) {
+    return Counter::kNoGroupKey;
+  }
+  PeerLink::Payload payload;
+  if (!link->open(header, datagram, bytes, &payload)) {
+    return Counter::kBadTag;
+  }
+  if (header->type == PacketType::kControl) {
+    if (!link->isFirst(*header)) {
+      return Counter::kReplayed;
+    }
+    peers_[owner].heardAt = now;
+    return probeIn(now, *header, payload);
+  }
+  if (header->stage != Stage::kBroadcast) {  // contributions are for one rank
+    return Counter::kMismatched;
+  }
+  if (header->number >= link->receive.limit()) {
+    // The owner takes this rank for deaf. It should learn better.
+    link->receive.arrived(header->number);
+    answerGroup(owner);
+    return Counter::kUngranted;
+  }
+  if (!link->isFirst(*header)) {
+    return Counter::kDuplicateData;
+  }
+  peers_[owner].heardAt = now;
+  const Counter fate = newDataIn(now, *header, payload, bytes, &link->receive);
+  answerGroup(owner);
+  return fate;
+}
+
+// A probe says which numbers its owner has used.
+Counter Session::probeIn(TimePoint now,
+                         const PacketHeader& header,
+                         const PeerLink::Payload& payload) {
+  const int owner = header.source;
+  ReadCursor cursor(payload.data, payload.bytes);
+  ControlClocks clocks;
+  ControlRecord record;
+  if (!ControlClocks::decode(&cursor, &clocks) ||
+      !ControlRecord::decode(&cursor, &record) ||
+      record.type != ControlType::kBlocked) {
+    return Counter::kMalformed;
+  }
+  if (!payload.foreign) {
+    if (record.number > 0) {
+      multicast_.from(owner)->receive.arrived(record.number - 1);
+    }
+    multicast_.answer(owner);
+    peers_[owner].creditBy(now);
+  }
+  return Counter::kAcceptedControl;
+}
+
+uint64_t Session::groupShareSlots() const {
+  const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
+  return std::max<uint64_t>(1,
+                            multicast_.windowBytes(shared_->window.bytes()) /
+                                ((setup_.size - 1) * slotBytes));
+}
+
+// As with credit; and whoever hears says so, before long.
+void Session::answerGroup(int owner) {
+  multicast_.answer(owner);
+  const uint64_t share = groupShareSlots();
+  const uint64_t left = multicast_.from(owner)->receive.left();
+  peers_[owner].creditBy(left <= (share + 1) / 4 ? lastNow_
+                         : left <= share / 2
+                             ? PeerLink::patience(lastNow_)
+                             : lastNow_ + Multicast::kAnswerWithin);
+}
+
+void Session::writeHears(int owner, WriteCursor* out) {
+  ControlRecord record;
+  if (out->left() >= ControlRecord::kBytesMax &&
+      multicast_.answerOut(owner, groupShareSlots(), &record)) {
+    record.encode(out);
+  }
+}
+
+// Contributions before results, as to each rank by itself: those of others are
+// still under way, and would meet these in a queue. But nobody waits for what
+// a rank does not take.
+bool Session::groupsTurn(const Op& op) const {
+  if (!op.hasGroupData()) {
+    return false;
+  }
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const PeerLink& peer = peers_[rank];
+    if (rank != setup_.rank && !peer.closed() && peer.joined() &&
+        peer.send.available() && op.hasContribution(rank)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Session::hasGroupData() const {
+  return std::any_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
+    return groupsTurn(*entry.second);
+  });
+}
+
+// The group's turn: as a peer's.
+bool Session::groupOut(TimePoint now, OutPacket* out) {
+  if (!multicast_.on()) {
+    return false;
+  }
+  if (mayBurst() && hasGroupData()) {
+    if (!multicast_.available()) {
+      Duration after{0};
+      for (int rank = 0; rank < setup_.size; rank++) {
+        after = std::max(
+            after, multicast_.hears(rank) ? retryAfter(rank) : Duration{0});
+      }
+      multicast_.blocked(now, after);
+    } else if (groupDataOut(now, out)) {
+      sendBurstBytes_ += out->headBytes + out->payloadBytes;
+      return true;
+    }
+  }
+  sendBurstBytes_ = std::max<size_t>(sendBurstBytes_, 1);
+  if (!multicast_.probeOut(now, shared_->lateness.worst(now), out)) {
+    return false;
+  }
+  shared_->counters.add(Counter::kSentControl);
+  return true;
+}
+
+bool Session::groupDataOut(TimePoint now, OutPacket* out) {
+  for (auto& [id, op] : ops_) {
+    DataSend send;
+    if (groupsTurn(*op) && op->nextGroupData(&send)) {
+      multicast_.dataOut(
+          now, headerOf(*op, send), send.payload, send.payloadBytes, out);
+      shared_->counters.add(Counter::kSentData);
+      shared_->counters.add(Counter::kSentMulticast);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Session::groupDeadline(TimePoint now) {
+  if (now < multicast_.nextDeadline()) {
+    return;
+  }
+  const Multicast::Passed passed = multicast_.deadlinePassed(now, active_);
+  for (const int rank : passed.deaf) {
+    for (auto& [id, op] : ops_) {
+      op->leaveGroup(rank);
+    }
+  }
+  for (const int rank : passed.sought) {
+    ControlRecord key;
+    key.type = ControlType::kGroupKey;
+    key.groupKey = masked(setup_.groupSeed, setup_.keys[rank].sendMask);
+    control(rank, key, true);
+  }
+}
+
+}  // namespace ubt

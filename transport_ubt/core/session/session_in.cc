@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session does with what comes in.
+
+#include <algorithm>
+
+#include "transport_ubt/core/session/session.h"
+
+namespace ubt {
+
+Counter Session::takeIn(TimePoint now,
+                        PacketHeader header,
+                        const std::byte* datagram,
+                        size_t bytes) {
+  lastNow_ = now;
+  if (header.source >= setup_.size) {
+    return Counter::kWrongRank;
+  }
+  if (header.group) {
+    if (broken_) {
+      return Counter::kLateData;
+    }
+    return groupIn(now, &header, datagram, bytes);
+  }
+  if (header.source == setup_.rank) {
+    return Counter::kWrongRank;
+  }
+  PeerLink& peer = peers_[header.source];
+  PeerLink::Payload payload;
+  if (!peer.open(&header, datagram, bytes, &payload)) {
+    return Counter::kBadTag;
+  }
+  if (broken_) {
+    if (peer.isFirst(header)) {
+      answerLeave(header.source);
+    }
+    return header.type == PacketType::kControl ? Counter::kClosedPeer
+                                               : Counter::kLateData;
+  }
+  if (header.halted && !peer.halted) {
+    halt("rank " + std::to_string(header.source) +
+         " has halted the job, or passes on that another did: where the error "
+         "of the first names its loss");
+  }
+  const bool control = header.type == PacketType::kControl;
+  if (peer.closed()) {
+    return control ? Counter::kClosedPeer : Counter::kLateData;
+  }
+  if (control) {
+    if (!peer.isFirst(header)) {
+      return Counter::kReplayed;  // no sign of life: anybody can replay
+    }
+    peer.heardAt = now;
+    return controlIn(now, header, payload);
+  }
+  if (header.number >= peer.receive.limit()) {
+    return Counter::kMismatched;  // never granted: no honest sender's
+  }
+  if (!peer.isFirst(header)) {
+    return Counter::kDuplicateData;
+  }
+  peer.heardAt = now;
+  const Counter fate = newDataIn(now, header, payload, bytes, &peer.receive);
+  considerCredit(header.source);
+  return fate;
+}
+
+// A datagram of data, `bytes` long, that comes for the first time.
+Counter Session::newDataIn(TimePoint now,
+                           const PacketHeader& header,
+                           const PeerLink::Payload& payload,
+                           size_t bytes,
+                           ReceiveCredit* credit) {
+  if (const uint64_t skipped = credit->arrived(header.number); skipped > 0) {
+    shared_->window.lost(now, skipped * bytes);
+  }
+  shared_->window.arrived(now, bytes);
+  return dataIn(now, header, payload.data, payload.bytes);
+}
+
+Counter Session::dataIn(TimePoint now,
+                        const PacketHeader& header,
+                        const std::byte* payload,
+                        size_t bytes) {
+  Op* op = find(header.op);
+  if (op == nullptr) {
+    if (isOver(header.op)) {
+      return Counter::kLateData;
+    }
+    if (header.stage == Stage::kBroadcast) {
+      return Counter::kUnannounced;
+    }
+    const OpShape shape{header.elements,
+                        header.elementType,
+                        setup_.options.fingerprint() |
+                            (header.hierarchical ? OpShape::kHierarchical : 0),
+                        header.op.space};
+    const OpRanks ranks = ranksOf(header.hierarchical);
+    const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
+    if (!ranks.isMember(header.source) ||
+        header.slot >= layout.slots(ranks.place()) ||
+        bytes != layout.slotSize(ranks.place(), header.slot)) {
+      return Counter::kMismatched;  // no op begins with what does not fit it
+    }
+    Counter whyNot{};
+    op = startFromPeer(now, header.op, shape, header.source, &whyNot);
+    if (op == nullptr) {
+      return whyNot;
+    }
+  }
+  return op->data(now, header, payload, bytes);
+}
+
+// What comes before a malformed record counts all the same.
+Counter Session::controlIn(TimePoint now,
+                           const PacketHeader& header,
+                           const PeerLink::Payload& payload) {
+  const int peer = header.source;
+  ReadCursor cursor(payload.data, payload.bytes);
+  ControlClocks clocks;
+  if (!ControlClocks::decode(&cursor, &clocks)) {
+    return Counter::kMalformed;
+  }
+  if (!payload.foreign) {
+    shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
+    peers_[peer].peerWish = header.form;
+  }
+  answerLeave(peer);
+  // What stands behind a leave is of nobody any more.
+  while (cursor.left() > 0 && !peers_[peer].closed()) {
+    ControlRecord record;
+    if (!ControlRecord::decode(&cursor, &record)) {
+      return Counter::kMalformed;
+    }
+    if (!payload.foreign || record.type == ControlType::kAnnounce) {
+      recordIn(now, peer, record);
+    }
+  }
+  return Counter::kAcceptedControl;
+}
+
+// The peer goes on: if this rank has left, it has not heard so.
+void Session::answerLeave(int peer) {
+  if (left_ && lastNow_ - leftAt_[peer] >= retryAfter(peer)) {
+    sayLeave(peer);
+  }
+}
+
+void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
+  Op* op = find(record.op);
+  switch (record.type) {
+    case ControlType::kAnnounce:
+      if (op == nullptr && !isOver(record.op)) {
+        Counter whyNot{};
+        op = startFromPeer(now, record.op, record.shape, peer, &whyNot);
+        if (op == nullptr) {
+          shared_->counters.add(Counter::kRefusedAnnounce);
+          return;
+        }
+      }
+      if (op != nullptr) {
+        op->announced(now, peer, record.shape);
+      } else {  // over here: the peer is late, and should know it is heard
+        control(peer,
+                ControlRecord::about(ControlType::kAnnounceSeen, record.op),
+                false);
+        control(
+            peer, ControlRecord::about(ControlType::kClosed, record.op), false);
+      }
+      return;
+    case ControlType::kAnnounceSeen:
+      if (op != nullptr) {
+        op->announceSeen(peer);
+      }
+      return;
+    case ControlType::kCredit:
+      peers_[peer].send.raise(record.number);
+      blocked_.set(peer, kNever);
+      return;
+    case ControlType::kBlocked:
+      peers_[peer].receive.blocked(record.number);
+      peers_[peer].creditBy(now);
+      return;
+    case ControlType::kRepair:
+      if (op != nullptr &&
+          !op->repairAsked(
+              now, peer, record.stage, record.slot, record.slots)) {
+        lacksKept(peer);
+      }
+      return;
+    case ControlType::kProgress:
+      if (op != nullptr) {
+        op->progress(now, peer, record.slot);
+      }
+      return;
+    case ControlType::kClosed:
+      if (op != nullptr) {
+        op->shardClosed(peer);
+      }
+      return;
+    case ControlType::kNoMore:
+      if (op != nullptr) {
+        op->noMore(now, peer);
+      }
+      return;
+    case ControlType::kDone:
+      if (op != nullptr) {
+        op->done(now, peer);
+        forgetIfDone(record.op);
+      }
+      return;
+    case ControlType::kDoneQuery:
+      if (op != nullptr) {  // who asks is done; its word for it may be lost
+        op->done(now, peer);
+      }
+      if (isOver(record.op) || (op != nullptr && op->returned())) {
+        control(
+            peer, ControlRecord::about(ControlType::kDone, record.op), true);
+      }
+      forgetIfDone(record.op);
+      return;
+    case ControlType::kTookStage:
+      tookStage(peer, record);
+      return;
+    case ControlType::kGroupKey:
+      multicast_.keyIn(peer, record.groupKey);
+      return;
+    case ControlType::kHears:
+      multicast_.heardBy(peer, record.number);
+      return;
+    case ControlType::kLeave:
+      peerLeft(peer, record.slot);
+      return;
+  }
+}
+
+// Half of the window is for all senders alike; the other half goes by what each
+// has to send yet: stages end with their last sender, and who falls behind
+// catches up.
+uint64_t Session::shareSlots(int rank) const {
+  const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
+  const uint64_t peers = setup_.size - 1;
+  const uint64_t senders = std::max<uint64_t>(shared_->activeSenders, peers);
+  const uint64_t bytes = shared_->window.bytes();
+  const uint64_t slots =
+      (bytes - multicast_.windowBytes(bytes)) / slotBytes * peers / senders;
+  uint64_t owed = 0;
+  uint64_t owedByAll = 0;
+  for (const auto& [id, op] : ops_) {
+    owed += op->owed(rank);
+    owedByAll += op->owed();
+  }
+  const uint64_t alike = slots / peers;
+  return std::max<uint64_t>(
+      1, owedByAll == 0 ? alike : alike / 2 + slots * owed / (2 * owedByAll));
+}
+
+// Credit goes out with whatever else there is to say; on its own soon once half
+// a share is used up, and at once when little is left.
+void Session::considerCredit(int rank) {
+  PeerLink& peer = peers_[rank];
+  const uint64_t share = shareSlots(rank);
+  const uint64_t left = peer.receive.left();
+  if (left <= share / 2) {
+    const bool urgent = left <= (share + 1) / 4;
+    peer.creditBy(urgent ? lastNow_ : PeerLink::patience(lastNow_));
+  }
+}
+
+void Session::writeCredit(int rank, WriteCursor* out) {
+  PeerLink& peer = peers_[rank];
+  peer.receive.grant(shareSlots(rank));
+  ControlRecord record;
+  record.type = ControlType::kCredit;
+  record.number = peer.receive.limit();
+  record.encode(out);
+  writeHears(rank, out);
+  for (const auto& [id, op] : ops_) {
+    if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
+        op->entered() && op->progressRecord(rank, &record)) {
+      record.encode(out);
+    }
+  }
+}
+
+}  // namespace ubt

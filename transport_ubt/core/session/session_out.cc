@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session sends, to whom, and when.
+
+#include <algorithm>
+
+#include "transport_ubt/core/session/session.h"
+
+namespace ubt {
+namespace {
+
+// Trains are cut no shorter than for all peers' together to be a round, nor a
+// shard into more than so many of them.
+constexpr size_t kRoundBytes = 512 << 10;
+constexpr size_t kTrainsInShard = 8;
+
+}  // namespace
+
+bool Session::hasData(int peer) const {
+  return std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
+    return entry.second->hasData(peer);
+  });
+}
+
+// Peers take turns; the own rank's is the group's. In its turn a peer gets a
+// burst of data and then, behind it so that both can leave as one train, what
+// control there is.
+bool Session::nextOut(TimePoint now, OutPacket* out) {
+  lastNow_ = now;
+  for (int i = 0; i <= setup_.size; i++) {
+    if (turnOut(now, out)) {
+      return true;
+    }
+    nextTurn();
+  }
+  return false;
+}
+
+bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
+  lastNow_ = now;
+  if (sendBurstBytes_ == 0) {
+    return false;
+  }
+  if (turnOut(now, out)) {
+    return true;
+  }
+  nextTurn();
+  return false;
+}
+
+void Session::nextTurn() {
+  sendTurn_ = (sendTurn_ + 1) % setup_.size;
+  sendBurstBytes_ = 0;
+}
+
+bool Session::turnOut(TimePoint now, OutPacket* out) {
+  return sendTurn_ == setup_.rank
+             ? !broken_ && groupOut(now, out)
+             : hasWord(sendTurn_) && peerOut(now, sendTurn_, out);
+}
+
+// What goes to one peer in its turn. A sum goes out once all have sent their
+// part of it: if the turns of many peers take long, and each takes all that its
+// peer gets, next to no sum does before all contributions are under way, and
+// the stages follow one another in place of overlapping.
+size_t Session::trainBytes() const {
+  size_t bytes = LinkRate::kTrainBytesMin;
+  for (const auto& [id, op] : ops_) {
+    const OpShape& shape = op->shape();
+    const size_t owners = ranksOf(shape.hierarchical()).members();
+    bytes = std::max(
+        {bytes, shape.bytes() / owners / kTrainsInShard, kRoundBytes / owners});
+  }
+  return std::min(shared_->link.trainBytes(), bytes);
+}
+
+// Whether one more datagram of data fits the burst to one peer: a train.
+bool Session::mayBurst() const {
+  return sendBurstBytes_ == 0 ||
+         sendBurstBytes_ + setup_.slotBytesMax + PacketHeader::kBytes <=
+             trainBytes();
+}
+
+bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
+  PeerLink& peer = peers_[rank];
+  // Data for a rank that has not spoken yet could be lost on one that has not
+  // joined yet; it is told of ops until it answers.
+  const bool open = !broken_ && !peer.closed();
+  if (open && peer.joined() && mayBurst()) {
+    if (!peer.send.available()) {
+      if (blocked_.at(rank) == kNever && hasData(rank)) {
+        blocked_.set(rank, now + retryAfter(rank));
+      }
+    } else if (dataOut(rank, out)) {
+      sendBurstBytes_ += out->headBytes + out->payloadBytes;
+      return true;
+    }
+  }
+  // Behind data goes what there is, on its own only what is due.
+  const bool rides = sendBurstBytes_ > 0;
+  sendBurstBytes_ = LinkRate::kTrainBytesMax;  // only control from here on
+  // It captures no more than std::function holds without memory of its own.
+  const auto credit = [&](WriteCursor* cursor) {
+    if (!broken_ && !peers_[rank].closed()) {
+      writeCredit(rank, cursor);
+    }
+  };
+  const bool goes =
+      rides ? peer.controlDue() != kNever : now >= peer.controlDue();
+  if (!goes ||
+      !peer.controlOut(now, shared_->lateness.worst(now), credit, out)) {
+    return false;
+  }
+  shared_->counters.add(Counter::kSentControl);
+  return true;
+}
+
+PacketHeader Session::headerOf(const Op& op, const DataSend& send) {
+  PacketHeader header;
+  header.stage = send.stage;
+  header.form = send.form;
+  header.lastPercentile = send.lastPercentile;
+  header.repair = send.repair;
+  header.hierarchical = op.shape().hierarchical();
+  header.partial = send.partial;
+  header.elementType = op.shape().type;
+  header.op = op.id();
+  header.slot = send.slot;
+  header.elements = static_cast<uint32_t>(op.shape().elements);
+  header.contributors = send.contributors;
+  return header;
+}
+
+bool Session::dataOut(int rank, OutPacket* out) {
+  for (auto& [id, op] : ops_) {
+    DataSend send;
+    if (!op->hasData(rank) || !op->nextData(rank, &send)) {
+      continue;
+    }
+    peers_[rank].dataOut(
+        headerOf(*op, send), send.payload, send.payloadBytes, out);
+    shared_->counters.add(Counter::kSentData);
+    return true;
+  }
+  return false;
+}
+
+// Whether an op here needs something of the peer, be it word that it is done.
+bool Session::awaits(int peer) const {
+  return !left_ && !peers_[peer].closed() &&
+         std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
+           return entry.second->entered() && !entry.second->isDone(peer);
+         });
+}
+
+void Session::watchSilence() {
+  for (int peer = 0; peer < setup_.size; peer++) {
+    if (peer != setup_.rank && awaits(peer)) {
+      silence_.start(peer, lastNow_);
+    }
+  }
+}
+
+void Session::lookForSilence(TimePoint now) {
+  for (const int peer : silence_.due(now)) {
+    if (!awaits(peer)) {
+      silence_.stop(peer);
+      continue;
+    }
+    const auto verdict = silence_.look(peer, now, peers_[peer].heardAt);
+    if (verdict == SilenceWatch::Verdict::kAsk && silence_.becameLong(peer) &&
+        setup_.silent != nullptr) {
+      setup_.silent(peer);
+    }
+    switch (verdict) {
+      case SilenceWatch::Verdict::kWait:
+        break;
+      case SilenceWatch::Verdict::kAsk:
+        // Which is always answered, with credit.
+        control(
+            peer,
+            {ControlType::kBlocked, {}, {}, peers_[peer].send.next(), {}, 0, 0},
+            true);
+        break;
+      case SilenceWatch::Verdict::kGone:
+        closePeer(
+            peer,
+            "rank " + std::to_string(peer) + " has not answered for " +
+                std::to_string(SilenceWatch::lasted(peers_[peer].heard()) /
+                               std::chrono::seconds(1)) +
+                " s: it has died, was stopped, or is cut off" + silence(peer));
+        // Perhaps one way alone: then it should know why this rank goes.
+        peers_[peer].lastWord(now, leaveWord());
+        break;
+    }
+  }
+}
+
+TimePoint Session::nextDeadline() const {
+  if (broken_) {
+    return ops_.empty() ? controlDues_.earliest() : lastNow_;
+  }
+  TimePoint next = std::min({controlDues_.earliest(),
+                             blocked_.earliest(),
+                             leaveDue_,
+                             silence_.earliest(),
+                             multicast_.nextDeadline()});
+  for (const auto& [id, op] : ops_) {
+    next = std::min(next, op->nextDeadline());
+    if (!op->entered() && !op->hasResults()) {
+      next = std::min(next, expiryOf(*op));
+    }
+  }
+  for (const auto& [id, call] : waiting_) {
+    next = failure_.empty() ? std::min(next, call.until) : next;
+  }
+  if (!waiting_.empty()) {
+    next = std::min(next, mayBeginAt());
+  }
+  return next;
+}
+
+void Session::passDeadlines(TimePoint now) {
+  lastNow_ = now;
+  blocked_.forDue(now, [&](int rank) {
+    const SendCredit& credit = peers_[rank].send;
+    if (credit.available() || !hasData(rank)) {
+      blocked_.set(rank, kNever);
+      return;
+    }
+    control(
+        rank, {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0}, true);
+    blocked_.set(rank, now + 2 * retryAfter(rank));
+  });
+  groupDeadline(now);
+  if (now >= leaveDue_) {
+    sayLeaveToAll();
+  }
+  lookForSilence(now);
+  for (auto& [id, op] : ops_) {
+    if (now >= op->nextDeadline()) {
+      op->deadlinePassed(now);
+    }
+  }
+  expireUnentered(now);
+  admit();
+  for (const auto& [id, call] : waiting_) {
+    if (now >= call.until) {
+      giveUp(call);
+    }
+  }
+}
+
+}  // namespace ubt

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of a session, which throw nothing, around what may throw.
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/session/session.h"
+
+namespace ubt {
+
+template <typename Verb>
+void Session::guarded(const Verb& verb) {
+  try {
+    verb();
+  } catch (const std::bad_alloc&) {
+    breakOff(outOfMemory_.c_str());
+  } catch (const std::exception& error) {
+    breakOff(error.what());
+  }
+}
+
+template <typename Verb>
+void Session::contained(const Verb& verb) {
+  if (broken_) {
+    dropOps();
+  } else {
+    guarded(verb);
+  }
+}
+
+// Ops stay until the next verb: a datagram that packetOut() gave may lie in the
+// memory of one.
+void Session::breakOff(const char* why) noexcept {
+  if (broken_) {
+    return;
+  }
+  broken_ = true;
+  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+  try {
+    failure_ = failure_.empty() ? why : failure_;
+  } catch (const std::exception&) {
+    failure_ = std::move(outOfMemory_);
+  }
+  try {
+    sayLeaveToAll();
+  } catch (const std::exception&) {
+    // Peers that go on are answered by a leave.
+  }
+}
+
+// What lies in them may be half changed: only their destructors run.
+void Session::dropOps() {
+  ops_.clear();
+  waiting_.clear();
+  if (active_) {
+    active_ = false;
+    shared_->activeSenders -= setup_.size - 1;
+  }
+}
+
+OpId Session::enter(TimePoint now,
+                    uint32_t tag,
+                    const OpShape& shape,
+                    std::byte* bucket,
+                    Duration timeout) {
+  UBT_REQUIRE(failure_.empty() && takes(shape));
+  OpId id{tag, UINT32_MAX, shape.space};
+  contained([&] { id = begins(now, tag, shape, bucket, timeout); });
+  return id;
+}
+
+OpReport Session::leave(TimePoint now, const OpId& id) {
+  UBT_REQUIRE(finished(id));
+  OpReport report;
+  contained([&] { report = ends(now, id); });
+  if (broken_) {
+    dropOps();
+  }
+  return report;
+}
+
+void Session::peerClosed(int peer, const std::string& why) {
+  contained([&] { connectionClosed(peer, why); });
+}
+
+void Session::refused() {
+  contained([this] { tellRefusal(); });
+}
+
+void Session::sendLeave() {
+  contained([this] { sayLeaveToAll(); });
+}
+
+Counter Session::packetIn(TimePoint now,
+                          const PacketHeader& header,
+                          const std::byte* datagram,
+                          size_t bytes) {
+  // That of a datagram which breaks the session.
+  Counter fate = header.type == PacketType::kControl ? Counter::kClosedPeer
+                                                     : Counter::kLateData;
+  if (broken_) {
+    dropOps();
+  }
+  guarded([&] { fate = takeIn(now, header, datagram, bytes); });
+  return fate;
+}
+
+bool Session::packetOut(TimePoint now, OutPacket* out) {
+  bool any = false;
+  guarded([&] { any = nextOut(now, out); });
+  return any;
+}
+
+bool Session::burstOut(TimePoint now, OutPacket* out) {
+  bool any = false;
+  guarded([&] { any = nextOfBurst(now, out); });
+  return any;
+}
+
+void Session::deadlinePassed(TimePoint now) {
+  contained([&] { passDeadlines(now); });
+}
+
+}  // namespace ubt

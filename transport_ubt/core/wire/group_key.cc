@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/wire/group_key.h"
+
+#include <sodium.h>
+
+#include <string>
+
+namespace ubt {
+namespace {
+
+// A key for one use; its size is part of what is hashed.
+template <typename Key>
+Key derive(const GroupSeed& seed, const std::string& use) {
+  static_assert(sizeof(GroupSeed) >= crypto_generichash_KEYBYTES_MIN,
+                "a seed keys the hash");
+  Key key;
+  crypto_generichash(key.data(),
+                     key.size(),
+                     reinterpret_cast<const uint8_t*>(use.data()),
+                     use.size(),
+                     seed.data(),
+                     seed.size());
+  return key;
+}
+
+}  // namespace
+
+GroupSeed masked(const GroupSeed& seed, const GroupMask& mask) {
+  GroupSeed out{};
+  for (size_t i = 0; i < out.size(); i++) {
+    out[i] = seed[i] ^ mask[i];
+  }
+  return out;
+}
+
+PeerKeys groupKeys(const GroupSeed& seed) {
+  PeerKeys keys;
+  keys.send = keys.receive = derive<AuthKey>(seed, "tag");
+  keys.sendSeal = keys.receiveSeal = derive<SealKey>(seed, "seal");
+  return keys;
+}
+
+}  // namespace ubt
