@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "transport_ubt/farewell.h"
+#include "transport_ubt/bounded/farewell.h"
 
 namespace gloo {
 namespace {

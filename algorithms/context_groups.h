@@ -10,7 +10,7 @@
 
 #include "algorithms/mesh_allreduce.h"
 #include "algorithms/rank_groups.h"
-#include "transport_ubt/mesh.h"
+#include "transport_ubt/bounded/mesh.h"
 
 namespace gloo {
 

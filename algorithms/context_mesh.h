@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "transport_ubt/mesh.h"
+#include "transport_ubt/bounded/mesh.h"
 
 namespace gloo {
 

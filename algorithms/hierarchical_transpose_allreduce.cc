@@ -6,8 +6,8 @@
 #include "algorithms/context_groups.h"
 #include "algorithms/context_mesh.h"
 #include "algorithms/mesh_transpose.h"
-#include "transport_ubt/host_id.h"
-#include "transport_ubt/settings.h"
+#include "transport_ubt/bounded/host_id.h"
+#include "transport_ubt/config/settings.h"
 
 namespace gloo {
 

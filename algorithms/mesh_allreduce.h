@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "transport_ubt/bounded/mesh_deadline.h"
 #include "transport_ubt/core/base/require.h"
-#include "transport_ubt/mesh_deadline.h"
 
 namespace gloo {
 

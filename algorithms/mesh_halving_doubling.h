@@ -3,7 +3,7 @@
 
 #include <gloo/allreduce.h>
 
-#include "transport_ubt/mesh.h"
+#include "transport_ubt/bounded/mesh.h"
 
 namespace gloo {
 

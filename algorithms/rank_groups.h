@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "transport_ubt/bounded/group_wish.h"
 #include "transport_ubt/core/base/rank_groups.h"
-#include "transport_ubt/group_wish.h"
 
 namespace gloo {
 

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "transport_ubt/device.h"
-#include "transport_ubt/interfaces.h"
+#include "transport_ubt/io/interface_names.h"
 
 namespace gloo {
 namespace benchmark {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "transport_ubt/nearest.h"
+#include "transport_ubt/config/nearest.h"
 
 namespace gloo {
 namespace benchmark {

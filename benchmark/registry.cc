@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "transport_ubt/nearest.h"
+#include "transport_ubt/config/nearest.h"
 
 namespace gloo {
 namespace benchmark {

@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "gloo_ext/local_address.h"
+#include "transport_ubt/bounded/patience.h"
 #include "transport_ubt/io/quiet_thread.h"
-#include "transport_ubt/patience.h"
-#include "transport_ubt/warning.h"
+#include "transport_ubt/io/warning.h"
 
 namespace gloo_ext {
 namespace {
 
 using gloo::transport::ubt::Channel;
 using gloo::transport::ubt::Engine;
+using gloo::transport::ubt::Greeting;
+using gloo::transport::ubt::GreetingExchange;
 using gloo::transport::ubt::Hello;
 using gloo::transport::ubt::Lingering;
 using gloo::transport::ubt::Mesh;

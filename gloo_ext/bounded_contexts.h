@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "gloo_ext/greeting_exchange.h"
 #include "gloo_ext/policy.h"
-#include "transport_ubt/channel.h"
+#include "transport_ubt/bounded/channel.h"
+#include "transport_ubt/bounded/greeting_exchange.h"
 
 namespace gloo_ext {
 
@@ -61,7 +61,7 @@ class BoundedContext {
             std::chrono::milliseconds wait,
             std::chrono::milliseconds contextTimeout);
   void begin();
-  void open(const std::vector<Greeting>& all,
+  void open(const std::vector<gloo::transport::ubt::Greeting>& all,
             std::chrono::milliseconds timeout,
             std::chrono::milliseconds wait);
 
@@ -72,7 +72,7 @@ class BoundedContext {
   std::atomic<bool> open_{false};
   std::string failure_;
   std::shared_ptr<const std::vector<std::string>> addresses_;
-  std::shared_ptr<GreetingExchange> exchange_;  // going on, or failed
+  std::shared_ptr<gloo::transport::ubt::GreetingExchange> exchange_;  // going on, or failed
   gloo::transport::ubt::Channel channel_;
 };
 

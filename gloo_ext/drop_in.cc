@@ -16,9 +16,9 @@
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
-#include "transport_ubt/host_id.h"
-#include "transport_ubt/mesh_deadline.h"
-#include "transport_ubt/warning.h"
+#include "transport_ubt/bounded/host_id.h"
+#include "transport_ubt/bounded/mesh_deadline.h"
+#include "transport_ubt/io/warning.h"
 
 namespace gloo_ext {
 namespace {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "transport_ubt/interfaces.h"
+#include "transport_ubt/io/interface_names.h"
 
 namespace gloo_ext {
 namespace {

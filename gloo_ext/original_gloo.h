@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "transport_ubt/mesh.h"
+#include "transport_ubt/bounded/mesh.h"
 
 namespace gloo_ext {
 

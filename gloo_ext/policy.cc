@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "transport_ubt/nearest.h"
-#include "transport_ubt/setting_value.h"
-#include "transport_ubt/settings.h"
+#include "transport_ubt/config/nearest.h"
+#include "transport_ubt/config/setting_value.h"
+#include "transport_ubt/config/settings.h"
 
 namespace gloo_ext {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "transport_ubt/grouping.h"
+#include "transport_ubt/config/grouping.h"
 
 namespace gloo_ext {
 

@@ -14,7 +14,7 @@
 #include "gloo_ext/drop_in.h"
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/process_state.h"
-#include "transport_ubt/warning.h"
+#include "transport_ubt/io/warning.h"
 
 namespace gloo {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gloo_ext/report_text.h"
-#include "transport_ubt/warning.h"
+#include "transport_ubt/io/warning.h"
 
 namespace gloo_ext {
 namespace {

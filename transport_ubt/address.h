@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/hello.h"
-#include "transport_ubt/secret_proof.h"
+#include "transport_ubt/bounded/hello.h"
+#include "transport_ubt/bounded/secret_proof.h"
 
 namespace gloo {
 namespace transport {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transport_ubt/address.h"
-#include "transport_ubt/channel.h"
+#include "transport_ubt/bounded/channel.h"
 
 namespace gloo {
 namespace transport {

@@ -7,9 +7,9 @@
 
 #include <utility>
 
+#include "transport_ubt/bounded/keep_for_ever.h"
 #include "transport_ubt/context.h"
-#include "transport_ubt/interfaces.h"
-#include "transport_ubt/keep_for_ever.h"
+#include "transport_ubt/io/interface_names.h"
 
 namespace gloo {
 namespace transport {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "transport_ubt/engine.h"
-#include "transport_ubt/settings.h"
+#include "transport_ubt/bounded/engine.h"
+#include "transport_ubt/config/settings.h"
 
 namespace gloo {
 namespace transport {

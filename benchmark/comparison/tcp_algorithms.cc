@@ -9,7 +9,7 @@
 
 #include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
-#include "transport_ubt/settings.h"
+#include "transport_ubt/config/settings.h"
 
 namespace gloo {
 namespace compare {

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <vector>
 
-#include "gloo_ext/greeting.h"
+#include "transport_ubt/bounded/greeting.h"
 
 // What decodes says the same again once it has been encoded, is refused unless
 // its rank proves it, and then holds nothing that is out of bounds.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using gloo::transport::ubt::Hello;
-  using gloo_ext::Greeting;
+  using gloo::transport::ubt::Greeting;
   const std::vector<uint8_t> bytes(data, data + size);
   Greeting greeting;
   if (!Greeting::decode(bytes, &greeting)) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/settings.h"
+#include "transport_ubt/config/settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using gloo::transport::ubt::Settings;

@@ -22,9 +22,9 @@
 #include "tests/conformance/mesh.h"
 #include "tests/integration/udp_port.h"
 #include "tests/integration/udp_tap.h"
+#include "transport_ubt/bounded/key_exchange.h"
 #include "transport_ubt/core/wire/packet_header.h"
 #include "transport_ubt/device.h"
-#include "transport_ubt/key_exchange.h"
 
 namespace gloo {
 namespace {

@@ -31,7 +31,7 @@ def _read_in_code():
 class ConfigurationTest(unittest.TestCase):
     def test_code_reads_variables(self):
         self.assertEqual(_read_in_code()["GLOO_UBT_REPAIR"],
-                         "transport_ubt/settings.cc")
+                         "transport_ubt/config/settings.cc")
 
     def test_every_variable_is_documented(self):
         documented = {cells[0].strip("`") for _, cells in _rows()}

@@ -19,7 +19,7 @@ class WarningsTest(unittest.TestCase):
                     path.endswith((".h", ".cc"))):
                 text = "\n".join(workspace.lines(path))
                 self.assertNotRegex(
-                    text, _PIECES, f"{path}: see transport_ubt/warning.h")
+                    text, _PIECES, f"{path}: see transport_ubt/io/warning.h")
 
 
 if __name__ == "__main__":

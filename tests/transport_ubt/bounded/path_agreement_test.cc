@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mesh of the ranks is Gloo's own over TCP, in no network of theirs.
+#include "transport_ubt/bounded/path_agreement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/context_mesh.h"
+#include "tests/conformance/device_factory.h"
+#include "tests/conformance/mesh.h"
+#include "tests/support/two_hosts.h"
+#include "transport_ubt/bounded/key_exchange.h"
+#include "transport_ubt/core/wire/packet_header.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int kRanks = test::TwoHosts::kRanks;
+constexpr size_t kAround = ::ubt::PacketHeader::kBytes;
+constexpr size_t kFullSlot =
+    (test::TwoHosts::kMtuBytes - 28 - kAround) / 32 * 32;
+constexpr size_t kSlotOf1500 = (1500 - 28 - kAround) / 32 * 32;
+constexpr std::chrono::seconds kLong{20};
+
+class PathAgreementTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::PrivateNetwork::possible()) {
+      GTEST_SKIP() << "needs the right to make network namespaces, and `ip`";
+    }
+    hosts_ = std::make_unique<test::TwoHosts>();
+    for (int rank = 0; rank < kRanks; rank++) {
+      hosts_->of(rank).within([&] {
+        ::ubt::Driver::Options options;
+        options.socket.address = test::TwoHosts::addressOf(rank);
+        drivers_.push_back(std::make_unique<::ubt::Driver>(
+            options, ::ubt::reductionKernels()));
+      });
+    }
+    mesh_ = std::make_unique<testing::Mesh>(testing::tcpTransport(), kRanks);
+  }
+
+  // By rank. Each path keeps what belongs to it.
+  std::vector<PathAgreement::Agreed> agree() {
+    std::vector<KeyExchange> exchanges(kRanks);
+    std::vector<PublicKey> all;
+    std::vector<::ubt::SocketAddress> addresses;
+    for (int rank = 0; rank < kRanks; rank++) {
+      all.push_back(exchanges[rank].publicKey());
+      addresses.push_back(drivers_[rank]->socket().address());
+    }
+    std::vector<PathAgreement::Agreed> agreed(kRanks);
+    EXPECT_EQ(mesh_->run([&](const auto& context) {
+      const int rank = context->rank;
+      PathAgreement::Setup setup;
+      setup.epoch = KeyExchange::epoch(all);
+      setup.keys = exchanges[rank].derive(rank, all, "secret");
+      setup.addresses = addresses;
+      setup.slotBytes = kFullSlot;
+      setup.aroundBytes = kAround;
+      PathAgreement agreement(
+          ::gloo::contextMesh(*context), drivers_[rank].get(), setup);
+      agreed[rank] = agreement.run(kLong);
+    }),
+              "");
+    return agreed;
+  }
+
+  std::string nameOf(int rank) {
+    return "rank " + std::to_string(rank) + " (" +
+           drivers_[rank]->socket().address().str() + ")";
+  }
+
+  std::unique_ptr<test::TwoHosts> hosts_;
+  std::vector<std::unique_ptr<::ubt::Driver>> drivers_;
+  std::unique_ptr<testing::Mesh> mesh_;
+};
+
+TEST_F(PathAgreementTest, IsOnTheLargestSlotWhereAllPathsCarryIt) {
+  for (const PathAgreement::Agreed& agreed : agree()) {
+    EXPECT_EQ(agreed.slotBytes, kFullSlot);
+    EXPECT_THAT(agreed.warnings, IsEmpty());
+  }
+}
+
+TEST_F(PathAgreementTest, IsOnWhatASmallerRouteCarries) {
+  hosts_->here().run("ip route add 10.0.0.2/32 dev here mtu 1500");
+  const auto all = agree();
+  for (const PathAgreement::Agreed& agreed : all) {
+    EXPECT_EQ(agreed.slotBytes, kSlotOf1500);
+  }
+  ASSERT_THAT(all[0].warnings, SizeIs(1));
+  EXPECT_THAT(all[0].warnings[0],
+              AllOf(HasSubstr("to " + nameOf(1)), HasSubstr("GLOO_UBT_MTU")));
+  EXPECT_THAT(all[1].warnings, IsEmpty());
+  EXPECT_THAT(all[2].warnings, IsEmpty());
+}
+
+// No error comes back.
+TEST_F(PathAgreementTest, IsOnWhatAHopCarriesThatDropsTheRestSilently) {
+  hosts_->there().run(
+      "nft 'add table ip hop; "
+      "add chain ip hop in { type filter hook prerouting priority 0; }; "
+      "add rule ip hop in ip saddr 10.0.0.1 meta length > 1500 drop'");
+  const auto all = agree();
+  for (const PathAgreement::Agreed& agreed : all) {
+    EXPECT_EQ(agreed.slotBytes, kSlotOf1500);
+  }
+  EXPECT_THAT(all[0].warnings,
+              AllOf(SizeIs(2),
+                    Contains(HasSubstr("to " + nameOf(1))),
+                    Contains(HasSubstr("to " + nameOf(2)))));
+}
+
+TEST_F(PathAgreementTest, NamesAPathThatIsBlockedOneWay) {
+  hosts_->there().run(
+      "nft 'add table ip wall; "
+      "add chain ip wall in { type filter hook input priority 0; }; "
+      "add rule ip wall in ip saddr 10.0.0.1 ip daddr 10.0.0.2 udp dport "
+      "1-65535 drop'");
+  const auto all = agree();
+  for (const PathAgreement::Agreed& agreed : all) {
+    EXPECT_EQ(agreed.slotBytes, kFullSlot);
+  }
+  ASSERT_THAT(all[0].warnings, SizeIs(1));
+  EXPECT_THAT(all[0].warnings[0],
+              AllOf(HasSubstr("to " + nameOf(1)),
+                    HasSubstr("GLOO_UBT_PORTS"),
+                    HasSubstr("GLOO_SOCKET_IFNAME")));
+  ASSERT_THAT(all[1].warnings, SizeIs(1));
+  EXPECT_THAT(all[1].warnings[0], HasSubstr("from " + nameOf(0)));
+  EXPECT_THAT(all[2].warnings, IsEmpty());
+}
+
+}  // namespace
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bounded/absence_watch.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+std::string AbsenceWatch::returned(const ::ubt::OpReport& report) {
+  calls_.resize(report.scatter.size());
+  std::string ranks;
+  for (size_t rank = 0; rank < calls_.size(); rank++) {
+    const ::ubt::StageBytes& bytes = report.scatter[rank];
+    int& calls = calls_[rank];
+    if (bytes.expected == 0 || !report.bounded) {
+      continue;
+    }
+    if (bytes.absent < bytes.expected) {
+      calls = calls > kCalls ? calls : 0;
+    } else if (calls <= kCalls && ++calls == kCalls) {
+      calls++;
+      ranks += (ranks.empty() ? "rank " : ", rank ") + std::to_string(rank);
+    }
+  }
+  return ranks.empty()
+             ? ""
+             : ranks + " entered the last " + std::to_string(kCalls) +
+                   " allreduces when their bound was over: the sums go without "
+                   "it. Is its host slower than the others'? Balance the work, "
+                   "or set a GLOO_UBT_BOUND that it can keep";
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bounded/channel.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "transport_ubt/bounded/farewell.h"
+#include "transport_ubt/bounded/host_id.h"
+#include "transport_ubt/bounded/keep_for_ever.h"
+#include "transport_ubt/bounded/patience.h"
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/io/group_address.h"
+#include "transport_ubt/io/warning.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+// A receiver's window holds so many slots of each sender, or credit would come
+// in steps too large to keep data flowing.
+constexpr uint64_t kSlotsPerSender = 4;
+constexpr uint64_t kSlotBytesFloor = 1024;
+
+void warnOfSilence(int rank,
+                   const std::string& address,
+                   const std::string& own) noexcept {
+  try {
+    warnOnce(
+        "bounded allreduce: nothing valid has come over UDP from rank " +
+        std::to_string(rank) + " (" + address + ") to " + own +
+        " for 5 s, though a call here needs it: does a firewall block it? "
+        "Open the ports of GLOO_UBT_PORTS on both hosts, or choose another "
+        "interface (GLOO_SOCKET_IFNAME). Or has that rank died or "
+        "stopped?");
+  } catch (const std::exception&) {
+    // Without memory for a warning there are other errors.
+  }
+}
+
+}  // namespace
+
+Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
+    : engine_(std::move(engine)),
+      mesh_(std::move(mesh)),
+      boundWatch_(settings().protocol.boundScatter,
+                  settings().protocol.boundBroadcast),
+      watchable_(mesh_.size, true) {
+  hello_.port = address().port();
+  hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());
+  // No more than the socket's buffer, whose size is an int.
+  hello_.windowBytes = static_cast<uint32_t>(engine_->driver().windowBytes());
+  hello_.want(settings().minBytes, {settings().groups, hostId()});
+  hello_.publicKey = exchange_.publicKey();
+}
+
+Channel::~Channel() {
+  if (!isOfThisProcess()) {
+    keepForEver(std::move(watch_));  // its thread is not here,
+    keepForEver(std::move(paths_));  // nor are its
+    return;
+  }
+  if (session_ != nullptr) {
+    try {
+      // While it lingers, the watch still tells of ranks that are gone.
+      linger();
+    } catch (const std::exception&) {
+      // There is no memory to find out who needs it.
+    }
+    watch_.reset();
+    engine_->driver().close(session_);
+  }
+}
+
+std::vector<int> Channel::neededBy() {
+  return session_ == nullptr || failures_ != forgiven_
+             ? std::vector<int>()
+             : engine_->driver().neededBy(session_);
+}
+
+void Channel::linger() {
+  Lingering lingering = this->lingering();
+  for (;;) {
+    const std::vector<int> needing = neededBy();
+    const auto now = Lingering::Clock::now();
+    const std::string remark = lingering.remark(needing, now);
+    if (!remark.empty()) {
+      warnOnce(remark);
+    }
+    if (!lingering.goesOn(needing, now)) {
+      return;
+    }
+    engine_->driver().linger(session_, lingering.nextLook(now) - now);
+  }
+}
+
+// Ranks with different ideas of what is bounded would wait for each other, some
+// here, some over tcp.
+void Channel::checkEligibility(const std::vector<Hello>& hellos,
+                               std::chrono::milliseconds timeout) const {
+  std::string why;
+  for (int peer = 0; peer < mesh_.size && why.empty(); peer++) {
+    if (peer != mesh_.rank && hellos[peer].minBytes != hello_.minBytes) {
+      why = "rank " + std::to_string(peer) +
+            " has GLOO_UBT_MIN_BYTES=" + std::to_string(hellos[peer].minBytes) +
+            ", this rank (" + std::to_string(mesh_.rank) + ") " +
+            std::to_string(hello_.minBytes) + ": set the same on all ranks";
+    }
+  }
+  if (why.empty()) {
+    return;
+  }
+  // If any two ranks differ, every rank differs from some: all come by here.
+  bidFarewell(mesh_, timeout);
+  throw ::gloo::IoException(why);
+}
+
+// All ranks come to the same, be it that they cannot. That is said once an op
+// asks for groups: others do not need them.
+std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
+    const std::vector<Hello>& hellos) {
+  std::vector<GroupWish> wishes;
+  wishes.reserve(mesh_.size);
+  for (int rank = 0; rank < mesh_.size; rank++) {
+    wishes.push_back(rank == mesh_.rank ? hello_.groups : hellos[rank].groups);
+  }
+  try {
+    ::ubt::RankGroups groups = agreedGroups(wishes);
+    if (!groups.even()) {
+      groupsRemark_ =
+          "GLOO_UBT_GROUPS=host: not all hosts have as many ranks, so that "
+          "hierarchical allreduces in bounded time run in one group";
+    }
+    return groups;
+  } catch (const ::gloo::Exception&) {
+    noGroups_ = std::current_exception();
+    return std::nullopt;
+  }
+}
+
+void Channel::checkGroups(std::chrono::milliseconds timeout) {
+  if (noGroups_ != nullptr) {
+    std::call_once(farewell_, [&] { bidFarewell(mesh_, timeout); });
+    std::rethrow_exception(noGroups_);
+  }
+  if (!groupsRemark_.empty()) {
+    warnOnce(groupsRemark_);
+  }
+  if (settings().protocol.hadamard == ::ubt::Hadamard::kAlways &&
+      session_->hasGroups()) {
+    warnOnce("GLOO_UBT_HADAMARD=on: hierarchical allreduces transform nothing");
+  }
+}
+
+// The largest that all paths carry, up to the setup's.
+size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
+                             std::vector<::ubt::SocketAddress> addresses,
+                             std::chrono::milliseconds timeout,
+                             std::chrono::milliseconds wait) {
+  if (paths_ == nullptr) {
+    PathAgreement::Setup paths;
+    paths.epoch = setup.epoch;
+    paths.keys = setup.keys;
+    paths.addresses = std::move(addresses);
+    paths.slotBytes = setup.slotBytesMax;
+    paths.aroundBytes = Engine::aroundSlotBytes(setup.options.auth);
+    paths.timeout = timeout;
+    paths_ = std::make_unique<PathAgreement>(
+        mesh_, &engine_->driver(), std::move(paths));
+  }
+  const PathAgreement::Agreed agreed = paths_->run(wait);
+  for (const std::string& warning : agreed.warnings) {
+    warnOnce("bounded allreduce: " + warning);
+  }
+  paths_.reset();
+  return agreed.slotBytes;
+}
+
+// What all ranks derive from the same hellos: epoch, slot size, keys, groups.
+void Channel::open(const std::vector<Hello>& hellos,
+                   std::vector<::ubt::SocketAddress> addresses,
+                   std::chrono::milliseconds timeout,
+                   std::chrono::milliseconds wait) {
+  timeout = patience(timeout);
+  linger_ = std::min(
+      timeout, std::chrono::ceil<std::chrono::milliseconds>(settings().linger));
+  checkEligibility(hellos, timeout);
+  ::ubt::Session::Setup setup;
+  setup.rank = mesh_.rank;
+  setup.size = mesh_.size;
+  setup.options = settings().protocol;
+  setup.options.timeout = timeout;
+  setup.slotBytesMax = hello_.slotBytesMax;
+  std::vector<PublicKey> publicKeys;
+  uint64_t windowMin = hello_.windowBytes;
+  for (int peer = 0; peer < mesh_.size; peer++) {
+    const Hello& hello = peer == mesh_.rank ? hello_ : hellos[peer];
+    publicKeys.push_back(hello.publicKey);
+    setup.windowBytes.push_back(hello.windowBytes);
+    setup.slotBytesMax =
+        std::min<size_t>(setup.slotBytesMax, hello.slotBytesMax);
+    windowMin = std::min<uint64_t>(windowMin, hello.windowBytes);
+    addresses[peer] = peer == mesh_.rank ? ::ubt::SocketAddress()
+                                         : addresses[peer].withPort(hello.port);
+  }
+  const uint64_t share = windowMin / (kSlotsPerSender * (mesh_.size - 1));
+  setup.slotBytesMax =
+      std::min(setup.slotBytesMax,
+               std::max<size_t>(share / ::ubt::ShardLayout::kSlotStep *
+                                    ::ubt::ShardLayout::kSlotStep,
+                                kSlotBytesFloor));
+  setup.epoch = KeyExchange::epoch(publicKeys);
+  setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
+  setup.slotBytesMax = agreeOnSlots(
+      setup, addresses, timeout, std::min(timeout, patience(wait)));
+  const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
+  if (setup.options.order == ::ubt::SumOrder::kRank &&
+      slotOfAll > settings().arenaBytes) {
+    throw ::gloo::InvalidOperationException(
+        "to add in rank order (GLOO_UBT_ORDER) among " +
+        std::to_string(mesh_.size) + " ranks, the arena has to hold " +
+        std::to_string(slotOfAll) +
+        " bytes or more: raise GLOO_UBT_ARENA_BYTES");
+  }
+  setup.groups = agreeOnGroups(hellos);
+  setup.groupSeed = KeyExchange::groupSeed();
+  setup.silent = [own = address().str(), addresses](int rank) {
+    warnOfSilence(rank, addresses[rank].str(), own);
+  };
+  if (setup.options.multicast) {
+    // A port that rank 0's firewall lets through, if it has one.
+    addresses[mesh_.rank] =
+        ::ubt::groupAddress(address().family(),
+                            setup.epoch,
+                            mesh_.rank == 0 ? hello_.port : hellos[0].port);
+  }
+  session_ = engine_->driver().open(setup, std::move(addresses));
+}
+
+::ubt::OpShape Channel::shapeOf(::ubt::TagSpace space,
+                                ::ubt::ElementType type,
+                                size_t elements,
+                                bool hierarchical) const {
+  ::ubt::OpShape shape;
+  shape.elements = elements;
+  shape.type = type;
+  shape.fingerprint =
+      session_->options().fingerprint() |
+      (hierarchical && session_->hasGroups() ? ::ubt::OpShape::kHierarchical
+                                             : 0);
+  shape.space = space;
+  return shape;
+}
+
+bool Channel::takes(::ubt::ElementType type,
+                    size_t elements,
+                    bool hierarchical) const {
+  UBT_REQUIRE(isOpen());
+  return session_->takes(
+      shapeOf(::ubt::TagSpace::kOptions, type, elements, hierarchical));
+}
+
+::ubt::OpReport Channel::allreduce(::ubt::TagSpace space,
+                                   uint32_t tag,
+                                   ::ubt::ElementType type,
+                                   void* data,
+                                   size_t elements,
+                                   std::chrono::milliseconds timeout,
+                                   bool hierarchical) {
+  ::ubt::Driver& driver = engine_->driver();
+  if (hierarchical) {
+    checkGroups(patience(timeout));
+  }
+  watch();
+  const ::ubt::OpShape shape = shapeOf(space, type, elements, hierarchical);
+  if (!session_->takes(shape)) {
+    throw ::gloo::InvalidOperationException(
+        "a bounded allreduce takes at most 4294967295 elements, of which each "
+        "rank's shard at most " +
+        std::to_string(::ubt::PacketHeader::kSlotsMax) + " slots of " +
+        std::to_string(session_->slotBytesMax()) + " bytes, not " +
+        std::to_string(elements) + " elements: split it");
+  }
+  ::ubt::OpReport report;
+  ::ubt::Driver::Failure failure;
+  const uint64_t failuresBefore = failures_;
+  if (!driver.allreduce(session_,
+                        tag,
+                        shape,
+                        static_cast<std::byte*>(data),
+                        patience(timeout),
+                        &report,
+                        &failure)) {
+    failures_++;
+    throw ::gloo::IoException("bounded allreduce: " + failure.what);
+  }
+  forgiven_ = failuresBefore;
+  advise(report);
+  return report;
+}
+
+// The call has its result: what fails here must not make it throw.
+void Channel::advise(const ::ubt::OpReport& report) noexcept {
+  try {
+    std::string bound;
+    std::string absence;
+    {
+      std::lock_guard<std::mutex> lock(adviceMutex_);
+      if (settings().protocol.boundScatter > ::ubt::Duration{0}) {
+        bound = boundWatch_.returned(report);  // learned ones need no advice
+      }
+      absence = absenceWatch_.returned(report);
+    }
+    for (const std::string& advice : {bound, absence}) {
+      if (!advice.empty()) {
+        warnOnce("bounded allreduce: " + advice);
+      }
+    }
+    if (report.driftElements > 0 &&
+        settings().protocol.repair == ::ubt::RepairPolicy::kNone) {
+      warnOnce(
+          "bounded allreduce: results of this rank differ from those of other "
+          "ranks, since GLOO_UBT_REPAIR=none repairs nothing: replicas drift "
+          "apart. Set it to broadcast, or bring them together again "
+          "(docs/drop_in.md, From Python)");
+    }
+  } catch (const std::exception&) {  // no memory for advice
+  }
+}
+
+// Where it cannot begin, the next call tries again. A rank that dies meanwhile
+// is noticed by its silence.
+void Channel::watch() noexcept {
+  try {
+    std::lock_guard<std::mutex> lock(watchMutex_);
+    if (watch_ == nullptr) {
+      watch_ = std::make_unique<MeshWatch>(
+          mesh_, watchable_, [this](int peer, const std::string& why) {
+            engine_->driver().peerClosed(session_, peer, why);
+          });
+    }
+  } catch (const std::exception&) {  // no memory, or no thread
+  }
+}
+
+void Channel::leaveOut(int rank) {
+  std::lock_guard<std::mutex> lock(watchMutex_);
+  watchable_[rank] = false;
+  if (watch_ != nullptr) {
+    watch_->leaveOut(rank);
+  }
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

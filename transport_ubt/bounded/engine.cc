@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bounded/engine.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <string>
+
+#include "transport_ubt/bounded/hello.h"
+#include "transport_ubt/bounded/keep_for_ever.h"
+#include "transport_ubt/bounded/receive_buffer.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/core/wire/packet_header.h"
+#include "transport_ubt/core/wire/packet_seal.h"
+#include "transport_ubt/io/warning.h"
+#include "transport_ubt/kernels/reduction_kernels.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
+constexpr int kIpv6Overhead = 40 + 8;
+constexpr int kDatagramBytesMax = 65507;
+constexpr int kSlotStep = static_cast<int>(::ubt::ShardLayout::kSlotStep);
+
+size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
+  const int datagram =
+      std::min(mtu - (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead),
+               kDatagramBytesMax);
+  const int around = static_cast<int>(Engine::aroundSlotBytes(auth));
+  const int slot = (datagram - around) / kSlotStep * kSlotStep;
+  if (slot < static_cast<int>(Hello::kSlotBytesMin)) {
+    throw ::gloo::InvalidOperationException(
+        "an MTU of " + std::to_string(mtu) +
+        " bytes is too small for the bounded transport: raise it to 576 or "
+        "more (ip link set dev ... mtu ...), or use the tcp transport");
+  }
+  return slot;
+}
+
+// The arena's limit is the process's, however many devices it has. Devices may
+// outlive static objects.
+::ubt::ArenaBudget& processBudget() {
+  static auto* const kBudget = new ::ubt::ArenaBudget();
+  return *kBudget;
+}
+
+std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
+                                          const Settings& settings) {
+  settings.check();
+  ::ubt::Driver::Options options;
+  options.socket.address = ::ubt::SocketAddress(address, 0);
+  options.socket.portLow = settings.portLow;
+  options.socket.portHigh = settings.portHigh;
+  options.socket.segmentation = settings.segmentation;
+  options.socket.warn = warnOnce;
+  options.limits.arenaBytes = settings.arenaBytes;
+  options.limits.arenaBudget = &processBudget();
+  options.limits.windowBytesMax = settings.windowBytes;
+  options.limits.windowAdapts = settings.windowAdapts;
+  options.limits.trainsAdapt = settings.trainsAdapt;
+  options.faults = settings.faults;
+  options.idle = settings.idle;
+  if (settings.faults.any()) {
+    warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
+  }
+  std::unique_ptr<::ubt::Driver> driver;
+  try {
+    driver =
+        std::make_unique<::ubt::Driver>(options, ::ubt::reductionKernels());
+  } catch (const std::runtime_error& error) {  // std::system_error, too
+    throw ::gloo::IoException(error.what());
+  }
+  const std::string advice = receiveBufferAdvice(
+      driver->socket().receiveBufferBytes(), options.socket.receiveBufferBytes);
+  if (!advice.empty()) {
+    warnOnce(advice);
+  }
+  return driver;
+}
+
+}  // namespace
+
+Engine::Engine(const sockaddr_storage& address, const Settings& settings)
+    : settings_(settings),
+      driver_(makeDriver(address, settings)),
+      slotBytesMax_(slotBytesFor(
+          settings.mtu > 0 ? settings.mtu : driver_->socket().mtu(),
+          driver_->socket().address().family(),
+          settings.protocol.auth)) {}
+
+Engine::~Engine() {
+  if (!home_.isThis()) {
+    // Its threads are not here; descriptors close with this process.
+    keepForEver(std::move(driver_));
+  }
+}
+
+size_t Engine::aroundSlotBytes(::ubt::AuthMode auth) {
+  return ::ubt::PacketHeader::kBytes +
+         (auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0);
+}
+
+::ubt::Driver& Engine::driver() {
+  if (!home_.isThis()) {
+    throw ::gloo::InvalidOperationException(
+        "this device belongs to " + home_.str() +
+        ", of which this process is a forked child: create a device and "
+        "contexts of its own after fork()");
+  }
+  return *driver_;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bounded/farewell.h"
+
+#include <gloo/common/error.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "transport_ubt/bounded/mesh_deadline.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+// No collective's: those have a small prefix in the top byte.
+constexpr uint64_t kSlot = 0xfd00000000000000;
+
+template <typename Talk>
+void asFarAsConnected(Talk&& talk) {
+  try {
+    talk();
+  } catch (const ::gloo::IoException&) {
+    // Whoever bids farewell has more to say than that.
+  }
+}
+
+}  // namespace
+
+void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
+  const MeshDeadline deadline(timeout);
+  char byte = 0;
+  std::vector<std::unique_ptr<UnboundBuffer>> buffers;
+  for (int peer = 0; peer < mesh.size; peer++) {
+    if (peer != mesh.rank) {
+      asFarAsConnected([&] {
+        auto buffer = mesh.createUnboundBuffer(&byte, sizeof(byte));
+        buffer->send(peer, kSlot);
+        buffer->recv(peer, kSlot);
+        buffers.push_back(std::move(buffer));
+      });
+    }
+  }
+  // Who is gone is no reason to leave the others waiting.
+  for (const auto& buffer : buffers) {
+    asFarAsConnected([&] {
+      buffer->waitSend(deadline.remaining());
+      buffer->waitRecv(deadline.remaining());
+    });
+  }
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

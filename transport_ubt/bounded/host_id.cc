@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bounded/host_id.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+std::string hostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+std::string bootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string networkNamespace() {
+  struct stat status {};
+  return stat("/proc/self/ns/net", &status) == 0 ? std::to_string(status.st_ino)
+                                                 : "";
+}
+
+}  // namespace
+
+// FNV-1a.
+uint64_t hostId() {
+  const std::string text =
+      hostName() + "\n" + bootId() + "\n" + networkNamespace();
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

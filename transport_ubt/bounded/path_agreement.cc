@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/bounded/path_agreement.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "transport_ubt/bounded/hello.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/io/interface.h"
+#include "transport_ubt/io/path_probe.h"
+#include "transport_ubt/io/quiet_thread.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+// No collective's: those have a small prefix in the top byte.
+constexpr uint64_t kReadySlot = 0xfa00000000000000;
+constexpr uint64_t kFindingsSlot = kReadySlot + 1;
+constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
+constexpr int kIpv6Overhead = 40 + 8;
+// What networks and tunnels in use carry, and what every one has to.
+constexpr int kMtus[] = {9000, 8896, 8000, 4000, 1500, 1460, 1400, 1280, 576};
+// Between two rounds of probes: at first, at most; each is twice the last.
+constexpr std::chrono::milliseconds kFirstPause{5};
+constexpr std::chrono::milliseconds kLongestPause{160};
+// Rounds of full datagrams alone: most often no others are needed.
+constexpr int kFullRounds = 2;
+
+std::vector<uint8_t> encode(const std::vector<uint32_t>& sizes) {
+  std::vector<uint8_t> bytes(sizes.size() * sizeof(uint32_t));
+  ::ubt::WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()),
+                            bytes.size());
+  for (const uint32_t size : sizes) {
+    cursor.put(size);
+  }
+  return bytes;
+}
+
+std::vector<uint32_t> decode(const std::vector<uint8_t>& bytes) {
+  ::ubt::ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
+                           bytes.size());
+  std::vector<uint32_t> sizes(bytes.size() / sizeof(uint32_t));
+  for (uint32_t& size : sizes) {
+    size = cursor.get<uint32_t>();
+  }
+  return sizes;
+}
+
+std::vector<::ubt::AuthKey> receiveKeys(
+    const std::vector<::ubt::PeerKeys>& peers) {
+  std::vector<::ubt::AuthKey> keys;
+  keys.reserve(peers.size());
+  for (const ::ubt::PeerKeys& peer : peers) {
+    keys.push_back(peer.receive);
+  }
+  return keys;
+}
+
+}  // namespace
+
+// Sends probes to all other ranks, again and again, until it goes.
+class PathAgreement::Prober {
+ public:
+  explicit Prober(const PathAgreement* agreement)
+      : agreement_(agreement),
+        candidates_(agreement->candidates()),
+        thread_(::ubt::quietThread([this] { run(); })) {}
+  ~Prober() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
+
+ private:
+  void run() {
+    try {
+      probe();
+    } catch (const std::exception&) {
+      // Without memory for a probe this rank sends none, and others say so.
+    }
+  }
+
+  void probe() {
+    auto pause = kFirstPause;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (int round = 0; !over_; round++) {
+      lock.unlock();
+      const size_t sizes = round < kFullRounds ? 1 : candidates_.size();
+      for (size_t i = 0; i < sizes; i++) {
+        send(candidates_[i]);
+      }
+      lock.lock();
+      changed_.wait_for(lock, pause, [this] { return over_; });
+      pause = std::min(2 * pause, kLongestPause);
+    }
+  }
+
+  void send(uint32_t slotBytes) const {
+    const Setup& setup = agreement_->setup_;
+    const ::ubt::UdpSocket& socket = agreement_->driver_->socket();
+    for (int rank = 0; rank < agreement_->mesh_.size; rank++) {
+      if (rank == agreement_->mesh_.rank) {
+        continue;
+      }
+      ::ubt::PathProbe probe;
+      probe.epoch = setup.epoch;
+      probe.source = static_cast<uint32_t>(agreement_->mesh_.rank);
+      probe.destination = static_cast<uint32_t>(rank);
+      probe.slotBytes = slotBytes;
+      const auto datagram =
+          probe.encode(setup.keys[rank].send, slotBytes + setup.aroundBytes);
+      // What this host refuses to send has not arrived, either.
+      (void)socket.sendWhole(
+          ::ubt::reachedFrom(socket.address(), setup.addresses[rank]),
+          datagram.data(),
+          datagram.size());
+    }
+  }
+
+  const PathAgreement* const agreement_;
+  const std::vector<uint32_t> candidates_;  // the largest first
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+PathAgreement::PathAgreement(const Mesh& mesh,
+                             ::ubt::Driver* driver,
+                             Setup setup)
+    : mesh_(mesh),
+      driver_(driver),
+      setup_(std::move(setup)),
+      listener_(
+          &driver->probes(), setup_.epoch, mesh.rank, receiveKeys(setup_.keys)),
+      ready_(mesh, kReadySlot, std::vector<uint8_t>(1)) {}
+
+PathAgreement::~PathAgreement() = default;
+
+std::vector<uint32_t> PathAgreement::candidates() const {
+  const bool four = driver_->socket().address().family() == AF_INET;
+  std::vector<uint32_t> slots{static_cast<uint32_t>(setup_.slotBytes)};
+  for (const int mtu : kMtus) {
+    const int room = mtu - (four ? kIpv4Overhead : kIpv6Overhead) -
+                     static_cast<int>(setup_.aroundBytes);
+    const auto step = static_cast<int>(::ubt::ShardLayout::kSlotStep);
+    const auto slot = static_cast<uint32_t>(room / step * step);
+    if (slot < slots.back() && slot >= Hello::kSlotBytesMin) {
+      slots.push_back(slot);
+    }
+  }
+  return slots;
+}
+
+// Until what this rank is to find out has arrived, or will not any more.
+void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
+  const auto full = static_cast<uint32_t>(setup_.slotBytes);
+  const auto arrived = [&](uint32_t slotBytes,
+                           std::chrono::milliseconds patience) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        probingSince_ + patience - std::chrono::steady_clock::now());
+    const auto wait = std::max(left, std::chrono::milliseconds(0));
+    if (listener_.await(slotBytes, std::min(wait, deadline.remaining()))) {
+      return true;
+    }
+    if (std::chrono::steady_clock::now() < probingSince_ + patience) {
+      throw MeshSwap::TimedOut(
+          "the paths between the ranks of a bounded allreduce have not all "
+          "been tried out in time");
+    }
+    return false;
+  };
+  const auto patience = std::min(kAnyPatience, setup_.timeout / 4);
+  if (!arrived(full, std::min(kFullPatience, patience))) {
+    arrived(1, patience);
+  }
+}
+
+PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
+  const MeshDeadline deadline(timeout);
+  ready_.run(timeout);  // all listen
+  if (prober_ == nullptr) {
+    prober_ = std::make_unique<Prober>(this);
+    probingSince_ = std::chrono::steady_clock::now();
+  }
+  if (findings_ == nullptr) {
+    awaitProbes(deadline);
+    findings_ = std::make_unique<MeshSwap>(
+        mesh_, kFindingsSlot, encode(listener_.slotBytes()));
+  }
+  // Others may be waiting for probes of this rank: it goes on sending.
+  const auto all = findings_->run(deadline.remaining());
+  prober_.reset();
+  std::vector<std::vector<uint32_t>> arrived;
+  arrived.reserve(all.size());
+  for (const std::vector<uint8_t>& bytes : all) {
+    arrived.push_back(decode(bytes));
+  }
+  return agreed(arrived);
+}
+
+std::string PathAgreement::nameOf(int rank) const {
+  const std::string name = "rank " + std::to_string(rank);
+  return rank == mesh_.rank
+             ? name + " (this one, " + driver_->socket().address().str() + ")"
+             : name + " (" + setup_.addresses[rank].str() + ")";
+}
+
+// `arrived` by receiver, then by sender.
+PathAgreement::Agreed PathAgreement::agreed(
+    const std::vector<std::vector<uint32_t>>& arrived) const {
+  const auto path = [this](int sender, int receiver) {
+    return "from " + nameOf(sender) + " to " + nameOf(receiver);
+  };
+  const std::vector<uint32_t> sizes = candidates();
+  Agreed out;
+  out.slotBytes = setup_.slotBytes;
+  for (int receiver = 0; receiver < mesh_.size; receiver++) {
+    for (int sender = 0; sender < mesh_.size; sender++) {
+      const uint32_t slot = arrived[receiver][sender];
+      if (receiver != sender && slot != 0 &&
+          std::count(sizes.begin(), sizes.end(), slot) == 0) {
+        throw ::gloo::IoException(
+            nameOf(receiver) + " has found out about a slot of " +
+            std::to_string(slot) + " bytes, which no rank has tried");
+      }
+      const bool own = receiver == mesh_.rank || sender == mesh_.rank;
+      if (sender == receiver || slot >= setup_.slotBytes) {
+        continue;
+      }
+      if (slot >= Hello::kSlotBytesMin) {
+        out.slotBytes = std::min<size_t>(out.slotBytes, slot);
+      }
+      if (own && slot == 0) {
+        out.warnings.push_back(
+            "no UDP datagram arrives " + path(sender, receiver) +
+            ": does a firewall block it? Open the ports of GLOO_UBT_PORTS on "
+            "both hosts, or choose another interface (GLOO_SOCKET_IFNAME)");
+      } else if (own && sender == mesh_.rank) {
+        out.warnings.push_back(
+            "the path " + path(sender, receiver) + " carries no datagrams of " +
+            std::to_string(setup_.slotBytes + setup_.aroundBytes) +
+            " bytes, but of " + std::to_string(slot + setup_.aroundBytes) +
+            ": all ranks send such, or shorter ones. Set GLOO_UBT_MTU to what "
+            "all paths carry");
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/io/warning.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <set>
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+// For a pipe that nobody reads. Short: a device may do nothing else meanwhile.
+constexpr int kWaitMs = 100;
+
+// Whether a write of PIPE_BUF bytes or fewer would not block.
+bool takesMore() noexcept {
+  pollfd stderrFd{STDERR_FILENO, POLLOUT, 0};
+  int ready = 0;
+  do {
+    ready = poll(&stderrFd, 1, kWaitMs);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+void writeAll(const std::string& line) noexcept {
+  size_t written = 0;
+  while (written < line.size() && takesMore()) {
+    const size_t piece = std::min<size_t>(line.size() - written, PIPE_BUF);
+    const ssize_t bytes = write(STDERR_FILENO, line.data() + written, piece);
+    if (bytes > 0) {
+      written += static_cast<size_t>(bytes);
+    } else if (bytes == 0 || errno != EINTR) {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void writeLine(const std::string& text) noexcept {
+  const int before = errno;
+  try {
+    writeAll(text + "\n");
+  } catch (const std::exception&) {  // no memory for the line
+    writeAll(text);
+  }
+  errno = before;
+}
+
+void warn(const std::string& text) noexcept {
+  const int before = errno;
+  try {
+    writeAll("warning: " + text + "\n");
+  } catch (const std::exception&) {
+    writeAll(text);
+  }
+  errno = before;
+}
+
+void warnOnce(const std::string& text) noexcept {
+  try {
+    // Never destroyed: threads may still warn while the process ends.
+    static std::mutex* const mutex = new std::mutex;
+    static auto* const said = new std::set<std::string>;
+    const std::lock_guard<std::mutex> lock(*mutex);
+    if (!said->insert(text).second) {
+      return;
+    }
+  } catch (const std::exception&) {  // rather twice than never
+  }
+  warn(text);
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
