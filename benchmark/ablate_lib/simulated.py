@@ -13,7 +13,7 @@ __all__ = ["TARGET", "options_of", "run_of"]
 
 def options_of(environment: Environment, seed: int, elements: int,
                ops: int) -> dict[str, str]:
-    """tests/sim/sim_options.h's, by name, of `ops` bounded ops in the lab."""
+    """transport_ubt/sim/sim_options.h's, by name, of `ops` bounded ops in the lab."""
     options = lab.options_of(environment, seed, elements, ops + WARMUP_OPS)
     return {name: str(value) for name, value in (
         options | {"warmup_ops": WARMUP_OPS}).items()}
@@ -28,7 +28,7 @@ def run_of(report: Mapping, options: str) -> Run:
         failed = report["violations"][0]
         broken = (
             "the simulated protocol breaks a promise of docs/semantics.md: "
-            f"{failed}. See it again with bazel run //tests/sim:explore -- "
+            f"{failed}. See it again with bazel run //transport_ubt/sim:explore -- "
             f"--replay --options '{options}'")
     return Run(report["op_ms"], report["loss_fraction"],
                report["drift_fraction"], report["mse"], report["worst_se"],

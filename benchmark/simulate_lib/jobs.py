@@ -10,7 +10,7 @@ from compare_lib.percentiles import percentile, percentiles
 from .lab import options_of, slot_bytes
 from .simulator import text_of
 
-# Over ideal connections, in tests/sim/message_graph.h.
+# Over ideal connections, in transport_ubt/sim/message_graph.h.
 EXACT = ("ring", "halving_doubling", "tree", "transpose",
          "hierarchical_transpose")
 BOUNDED = {"optireduce:none": "0", "optireduce:broadcast": "1",
@@ -28,7 +28,7 @@ class Job:
     algorithm: str
     ranks: int
     tail: float | None  # of ways; None: the lab's
-    options: dict[str, object]  # tests/sim/sim_options.h's
+    options: dict[str, object]  # transport_ubt/sim/sim_options.h's
 
     @property
     def command(self) -> list[str]:

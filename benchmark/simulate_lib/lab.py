@@ -29,7 +29,7 @@ def why_not(environment: Environment) -> str | None:
 
 def options_of(environment: Environment, seed: int, elements: int, ops: int,
                ranks: int = Settings.hosts) -> dict[str, object]:
-    """tests/sim/sim_options.h's, by name, of `ops` ops, those of a warm-up
+    """transport_ubt/sim/sim_options.h's, by name, of `ops` ops, those of a warm-up
     counted, on links as the lab has them if nothing else is asked for.
 
     Raises UserError where the simulator does not know the environment.

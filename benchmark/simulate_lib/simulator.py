@@ -13,7 +13,7 @@ from front_end.children import end, with_parent
 from front_end.errors import UserError
 from front_end.progress import Bar
 
-TARGET = "//tests/sim:measure"
+TARGET = "//benchmark:measure"
 WARMUP_OPS = 20  # as transport_ubt/core/wire/options.h has it
 
 

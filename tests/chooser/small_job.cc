@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tests/sim/plain_reduction.h"
 #include "tests/support/failing_heap.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace ubt::chooser {
 namespace {

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/plain_reduction.h"
 #include "tests/support/failing_heap.h"
 #include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/core/wire/cursor.h"
 #include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "tests/sim/sim_options.h"
+#include "transport_ubt/sim/sim_options.h"
 
 namespace ubt::sim {
 

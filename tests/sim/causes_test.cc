@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/causes.h"
+#include "transport_ubt/sim/causes.h"
 
 #include <gtest/gtest.h>
 

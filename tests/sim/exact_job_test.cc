@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/exact_job.h"
+#include "transport_ubt/sim/exact_job.h"
 
 #include <gtest/gtest.h>
 

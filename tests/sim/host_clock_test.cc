@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/host_clock.h"
+#include "transport_ubt/sim/host_clock.h"
 
 #include <gtest/gtest.h>
 

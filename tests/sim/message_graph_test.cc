@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/message_graph.h"
+#include "transport_ubt/sim/message_graph.h"
 
 #include <gtest/gtest.h>
 

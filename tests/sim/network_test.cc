@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/network.h"
+#include "transport_ubt/sim/network.h"
 
 #include <gtest/gtest.h>
 

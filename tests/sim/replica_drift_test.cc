@@ -3,7 +3,7 @@
 // Drift as counted, and as far as theory lets replicas come apart
 // (docs/semantics.md, Drift).
 
-#include "tests/sim/replica_drift.h"
+#include "transport_ubt/sim/replica_drift.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sim/world.h"
+#include "transport_ubt/sim/world.h"
 
 namespace ubt::sim {
 

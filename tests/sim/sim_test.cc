@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "tests/sim/bounded.h"
-#include "tests/sim/causes.h"
 #include "tests/sim/run_checked.h"
+#include "transport_ubt/sim/causes.h"
 
 namespace ubt::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/sum_error.h"
+#include "transport_ubt/sim/sum_error.h"
 
 #include <gtest/gtest.h>
 

@@ -27,12 +27,14 @@ def core_room(name, rooms = [], deps = [], visibility = []):
     )
     native.cc_library(
         name = "checked",
-        testonly = True,
         srcs = srcs,
         hdrs = hdrs,
         defines = ["UBT_CHECKS=1"],
         tags = ["no-tidy"],  # the same sources
-        visibility = visibility + ["//tests:__subpackages__"],
+        visibility = [
+            "//tests:__subpackages__",
+            "//transport_ubt:__subpackages__",
+        ],
         deps = deps + [room + ":checked" for room in rooms],
     )
     tidy_tests()

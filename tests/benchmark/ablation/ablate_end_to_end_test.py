@@ -17,7 +17,7 @@ from simulate_lib import simulator
 from tests import junit_main
 
 PNG = b"\x89PNG\r\n\x1a\n"
-MEASURE = os.path.abspath("tests/sim/measure")
+MEASURE = os.path.abspath("benchmark/measure")
 
 
 def run_ablate(*argv):

@@ -13,7 +13,7 @@ from simulate_lib.jobs import ALGORITHMS
 from tests import junit_main
 from tests.support import usage
 
-MEASURE = os.path.abspath("tests/sim/measure")
+MEASURE = os.path.abspath("benchmark/measure")
 
 
 def rows_of(*argv):

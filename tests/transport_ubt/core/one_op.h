@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/sim/plain_reduction.h"
 #include "tests/transport_ubt/core/one_rank.h"
 #include "transport_ubt/core/op/op.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace ubt {
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "tests/sim/plain_reduction.h"
 #include "transport_ubt/core/session/endpoint.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace ubt {
 

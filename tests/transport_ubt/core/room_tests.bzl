@@ -16,7 +16,7 @@ def room_tests(extra_deps = {}):
             size = "medium" if name in extra_deps else "small",
             srcs = [source],
             deps = extra_deps.get(name, []) + [
-                "//tests/sim:plain_reduction",
+                "//transport_ubt/sim:plain_reduction",
                 "//tests/transport_ubt/core:one_op",
                 "//tests/transport_ubt/core:one_rank",
                 "//third_party:gtest_main",

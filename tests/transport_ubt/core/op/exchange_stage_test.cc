@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "tests/sim/plain_reduction.h"
 #include "transport_ubt/core/op/op_ranks.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace ubt {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "tests/sim/plain_reduction.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/scatter_stage.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace ubt {
 namespace {

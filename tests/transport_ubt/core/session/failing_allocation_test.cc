@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "tests/sim/plain_reduction.h"
 #include "tests/support/failing_heap.h"
 #include "tests/transport_ubt/core/one_rank.h"
 #include "transport_ubt/core/session/endpoint.h"
+#include "transport_ubt/sim/plain_reduction.h"
 
 namespace ubt {
 namespace {

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/sim/checker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "transport_ubt/sim/narrow_float.h"
+#include "transport_ubt/sim/slot_sums.h"
+#include "transport_ubt/sim/spread_shard.h"
+
+namespace ubt::sim {
+namespace {
+
+// Whether a report names a range, exactly so.
+bool hasRange(const std::vector<OpReport::Range>& ranges,
+              size_t begin,
+              size_t end) {
+  return std::any_of(
+      ranges.begin(), ranges.end(), [&](const OpReport::Range& range) {
+        return range.offset == begin && range.count == end - begin;
+      });
+}
+
+// Whether any rank contributed to a shard, or got it, transformed; or one may
+// have of which there is no outcome.
+bool isSpread(const SimOptions& options,
+              int owner,
+              const std::vector<Outcome>& outcomes) {
+  for (int rank = 0; rank < options.ranks; rank++) {
+    const Outcome& outcome = outcomes[rank];
+    const OpReport& report = outcome.report;
+    if (outcome.there ? report.contributed[owner] == Form::kTransformed ||
+                            (!report.forms.empty() &&
+                             report.forms[owner] == Form::kTransformed)
+                      : options.mayTransform(rank)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Checker::fail(const OpKey& key, int rank, const std::string& what) const {
+  std::ostringstream text;
+  text << "rank " << rank << " context " << key.first.first << " thread "
+       << key.first.second << " op " << key.second << ": " << what;
+  violation_(text.str());
+}
+
+void Checker::check(const OpKey& key,
+                    const std::vector<Outcome>& outcomes) const {
+  const OpShape shape = inputs_.shapeOf(key);
+  const RankGroups groups = options_.groupsOf(shape);
+  const ShardLayout layout(shape, groups.shards(), options_.slotBytes);
+  const size_t elementBytes = elementSize(shape.type);
+  std::vector<uint64_t> missing(options_.ranks);  // pairs, by rank
+  std::vector<size_t> filled(options_.ranks);     // ranges, by rank
+  const bool ownersKnown = std::all_of(
+      outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; });
+  for (int shard = 0; shard < groups.shards(); shard++) {
+    const bool spread =
+        groups.count() == 1 && isSpread(options_, shard, outcomes);
+    if (spread) {
+      checkSpread(key, shard, outcomes);
+    }
+    for (uint32_t slot = 0; slot < layout.slots(shard); slot++) {
+      const size_t begin =
+          (layout.shardOffset(shard) + layout.slotOffset(slot)) / elementBytes;
+      checkSlot(key,
+                {shard, slot, begin, begin + layout.slotElements(shard, slot)},
+                spread,
+                outcomes,
+                &missing,
+                &filled);
+    }
+  }
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    if (!outcomes[rank].there) {
+      continue;
+    }
+    const OpReport& report = outcomes[rank].report;
+    checkStages(key, rank, report);
+    if (report.endedBy == EndedBy::kComplete && report.pairsMissing > 0) {
+      fail(key, rank, "says that it was complete, and lacks contributions");
+    }
+    checkSkip(key, rank, outcomes);
+    checkDrift(key, rank, report);
+    uint64_t drift = 0;
+    for (const auto* ranges : {&report.filled, &report.partial}) {
+      for (const OpReport::Range& range : *ranges) {
+        drift += range.count;
+      }
+    }
+    if (drift != report.driftElements || filled[rank] != report.filled.size()) {
+      fail(key, rank, "reports fills that are no slots, or another drift");
+    }
+    if (ownersKnown && missing[rank] != report.pairsMissing) {
+      fail(key,
+           rank,
+           "reports " + std::to_string(report.pairsMissing) +
+               " missing pairs of " + std::to_string(missing[rank]));
+    }
+  }
+}
+
+// Who waits for every result fills nothing in. Its results lack groups' sums
+// only if an owner does not wait for these.
+void Checker::checkDrift(const OpKey& key,
+                         int rank,
+                         const OpReport& report) const {
+  bool allWait = true;
+  for (int other = 0; other < options_.ranks; other++) {
+    allWait = allWait && options_.protocolOf(other).needsEveryResult();
+  }
+  if ((options_.protocolOf(rank).needsEveryResult() &&
+       !report.filled.empty()) ||
+      (allWait && report.driftElements > 0)) {
+    fail(key, rank, "drifts, though it waits for every result");
+  }
+}
+
+// Of a shard of which some contributions were transformed: what ranks got that
+// filled nothing is the same, and the inverse of the sums.
+void Checker::checkSpread(const OpKey& key,
+                          int owner,
+                          const std::vector<Outcome>& outcomes) const {
+  const SpreadShard shard(options_, inputs_, key, owner, outcomes);
+  const std::byte* same = nullptr;
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    if (!outcomes[rank].there || outcomes[rank].report.skipped) {
+      continue;
+    }
+    if (shard.known() && owner != options_.disagrees &&
+        !shard.isRightAt(rank)) {
+      fail(key,
+           rank,
+           "owner " + std::to_string(owner) +
+               ": not the sum of what was transformed and what was not");
+    }
+    if (shard.filledAt(rank)) {
+      continue;
+    }
+    const std::byte* const result = shard.resultAt(rank);
+    if (same == nullptr) {
+      same = result;
+    } else if (std::memcmp(same, result, shard.bytes()) != 0) {
+      fail(key, rank, "a transformed shard differs from another rank's");
+    }
+  }
+}
+
+// A rank skips if and only if too much is missing; where anything may be
+// skipped, all ranks miss the same.
+void Checker::checkSkip(const OpKey& key,
+                        int rank,
+                        const std::vector<Outcome>& outcomes) const {
+  const double share = options_.protocol.skipLoss;
+  const OpReport& report = outcomes[rank].report;
+  const bool tooMuch =
+      share > 0 && report.pairsMissing > share * report.pairsExpected;
+  if (report.skipped != tooMuch) {
+    fail(key, rank, "skips, or does not, against its own report");
+  }
+  for (const Outcome& other : outcomes) {
+    if (share > 0 && other.there &&
+        (other.report.pairsMissing != report.pairsMissing ||
+         other.report.driftElements > 0)) {
+      fail(key, rank, "misses something else than another rank");
+    }
+  }
+}
+
+// Where a rank says it has filled a slot, it has; all others hold the same
+// bits, the reduction of exactly the contributors that the owner reports; but a
+// group that says it lacks other groups' sums may hold others than they.
+void Checker::checkSlot(const OpKey& key,
+                        const Slot& slot,
+                        bool spread,
+                        const std::vector<Outcome>& outcomes,
+                        std::vector<uint64_t>* missing,
+                        std::vector<size_t>* filled) const {
+  const OpShape shape = inputs_.shapeOf(key);
+  const size_t elementBytes = elementSize(shape.type);
+  const RankGroups groups = options_.groupsOf(shape);
+  const SlotSums sums(groups, slot.shard, slot.index, outcomes);
+  const size_t elements = slot.end - slot.begin;
+  // By whether it says that it lacks groups' sums: of all groups, of the own.
+  const std::byte* same = nullptr;
+  std::vector<const std::byte*> sameInGroup(groups.count());
+  bool honest = true;  // the owners: they bring what the others bring
+  for (int group = 0; group < groups.count(); group++) {
+    honest = honest && groups.owner(group, slot.shard) != options_.disagrees;
+  }
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    const Outcome& mine = outcomes[rank];
+    if (!mine.there) {
+      continue;
+    }
+    const int group = groups.groupOf(rank);
+    const int owner = groups.owner(group, slot.shard);
+    const std::vector<int>& contributors = sums.contributors(group);
+    const bool partial = hasRange(mine.report.partial, slot.begin, slot.end);
+    if (rank != owner && hasRange(mine.report.filled, slot.begin, slot.end)) {
+      (*missing)[rank] += (options_.ranks - 1) * elements;
+      (*filled)[rank]++;
+      if (!spread && !isFill(key, slot, rank, mine)) {
+        fail(key, rank, "a fill that is none");
+      }
+      continue;
+    }
+    (*missing)[rank] += (options_.ranks - contributors.size()) * elements;
+    if (sums.known(group) &&
+        (options_.mostRanksCome() || mustHoldMajority(owner, outcomes)) &&
+        2 * contributors.size() <= static_cast<size_t>(options_.ranks)) {
+      fail(key, rank, "a sum leaves most ranks out");
+    }
+    if (spread) {
+      continue;
+    }
+    if (sums.known(group) && partial != sums.partial(group)) {
+      fail(key, rank, "lacks groups' sums and does not say so, or has them");
+    }
+    const std::byte* const result =
+        mine.result.data() + slot.begin * elementBytes;
+    const std::byte*& first = partial ? sameInGroup[group] : same;
+    if (first == nullptr) {
+      first = result;
+      const bool good = mine.report.skipped ? isZero(key, slot, mine)
+                        : sums.known(group)
+                            ? isSum(key, slot, contributors, mine)
+                            : isSumOfSome(key, slot, mine);
+      if (!good && honest) {
+        fail(key,
+             rank,
+             "owner " + std::to_string(owner) + " slot " +
+                 std::to_string(slot.index) + ": not the sum of its " +
+                 (sums.known(group) ? std::to_string(contributors.size())
+                                    : std::string("unknown")) +
+                 " contributors");
+      }
+    } else if (honest &&
+               std::memcmp(first, result, elements * elementBytes) != 0) {
+      fail(key, rank, "a result differs from another rank's");
+    }
+  }
+}
+
+// Only at its bound may an owner close a slot that holds a minority; or once
+// all ranks say that what it asks for is lost. (In groups the majority that it
+// waits for is one of its group.)
+bool Checker::mustHoldMajority(int owner,
+                               const std::vector<Outcome>& outcomes) const {
+  const OpReport& report = outcomes[owner].report;
+  // A form for which there is no room is dropped as the stage ends.
+  const bool dropsForms =
+      options_.arenaIsSmall() && options_.protocol.hadamard != Hadamard::kNever;
+  return options_.groups == 1 && !dropsForms && outcomes[owner].there &&
+         report.bounded && report.scatterEarly &&
+         options_.protocolOf(owner).repair != RepairPolicy::kBoth &&
+         (options_.protocol.zeroLoss == 0 || options_.protocol.zeroLoss >= 0.5);
+}
+
+bool Checker::isFill(const OpKey& key,
+                     const Slot& slot,
+                     int rank,
+                     const Outcome& outcome) const {
+  const ElementType type = inputs_.shapeOf(key).type;
+  for (size_t i = slot.begin; i < slot.end; i++) {
+    if (loadElement(type, outcome.result.data() + i * elementSize(type)) !=
+        inputs_.fillOf(key, rank, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Checker::isZero(const OpKey& key,
+                     const Slot& slot,
+                     const Outcome& outcome) const {
+  const size_t elementBytes = elementSize(inputs_.shapeOf(key).type);
+  const auto* const begin = outcome.result.data() + slot.begin * elementBytes;
+  return std::all_of(begin,
+                     begin + (slot.end - slot.begin) * elementBytes,
+                     [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+bool Checker::isSum(const OpKey& key,
+                    const Slot& slot,
+                    const std::vector<int>& contributors,
+                    const Outcome& outcome) const {
+  const ElementType type = inputs_.shapeOf(key).type;
+  for (size_t i = slot.begin; i < slot.end; i++) {
+    const double got =
+        loadElement(type, outcome.result.data() + i * elementSize(type));
+    if (!inputs_.isSum(key, contributors, i, got)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The owner has not returned (it died, or got an error): who contributed is not
+// known, but somebody did, or nobody at all.
+bool Checker::isSumOfSome(const OpKey& key,
+                          const Slot& slot,
+                          const Outcome& outcome) const {
+  if (options_.ranks > 8) {
+    return true;  // too many sets to try
+  }
+  for (int set = (1 << options_.ranks) - 1; set >= 0; set--) {
+    std::vector<int> contributors;
+    for (int rank = 0; rank < options_.ranks; rank++) {
+      if (set >> rank & 1) {
+        contributors.push_back(rank);
+      }
+    }
+    if (isSum(key, slot, contributors, outcome)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// expected = received + absent + late + refused + lost, by peer and stage.
+void Checker::checkStages(const OpKey& key,
+                          int rank,
+                          const OpReport& report) const {
+  const OpShape shape = inputs_.shapeOf(key);
+  const RankGroups groups = options_.groupsOf(shape);
+  const ShardLayout layout(shape, groups.shards(), options_.slotBytes);
+  const OpRanks ranks(rank, options_.ranks, &groups);
+  const auto checkOne = [&](const char* stage,
+                            int peer,
+                            uint64_t shard,
+                            const StageBytes& bytes) {
+    const uint64_t most = std::max(
+        {bytes.received, bytes.absent, bytes.late, bytes.refused, bytes.lost});
+    const uint64_t told =
+        bytes.received + bytes.absent + bytes.late + bytes.refused + bytes.lost;
+    if (bytes.expected != (peer == rank ? 0 : shard) ||
+        told != bytes.expected || most > bytes.expected ||
+        bytes.repaired > bytes.received) {
+      std::ostringstream what;
+      what << stage << " stage, rank " << peer << ": of " << bytes.expected
+           << " bytes received " << bytes.received << ", repaired "
+           << bytes.repaired << ", absent " << bytes.absent << ", late "
+           << bytes.late << ", refused " << bytes.refused << ", lost "
+           << bytes.lost;
+      fail(key, rank, what.str());
+    }
+  };
+  const uint64_t own = layout.shardSize(ranks.place());
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    const bool member = ranks.isMember(peer);
+    checkOne("scatter", peer, member ? own : 0, report.scatter[peer]);
+    checkOne("broadcast",
+             peer,
+             member                  ? layout.shardSize(ranks.placeOf(peer))
+             : ranks.isCoOwner(peer) ? own
+                                     : 0,
+             report.broadcast[peer]);
+  }
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether reports tell of each peer's bytes what the network brought.
+
+#include <sstream>
+
+#include "transport_ubt/sim/checker.h"
+
+namespace ubt::sim {
+namespace {
+
+// Of a shard's slots.
+uint64_t bytesOf(const ShardLayout& layout,
+                 int shard,
+                 const std::set<uint32_t>& slots,
+                 const std::set<uint32_t>& without) {
+  uint64_t bytes = 0;
+  for (const uint32_t slot : slots) {
+    bytes += without.count(slot) > 0 ? 0 : layout.slotSize(shard, slot);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void Checker::checkArrivals(const OpKey& key,
+                            int rank,
+                            const OpReport& report,
+                            uint16_t context,
+                            const Arrivals& arrivals) const {
+  const OpShape shape = inputs_.shapeOf(key);
+  const RankGroups groups = options_.groupsOf(shape);
+  const ShardLayout layout(shape, groups.shards(), options_.slotBytes);
+  const OpRanks ranks(rank, options_.ranks, &groups);
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    for (const Stage stage : {Stage::kScatter, Stage::kBroadcast}) {
+      const bool scatter = stage == Stage::kScatter;
+      const StageBytes& told =
+          scatter ? report.scatter[peer] : report.broadcast[peer];
+      if (told.expected == 0) {
+        continue;
+      }
+      const int shard = scatter || !ranks.isMember(peer) ? ranks.place()
+                                                         : ranks.placeOf(peer);
+      const Arrivals::Slots came = arrivals.of(context, report.op, stage, peer);
+      const uint64_t taken = bytesOf(layout, shard, came.taken, {});
+      const uint64_t inVain = bytesOf(layout, shard, came.inVain, came.taken);
+      // A rank that enters once all slots are closed was absent, whatever comes
+      // of it then.
+      const bool absent = scatter && told.absent > 0;
+      // An arena without room for the op's account leaves none of what it
+      // refused before that.
+      const bool vainTold = options_.arenaBytes < (1 << 20)
+                                ? told.late + told.refused <= inVain
+                                : told.late + told.refused == inVain;
+      if (told.received != taken || (absent ? taken > 0 : !vainTold)) {
+        std::ostringstream what;
+        what << (scatter ? "scatter" : "broadcast") << " stage, rank " << peer
+             << ": of " << told.expected << " bytes " << taken
+             << " were taken and " << inVain
+             << " came in vain, but it reports received " << told.received
+             << ", absent " << told.absent << ", late " << told.late
+             << ", refused " << told.refused << ", lost " << told.lost;
+        fail(key, rank, what.str());
+      }
+    }
+  }
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether calls take no longer than they may.
+
+#include <algorithm>
+
+#include "transport_ubt/sim/checker.h"
+
+namespace ubt::sim {
+
+// Of bounds set by hand, the options say what a call may take; of learned ones
+// only the report does.
+void Checker::checkTime(const OpKey& key,
+                        int rank,
+                        const OpReport& report,
+                        Duration took,
+                        Duration mayHaveWaited,
+                        Duration stoodStill) {
+  const Options protocol = options_.protocolOf(rank);
+  const bool byHand = protocol.boundScatter > Duration{0};
+  Duration most = std::min(report.limit, protocol.timeout);
+  if (byHand && report.bounded && !protocol.needsEveryResult()) {
+    most = std::min(
+        protocol.boundScatter + protocol.boundBroadcast +
+            (inputs_.shapeOf(key).hierarchical() ? protocol.boundBroadcast
+                                                 : Duration{0}),
+        protocol.timeout);
+  }
+  if (byHand && protocol.warmupOps == 0 && !report.bounded) {
+    fail(key, rank, "not bounded, though its bounds are set");
+  }
+  // A rank that waits for a full socket notices the end that much later.
+  const Duration full = options_.fullSocket(rank);
+  const bool waits = report.bounded && !protocol.needsEveryResult();
+  if (report.elapsed - (waits ? report.waited : Duration{0}) >
+          most + full + stoodStill ||
+      report.elapsed > protocol.timeout + full + stoodStill) {
+    fail(key,
+         rank,
+         "outlasted its bounds: took " +
+             std::to_string(report.elapsed.count()) + " ns, waited for " +
+             std::to_string(report.waited.count()) + " of them, of " +
+             std::to_string(most.count()));
+  }
+  longestBounds_ = std::max(
+      longestBounds_,
+      byHand
+          ? protocol.boundScatter + 2 * protocol.boundBroadcast
+          : report.boundScatter + report.boundExchange + report.boundBroadcast);
+  if (took > slowest_.took) {
+    slowest_ = {key, rank, took};
+  }
+  if (report.elapsed > took || took - report.elapsed > mayHaveWaited) {
+    fail(key, rank, "took another time than it reports");
+  }
+}
+
+void Checker::checkSlowest() const {
+  const Duration most = options_.slowestCall(longestBounds_);
+  if (slowest_.took > most) {
+    fail(slowest_.key,
+         slowest_.rank,
+         "stalled: took " + std::to_string(slowest_.took.count()) + " ns of " +
+             std::to_string(most.count()) + " at most");
+  }
+}
+
+}  // namespace ubt::sim

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "transport_ubt/sim/event_queue.h"
+#include "transport_ubt/sim/message_graph.h"
+#include "transport_ubt/sim/network.h"
+#include "transport_ubt/sim/sim_options.h"
+
+namespace ubt::sim {
+
+// A job whose allreduces are exact, over reliable connections, on the network
+// of a World. Its connections are better than TCP's: they lose nothing, know
+// from the start what they may have under way, and repeat nothing; those of a
+// host share its link evenly. Its callers begin an op once all have finished
+// the one before, which those of a World do not wait for.
+class ExactJob {
+ public:
+  // `graph` outlives this. REQUIRES options.oneShape and one caller a rank.
+  ExactJob(const SimOptions& options, const MessageGraph& graph);
+
+  // Of each op, how long its slowest rank took.
+  std::vector<Duration> run();
+
+ private:
+  // One op at all ranks.
+  struct Op {
+    std::vector<uint32_t> arrivals;  // by gate: that it still lacks
+    std::vector<uint32_t> owed;      // by rank: messages to come
+    std::vector<TimePoint> entered;  // by rank; kNever: not yet
+    Duration slowest{0};
+    int returned = 0;
+  };
+  struct Sending {
+    int op;
+    uint32_t message;
+    uint64_t left;
+  };
+  struct Connection {
+    std::deque<Sending> queue;
+    uint64_t underWay = 0;
+    bool waits = false;  // for its turn
+  };
+  // Connections of one host that may send: they take turns, a segment each.
+  struct Host {
+    std::deque<int> turns;  // to which rank
+    bool wakes = false;     // once its link has room
+  };
+
+  Op* opAt(int op);
+  void enterAll(int op);
+  void enterSoon(int rank, int op);
+  void enter(int rank, int op);
+  void leaveAll(int op, const std::vector<uint32_t>& messages);
+  void leave(int op, uint32_t message);
+  bool maySend(const Connection& connection) const;
+  void waitForTurn(int from, int to);
+  void pump(int from);
+  void sendSegment(int from, int to);
+  void arrived(int op, uint32_t message);
+  void open(int op, uint32_t gate);
+  void returnIfDone(int rank, int op);
+
+  const SimOptions& options_;
+  const MessageGraph& graph_;
+  const uint64_t windowBytes_;
+  EventQueue events_;
+  std::mt19937_64 random_;
+  Network network_;
+  // By gate, and, of those that wait for none, by sender.
+  std::vector<std::vector<uint32_t>> behind_;
+  std::vector<std::vector<uint32_t>> first_;
+  std::vector<std::vector<uint32_t>> gatesOf_;  // by sender of what is behind
+  std::vector<uint32_t> incoming_;              // messages to each rank
+  std::map<int, Op> ops_;
+  std::map<std::pair<int, int>, Connection> connections_;  // from, to
+  std::vector<Host> hosts_;
+  std::vector<Duration> times_;
+};
+
+}  // namespace ubt::sim

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/sim/network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "transport_ubt/core/wire/control.h"
+#include "transport_ubt/sim/inputs.h"
+
+namespace ubt::sim {
+namespace {
+
+constexpr TimePoint kStart{std::chrono::seconds(1)};
+constexpr size_t kFrameBytes = 66;  // Ethernet, IP and UDP around a datagram
+// Of bursts: what Linux's usual socket lets wait (net.core.wmem_default).
+constexpr size_t kChunksInSocket = 212992 / Bursts::kChunkBytes;
+
+// Of these bits: evenly between 0, which it never is, and 1.
+double unit(uint64_t bits) {
+  return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
+}
+
+// Whether it is of that kind, as far as anybody can tell.
+bool isOfKind(const Network::Datagram& datagram, int kind) {
+  PacketHeader header;
+  PacketHeader::decode(datagram.data(), datagram.size(), &header);
+  if (header.type == PacketType::kData) {
+    return kind == KindLoss::kData;
+  }
+  if (kind == KindLoss::kData || header.sealed) {
+    return false;
+  }
+  ReadCursor cursor(datagram.data() + PacketHeader::kBytes,
+                    datagram.size() - PacketHeader::kBytes);
+  ControlClocks clocks;
+  ControlRecord record;
+  bool any = ControlClocks::decode(&cursor, &clocks);
+  while (any && cursor.left() > 0) {
+    any = ControlRecord::decode(&cursor, &record);
+    if (any && static_cast<int>(record.type) == kind) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
+    : options_(options),
+      events_(events),
+      deliver_(std::move(deliver)),
+      random_(options.seed ^ options.timingSeed << 32 ^ 0x6e6574),
+      bursts_(options, events->now()),
+      up_(options.ranks),
+      down_(options.ranks),
+      chunks_(options.ranks) {
+  for (int rank = 0; rank < options.ranks; rank++) {
+    up_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
+    down_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
+  }
+}
+
+bool Network::chance(double probability) {
+  return probability > 0 &&
+         std::uniform_real_distribution<>()(random_) < probability;
+}
+
+bool Network::partitioned(int from, int to) const {
+  const TimePoint begin = kStart + options_.partitionAt;
+  return (from == 0 || to == 0) && events_->now() >= begin &&
+         events_->now() < begin + options_.partitionFor;
+}
+
+double Network::loss() const {
+  const TimePoint begin = kStart + options_.lossAt;
+  const TimePoint now = events_->now();
+  return now >= begin && now < begin + options_.lossFor ? options_.loss : 0;
+}
+
+Duration Network::sinceStart() const {
+  return events_->now() - kStart;
+}
+
+Duration Network::way(int from, int to) const {
+  if (options_.pathDelay == Duration{0}) {
+    return options_.delay;
+  }
+  constexpr double kNormalAt99 = 2.3263;  // of a normal distribution
+  const auto period = static_cast<uint64_t>(events_->now().time_since_epoch() /
+                                            options_.pathEvery);
+  const uint64_t pair = static_cast<uint64_t>(from) << 32 | to;
+  // As Box and Muller draw from a normal distribution.
+  const uint64_t seed = options_.seed ^ mix(pair ^ mix(period));
+  const double radius = std::sqrt(-2 * std::log(unit(mix(seed))));
+  const double normal = radius * std::cos(2 * M_PI * unit(mix(seed + 1)));
+  return options_.delay +
+         wholeNanoseconds(
+             options_.pathDelay *
+             std::exp(std::log(options_.pathTail) / kNormalAt99 * normal));
+}
+
+// A host's own queue has room for what its sockets let wait.
+TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
+  return pass(
+      &up_[rank], at, bytes, options_.queueBytes + options_.socketBytes);
+}
+
+TimePoint Network::writableAt(int rank, uint64_t bytes) const {
+  return up_[rank].freeAt -
+         up_[rank].wire(std::min(bytes, options_.socketBytes));
+}
+
+TimePoint Network::pass(Link* link,
+                        TimePoint arrival,
+                        size_t bytes,
+                        uint64_t queueBytes) {
+  const TimePoint begin = std::max(arrival, link->freeAt);
+  if (begin - arrival > link->wire(queueBytes)) {
+    return kNever;
+  }
+  link->freeAt = begin + link->wire(bytes + kFrameBytes);
+  link->bytes += bytes + kFrameBytes;
+  return link->freeAt;
+}
+
+// Among bursts a datagram may wait at its host for milliseconds, and what
+// others send meanwhile has to reach the switch first. Where nobody but ranks
+// sends next to nothing waits, and each datagram is spared an event and a copy.
+template <typename Then, typename... With>
+void Network::whenAtSwitch(TimePoint sent,
+                           const Then& then,
+                           const With&... with) {
+  const bool waits = sent > events_->now() && sent != kNever;  // not lost
+  if (options_.burstEvery > Duration{0} && waits) {
+    events_->at(sent, [then, with...] { then(with...); });
+  } else {
+    then(with...);
+  }
+}
+
+void Network::sendBursts() {
+  Bursts::Chunk chunk;
+  while (bursts_.next(events_->now(), &chunk)) {
+    std::deque<TimePoint>& waiting = chunks_[chunk.source];
+    while (!waiting.empty() && waiting.front() <= chunk.at) {
+      waiting.pop_front();
+    }
+    if (waiting.size() >= kChunksInSocket) {
+      continue;
+    }
+    const TimePoint sent = leave(chunk.source, chunk.at, Bursts::kChunkBytes);
+    if (sent != kNever) {
+      faults_.happened(Fault::kBursts);
+      waiting.push_back(sent);
+      whenAtSwitch(sent, [this, sent, victim = chunk.victim] {
+        pass(&down_[victim], sent, Bursts::kChunkBytes, options_.queueBytes);
+      });
+    }
+  }
+}
+
+void Network::send(int from, int to, const Datagram& datagram) {
+  sendBursts();
+  if (chance(options_.duplicate)) {
+    faults_.happened(Fault::kDuplicate);
+    duplicated_[index(typeOf(datagram))]++;
+    forward(from, to, datagram);
+  }
+  if (chance(options_.faults.replays.share)) {
+    duplicated_[index(typeOf(datagram))]++;
+    const auto within =
+        static_cast<uint64_t>(options_.faults.replays.within.count());
+    events_->after(Duration(random_() % within), [this, from, to, datagram] {
+      faults_.happened(Fault::kReplay);
+      forward(from, to, datagram);
+    });
+  }
+  forward(from, to, datagram);
+}
+
+void Network::carry(int from,
+                    int to,
+                    size_t bytes,
+                    const std::function<void()>& arrived) {
+  constexpr uint64_t kNoLimit = uint64_t{1} << 50;
+  sendBursts();
+  const TimePoint sent = pass(&up_[from], events_->now(), bytes, kNoLimit);
+  whenAtSwitch(sent, [this, from, to, bytes, sent, arrived] {
+    sendBursts();
+    events_->at(pass(&down_[to], sent, bytes, kNoLimit) + way(from, to),
+                arrived);
+  });
+}
+
+void Network::multicast(int from, const Datagram& datagram) {
+  sendBursts();
+  const size_t type = index(typeOf(datagram));
+  duplicated_[type] += options_.ranks - 2;
+  if (chance(options_.duplicate)) {
+    faults_.happened(Fault::kDuplicate);
+    duplicated_[type] += options_.ranks - 1;
+    toMany(from, datagram);
+  }
+  toMany(from, datagram);
+}
+
+void Network::toMany(int from, const Datagram& datagram) {
+  const TimePoint sent = leave(from, events_->now(), datagram.size());
+  whenAtSwitch(sent, [this, from, sent, datagram] {
+    for (int to = 0; to < options_.ranks; to++) {
+      if (to != from && deaf(to)) {
+        lose(datagram, Fault::kDeafToGroup);
+      } else if (to != from) {
+        deliver(from, to, sent, datagram);
+      }
+    }
+  });
+}
+
+bool Network::deaf(int rank) const {
+  const TimePoint begin = kStart + options_.deafAt;
+  return (options_.deafRanks >> rank & 1) != 0 && events_->now() >= begin &&
+         events_->now() < begin + options_.deafTime;
+}
+
+void Network::forward(int from, int to, const Datagram& datagram) {
+  const TimePoint sent = leave(from, events_->now(), datagram.size());
+  whenAtSwitch(
+      sent,
+      [this, from, to, sent](const Datagram& at) {
+        deliver(from, to, sent, at);
+      },
+      datagram);
+}
+
+bool Network::isLost(int from, int to, const Datagram& datagram, Fault* why) {
+  if (partitioned(from, to)) {
+    *why = Fault::kPartition;
+    return true;
+  }
+  if (chance(loss())) {
+    *why = Fault::kLoss;
+    return true;
+  }
+  const Faults& faults = options_.faults;
+  for (const Cut& cut : faults.cuts) {
+    if (cut.from == from && cut.to == to && cut.holds(sinceStart())) {
+      *why = Fault::kCut;
+      return true;
+    }
+  }
+  const NarrowPath& narrow = faults.narrowPath;
+  if (datagram.size() > narrow.bytesMax && sinceStart() >= narrow.at &&
+      sinceStart() < narrow.at + narrow.lasting &&
+      ((narrow.one == from && narrow.other == to) ||
+       (narrow.one == to && narrow.other == from))) {
+    *why = Fault::kNarrowPath;
+    return true;
+  }
+  if (faults.kindLoss.share > 0 && isOfKind(datagram, faults.kindLoss.kind) &&
+      chance(faults.kindLoss.share)) {
+    *why = Fault::kKindLoss;
+    return true;
+  }
+  return false;
+}
+
+void Network::deliver(int from,
+                      int to,
+                      TimePoint sent,
+                      const Datagram& datagram) {
+  Fault why = Fault::kFullQueue;
+  if (sent == kNever || isLost(from, to, datagram, &why)) {
+    lose(datagram, why);
+    return;
+  }
+  sendBursts();
+  TimePoint arrived =
+      pass(&down_[to], sent, datagram.size(), options_.queueBytes);
+  if (arrived == kNever) {
+    lose(datagram, Fault::kFullQueue);
+    return;
+  }
+  arrived += way(from, to);
+  if (chance(options_.reorder)) {
+    faults_.happened(Fault::kReorder);
+    arrived += Duration(random_() % options_.reorderBy.count());
+  }
+  if (to == options_.slow) {
+    faults_.happened(Fault::kSlow);
+    slowUntil_ = std::max(slowUntil_, arrived) + options_.slowBy;
+    arrived = slowUntil_;
+  }
+  events_->at(arrived, [this, to, datagram] { deliver_(to, datagram); });
+}
+
+}  // namespace ubt::sim

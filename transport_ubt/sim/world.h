@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/session/endpoint.h"
+#include "transport_ubt/sim/causes.h"
+#include "transport_ubt/sim/checker.h"
+#include "transport_ubt/sim/event_queue.h"
+#include "transport_ubt/sim/host_clock.h"
+#include "transport_ubt/sim/inputs.h"
+#include "transport_ubt/sim/network.h"
+#include "transport_ubt/sim/run_digest.h"
+#include "transport_ubt/sim/sim_options.h"
+#include "transport_ubt/sim/sim_result.h"
+
+namespace ubt::sim {
+
+// A whole job in virtual time: the real protocol core at every rank, callers
+// that behave as SimOptions says, a network, and the checks of
+// docs/semantics.md after every op.
+class World {
+ public:
+  // Null: nobody wants a digest; else it outlives this.
+  explicit World(const SimOptions& options, RunDigest* digest = nullptr);
+  // With another arithmetic than one that can be checked by eye (of noData
+  // there is none); `checkResults` would find its results wrong.
+  World(const SimOptions& options,
+        const Reduction& reduction,
+        RunDigest* digest = nullptr);
+  ~World();
+
+  SimResult run();
+
+ private:
+  // One thread of one rank on one context.
+  struct Caller {
+    int rank = 0;
+    int context = 0;
+    int thread = 0;
+    int op = 0;
+    bool inside = false;
+    bool over = false;
+    OpId id;
+    TimePoint enteredAt{};    // by its host's clock
+    Duration stillBefore{0};  // Host::stoodStill then
+    std::vector<std::byte> bucket;
+  };
+  // Calls of one rank that have ended.
+  struct Left {
+    uint64_t ops = 0;
+    uint64_t bytes = 0;
+  };
+  // One rank's. Times are the world's, but for what its clock shows.
+  struct Host {
+    HostClock clock;
+    std::unique_ptr<Endpoint> endpoint;
+    std::unique_ptr<Endpoint> before;  // of the process that died
+    std::vector<Session*> sessions;    // by context; null: closed
+    std::vector<Left> left;            // likewise
+    std::vector<Caller*> callers;
+    TimePoint wakeAt = kNever;
+    uint64_t sentBytes = 0;
+    bool crashed = false;
+    bool restarted = false;
+    bool closing = false;  // its first context, once its callers are out
+    TimePoint pausedUntil{};
+    Duration stoodStill{0};  // together, by its clock
+    TimePoint busyUntil{};   // with a datagram
+    int trainFrom = -1;      // whose datagram it took last
+    TimePoint sendBlockedUntil{};
+    std::deque<Network::Datagram> inbox;  // wait for either
+    uint64_t inboxBytes = 0;
+    Arrivals arrivals;
+    bool draining = false;
+    std::vector<std::byte> bucket;  // of the process that follows one that died
+  };
+  TimePoint nowAt(int rank) const {
+    return hosts_[rank].clock.shows(events_.now());
+  }
+  bool paused(int rank) const {
+    return hosts_[rank].pausedUntil > events_.now();
+  }
+  bool chance(double probability);
+  void openSessions();
+  std::unique_ptr<Endpoint> makeEndpoint(int rank);
+  Session::Setup setupOf(int rank, int context, bool again) const;
+  void tryEnter(Caller* caller);
+  void poll(Caller* caller);
+  void next(Caller* caller);
+  void giveUp(Caller* caller, const std::string& why);
+  void pump(int rank);
+  void sendAll(int rank);
+  TimePoint writableAt(int rank) const;
+  void sendNow(int rank, int peer, const Network::Datagram& datagram);
+  void wake(int rank, TimePoint when);
+
+  // What comes in.
+  void receive(int rank, const Network::Datagram& datagram);
+  void drain(int rank);
+  void take(int rank, const Network::Datagram& datagram);
+  void deafTo(const Network::Datagram& datagram);
+  uint64_t rejected(int rank) const;
+  void noteArrival(int rank,
+                   const Network::Datagram& datagram,
+                   const Counters& before);
+  bool tellsArrivals(int rank) const;
+  void strangerTo(int rank, Network::Datagram datagram);
+  void corruptedTo(int rank, Network::Datagram datagram);
+
+  // What goes wrong at hosts.
+  void startFaults();
+  void crash(int rank);
+  void restart(int rank);
+  void pause(const Pause& pause);
+  void breakMesh(int rank, int peer);
+  void closeWhenIdle(int rank);
+  void closeContext(int rank, TimePoint latest);
+  void noteLeft(const Caller& caller);
+  void checkMemory();
+  bool allOver() const;
+  void violation(const std::string& what);
+
+  const SimOptions options_;
+  const Reduction reduction_;
+  RunDigest* const digest_;
+  const Inputs inputs_;
+  Causes causes_;
+  Checker checker_;
+  EventQueue events_;
+  std::mt19937_64 random_;
+  Network network_;
+  ArenaBudget sharedArena_;
+  std::vector<Host> hosts_;
+  std::vector<std::unique_ptr<Caller>> callers_;
+  std::vector<std::byte> nothing_;  // everybody's bucket, of noData
+  std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
+  TimePoint joined_{};    // when rank 0 begins to hear
+  bool anyGone_ = false;  // a process or context, while others go on
+  bool sending_ = true;
+  Traffic traffic_;
+  FaultCounts faults_;
+  std::set<OpKey> returned_;
+  SimResult result_;
+};
+
+}  // namespace ubt::sim

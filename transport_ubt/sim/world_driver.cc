@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sockets and threads do for a real endpoint.
+
+#include <algorithm>
+
+#include "transport_ubt/sim/world.h"
+
+namespace ubt::sim {
+
+TimePoint World::writableAt(int rank) const {
+  return std::max(
+      hosts_[rank].sendBlockedUntil,
+      network_.writableAt(rank,
+                          hosts_[rank].endpoint->shared().link.backlogBytes()));
+}
+
+void World::sendNow(int rank, int peer, const Network::Datagram& datagram) {
+  if (peer == rank) {
+    network_.multicast(rank, datagram);
+  } else {
+    network_.send(rank, peer, datagram);
+  }
+}
+
+// All that there is, or that the socket has room for.
+void World::sendAll(int rank) {
+  Host& host = hosts_[rank];
+  LinkRate& link = host.endpoint->shared().link;
+  if (network_.writableAt(rank, 0) <= events_.now()) {
+    link.empty();
+  }
+  OutPacket packet;
+  while (writableAt(rank) <= events_.now() &&
+         host.endpoint->packetOut(nowAt(rank), &packet) != nullptr) {
+    Network::Datagram datagram(packet.head, packet.head + packet.headBytes);
+    if (packet.payload != nullptr) {
+      datagram.insert(
+          datagram.end(), packet.payload, packet.payload + packet.payloadBytes);
+    }
+    if (datagram.size() >
+        PacketHeader::kBytes + options_.slotBytes + kSealBytes) {
+      violation("a datagram is larger than the path lets through");
+    }
+    host.sentBytes += datagram.size();
+    if (digest_ != nullptr) {
+      digest_->sent(rank, packet.peer, nowAt(rank), datagram);
+    }
+    const SendFailures& fails = options_.faults.sends;
+    if (!chance(fails.share)) {
+      sendNow(rank, packet.peer, datagram);
+    } else if (fails.later == Duration{0}) {
+      faults_.happened(Fault::kSendFailure);
+      host.endpoint->shared().counters.add(Counter::kSendFailed);
+      network_.lostAtHost(datagram);
+    } else {
+      faults_.happened(Fault::kSendDelay);
+      host.sendBlockedUntil = events_.now() + fails.later;
+      events_.at(host.sendBlockedUntil,
+                 [this, rank, peer = packet.peer, datagram] {
+                   sendNow(rank, peer, datagram);
+                 });
+    }
+  }
+  if (writableAt(rank) > events_.now()) {
+    link.full(nowAt(rank), host.sentBytes);
+  }
+}
+
+void World::pump(int rank) {
+  Host& host = hosts_[rank];
+  if (host.crashed || !sending_) {
+    return;
+  }
+  if (paused(rank)) {
+    wake(rank, host.pausedUntil);
+    return;
+  }
+  for (;;) {
+    sendAll(rank);
+    if (host.endpoint->nextDeadline() > nowAt(rank)) {
+      break;
+    }
+    host.endpoint->deadlinePassed(nowAt(rank));
+    if (writableAt(rank) > events_.now()) {
+      break;  // what is due has to wait
+    }
+  }
+  const Arena& arena = host.endpoint->shared().arena;
+  if (arena.heldBytes() > arena.limitBytes()) {
+    violation("the arena holds more than its limit");
+  }
+  for (Caller* caller : host.callers) {
+    poll(caller);
+  }
+  TimePoint next = host.clock.when(host.endpoint->nextDeadline());
+  const TimePoint writable = writableAt(rank);
+  if (writable > events_.now()) {
+    next = next > events_.now() ? std::min(next, writable) : writable;
+  }
+  wake(rank, next);
+}
+
+void World::wake(int rank, TimePoint when) {
+  Host& host = hosts_[rank];
+  if (when == kNever || (host.wakeAt != kNever && host.wakeAt <= when)) {
+    return;
+  }
+  host.wakeAt = when;
+  events_.at(when, [this, rank, when] {
+    Host& woken = hosts_[rank];
+    if (woken.wakeAt != when) {
+      return;
+    }
+    woken.wakeAt = kNever;
+    pump(rank);
+  });
+}
+
+// What comes in -------------------------------------------------------------
+
+void World::receive(int rank, const Network::Datagram& datagram) {
+  Host& host = hosts_[rank];
+  const bool waits =
+      paused(rank) || host.busyUntil > events_.now() || !host.inbox.empty();
+  if (host.crashed || !waits) {
+    take(rank, datagram);
+    return;
+  }
+  const uint64_t most = options_.faults.inbox.bytesMax;
+  if (most > 0 && host.inboxBytes + datagram.size() > most) {
+    faults_.happened(Fault::kFullBuffer);
+    deafTo(datagram);
+    return;
+  }
+  faults_.happened(paused(rank) ? Fault::kPause : Fault::kCpu);
+  host.inbox.push_back(datagram);
+  host.inboxBytes += datagram.size();
+  if (!host.draining) {
+    host.draining = true;
+    events_.at(std::max(host.pausedUntil, host.busyUntil),
+               [this, rank] { drain(rank); });
+  }
+}
+
+void World::drain(int rank) {
+  Host& host = hosts_[rank];
+  const auto free = [&] {
+    return host.crashed ? TimePoint{}
+                        : std::max(host.pausedUntil, host.busyUntil);
+  };
+  while (!host.inbox.empty() && free() <= events_.now()) {
+    const Network::Datagram datagram = std::move(host.inbox.front());
+    host.inbox.pop_front();
+    host.inboxBytes -= datagram.size();
+    take(rank, datagram);
+  }
+  host.draining = !host.inbox.empty();
+  if (host.draining) {
+    events_.at(free(), [this, rank] { drain(rank); });
+  }
+}
+
+// Nobody of the job hears it.
+void World::deafTo(const Network::Datagram& datagram) {
+  (Network::typeOf(datagram) == PacketType::kData ? traffic_.deafData
+                                                  : traffic_.deafControl)++;
+}
+
+uint64_t World::rejected(int rank) const {
+  const Counters& counters = hosts_[rank].endpoint->shared().counters;
+  uint64_t rejects = 0;
+  for (const Counter reject : Checker::kRejects) {
+    rejects += counters.get(reject);
+  }
+  return rejects;
+}
+
+void World::noteArrival(int rank,
+                        const Network::Datagram& datagram,
+                        const Counters& before) {
+  Host& host = hosts_[rank];
+  PacketHeader header;
+  PacketHeader::decode(datagram.data(), datagram.size(), &header);
+  if (header.type != PacketType::kData) {
+    return;
+  }
+  for (const Counter fate :
+       {Counter::kAcceptedData, Counter::kLateData, Counter::kArenaFull}) {
+    if (host.endpoint->shared().counters.get(fate) > before.get(fate)) {
+      host.arrivals.note(header, fate);
+    }
+  }
+}
+
+// Whether reports can be compared with what came.
+bool World::tellsArrivals(int rank) const {
+  const Counters& counters = hosts_[rank].endpoint->shared().counters;
+  return counters.get(Counter::kDroppedEarly) == 0 &&
+         counters.get(Counter::kEvictedOps) == 0 &&
+         counters.get(Counter::kExpiredOps) == 0 &&
+         (options_.contexts == 1 || options_.seed % 2 == 0);
+}
+
+void World::take(int rank, const Network::Datagram& datagram) {
+  Host& host = hosts_[rank];
+  if (host.crashed || (rank == 0 && events_.now() < joined_)) {
+    if (!host.crashed) {
+      faults_.happened(Fault::kDeafAtFirst);
+    }
+    deafTo(datagram);
+    return;
+  }
+  const Inbox& inbox = options_.faults.inbox;
+  PacketHeader header;
+  const int from =
+      PacketHeader::decode(datagram.data(), datagram.size(), &header)
+          ? header.source
+          : -1;
+  const bool goesOn = from == host.trainFrom && host.busyUntil == events_.now();
+  host.trainFrom = from;
+  host.busyUntil = events_.now() + inbox.perDatagram +
+                   (goesOn ? Duration{0} : inbox.perTrain);
+  if (chance(options_.strangers)) {
+    strangerTo(rank, datagram);
+  }
+  if (chance(options_.faults.corruption)) {
+    corruptedTo(rank, datagram);
+    return;
+  }
+  const uint64_t rejects = rejected(rank);
+  const Counters before = host.endpoint->shared().counters;
+  host.endpoint->packetIn(nowAt(rank), datagram.data(), datagram.size());
+  noteArrival(rank, datagram, before);
+  if (rejected(rank) > rejects && anyGone_) {
+    // Of a process or context that is no more, or for one.
+    traffic_.strangers++;
+    deafTo(datagram);
+  }
+  if (options_.wakesEvery == Duration{0}) {
+    pump(rank);
+    return;
+  }
+  const Duration since = events_.now().time_since_epoch() % options_.wakesEvery;
+  wake(rank, events_.now() + options_.wakesEvery - since);
+}
+
+// As a genuine datagram, but of another version, context, rank or job.
+void World::strangerTo(int rank, Network::Datagram datagram) {
+  constexpr size_t kOffsets[] = {0, 22, 2, PacketHeader::kTagOffset};
+  datagram[kOffsets[random_() % 4]] ^= std::byte{0x40};
+  faults_.happened(Fault::kStrangers);
+  traffic_.strangers++;
+  hosts_[rank].endpoint->packetIn(
+      nowAt(rank), datagram.data(), datagram.size());
+}
+
+// With another byte somewhere, of those that the tag covers, in place of the
+// genuine one.
+void World::corruptedTo(int rank, Network::Datagram datagram) {
+  const bool whole = Network::typeOf(datagram) == PacketType::kControl ||
+                     options_.protocol.auth != AuthMode::kHeader;
+  const uint64_t rejects = rejected(rank);
+  deafTo(datagram);
+  const size_t at =
+      random_() % (whole ? datagram.size() : PacketHeader::kBytes);
+  const auto mask = static_cast<std::byte>(1 + random_() % 255);
+  datagram[at] ^= mask;
+  faults_.happened(Fault::kCorruption);
+  traffic_.strangers++;
+  hosts_[rank].endpoint->packetIn(
+      nowAt(rank), datagram.data(), datagram.size());
+  if (rejected(rank) == rejects) {
+    violation("rank " + std::to_string(rank) + " takes a datagram whose byte " +
+              std::to_string(at) + " is wrong by " +
+              std::to_string(static_cast<int>(mask)));
+  }
+}
+
+}  // namespace ubt::sim
