@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
-#include "transport_ubt/core/op/op.h"
+#include "transport_ubt/core/wire/op_id.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -66,7 +66,7 @@ void addShards(const ::ubt::OpReport& report,
     gaps->shards.push_back(
         {offset,
          count,
-         ::ubt::Op::seedOf(report.op, static_cast<int>(shard)),
+         ::ubt::transformSeed(report.op, static_cast<int>(shard)),
          report.forms[shard] == ::ubt::Form::kTransformed});
     if (report.contributed[shard] == ::ubt::Form::kTransformed) {
       gaps->transformed.push_back({rank, offset, count});

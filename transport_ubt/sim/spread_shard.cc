@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "transport_ubt/core/base/require.h"
-#include "transport_ubt/core/op/op.h"
+#include "transport_ubt/core/wire/op_id.h"
 #include "transport_ubt/sim/narrow_float.h"
 #include "transport_ubt/sim/plain_reduction.h"
 
@@ -43,7 +43,7 @@ SpreadShard::SpreadShard(const SimOptions& options,
       layout_(shape_, options.ranks, options.slotBytes) {
   elements_ = layout_.shardSize(owner) / elementSize(shape_.type);
   if (outcomes[owner].there) {
-    seed_ = Op::seedOf(outcomes[owner].report.op, owner);
+    seed_ = transformSeed(outcomes[owner].report.op, owner);
     for (const std::vector<Form>& forms : possibleForms()) {
       possible_.push_back(sum(forms));
     }

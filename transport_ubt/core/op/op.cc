@@ -37,7 +37,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
                 ranks_.place(),
                 ranks_.members(),
                 setup.options->order,
-                seedOf(setup.id, ranks_.place()),
+                transformSeed(setup.id, ranks_.place()),
                 setup.reduction,
                 setup.arena,
                 &heldBytes_,
@@ -49,7 +49,12 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
                  setup.size,
                  setup.arena,
                  &heldBytes_),
-      contributed_(ranks_.members(), Form::kPlain),
+      bucket_(layout_,
+              {setup.id,
+               setup.shape.type,
+               ranks_.members(),
+               setup.size,
+               setup.reduction}),
       scatterProgress_(setup.size, setup.options->marks),
       exchangeProgress_(ranks_.grouped() ? setup.size : 0,
                         setup.options->marks),
@@ -311,17 +316,17 @@ void Op::enter(TimePoint now,
   bounds_ = bounds;
   retained_ = std::move(room);
   entry_ = now;
-  bucket_ = bucket;
-  form_ = bounds_.warmup || ranks_.grouped() ? Form::kPlain : form;
+  bucket_.enter(bucket,
+                bounds_.warmup || ranks_.grouped() ? Form::kPlain : form);
   for (int shard = 0; shard < ranks_.members(); shard++) {
     if (shard == ranks_.place() || !broadcast_.received(shard).none()) {
-      contribute(shard);
+      bucket_.contribute(shard);
     }
   }
   // The own shard first: results of others may take the places of the own
   // contributions to them, which are then no longer needed.
-  scatter_.enter(bucket + layout_.shardOffset(ranks_.place()),
-                 contributed_[ranks_.place()]);
+  scatter_.enter(bucket_.shard(ranks_.place()),
+                 bucket_.contributed()[ranks_.place()]);
   if (exchange_ != nullptr) {
     exchange_->enter();
   }

@@ -14,6 +14,7 @@
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
+#include "transport_ubt/core/op/bucket.h"
 #include "transport_ubt/core/op/exchange_stage.h"
 #include "transport_ubt/core/op/op_host.h"
 #include "transport_ubt/core/op/op_ranks.h"
@@ -72,9 +73,6 @@ class Op {
   // What an op takes to keep account of itself, at most: the memory a peer
   // can make this rank hold by its mere name.
   static size_t bytesFor(const ShardLayout& layout, const OpRanks& ranks);
-
-  // Of a shard's transform: the same on all ranks, unlike any other shard's.
-  static uint64_t seedOf(const OpId& id, int shard);
 
   const OpId& id() const { return setup_.id; }
   const OpShape& shape() const { return setup_.shape; }
@@ -189,8 +187,6 @@ class Op {
   bool warmup() const { return bounds_.warmup; }
 
  private:
-  // What the bucket's part is that the peer owns.
-  enum class Part : uint8_t { kAsBrought, kContribution, kPlainResult };
   struct Peer {
     explicit Peer(const SendQueue& sends) : queue(sends) {}
     SendQueue queue;
@@ -202,7 +198,6 @@ class Op {
     bool gone = false;
     bool inGroup = false;         // gets new results with others, by multicast
     TimePoint lackedAt = kNever;  // when it first asked for a dropped slot
-    Part part = Part::kAsBrought;
     // It has all of our shard's slots below; a co-owner, of our group's sums.
     uint32_t progress = 0;
     StageBytes scatter;
@@ -220,9 +215,7 @@ class Op {
   Duration broadcastSample() const;
   Duration scatterWouldTake() const;
   Duration broadcastWouldTake() const;
-  void contribute(int shard);
   Form resultForm(int shard) const;
-  void invert(int shard);
   Counter scatterData(TimePoint now,
                       const PacketHeader& header,
                       const std::byte* payload);
@@ -313,7 +306,7 @@ class Op {
   ScatterStage scatter_;
   std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
   BroadcastStage broadcast_;
-  std::vector<Form> contributed_;  // by shard: what the bucket brought
+  Bucket bucket_;
   StageProgress scatterProgress_;
   StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;
@@ -362,8 +355,6 @@ class Op {
   Duration broadcastTook_{0};
   Duration resultsTook_{0};  // from the first to the last
 
-  std::byte* bucket_ = nullptr;
-  Form form_ = Form::kPlain;  // the one to contribute in
   bool entered_ = false;
   bool finished_ = false;
   bool returned_ = false;

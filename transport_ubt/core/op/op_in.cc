@@ -134,8 +134,8 @@ Counter Op::broadcastData(TimePoint now,
     }
     return Counter::kLateData;
   }
-  if (bucket_ != nullptr) {
-    contribute(owner);
+  if (bucket_.here()) {
+    bucket_.contribute(owner);
   }
   switch (broadcast_.add(
       owner, header.slot, header.contributors, header.form, payload)) {
@@ -162,8 +162,11 @@ Counter Op::broadcastData(TimePoint now,
   }
   noteMajority(now);
   restart(&resultRepairs_, now, header.source);
-  if (bucket_ != nullptr && taken.all()) {
-    invert(owner);  // now, while others' results are still on their way
+  if (bucket_.here() && taken.all()) {
+    bucket_.invert(
+        owner,
+        resultForm(
+            owner));  // now, while others' results are still on their way
   }
   if (broadcast_.complete()) {
     resultsTook_ = std::max(now - firstResult_, Duration{1});

@@ -172,6 +172,13 @@ Duration Op::broadcastWouldTake() const {
   return std::max(end - std::max(ownClosed_, entry_), Duration{1});
 }
 
+// Of a shard of which nothing came, the own contribution filled all.
+Form Op::resultForm(int shard) const {
+  return shard == ranks_.place()
+             ? scatter_.form()
+             : broadcast_.form(shard).value_or(bucket_.contributed()[shard]);
+}
+
 OpSample Op::sample() const {
   UBT_REQUIRE(finished_);
   OpSample sample;
@@ -219,15 +226,15 @@ OpReport Op::leave(TimePoint now) {
   const int own = ranks_.place();
   report.ownShard = {layout_.shardOffset(own) / elementBytes,
                      layout_.shardSize(own) / elementBytes};
-  report.contributed = contributed_;
+  report.contributed = bucket_.contributed();
   report.shardElements = layout_.shardSize(0) / elementBytes;
   report.slotElements = scatter_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
   returned_ = true;
   settleBroadcast();
-  if (bucket_ != nullptr) {
+  if (bucket_.here()) {
     if (failure_.empty()) {
       report.filled = broadcast_.fillMissing(setup_.options->fill,
-                                             contributed_,
+                                             bucket_.contributed(),
                                              setup_.shape.type,
                                              *setup_.reduction);
       for (const OpReport::Range& range : report.filled) {
@@ -257,24 +264,24 @@ OpReport Op::leave(TimePoint now) {
       } else {
         // In this order: results overwrite what is kept of the group's sums.
         notRetained_ = scatter_.leave(firstNeeded(false), &retained_);
-        notRetained_ += exchange_->leave(
-            bucket_ + layout_.shardOffset(own), firstNeeded(true), &retained_);
+        notRetained_ +=
+            exchange_->leave(bucket_.shard(own), firstNeeded(true), &retained_);
       }
       report.skipped =
           setup_.options->skipLoss > 0 &&
           report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
       if (report.skipped) {
-        std::memset(bucket_, 0, setup_.shape.bytes());
+        std::memset(bucket_.data(), 0, setup_.shape.bytes());
       }
       for (int shard = 0; !report.skipped && shard < ranks_.members();
            shard++) {
         report.forms.push_back(resultForm(shard));
-        invert(shard);
+        bucket_.invert(shard, report.forms.back());
       }
     }
     retained_.reset();
     broadcast_.leave();
-    bucket_ = nullptr;
+    bucket_.leave();
   }
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];

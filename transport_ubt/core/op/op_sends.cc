@@ -72,7 +72,7 @@ bool Op::repairAsked(
 }
 
 bool Op::hasContribution(int rank) const {
-  return bucket_ != nullptr && !peers_[rank].gone &&
+  return bucket_.here() && !peers_[rank].gone &&
          peers_[rank].queue.hasScatter();
 }
 
@@ -198,7 +198,7 @@ bool Op::nextGroupData(DataSend* out) {
 }
 
 bool Op::nextContribution(int rank, DataSend* out) {
-  if (bucket_ == nullptr) {  // away, or failed before it came
+  if (!bucket_.here()) {  // away, or failed before it came
     return false;
   }
   SendQueue& queue = peers_[rank].queue;
@@ -207,14 +207,13 @@ bool Op::nextContribution(int rank, DataSend* out) {
     if (broadcast_.received(shard).test(out->slot)) {
       continue;  // closed there, and overwritten here
     }
-    contribute(shard);
+    bucket_.contribute(shard);
     out->stage = Stage::kScatter;
     out->lastPercentile =
         out->slot >= StageProgress::firstMarked(layout_.slots(shard));
     out->contributors = 0;
-    out->form = contributed_[shard];
-    out->payload =
-        bucket_ + layout_.shardOffset(shard) + layout_.slotOffset(out->slot);
+    out->form = bucket_.contributed()[shard];
+    out->payload = bucket_.shard(shard) + layout_.slotOffset(out->slot);
     out->payloadBytes = layout_.slotSize(shard, out->slot);
     return true;
   }

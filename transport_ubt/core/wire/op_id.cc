@@ -3,7 +3,16 @@
 
 #include <sstream>
 
+#include "transport_ubt/core/base/splitmix64.h"
+
 namespace ubt {
+
+uint64_t transformSeed(const OpId& id, int shard) {
+  const uint64_t op = uint64_t{id.tag} << 32 | id.count;
+  const uint64_t place =
+      static_cast<uint64_t>(shard) << 1 | static_cast<uint64_t>(id.space);
+  return mixed(mixed(op) + place);
+}
 
 std::string OpShape::str() const {
   std::ostringstream text;

@@ -34,6 +34,9 @@ struct OpId {
   }
 };
 
+// Draws a shard's transform: the same on all ranks, unlike any other shard's.
+uint64_t transformSeed(const OpId& id, int shard);
+
 // What all ranks must agree on before they may add their bytes together.
 struct OpShape {
   // The bit of fingerprint that says so; no option's.

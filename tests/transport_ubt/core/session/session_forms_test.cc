@@ -40,8 +40,11 @@ class SessionForms : public ::testing::Test {
   // Results of rank 1's shard: of twos, transformed.
   void results(uint32_t from, uint32_t to) {
     std::vector<float> shard(kShard, 2.0F);
-    ASSERT_TRUE(sim::plainReduction().transform(
-        ElementType::kFloat32, bytesOf(shard), kShard, Op::seedOf({}, 1), 2));
+    ASSERT_TRUE(sim::plainReduction().transform(ElementType::kFloat32,
+                                                bytesOf(shard),
+                                                kShard,
+                                                transformSeed({}, 1),
+                                                2));
     const size_t bytes = OneRank::Setup().slotBytes;
     PacketHeader header;
     header.stage = Stage::kBroadcast;
