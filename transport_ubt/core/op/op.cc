@@ -55,6 +55,8 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
                ranks_.members(),
                setup.size,
                setup.reduction}),
+      attendance_(setup.rank, setup.size),
+      clock_(setup.begunAt),
       scatterProgress_(setup.size, setup.options->marks),
       exchangeProgress_(ranks_.grouped() ? setup.size : 0,
                         setup.options->marks),
@@ -83,7 +85,6 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       exchangeProgress_.expect(peer, layout_.slots(own));
     }
   }
-  peers_[setup.rank].done = true;
   if (!ranks_.grouped()) {
     joinGroup();
   }
@@ -129,16 +130,16 @@ bool Op::needsEveryResult() const {
 // quarter is for the way of the last ones: to be late with a sum for what it
 // lacks of one rank would harm all.
 void Op::setScatterDeadline() {
-  if (scatter_.closed() || !clockRuns() || scatterOverdue_) {
+  if (scatter_.closed() || !clock_.runs() || scatterOverdue_) {
     return;
   }
-  scatterDeadline_ = clockStart_ + bounds_.scatter;
+  scatterDeadline_ = clock_.startedAt() + bounds_.scatter;
   if (!needsEveryResult() && !ranks_.grouped() && scatter_.slots() > 0) {
     const auto closed = static_cast<double>(scatter_.closedOrder().size());
     scatterDeadline_ += wholeNanoseconds(bounds_.broadcast * 3 / 4 *
                                          (closed / scatter_.slots()));
   }
-  scatterDeadline_ += scatterExcuse_;
+  scatterDeadline_ += clock_.excused();
 }
 
 // Owners end by the clock that a majority started. Without repair, a rank that
@@ -146,27 +147,21 @@ void Op::setScatterDeadline() {
 // next op just as late, and owners would leave it out of every op. But it waits
 // at least tB broadcast, for results that owners have sent.
 void Op::setEndDeadline() {
-  endDeadline_ = entry_ + bounds_.limit;
-  if (clockRuns() && !needsEveryResult()) {
-    endDeadline_ = std::min(
-        endDeadline_,
-        std::max(clockStart_ + bounds_.end, entry_ + bounds_.broadcast));
+  endDeadline_ = clock_.enteredAt() + bounds_.limit;
+  if (clock_.runs() && !needsEveryResult()) {
+    endDeadline_ = std::min(endDeadline_,
+                            std::max(clock_.startedAt() + bounds_.end,
+                                     clock_.enteredAt() + bounds_.broadcast));
   }
 }
 
 // The rank, maybe the own, has entered, for all that is known.
 void Op::rankEntered(TimePoint now, int rank) {
-  if (rank != setup_.rank) {
-    if (peers_[rank].announced) {
-      return;
-    }
-    peers_[rank].announced = true;
-  }
-  ranksEntered_++;
-  if (clockRuns() || 2 * ranksEntered_ <= setup_.size) {
+  if (!attendance_.enter(rank) || clock_.runs() ||
+      !attendance_.mostHaveEntered()) {
     return;
   }
-  clockStart_ = now;
+  clock_.start(now);
   setScatterDeadline();
   setExchangeDeadline();
   if (entered_ && !finished_) {
@@ -176,9 +171,8 @@ void Op::rankEntered(TimePoint now, int rank) {
 
 void Op::announced(TimePoint now, int rank, const OpShape& shape) {
   UBT_REQUIRE(rank != setup_.rank);
-  Peer& peer = peers_[rank];
   rankEntered(now, rank);
-  if (peer.announceHeard) {
+  if (!attendance_.announce(rank)) {
     // It asks again. Results or the end of the op tell it as well; only if
     // those take longer is there something to answer.
     setup_.host->control(
@@ -186,7 +180,6 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
         ControlRecord::about(ControlType::kAnnounceSeen, setup_.id),
         false);
   }
-  peer.announceHeard = true;
   if (shape != setup_.shape) {
     disagree(rank, shape);
   }
@@ -199,8 +192,9 @@ void Op::closeScatter(TimePoint now) {
   }
   if (!scatterExpired_) {
     // A group of ranks may be complete before the clock runs.
-    scatterTook_ =
-        clockRuns() ? std::max(now - clockStart_, Duration{1}) : Duration{1};
+    scatterTook_ = clock_.runs()
+                       ? std::max(now - clock_.startedAt(), Duration{1})
+                       : Duration{1};
   }
   settleScatter();
   if (!exchanged() && needsEveryResult()) {
@@ -215,7 +209,8 @@ void Op::noteProgress(TimePoint now) {
     return;
   }
   if (broadcastTook_ == Duration{0}) {
-    broadcastTook_ = std::max(now - std::max(ownClosed_, entry_), Duration{1});
+    broadcastTook_ =
+        std::max(now - std::max(ownClosed_, clock_.enteredAt()), Duration{1});
   }
   if (needsEveryResult() && !retained_ && !reserveRetained()) {
     if (held_.earliest() == kNever) {
@@ -241,10 +236,7 @@ void Op::progress(TimePoint now, int peer, uint32_t slot) {
 }
 
 void Op::done(TimePoint now, int rank) {
-  peersDone_ += !peers_[rank].done;
-  if (2 * peersDone_ > setup_.size && mostDone_ == kNever) {
-    mostDone_ = now;
-  }
+  attendance_.finish(now, rank);
   rankEntered(now, rank);
   needsNothing(rank);
   noteMajority(now);
@@ -252,7 +244,7 @@ void Op::done(TimePoint now, int rank) {
 }
 
 void Op::noMore(TimePoint now, int rank) {
-  peers_[rank].noMore = true;
+  attendance_.endRepeats(rank);
   noteMajority(now);
   noteContributions(now);
 }
@@ -266,7 +258,7 @@ void Op::noteContributions(TimePoint now) {
     return;
   }
   for (int rank = 0; rank < setup_.size; rank++) {
-    const bool over = rank == setup_.rank || peers_[rank].noMore;
+    const bool over = rank == setup_.rank || attendance_.repeatsNothing(rank);
     if (!over && owesContributions(rank)) {
       return;
     }
@@ -277,7 +269,6 @@ void Op::noteContributions(TimePoint now) {
 
 void Op::needsNothing(int rank) {
   Peer& peer = peers_[rank];
-  peer.done = true;
   announceSeen(rank);
   doneQueries_.stop(rank);
   peer.progress = scatter_.slots();
@@ -288,8 +279,8 @@ void Op::needsNothing(int rank) {
 
 void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   const bool closed = scatter_.closed();
+  attendance_.go(rank);
   needsNothing(rank);
-  peers_[rank].gone = true;
   scatterRepairs_.stop(rank);
   resultRepairs_.stop(rank);
   sumRepairs_.stop(rank);
@@ -315,7 +306,7 @@ void Op::enter(TimePoint now,
   }
   bounds_ = bounds;
   retained_ = std::move(room);
-  entry_ = now;
+  clock_.enter(now);
   bucket_.enter(bucket,
                 bounds_.warmup || ranks_.grouped() ? Form::kPlain : form);
   for (int shard = 0; shard < ranks_.members(); shard++) {
@@ -338,7 +329,7 @@ void Op::enter(TimePoint now,
     }
     setup_.host->control(
         peer, ControlRecord::announce(setup_.id, setup_.shape), true);
-    if (!peers_[peer].announceSeen) {
+    if (!attendance_.hasSeenAnnouncement(peer)) {
       schedule(&announces_, now, peer);
     }
     if (!ranks_.isMember(peer)) {
@@ -365,15 +356,6 @@ void Op::enter(TimePoint now,
   noteContributions(now);
   slotsClosed(now);
   noteProgress(now);
-}
-
-int Op::firstNotDone() const {
-  for (int rank = 0; rank < setup_.size; rank++) {
-    if (!peers_[rank].done) {
-      return rank;
-    }
-  }
-  return -1;
 }
 
 }  // namespace ubt

@@ -13,9 +13,11 @@
 #include "transport_ubt/core/base/retries.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
+#include "transport_ubt/core/op/attendance.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/bucket.h"
 #include "transport_ubt/core/op/exchange_stage.h"
+#include "transport_ubt/core/op/op_clock.h"
 #include "transport_ubt/core/op/op_host.h"
 #include "transport_ubt/core/op/op_ranks.h"
 #include "transport_ubt/core/op/op_report.h"
@@ -82,7 +84,7 @@ class Op {
   // A rank, maybe the own, brings another shape: the op fails here.
   void disagree(int rank, const OpShape& shape);
   void announceSeen(int peer) {
-    peers_[peer].announceSeen = true;
+    attendance_.announcementSeen(peer);
     announces_.stop(peer);
   }
   Counter data(TimePoint now,
@@ -115,11 +117,12 @@ class Op {
     return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
   }
   bool entered() const { return entered_; }
-  TimePoint begunAt() const { return setup_.begunAt; }
+  TimePoint begunAt() const { return clock_.begunAt(); }
   // The one rank that has begun it; -1: another has, too, or the caller here.
   int asker() const {
-    return entered_ || ranksEntered_ > 1 || hasResults() ? -1
-                                                         : setup_.announcer;
+    return entered_ || attendance_.entered() > 1 || hasResults()
+               ? -1
+               : setup_.announcer;
   }
   // What it takes of the arena while no caller here has entered it. Bytes.
   size_t heldBytes() const { return heldBytes_ + room_.size(); }
@@ -142,8 +145,8 @@ class Op {
   bool returned() const { return returned_; }
 
   // The first rank that has not finished the op; -1 if all have.
-  int firstNotDone() const;
-  bool isDone(int rank) const { return peers_[rank].done; }
+  int firstNotDone() const { return attendance_.firstNotDone(); }
+  bool isDone(int rank) const { return attendance_.isDone(rank); }
   bool doneEverywhere() const { return firstNotDone() < 0; }
   // Gives up results that came early and can be had again; how many slots.
   uint32_t dropEarly();
@@ -190,12 +193,6 @@ class Op {
   struct Peer {
     explicit Peer(const SendQueue& sends) : queue(sends) {}
     SendQueue queue;
-    bool announced = false;      // it has entered
-    bool announceHeard = false;  // and said so, in as many words
-    bool announceSeen = false;   // it knows that we have
-    bool done = false;
-    bool noMore = false;  // it has returned, and what it owes is lost
-    bool gone = false;
     bool inGroup = false;         // gets new results with others, by multicast
     TimePoint lackedAt = kNever;  // when it first asked for a dropped slot
     // It has all of our shard's slots below; a co-owner, of our group's sums.
@@ -248,7 +245,6 @@ class Op {
   void reportExchange(OpReport* report) const;
 
   void rankEntered(TimePoint now, int rank);
-  bool clockRuns() const { return clockStart_ != kNever; }
   void setScatterDeadline();
   void setEndDeadline();
   bool repairsScatter() const;
@@ -307,6 +303,8 @@ class Op {
   std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
   BroadcastStage broadcast_;
   Bucket bucket_;
+  Attendance attendance_;
+  OpClock clock_;
   StageProgress scatterProgress_;
   StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;
@@ -320,18 +318,12 @@ class Op {
   int groupPeers_ = 0;      // in the group
   uint32_t groupNext_ = 0;  // of the order of closing, for all of them
 
-  int ranksEntered_ = 0;  // as far as this rank has heard
-  // When more than half of all ranks had entered: every stage's clock starts.
-  TimePoint clockStart_ = kNever;
-  TimePoint entry_{};
   TimePoint scatterDeadline_ = kNever;
   TimePoint exchangeDeadline_ = kNever;
   TimePoint endDeadline_ = kNever;
   // Of all ranks together: complete, but others lack what the arena could not
   // keep.
   Retries held_{1};
-  bool excused_ = false;  // a bound that was missed once, no more
-  Duration scatterExcuse_{0};
   bool scatterOverdue_ = false;  // its bound has passed, without a majority
   bool scatterExpired_ = false;
   bool scatterEarly_ = false;
@@ -350,8 +342,6 @@ class Op {
   Duration exchangeTook_{0};
   TimePoint ownClosed_{};  // when the last of the own results was ready
   TimePoint firstResult_ = kNever;
-  int peersDone_ = 0;
-  TimePoint mostDone_ = kNever;  // more than half of all ranks were
   Duration broadcastTook_{0};
   Duration resultsTook_{0};  // from the first to the last
 

@@ -70,11 +70,11 @@ uint16_t Op::resultContributors(uint32_t slot) const {
 // Ops that need every result wait for all sums. The others give the own group's
 // sum its time, however long the group took.
 void Op::setExchangeDeadline() {
-  if (exchanged() || needsEveryResult() || !clockRuns()) {
+  if (exchanged() || needsEveryResult() || !clock_.runs()) {
     exchangeDeadline_ = kNever;
     return;
   }
-  exchangeDeadline_ = clockStart_ + bounds_.scatter + bounds_.exchange;
+  exchangeDeadline_ = clock_.startedAt() + bounds_.scatter + bounds_.exchange;
   if (scatterDeadline_ != kNever) {
     exchangeDeadline_ =
         std::max(exchangeDeadline_, scatterDeadline_ + bounds_.exchange);

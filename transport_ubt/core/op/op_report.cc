@@ -99,7 +99,7 @@ void Op::settleScatter() {
       bytes.refused = refused(peer.scatterInVain,
                               scatter_.contributed(ranks_.placeOf(rank)),
                               ranks_.place());
-      (peer.announced ? bytes.lost : bytes.absent) =
+      (attendance_.hasEntered(rank) ? bytes.lost : bytes.absent) =
           bytes.expected - bytes.received - bytes.refused;
       loss.add(bytes, bytes.lost);
     }
@@ -118,9 +118,9 @@ void Op::settleBroadcast() {
         ranks_.isMember(rank) ? ranks_.placeOf(rank) : ranks_.place();
     bytes.refused =
         refused(peer.broadcastInVain, received(rank), shard) - bytes.late;
-    const bool silent = !peer.done && bytes.received == 0 &&
+    const bool silent = !attendance_.isDone(rank) && bytes.received == 0 &&
                         peer.broadcastInVain.none() &&
-                        setup_.host->lastHeard(rank) < entry_;
+                        setup_.host->lastHeard(rank) < clock_.enteredAt();
     (silent ? bytes.absent : bytes.lost) =
         bytes.expected - bytes.received - bytes.late - bytes.refused;
     loss.add(bytes, bytes.lost + bytes.late);
@@ -144,8 +144,8 @@ Duration Op::scatterSample() const {
     return scatterTook_;
   }
   return scatterEarly_
-             ? scatterProgress_.projected(clockStart_)
-             : std::max(bounds_.scatter, scatterClosed_ - clockStart_);
+             ? scatterProgress_.projected(clock_.startedAt())
+             : std::max(bounds_.scatter, scatterClosed_ - clock_.startedAt());
 }
 
 Duration Op::broadcastSample() const {
@@ -157,7 +157,7 @@ Duration Op::broadcastSample() const {
 
 Duration Op::scatterWouldTake() const {
   return scatterExpired_ && scatterProgress_.nearlyComplete()
-             ? scatterProgress_.projected(clockStart_)
+             ? scatterProgress_.projected(clock_.startedAt())
              : Duration{0};
 }
 
@@ -169,7 +169,7 @@ Duration Op::broadcastWouldTake() const {
   }
   const TimePoint end =
       firstResult_ + broadcastProgress_.projected(firstResult_);
-  return std::max(end - std::max(ownClosed_, entry_), Duration{1});
+  return std::max(end - std::max(ownClosed_, clock_.enteredAt()), Duration{1});
 }
 
 // Of a shard of which nothing came, the own contribution filled all.
@@ -215,8 +215,8 @@ OpReport Op::leave(TimePoint now) {
   report.endedBy = endedBy_;
   report.scatterExpired = scatterExpired_;
   report.scatterEarly = scatterEarly_;
-  report.elapsed = now - entry_;
-  report.waited = std::max(std::min(clockStart_, now) - entry_, Duration{0});
+  report.elapsed = now - clock_.enteredAt();
+  report.waited = clock_.waited(now);
   report.limit = bounds_.end;
   if (!bounds_.warmup) {
     report.boundScatter = bounds_.scatter;
@@ -299,7 +299,7 @@ OpReport Op::leave(TimePoint now) {
     }
     setup_.host->control(
         rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
-    if (!peer.done) {
+    if (!attendance_.isDone(rank)) {
       schedule(&doneQueries_, now, rank);
     }
   }

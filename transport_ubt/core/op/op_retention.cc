@@ -16,7 +16,8 @@ uint32_t Op::firstNeeded(bool byMembers) const {
     const Peer& peer = peers_[rank];
     const bool needs =
         byMembers ? ranks_.isMember(rank) : ranks_.isCoOwner(rank);
-    first = peer.done || !needs ? first : std::min(first, peer.progress);
+    first = attendance_.isDone(rank) || !needs ? first
+                                               : std::min(first, peer.progress);
   }
   return first;
 }

@@ -51,7 +51,7 @@ bool Op::repairAsked(
   const auto isKept = [&](uint32_t wanted) {
     DataSend send;
     send.slot = wanted;
-    return notRetained_ == 0 || peers_[peer].done ||
+    return notRetained_ == 0 || attendance_.isDone(peer) ||
            wanted < peers_[peer].progress || result(peer, &send);
   };
   bool kept = true;
@@ -72,7 +72,7 @@ bool Op::repairAsked(
 }
 
 bool Op::hasContribution(int rank) const {
-  return bucket_.here() && !peers_[rank].gone &&
+  return bucket_.here() && !attendance_.hasGone(rank) &&
          peers_[rank].queue.hasScatter();
 }
 
@@ -80,7 +80,7 @@ bool Op::hasData(int rank) const {
   const Peer& peer = peers_[rank];
   const size_t closed = peer.inGroup ? 0 : orderFor(rank).size();
   return hasContribution(rank) ||
-         (!peer.gone && peer.queue.hasBroadcast(closed));
+         (!attendance_.hasGone(rank) && peer.queue.hasBroadcast(closed));
 }
 
 // Completes what is to be sent to a rank of a slot of the own shard: to a
@@ -157,7 +157,7 @@ bool Op::hasGroupData() const {
 TimePoint Op::owesUntil() const {
   const Duration stages =
       bounds_.scatter + bounds_.exchange + bounds_.broadcast;
-  return entry_ + std::min(bounds_.limit, kOwesStages * stages);
+  return clock_.enteredAt() + std::min(bounds_.limit, kOwesStages * stages);
 }
 
 bool Op::owesResults(TimePoint now) const {
@@ -171,7 +171,7 @@ bool Op::owesResults(TimePoint now) const {
     const bool unsent = peer.inGroup
                             ? hasGroupData() || peer.queue.hasBroadcast(0)
                             : peer.queue.hasBroadcast(orderFor(rank).size());
-    if (unsent && !peer.gone && came.received > 0) {
+    if (unsent && !attendance_.hasGone(rank) && came.received > 0) {
       return true;
     }
   }

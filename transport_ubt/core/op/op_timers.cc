@@ -17,13 +17,13 @@ constexpr int kRepairRangesMax = 16;
 }  // namespace
 
 void Op::schedule(Retries* retries, TimePoint now, int peer) {
-  if (!peers_[peer].gone) {
+  if (!attendance_.hasGone(peer)) {
     retries->schedule(peer, now, setup_.host->retryAfter(peer));
   }
 }
 
 void Op::restart(Retries* retries, TimePoint now, int peer) {
-  if (!peers_[peer].gone) {
+  if (!attendance_.hasGone(peer)) {
     retries->restart(peer, now, setup_.host->retryAfter(peer));
   }
 }
@@ -52,9 +52,12 @@ TimePoint Op::broadcastEarlyEnd() const {
           : kNever;
   const bool minority = !(scatter_.closed() || scatter_.holdsMajority()) ||
                         !(exchanged() || exchange_->holdsMajority());
-  return mostDone_ == kNever || minority
+  return attendance_.mostFinishedAt() == kNever || minority
              ? end
-             : std::min(end, std::max(mostDone_, entry_) + patience);
+             : std::min(
+                   end,
+                   std::max(attendance_.mostFinishedAt(), clock_.enteredAt()) +
+                       patience);
 }
 
 TimePoint Op::nextDeadline() const {
@@ -102,16 +105,13 @@ void Op::askAgain(int peer, Stage stage, const BitSet& have) {
   }
 }
 
-// Nobody looked here when the scatter stage's bound came. Most likely the host
-// stood still, its senders with it: they get the time that was missed, once.
+// Whether the scatter stage goes on beyond its bound because the host stood
+// still then.
 bool Op::excuse(TimePoint now) {
-  const Duration missed = std::min(now - scatterDeadline_, bounds_.scatter);
-  if (excused_ || missed <= Duration{0}) {
+  if (!clock_.excuse(now, scatterDeadline_, bounds_.scatter)) {
     return false;
   }
-  excused_ = true;
-  scatterExcuse_ = now + missed - scatterDeadline_;
-  scatterDeadline_ = now + missed;
+  scatterDeadline_ += clock_.excused();
   if (exchangeDeadline_ != kNever) {
     exchangeDeadline_ = scatterDeadline_ + bounds_.exchange;
   }
@@ -134,9 +134,9 @@ bool Op::mayEndScatter() const {
   for (int rank = 0; rank < setup_.size; rank++) {
     const Peer& peer = peers_[rank];
     through += rank != setup_.rank &&
-               (peer.done || peer.noMore || !owesContributions(rank) ||
-                !peer.scatterInVain.none() ||
-                (peer.announced && !received(rank).none()));
+               (attendance_.isDone(rank) || attendance_.repeatsNothing(rank) ||
+                !owesContributions(rank) || !peer.scatterInVain.none() ||
+                (attendance_.hasEntered(rank) && !received(rank).none()));
   }
   return 2 * through > setup_.size;
 }
@@ -145,8 +145,9 @@ bool Op::mayEndScatter() const {
 void Op::noteMajority(TimePoint now) {
   if (scatterOverdue_ && !scatter_.closed() && scatterDeadline_ == kNever &&
       mayEndScatter()) {
-    scatterDeadline_ = std::max(now + (now - clockStart_) / 10,
-                                clockStart_ + bounds_.scatter + scatterExcuse_);
+    scatterDeadline_ =
+        std::max(now + (now - clock_.startedAt()) / 10,
+                 clock_.startedAt() + bounds_.scatter + clock_.excused());
   }
 }
 
@@ -210,7 +211,7 @@ void Op::sayAgain(TimePoint now) {
   }
   if (asksForContributions()) {
     scatterRepairs_.forDue(now, [&](int rank) {
-      if (peers_[rank].announced && owesContributions(rank)) {
+      if (attendance_.hasEntered(rank) && owesContributions(rank)) {
         askAgain(
             rank, Stage::kScatter, scatter_.contributed(ranks_.placeOf(rank)));
       }
@@ -247,7 +248,7 @@ std::string Op::silentRanks(TimePoint now) {
   TimePoint longest = TimePoint::max();
   for (int rank = 0; rank < setup_.size; rank++) {
     const TimePoint heard = setup_.host->lastHeard(rank);
-    if (rank == setup_.rank || peers_[rank].done ||
+    if (rank == setup_.rank || attendance_.isDone(rank) ||
         !setup_.host->isSilent(rank)) {
       continue;
     }
@@ -290,7 +291,7 @@ std::string Op::missingRanks() {
       continue;
     }
     const Peer& peer = peers_[rank];
-    if (!peer.announced) {
+    if (!attendance_.hasEntered(rank)) {
       add(&absent, rank, "never entered" + setup_.host->silence(rank));
     } else if (!scatter_.closed() && owesContributions(rank)) {
       add(&slow, rank, "did not deliver");
@@ -328,9 +329,9 @@ void Op::failAtTimeout(TimePoint now) {
       << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.limit)
              .count()
       << " ms, "
-      << (bounds_.warmup ? "while warming up (exact):"
-          : !clockRuns() ? "before more than half of the ranks had entered:"
-                         : "waiting for every result:")
+      << (bounds_.warmup   ? "while warming up (exact):"
+          : !clock_.runs() ? "before more than half of the ranks had entered:"
+                           : "waiting for every result:")
       << (silent.empty() ? missingRanks() : silent)
       << " check those ranks, or raise the context's timeout";
   fail(why.str());
@@ -345,7 +346,7 @@ void Op::expireScatter(TimePoint now) {
 
 // The call's own end has come.
 void Op::expire(TimePoint now) {
-  if (needsEveryResult() || !clockRuns()) {
+  if (needsEveryResult() || !clock_.runs()) {
     failAtTimeout(now);
     return;
   }
