@@ -32,17 +32,14 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       layout_(setup.shape, ranks_.members(), setup.slotBytesMax),
       room_(std::move(room)),
       bounds_(bounds),
-      scatter_(layout_,
-               {setup.shape.type,
-                ranks_.place(),
-                ranks_.members(),
-                setup.options->order,
-                transformSeed(setup.id, ranks_.place()),
-                setup.reduction,
-                setup.arena,
-                &heldBytes_,
-                !ranks_.grouped()}),
-      exchange_(makeExchange()),
+      owned_(layout_,
+             ranks_,
+             {setup.id,
+              setup.shape.type,
+              setup.options,
+              setup.reduction,
+              setup.arena,
+              &heldBytes_}),
       broadcast_(layout_,
                  ranks_.place(),
                  ranks_.members(),
@@ -88,8 +85,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
   if (!ranks_.grouped()) {
     joinGroup();
   }
-  if (scatter_.closed()) {  // an empty shard: nothing to own
-    exchanged_ = true;
+  if (owned_.sum().closed()) {  // an empty shard: nothing to own
     settleScatter();
   }
 }
@@ -130,14 +126,14 @@ bool Op::needsEveryResult() const {
 // quarter is for the way of the last ones: to be late with a sum for what it
 // lacks of one rank would harm all.
 void Op::setScatterDeadline() {
-  if (scatter_.closed() || !clock_.runs() || scatterOverdue_) {
+  if (owned_.sum().closed() || !clock_.runs() || scatterOverdue_) {
     return;
   }
   scatterDeadline_ = clock_.startedAt() + bounds_.scatter;
-  if (!needsEveryResult() && !ranks_.grouped() && scatter_.slots() > 0) {
-    const auto closed = static_cast<double>(scatter_.closedOrder().size());
-    scatterDeadline_ += wholeNanoseconds(bounds_.broadcast * 3 / 4 *
-                                         (closed / scatter_.slots()));
+  if (!needsEveryResult() && !ranks_.grouped() && owned_.slots() > 0) {
+    const auto closed = static_cast<double>(owned_.sum().closedOrder().size());
+    scatterDeadline_ +=
+        wholeNanoseconds(bounds_.broadcast * 3 / 4 * (closed / owned_.slots()));
   }
   scatterDeadline_ += clock_.excused();
 }
@@ -197,7 +193,7 @@ void Op::closeScatter(TimePoint now) {
                        : Duration{1};
   }
   settleScatter();
-  if (!exchanged() && needsEveryResult()) {
+  if (!owned_.exchanged() && needsEveryResult()) {
     awaitSums(now);
   }
   noteExchange(now);
@@ -212,7 +208,8 @@ void Op::noteProgress(TimePoint now) {
     broadcastTook_ =
         std::max(now - std::max(ownClosed_, clock_.enteredAt()), Duration{1});
   }
-  if (needsEveryResult() && !retained_ && !reserveRetained()) {
+  if (needsEveryResult() && !owned_.hasRoom() &&
+      !owned_.reserve(firstNeeded())) {
     if (held_.earliest() == kNever) {
       tellProgress(now);
     }
@@ -231,7 +228,7 @@ void Op::finish(EndedBy endedBy) {
 void Op::progress(TimePoint now, int peer, uint32_t slot) {
   rankEntered(now, peer);
   peers_[peer].progress =
-      std::max(peers_[peer].progress, std::min(slot, scatter_.slots()));
+      std::max(peers_[peer].progress, std::min(slot, owned_.slots()));
   noteProgress(now);
 }
 
@@ -253,7 +250,7 @@ void Op::noMore(TimePoint now, int rank) {
 // threads' ops may end their ranks' warm-up in any order. What others owe is
 // waited for, and no more.
 void Op::noteContributions(TimePoint now) {
-  if (!entered_ || !failure_.empty() || scatter_.closed() ||
+  if (!entered_ || !failure_.empty() || owned_.sum().closed() ||
       !repairsScatter()) {
     return;
   }
@@ -271,14 +268,14 @@ void Op::needsNothing(int rank) {
   Peer& peer = peers_[rank];
   announceSeen(rank);
   doneQueries_.stop(rank);
-  peer.progress = scatter_.slots();
+  peer.progress = owned_.slots();
   peer.queue.stopScatter();
   peer.queue.stopBroadcast();
   leaveGroup(rank);
 }
 
 void Op::peerGone(TimePoint now, int rank, const std::string& why) {
-  const bool closed = scatter_.closed();
+  const bool closed = owned_.sum().closed();
   attendance_.go(rank);
   needsNothing(rank);
   scatterRepairs_.stop(rank);
@@ -305,7 +302,6 @@ void Op::enter(TimePoint now,
     return;
   }
   bounds_ = bounds;
-  retained_ = std::move(room);
   clock_.enter(now);
   bucket_.enter(bucket,
                 bounds_.warmup || ranks_.grouped() ? Form::kPlain : form);
@@ -316,11 +312,8 @@ void Op::enter(TimePoint now,
   }
   // The own shard first: results of others may take the places of the own
   // contributions to them, which are then no longer needed.
-  scatter_.enter(bucket_.shard(ranks_.place()),
-                 bucket_.contributed()[ranks_.place()]);
-  if (exchange_ != nullptr) {
-    exchange_->enter();
-  }
+  const int own = ranks_.place();
+  owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   entered_ = true;
   broadcast_.enter(bucket);
   for (int peer = 0; peer < setup_.size; peer++) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,12 +15,11 @@
 #include "transport_ubt/core/op/attendance.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/bucket.h"
-#include "transport_ubt/core/op/exchange_stage.h"
 #include "transport_ubt/core/op/op_clock.h"
 #include "transport_ubt/core/op/op_host.h"
 #include "transport_ubt/core/op/op_ranks.h"
 #include "transport_ubt/core/op/op_report.h"
-#include "transport_ubt/core/op/scatter_stage.h"
+#include "transport_ubt/core/op/owned_shard.h"
 #include "transport_ubt/core/op/send_queue.h"
 #include "transport_ubt/core/op/stage_progress.h"
 #include "transport_ubt/core/wire/control.h"
@@ -104,18 +102,15 @@ class Op {
   // From the local caller. `bucket` holds its contribution; the op reads and
   // writes it until leave(). Bounds as they are known now. `form`: the one to
   // contribute in; shards that cannot be transformed, and all of a warm-up op,
-  // which is exact, are contributed plain. `room` of the arena, keptBytes(), is
-  // for the own shard after leave(), as long as ranks lack it. Without it, a
-  // call that needs every result ends only once no rank lacks the shard.
+  // which is exact, are contributed plain. `room` of the arena,
+  // OwnedShard::keptBytes(), is for the own shard after leave(), as long as
+  // ranks lack it. Without it, a call that needs every result ends only once no
+  // rank lacks the shard.
   void enter(TimePoint now,
              std::byte* bucket,
              Form form,
              const OpBounds& bounds,
              ArenaBuffer room);
-  static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
-    // Where ranks form groups: the group's sum, for co-owners, and the result.
-    return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
-  }
   bool entered() const { return entered_; }
   TimePoint begunAt() const { return clock_.begunAt(); }
   // The one rank that has begun it; -1: another has, too, or the caller here.
@@ -127,7 +122,9 @@ class Op {
   // What it takes of the arena while no caller here has entered it. Bytes.
   size_t heldBytes() const { return heldBytes_ + room_.size(); }
   // Whether its own shard is closed: peers have, or will have, its results.
-  bool hasResults() const { return scatter_.slots() > 0 && scatter_.closed(); }
+  bool hasResults() const {
+    return owned_.slots() > 0 && owned_.sum().closed();
+  }
   std::string missingRanks();  // that the call waits for; sets the culprit
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
@@ -151,7 +148,7 @@ class Op {
   // Gives up results that came early and can be had again; how many slots.
   uint32_t dropEarly();
   // Gives up the caller's room for the own shard; false if there is none.
-  bool giveRoomBack();
+  bool giveRoomBack() { return !finished_ && owned_.giveRoomBack(); }
 
   bool hasData(int peer) const;
   bool nextData(int peer, DataSend* out);
@@ -167,19 +164,19 @@ class Op {
   TimePoint owesUntil() const;
   // Slots that a peer, or all peers together, have to send to here yet.
   uint64_t owed(int peer) const {
-    return (scatter_.closed() ? 0 : scatterProgress_.owed(peer)) +
-           (exchanged() ? 0 : exchangeProgress_.owed(peer)) +
+    return (owned_.sum().closed() ? 0 : scatterProgress_.owed(peer)) +
+           (owned_.exchanged() ? 0 : exchangeProgress_.owed(peer)) +
            (finished_ ? 0 : broadcastProgress_.owed(peer));
   }
   uint64_t owed() const {
-    return (scatter_.closed() ? 0 : scatterProgress_.owed()) +
-           (exchanged() ? 0 : exchangeProgress_.owed()) +
+    return (owned_.sum().closed() ? 0 : scatterProgress_.owed()) +
+           (owned_.exchanged() ? 0 : exchangeProgress_.owed()) +
            (finished_ ? 0 : broadcastProgress_.owed());
   }
   // What to tell a peer along with its credit; false if nothing.
   bool progressRecord(int peer, ControlRecord* out) const;
   // Slots of the own shard that the arena could not keep when the caller left.
-  uint32_t notRetained() const { return notRetained_; }
+  uint32_t notRetained() const { return owned_.notRetained(); }
 
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
@@ -219,7 +216,6 @@ class Op {
   Counter broadcastData(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload);
-  std::unique_ptr<ExchangeStage> makeExchange();
   Counter sumData(TimePoint now,
                   const PacketHeader& header,
                   const std::byte* payload);
@@ -229,19 +225,13 @@ class Op {
   void expireExchange(TimePoint now);
   TimePoint exchangeEarlyEnd() const;
   void setExchangeDeadline();
-  // Whether it is over, or none is to be.
-  bool exchanged() const { return exchange_ == nullptr || exchanged_; }
-  bool isAllHere() const {
-    return scatter_.closed() && exchanged() && broadcast_.complete();
-  }
+  bool isAllHere() const { return owned_.complete() && broadcast_.complete(); }
   const BitSet& received(int rank) const;
   bool owesContributions(int rank) const;
   bool takesSlots(int rank) const {
     return ranks_.isMember(rank) || ranks_.isCoOwner(rank);
   }
   const std::vector<uint32_t>& orderFor(int rank) const;
-  bool isClosedFor(int rank, uint32_t slot) const;
-  uint16_t resultContributors(uint32_t slot) const;
   void reportExchange(OpReport* report) const;
 
   void rankEntered(TimePoint now, int rank);
@@ -255,8 +245,7 @@ class Op {
   bool nextResult(int peer, bool again, DataSend* out);
   bool result(int rank, DataSend* out) const;
   bool nextContribution(int peer, DataSend* out);
-  uint32_t firstNeeded(bool byMembers) const;
-  bool reserveRetained();
+  OwnedShard::Needed firstNeeded() const;
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
   void noteContributions(TimePoint now);
@@ -268,14 +257,14 @@ class Op {
   // What is said again to ranks that do not answer.
   bool announces() const { return entered_ && !returned_; }
   bool asksForContributions() const {
-    return !scatter_.closed() && (repairsScatter() || scatterOverdue_);
+    return !owned_.sum().closed() && (repairsScatter() || scatterOverdue_);
   }
   bool asksForResults() const {
     return entered_ && !finished_ && needsEveryResult();
   }
   // Once there is one of the own group to add them to.
   bool asksForSums() const {
-    return scatter_.closed() && !exchanged() && needsEveryResult();
+    return owned_.sum().closed() && !owned_.exchanged() && needsEveryResult();
   }
   void sayAgain(TimePoint now);
   bool excuse(TimePoint now);
@@ -297,10 +286,8 @@ class Op {
   const ShardLayout layout_;
   ArenaBuffer room_;
   size_t heldBytes_ = 0;  // of the arena, by the stages below
-  ArenaBuffer retained_;  // room for the own shard, until the caller leaves
   OpBounds bounds_;
-  ScatterStage scatter_;
-  std::unique_ptr<ExchangeStage> exchange_;  // null: no groups
+  OwnedShard owned_;
   BroadcastStage broadcast_;
   Bucket bucket_;
   Attendance attendance_;
@@ -329,14 +316,11 @@ class Op {
   bool scatterEarly_ = false;
   bool scatterSettled_ = false;
   bool scatterCutShort_ = false;
-  bool exchanged_ = false;
   bool exchangeExpired_ = false;
   bool exchangeCutShort_ = false;
-  size_t ownSums_ = 0;  // of the order of closing: in the exchange
   bool broadcastCutShort_ = false;
   double scatterLoss_ = 0;
   double broadcastLoss_ = 0;
-  uint32_t notRetained_ = 0;
   Duration scatterTook_{0};
   TimePoint scatterClosed_{};
   Duration exchangeTook_{0};

@@ -15,35 +15,19 @@ const std::vector<uint32_t> kNoOrder;
 
 }  // namespace
 
-std::unique_ptr<ExchangeStage> Op::makeExchange() {
-  if (!ranks_.grouped()) {
-    return nullptr;
-  }
-  ExchangeStage::Setup setup;
-  setup.type = setup_.shape.type;
-  setup.shard = ranks_.place();
-  setup.group = ranks_.group();
-  setup.groups = ranks_.groups();
-  setup.ranks = setup_.size;
-  setup.own = &scatter_;
-  setup.reduction = setup_.reduction;
-  setup.arena = setup_.arena;
-  setup.account = &heldBytes_;
-  return std::make_unique<ExchangeStage>(layout_, setup);
-}
-
 // Slots of a member's results, or of the sum of a co-owner's group.
 const BitSet& Op::received(int rank) const {
   if (ranks_.isMember(rank)) {
     return broadcast_.received(ranks_.placeOf(rank));
   }
-  return ranks_.isCoOwner(rank) ? exchange_->received(ranks_.groupOf(rank))
-                                : kNothing;
+  return ranks_.isCoOwner(rank)
+             ? owned_.exchange()->received(ranks_.groupOf(rank))
+             : kNothing;
 }
 
 bool Op::owesContributions(int rank) const {
   return ranks_.isMember(rank) &&
-         !scatter_.contributed(ranks_.placeOf(rank)).all();
+         !owned_.sum().contributed(ranks_.placeOf(rank)).all();
 }
 
 // The order in which slots of the own shard become ready for a rank.
@@ -51,26 +35,13 @@ const std::vector<uint32_t>& Op::orderFor(int rank) const {
   if (!takesSlots(rank)) {
     return kNoOrder;
   }
-  return exchange_ != nullptr && ranks_.isMember(rank)
-             ? exchange_->closedOrder()
-             : scatter_.closedOrder();
-}
-
-bool Op::isClosedFor(int rank, uint32_t slot) const {
-  return exchange_ != nullptr && ranks_.isMember(rank)
-             ? exchange_->isClosed(slot)
-             : scatter_.isClosed(slot);
-}
-
-uint16_t Op::resultContributors(uint32_t slot) const {
-  return exchange_ != nullptr ? exchange_->contributors(slot)
-                              : scatter_.contributors(slot);
+  return owned_.orderFor(rank);
 }
 
 // Ops that need every result wait for all sums. The others give the own group's
 // sum its time, however long the group took.
 void Op::setExchangeDeadline() {
-  if (exchanged() || needsEveryResult() || !clock_.runs()) {
+  if (owned_.exchanged() || needsEveryResult() || !clock_.runs()) {
     exchangeDeadline_ = kNever;
     return;
   }
@@ -83,7 +54,7 @@ void Op::setExchangeDeadline() {
 
 // Some slots of the own group's sum may have closed.
 void Op::slotsClosed(TimePoint now) {
-  if (scatter_.closed()) {
+  if (owned_.sum().closed()) {
     closeScatter(now);
   } else {
     if (scatterDeadline_ != kNever) {
@@ -106,17 +77,9 @@ void Op::awaitSums(TimePoint now) {
 // Hands on what has closed of the own group's sum, and sees whether that was
 // all there was to wait for.
 void Op::noteExchange(TimePoint now) {
-  if (exchanged()) {
+  if (!owned_.exchangeSums()) {
     return;
   }
-  const auto& order = scatter_.closedOrder();
-  for (; ownSums_ < order.size(); ownSums_++) {
-    exchange_->addOwn(order[ownSums_]);
-  }
-  if (!exchange_->closed()) {
-    return;
-  }
-  exchanged_ = true;
   exchangeDeadline_ = kNever;
   ownClosed_ = now;
   if (!exchangeExpired_) {
@@ -131,7 +94,7 @@ Counter Op::sumData(TimePoint now,
   Peer& peer = peers_[rank];
   const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
   const auto add = [&] {
-    return exchange_->add(
+    return owned_.exchange()->add(
         ranks_.groupOf(rank), header.slot, header.contributors, payload);
   };
   auto outcome = add();
@@ -141,12 +104,13 @@ Counter Op::sumData(TimePoint now,
   }
   switch (outcome) {
     case ExchangeStage::Outcome::kArenaFull:
-      mark(&peer.broadcastInVain, exchange_->slots(), header.slot);
+      mark(&peer.broadcastInVain, owned_.exchange()->slots(), header.slot);
       return Counter::kArenaFull;
     case ExchangeStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ExchangeStage::Outcome::kLate:
-      if (mark(&peer.broadcastInVain, exchange_->slots(), header.slot)) {
+      if (mark(
+              &peer.broadcastInVain, owned_.exchange()->slots(), header.slot)) {
         exchangeCutShort_ = true;
         if (returned_) {  // it was taken for lost, or absent
           const uint64_t moved = std::min<uint64_t>(bytes, peer.broadcast.lost);
@@ -172,8 +136,8 @@ Counter Op::sumData(TimePoint now,
 // Where sums are asked for again, their senders' silence is no end. Nor is it
 // while a slot holds no majority of all ranks.
 TimePoint Op::exchangeEarlyEnd() const {
-  return exchanged() || !scatter_.closed() || needsEveryResult() ||
-                 !exchange_->holdsMajority()
+  return owned_.exchanged() || !owned_.sum().closed() || needsEveryResult() ||
+                 !owned_.exchange()->holdsMajority()
              ? kNever
              : exchangeProgress_.earlyEnd(exchangeDeadline_,
                                           bounds_.broadcastPatience);
@@ -181,23 +145,23 @@ TimePoint Op::exchangeEarlyEnd() const {
 
 // Goes on without the sums that have not come. No-op if all have.
 void Op::expireExchange(TimePoint now) {
-  if (exchanged()) {
+  if (owned_.exchanged()) {
     return;
   }
-  if (!scatter_.closed()) {
+  if (!owned_.sum().closed()) {
     expireScatter(now);
   }
-  if (exchanged()) {  // the own sum was all that lacked
+  if (owned_.exchanged()) {  // the own sum was all that lacked
     return;
   }
   exchangeExpired_ = true;
-  exchange_->closeAll();
+  owned_.exchange()->closeAll();
   noteExchange(now);
   noteProgress(now);
 }
 
 void Op::reportExchange(OpReport* report) const {
-  if (exchange_ == nullptr) {
+  if (owned_.exchange() == nullptr) {
     return;
   }
   report->exchangeExpired = exchangeExpired_;
@@ -205,15 +169,15 @@ void Op::reportExchange(OpReport* report) const {
     report->boundExchange = bounds_.exchange;
   }
   for (int group = 0; group < ranks_.groups(); group++) {
-    report->sums.push_back(exchange_->received(group));
+    report->sums.push_back(owned_.exchange()->received(group));
   }
   for (int shard = 0; shard < ranks_.members(); shard++) {
     report->shardOwners.push_back(setup_.groups->owner(0, shard));
   }
   report->partial = broadcast_.partial(setup_.shape.type);
   const int own = ranks_.place();
-  for (uint32_t slot = 0; slot < exchange_->slots(); slot++) {
-    if (exchange_->partial(slot)) {
+  for (uint32_t slot = 0; slot < owned_.exchange()->slots(); slot++) {
+    if (owned_.exchange()->partial(slot)) {
       report->partial.push_back(
           {(layout_.shardOffset(own) + layout_.slotOffset(slot)) /
                elementSize(setup_.shape.type),

@@ -50,7 +50,7 @@ Counter Op::scatterData(TimePoint now,
   Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
   const auto add = [&] {
-    return scatter_.add(
+    return owned_.sum().add(
         ranks_.placeOf(header.source), header.slot, header.form, payload);
   };
   auto outcome = add();
@@ -64,7 +64,7 @@ Counter Op::scatterData(TimePoint now,
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
       rankEntered(now, header.source);
-      mark(&peer.scatterInVain, scatter_.slots(), header.slot);
+      mark(&peer.scatterInVain, owned_.slots(), header.slot);
       noteMajority(now);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
@@ -72,7 +72,7 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (mark(&peer.scatterInVain, scatter_.slots(), header.slot) &&
+      if (mark(&peer.scatterInVain, owned_.slots(), header.slot) &&
           peer.scatter.lost >= bytes) {  // it was not lost after all
         peer.scatter.lost -= bytes;
         peer.scatter.late += bytes;

@@ -97,7 +97,7 @@ void Op::settleScatter() {
     if (rank != setup_.rank && ranks_.isMember(rank)) {
       StageBytes& bytes = peer.scatter;
       bytes.refused = refused(peer.scatterInVain,
-                              scatter_.contributed(ranks_.placeOf(rank)),
+                              owned_.sum().contributed(ranks_.placeOf(rank)),
                               ranks_.place());
       (attendance_.hasEntered(rank) ? bytes.lost : bytes.absent) =
           bytes.expected - bytes.received - bytes.refused;
@@ -175,7 +175,7 @@ Duration Op::broadcastWouldTake() const {
 // Of a shard of which nothing came, the own contribution filled all.
 Form Op::resultForm(int shard) const {
   return shard == ranks_.place()
-             ? scatter_.form()
+             ? owned_.sum().form()
              : broadcast_.form(shard).value_or(bucket_.contributed()[shard]);
 }
 
@@ -228,7 +228,7 @@ OpReport Op::leave(TimePoint now) {
                      layout_.shardSize(own) / elementBytes};
   report.contributed = bucket_.contributed();
   report.shardElements = layout_.shardSize(0) / elementBytes;
-  report.slotElements = scatter_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
+  report.slotElements = owned_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
   returned_ = true;
   settleBroadcast();
   if (bucket_.here()) {
@@ -245,28 +245,21 @@ OpReport Op::leave(TimePoint now) {
         static_cast<uint64_t>(setup_.size) * layout_.elements();
     report.pairsMissing =
         broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
-    for (uint32_t slot = 0; slot < scatter_.slots(); slot++) {
+    for (uint32_t slot = 0; slot < owned_.slots(); slot++) {
       report.pairsMissing +=
-          static_cast<uint64_t>(setup_.size - resultContributors(slot)) *
+          static_cast<uint64_t>(setup_.size - owned_.contributors(slot)) *
           layout_.slotElements(own, slot);
     }
     reportExchange(&report);
     if (endedBy_ == EndedBy::kComplete && report.pairsMissing > 0) {
       report.endedBy = EndedBy::kCut;
     }
-    report.zeroedElements = scatter_.zeroedElements();
+    report.zeroedElements = owned_.sum().zeroedElements();
     if (failure_.empty()) {
-      if (!retained_ && !reserveRetained()) {
+      if (!owned_.hasRoom() && !owned_.reserve(firstNeeded())) {
         setup_.host->makeRoom(-1, 0);
       }
-      if (exchange_ == nullptr) {
-        notRetained_ = scatter_.leave(firstNeeded(true), &retained_);
-      } else {
-        // In this order: results overwrite what is kept of the group's sums.
-        notRetained_ = scatter_.leave(firstNeeded(false), &retained_);
-        notRetained_ +=
-            exchange_->leave(bucket_.shard(own), firstNeeded(true), &retained_);
-      }
+      owned_.leave(bucket_.shard(own), firstNeeded());
       report.skipped =
           setup_.options->skipLoss > 0 &&
           report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
@@ -279,7 +272,7 @@ OpReport Op::leave(TimePoint now) {
         bucket_.invert(shard, report.forms.back());
       }
     }
-    retained_.reset();
+    owned_.giveRoomBack();
     broadcast_.leave();
     bucket_.leave();
   }
@@ -288,9 +281,9 @@ OpReport Op::leave(TimePoint now) {
     peer.queue.stopScatter();
     report.scatter.push_back(peer.scatter);
     report.broadcast.push_back(peer.broadcast);
-    report.contributors.push_back(ranks_.isMember(rank)
-                                      ? scatter_.summed(ranks_.placeOf(rank))
-                                      : BitSet());
+    report.contributors.push_back(
+        ranks_.isMember(rank) ? owned_.sum().summed(ranks_.placeOf(rank))
+                              : BitSet());
     if (rank == setup_.rank) {
       continue;
     }

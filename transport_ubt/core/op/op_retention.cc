@@ -8,44 +8,16 @@
 
 namespace ubt {
 
-// The first slot of the own shard whose result some member may still lack; or
-// some co-owner, the group's sum.
-uint32_t Op::firstNeeded(bool byMembers) const {
-  uint32_t first = scatter_.slots();
+OwnedShard::Needed Op::firstNeeded() const {
+  OwnedShard::Needed needed{owned_.slots(), owned_.slots()};
   for (int rank = 0; rank < setup_.size; rank++) {
-    const Peer& peer = peers_[rank];
-    const bool needs =
-        byMembers ? ranks_.isMember(rank) : ranks_.isCoOwner(rank);
-    first = attendance_.isDone(rank) || !needs ? first
-                                               : std::min(first, peer.progress);
+    if (attendance_.isDone(rank) || !takesSlots(rank)) {
+      continue;
+    }
+    uint32_t& first = ranks_.isMember(rank) ? needed.result : needed.sum;
+    first = std::min(first, peers_[rank].progress);
   }
-  return first;
-}
-
-// For an op that began without. Once no rank lacks the first slots any more,
-// less is needed.
-bool Op::reserveRetained() {
-  size_t bytes = 0;
-  for (const bool byMembers : {true, false}) {
-    const uint32_t first = firstNeeded(byMembers);
-    bytes += first == scatter_.slots() ? 0
-                                       : layout_.shardSize(ranks_.place()) -
-                                             layout_.slotOffset(first);
-  }
-  if (bytes > 0) {
-    retained_ = setup_.arena->reserve(bytes);
-  }
-  return bytes == 0 || retained_;
-}
-
-// What contributions need to become sums at all comes first. The call can wait
-// until no rank lacks the shard.
-bool Op::giveRoomBack() {
-  const bool any = !finished_ && retained_;
-  if (any) {
-    retained_.reset();
-  }
-  return any;
+  return needed;
 }
 
 // The others may be held up for the same reason: they should know that this

@@ -51,12 +51,12 @@ bool Op::repairAsked(
   const auto isKept = [&](uint32_t wanted) {
     DataSend send;
     send.slot = wanted;
-    return notRetained_ == 0 || attendance_.isDone(peer) ||
+    return owned_.notRetained() == 0 || attendance_.isDone(peer) ||
            wanted < peers_[peer].progress || result(peer, &send);
   };
   bool kept = true;
   for (; slot < end; slot++) {
-    if (isClosedFor(peer, slot) && !unsent.test(slot)) {
+    if (owned_.isClosedFor(peer, slot) && !unsent.test(slot)) {
       kept = kept && isKept(slot);
       queue.repeatBroadcast(slot);
     }
@@ -88,19 +88,12 @@ bool Op::hasData(int rank) const {
 // room to keep it when the caller left.
 bool Op::result(int rank, DataSend* out) const {
   out->stage = Stage::kBroadcast;
-  if (exchange_ != nullptr && ranks_.isMember(rank)) {
-    out->contributors = exchange_->contributors(out->slot);
-    out->form = Form::kPlain;
-    out->partial = exchange_->partial(out->slot);
-    out->payload = exchange_->value(out->slot);
-  } else {
-    out->contributors = scatter_.contributors(out->slot);
-    out->form = scatter_.form();
-    out->partial = false;
-    out->payload = scatter_.value(out->slot);
-  }
-  out->payloadBytes =
-      out->contributors == 0 ? 0 : layout_.slotSize(ranks_.place(), out->slot);
+  const OwnedShard::Value value = owned_.valueFor(rank, out->slot);
+  out->contributors = value.contributors;
+  out->form = value.form;
+  out->partial = value.partial;
+  out->payload = value.payload;
+  out->payloadBytes = value.payloadBytes;
   return out->payload != nullptr || out->contributors == 0;
 }
 
@@ -116,8 +109,7 @@ bool Op::nextResult(int rank, bool again, DataSend* out) {
     out->repair = again;
     if (!again) {
       out->slot = order[index];
-      out->lastPercentile =
-          index >= StageProgress::firstMarked(scatter_.slots());
+      out->lastPercentile = index >= StageProgress::firstMarked(owned_.slots());
     }
     if (result(rank, out)) {
       return true;
@@ -151,7 +143,7 @@ void Op::leaveGroup(int rank) {
 }
 
 bool Op::hasGroupData() const {
-  return groupPeers_ > 0 && groupNext_ < scatter_.closedOrder().size();
+  return groupPeers_ > 0 && groupNext_ < owned_.sum().closedOrder().size();
 }
 
 TimePoint Op::owesUntil() const {
@@ -180,10 +172,10 @@ bool Op::owesResults(TimePoint now) const {
 
 bool Op::nextGroupData(DataSend* out) {
   while (hasGroupData()) {
-    out->slot = scatter_.closedOrder()[groupNext_];
+    out->slot = owned_.sum().closedOrder()[groupNext_];
     out->repair = false;
     out->lastPercentile =
-        groupNext_ >= StageProgress::firstMarked(scatter_.slots());
+        groupNext_ >= StageProgress::firstMarked(owned_.slots());
     groupNext_++;
     for (Peer& peer : peers_) {
       if (peer.inGroup) {

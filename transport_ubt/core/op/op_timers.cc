@@ -32,8 +32,8 @@ void Op::restart(Retries* retries, TimePoint now, int peer) {
 // Nor is it while a slot holds no majority: a sender may stand still, and the
 // others be late.
 TimePoint Op::scatterEarlyEnd() const {
-  return scatter_.closed() || asksForContributions() ||
-                 !scatter_.holdsMajority()
+  return owned_.sum().closed() || asksForContributions() ||
+                 !owned_.sum().holdsMajority()
              ? kNever
              : scatterProgress_.earlyEnd(scatterDeadline_,
                                          bounds_.scatterPatience);
@@ -47,12 +47,9 @@ TimePoint Op::broadcastEarlyEnd() const {
     return kNever;
   }
   const TimePoint end =
-      scatter_.closed() && exchanged()
-          ? broadcastProgress_.earlyEnd(endDeadline_, patience)
-          : kNever;
-  const bool minority = !(scatter_.closed() || scatter_.holdsMajority()) ||
-                        !(exchanged() || exchange_->holdsMajority());
-  return attendance_.mostFinishedAt() == kNever || minority
+      owned_.complete() ? broadcastProgress_.earlyEnd(endDeadline_, patience)
+                        : kNever;
+  return attendance_.mostFinishedAt() == kNever || owned_.lacksMajority()
              ? end
              : std::min(
                    end,
@@ -126,7 +123,7 @@ bool Op::excuse(TimePoint now) {
 // results leave after contributions. (A call that needs no result cannot wait
 // for more, and a bound set by hand holds whoever is late.)
 bool Op::mayEndScatter() const {
-  if (scatter_.holdsMajority() || ranks_.grouped() || !needsEveryResult() ||
+  if (owned_.sum().holdsMajority() || ranks_.grouped() || !needsEveryResult() ||
       setup_.options->boundScatter > Duration{0}) {
     return true;
   }
@@ -143,7 +140,7 @@ bool Op::mayEndScatter() const {
 
 // What is right behind the majority has a tenth of the time that it took.
 void Op::noteMajority(TimePoint now) {
-  if (scatterOverdue_ && !scatter_.closed() && scatterDeadline_ == kNever &&
+  if (scatterOverdue_ && !owned_.sum().closed() && scatterDeadline_ == kNever &&
       mayEndScatter()) {
     scatterDeadline_ =
         std::max(now + (now - clock_.startedAt()) / 10,
@@ -182,7 +179,7 @@ void Op::deadlinePassed(TimePoint now) {
     expireExchange(now);
   }
   if (now >= broadcastEarlyEnd()) {
-    if (!scatter_.closed()) {
+    if (!owned_.sum().closed()) {
       scatterEarly_ = true;
       expireScatter(now);
     }
@@ -212,8 +209,9 @@ void Op::sayAgain(TimePoint now) {
   if (asksForContributions()) {
     scatterRepairs_.forDue(now, [&](int rank) {
       if (attendance_.hasEntered(rank) && owesContributions(rank)) {
-        askAgain(
-            rank, Stage::kScatter, scatter_.contributed(ranks_.placeOf(rank)));
+        askAgain(rank,
+                 Stage::kScatter,
+                 owned_.sum().contributed(ranks_.placeOf(rank)));
       }
       schedule(&scatterRepairs_, now, rank);
     });
@@ -293,11 +291,11 @@ std::string Op::missingRanks() {
     const Peer& peer = peers_[rank];
     if (!attendance_.hasEntered(rank)) {
       add(&absent, rank, "never entered" + setup_.host->silence(rank));
-    } else if (!scatter_.closed() && owesContributions(rank)) {
+    } else if (!owned_.sum().closed() && owesContributions(rank)) {
       add(&slow, rank, "did not deliver");
     } else if (!received(rank).all()) {
       add(&waiting, rank, "did not deliver");
-    } else if (takesSlots(rank) && peer.progress < scatter_.slots()) {
+    } else if (takesSlots(rank) && peer.progress < owned_.slots()) {
       add(&lacking,
           rank,
           "still lacks this rank's results, for which GLOO_UBT_ARENA_BYTES "
@@ -340,7 +338,7 @@ void Op::failAtTimeout(TimePoint now) {
 void Op::expireScatter(TimePoint now) {
   scatterExpired_ = true;
   // A group's sum is no result yet: it may be most of what the result holds.
-  scatter_.closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
+  owned_.sum().closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
   closeScatter(now);
 }
 
@@ -350,7 +348,7 @@ void Op::expire(TimePoint now) {
     failAtTimeout(now);
     return;
   }
-  if (!scatter_.closed()) {
+  if (!owned_.sum().closed()) {
     expireScatter(now);
   }
   expireExchange(now);

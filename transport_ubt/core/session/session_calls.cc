@@ -191,7 +191,7 @@ TimePoint Session::mayBeginAt() const {
 
 ArenaBuffer Session::reserveKept(const OpShape& shape) {
   const OpRanks ranks = ranksOf(shape.hierarchical());
-  return shared_->arena.reserve(Op::keptBytes(
+  return shared_->arena.reserve(OwnedShard::keptBytes(
       ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
 }
 

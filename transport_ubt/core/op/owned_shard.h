@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "transport_ubt/core/base/arena.h"
+#include "transport_ubt/core/op/exchange_stage.h"
+#include "transport_ubt/core/op/op_ranks.h"
+#include "transport_ubt/core/op/scatter_stage.h"
+#include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/core/wire/op_id.h"
+#include "transport_ubt/core/wire/options.h"
+
+namespace ubt {
+
+// The shard that this rank owns in an op: the sum of contributions to it and,
+// where ranks form groups, the exchange of that sum with the shard's other
+// owners. Keeps it for ranks that still lack it after the caller has left.
+class OwnedShard {
+ public:
+  struct Setup {
+    OpId id;
+    ElementType type = ElementType::kFloat32;
+    const Options* options = nullptr;  // outlives this, as do the rest
+    const Reduction* reduction = nullptr;
+    Arena* arena = nullptr;
+    size_t* account = nullptr;  // of what it holds of the arena, room apart
+  };
+  // What a rank gets of a closed slot.
+  struct Value {
+    uint16_t contributors = 0;
+    Form form = Form::kPlain;
+    bool partial = false;
+    const std::byte* payload = nullptr;  // null: not kept, or nobody's
+    size_t payloadBytes = 0;
+  };
+  // The first slot whose result some member lacks, and the first whose group's
+  // sum some co-owner lacks; slots(): none.
+  struct Needed {
+    uint32_t result = 0;
+    uint32_t sum = 0;
+  };
+
+  // `ranks` must outlive this.
+  OwnedShard(const ShardLayout& layout,
+             const OpRanks& ranks,
+             const Setup& setup);
+
+  uint32_t slots() const { return sum_.slots(); }
+  // The sum of the contributions of the own group, which may be all ranks.
+  ScatterStage& sum() { return sum_; }
+  const ScatterStage& sum() const { return sum_; }
+  // Null: ranks form no groups.
+  ExchangeStage* exchange() { return exchange_.get(); }
+  const ExchangeStage* exchange() const { return exchange_.get(); }
+
+  // Whether the exchange is over, or none is to be.
+  bool exchanged() const { return exchange_ == nullptr || exchanged_; }
+  // Whether every slot has its final value.
+  bool complete() const { return sum_.closed() && exchanged(); }
+  // Hands closed slots of the sum to the exchange. True: it is over now, and
+  // was not before.
+  bool exchangeSums();
+  // Whether some open slot holds no majority of all ranks.
+  bool lacksMajority() const {
+    return !(sum_.closed() || sum_.holdsMajority()) ||
+           !(exchanged() || exchange_->holdsMajority());
+  }
+
+  // The order in which slots become ready for a rank. REQUIRES a member or a
+  // co-owner, as do the next two.
+  const std::vector<uint32_t>& orderFor(int rank) const;
+  bool isClosedFor(int rank, uint32_t slot) const;
+  // REQUIRES isClosedFor(rank, slot).
+  Value valueFor(int rank, uint32_t slot) const;
+  // How many ranks are in a slot's result.
+  uint16_t contributors(uint32_t slot) const;
+
+  // The caller lends the shard of its bucket, which holds its contribution in
+  // that form, until leave(). `room`: as reserve() makes it; empty: there was
+  // none.
+  void enter(std::byte* shard, Form form, ArenaBuffer room);
+  // The caller takes its memory back. Slots that a rank may need are kept in
+  // the room or elsewhere in the arena. REQUIRES complete().
+  void leave(std::byte* shard, const Needed& needed);
+  // Slots that the arena could not keep when the caller left.
+  uint32_t notRetained() const { return notRetained_; }
+
+  // Room of the arena to keep the shard after leave().
+  static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
+    // Where ranks form groups: the group's sum, for co-owners, and the result.
+    return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
+  }
+  bool hasRoom() const { return static_cast<bool>(room_); }
+  // For an op that began without. Once no rank lacks the first slots any more,
+  // less is needed. False: the arena has none.
+  bool reserve(const Needed& needed);
+  // False: there was none.
+  bool giveRoomBack();
+
+ private:
+  std::unique_ptr<ExchangeStage> makeExchange(const Setup& setup) const;
+  // Whether a rank gets results, after an exchange.
+  bool getsExchanged(int rank) const {
+    return exchange_ != nullptr && ranks_.isMember(rank);
+  }
+
+  const ShardLayout layout_;
+  const OpRanks& ranks_;
+  Arena* const arena_;
+  ScatterStage sum_;
+  const std::unique_ptr<ExchangeStage> exchange_;
+  bool exchanged_ = false;
+  size_t sumsExchanged_ = 0;  // of the sum's order of closing
+  ArenaBuffer room_;          // until the caller leaves
+  uint32_t notRetained_ = 0;
+};
+
+}  // namespace ubt
