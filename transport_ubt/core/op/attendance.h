@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "transport_ubt/core/base/clock.h"
@@ -15,6 +16,8 @@ class Attendance {
   // Nobody has entered. The own rank counts as done from the start: it owes
   // itself nothing.
   Attendance(int rank, int size);
+
+  static constexpr size_t bytesPerRank() { return sizeof(Rank); }
 
   // The rank, maybe the own, has entered, for all that is known. False: that
   // was known before.

@@ -54,10 +54,13 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
                setup.reduction}),
       attendance_(setup.rank, setup.size),
       clock_(setup.begunAt),
+      outbox_(
+          {&layout_, &ranks_, &attendance_, &owned_, &broadcast_, &bucket_}),
       scatterProgress_(setup.size, setup.options->marks),
       exchangeProgress_(ranks_.grouped() ? setup.size : 0,
                         setup.options->marks),
       broadcastProgress_(setup.size, setup.options->marks),
+      peers_(setup.size),
       announces_(setup.size),
       scatterRepairs_(setup.size),
       resultRepairs_(setup.size),
@@ -65,25 +68,23 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       doneQueries_(setup.size),
       closedNotices_(setup.size) {
   const int own = ranks_.place();
-  peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const bool member = ranks_.isMember(peer);
     const int shard = member ? ranks_.placeOf(peer) : 0;
-    peers_.emplace_back(SendQueue(member ? layout_.slots(shard) : 0,
-                                  takesSlots(peer) ? layout_.slots(own) : 0));
     if (peer != setup.rank && member) {
       // The contribution leaves only once the caller has brought it.
-      peers_.back().scatter.expected = layout_.shardSize(own);
-      peers_.back().broadcast.expected = layout_.shardSize(shard);
+      peers_[peer].scatter.expected = layout_.shardSize(own);
+      peers_[peer].broadcast.expected = layout_.shardSize(shard);
       scatterProgress_.expect(peer, layout_.slots(own));
       broadcastProgress_.expect(peer, layout_.slots(shard));
     } else if (ranks_.isCoOwner(peer)) {
-      peers_.back().broadcast.expected = layout_.shardSize(own);
+      peers_[peer].broadcast.expected = layout_.shardSize(own);
       exchangeProgress_.expect(peer, layout_.slots(own));
     }
   }
   if (!ranks_.grouped()) {
-    joinGroup();
+    outbox_.joinMulticast(
+        [this](int rank) { return setup_.host->hearsGroup(rank); });
   }
   if (owned_.sum().closed()) {  // an empty shard: nothing to own
     settleScatter();
@@ -91,7 +92,10 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
 }
 
 size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
-  static_assert(sizeof(Peer) <= kPeerBytes, "the account covers a peer");
+  static_assert(
+      sizeof(Peer) + Outbox::bytesPerRank() + Attendance::bytesPerRank() <=
+          kPeerBytes,
+      "the account covers a peer");
   const int own = ranks.place();
   size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
@@ -209,7 +213,7 @@ void Op::noteProgress(TimePoint now) {
         std::max(now - std::max(ownClosed_, clock_.enteredAt()), Duration{1});
   }
   if (needsEveryResult() && !owned_.hasRoom() &&
-      !owned_.reserve(firstNeeded())) {
+      !owned_.reserve(outbox_.needed())) {
     if (held_.earliest() == kNever) {
       tellProgress(now);
     }
@@ -227,8 +231,7 @@ void Op::finish(EndedBy endedBy) {
 // not repeated once a result has come.
 void Op::progress(TimePoint now, int peer, uint32_t slot) {
   rankEntered(now, peer);
-  peers_[peer].progress =
-      std::max(peers_[peer].progress, std::min(slot, owned_.slots()));
+  outbox_.noteProgress(peer, slot);
   noteProgress(now);
 }
 
@@ -265,13 +268,9 @@ void Op::noteContributions(TimePoint now) {
 }
 
 void Op::needsNothing(int rank) {
-  Peer& peer = peers_[rank];
   announceSeen(rank);
   doneQueries_.stop(rank);
-  peer.progress = owned_.slots();
-  peer.queue.stopScatter();
-  peer.queue.stopBroadcast();
-  leaveGroup(rank);
+  outbox_.stop(rank);
 }
 
 void Op::peerGone(TimePoint now, int rank, const std::string& why) {

@@ -19,27 +19,14 @@
 #include "transport_ubt/core/op/op_host.h"
 #include "transport_ubt/core/op/op_ranks.h"
 #include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/core/op/outbox.h"
 #include "transport_ubt/core/op/owned_shard.h"
-#include "transport_ubt/core/op/send_queue.h"
 #include "transport_ubt/core/op/stage_progress.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
 #include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {
-
-// One slot on its way out. `payload` is valid until the next call into the op.
-struct DataSend {
-  Stage stage = Stage::kScatter;
-  uint32_t slot = 0;
-  uint16_t contributors = 0;
-  Form form = Form::kPlain;
-  bool lastPercentile = false;
-  bool repair = false;
-  bool partial = false;
-  const std::byte* payload = nullptr;
-  size_t payloadBytes = 0;
-};
 
 // One allreduce at one rank: owner of one shard, contributor to the others',
 // receiver of their results. Begins with the first news of it from anywhere
@@ -93,7 +80,7 @@ class Op {
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
-  void shardClosed(int peer) { peers_[peer].queue.stopScatter(); }
+  void shardClosed(int peer) { outbox_.stopContributions(peer); }
   void noMore(TimePoint now, int peer);
   void done(TimePoint now, int peer);
   // The peer is gone and will neither send nor receive any more.
@@ -150,14 +137,9 @@ class Op {
   // Gives up the caller's room for the own shard; false if there is none.
   bool giveRoomBack() { return !finished_ && owned_.giveRoomBack(); }
 
-  bool hasData(int peer) const;
-  bool nextData(int peer, DataSend* out);
-  bool hasContribution(int peer) const;
-  // Likewise to all at once that hear it, and have since the op began here.
-  bool hasGroupData() const;
-  bool nextGroupData(DataSend* out);
-  // The peer hears no more: what it has not been sent it gets by itself.
-  void leaveGroup(int peer);
+  // What it has to send.
+  Outbox& outbox() { return outbox_; }
+  const Outbox& outbox() const { return outbox_; }
   // The call is over here, but own results, or the group's sums, have still to
   // go to ranks that wait, and of which some came in time. Until owesUntil().
   bool owesResults(TimePoint now) const;
@@ -188,12 +170,6 @@ class Op {
 
  private:
   struct Peer {
-    explicit Peer(const SendQueue& sends) : queue(sends) {}
-    SendQueue queue;
-    bool inGroup = false;         // gets new results with others, by multicast
-    TimePoint lackedAt = kNever;  // when it first asked for a dropped slot
-    // It has all of our shard's slots below; a co-owner, of our group's sums.
-    uint32_t progress = 0;
     StageBytes scatter;
     StageBytes broadcast;  // of a co-owner: the exchange stage
     // Slots that came and were not taken; sized on first use.
@@ -231,7 +207,6 @@ class Op {
   bool takesSlots(int rank) const {
     return ranks_.isMember(rank) || ranks_.isCoOwner(rank);
   }
-  const std::vector<uint32_t>& orderFor(int rank) const;
   void reportExchange(OpReport* report) const;
 
   void rankEntered(TimePoint now, int rank);
@@ -241,11 +216,6 @@ class Op {
   bool needsEveryResult() const;
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
-  void joinGroup();
-  bool nextResult(int peer, bool again, DataSend* out);
-  bool result(int rank, DataSend* out) const;
-  bool nextContribution(int peer, DataSend* out);
-  OwnedShard::Needed firstNeeded() const;
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
   void noteContributions(TimePoint now);
@@ -292,6 +262,7 @@ class Op {
   Bucket bucket_;
   Attendance attendance_;
   OpClock clock_;
+  Outbox outbox_;
   StageProgress scatterProgress_;
   StageProgress exchangeProgress_;
   StageProgress broadcastProgress_;
@@ -301,9 +272,7 @@ class Op {
   Retries resultRepairs_;
   Retries sumRepairs_;  // of co-owners, whose groups' sums are lacking
   Retries doneQueries_;
-  Retries closedNotices_;   // rate limit
-  int groupPeers_ = 0;      // in the group
-  uint32_t groupNext_ = 0;  // of the order of closing, for all of them
+  Retries closedNotices_;  // rate limit
 
   TimePoint scatterDeadline_ = kNever;
   TimePoint exchangeDeadline_ = kNever;

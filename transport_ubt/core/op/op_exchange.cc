@@ -11,7 +11,6 @@ namespace ubt {
 namespace {
 
 const BitSet kNothing;
-const std::vector<uint32_t> kNoOrder;
 
 }  // namespace
 
@@ -28,14 +27,6 @@ const BitSet& Op::received(int rank) const {
 bool Op::owesContributions(int rank) const {
   return ranks_.isMember(rank) &&
          !owned_.sum().contributed(ranks_.placeOf(rank)).all();
-}
-
-// The order in which slots of the own shard become ready for a rank.
-const std::vector<uint32_t>& Op::orderFor(int rank) const {
-  if (!takesSlots(rank)) {
-    return kNoOrder;
-  }
-  return owned_.orderFor(rank);
 }
 
 // Ops that need every result wait for all sums. The others give the own group's

@@ -256,10 +256,10 @@ OpReport Op::leave(TimePoint now) {
     }
     report.zeroedElements = owned_.sum().zeroedElements();
     if (failure_.empty()) {
-      if (!owned_.hasRoom() && !owned_.reserve(firstNeeded())) {
+      if (!owned_.hasRoom() && !owned_.reserve(outbox_.needed())) {
         setup_.host->makeRoom(-1, 0);
       }
-      owned_.leave(bucket_.shard(own), firstNeeded());
+      owned_.leave(bucket_.shard(own), outbox_.needed());
       report.skipped =
           setup_.options->skipLoss > 0 &&
           report.pairsMissing > setup_.options->skipLoss * report.pairsExpected;
@@ -278,7 +278,7 @@ OpReport Op::leave(TimePoint now) {
   }
   for (int rank = 0; rank < setup_.size; rank++) {
     Peer& peer = peers_[rank];
-    peer.queue.stopScatter();
+    outbox_.stopContributions(rank);
     report.scatter.push_back(peer.scatter);
     report.broadcast.push_back(peer.broadcast);
     report.contributors.push_back(
@@ -288,7 +288,7 @@ OpReport Op::leave(TimePoint now) {
       continue;
     }
     if (!failure_.empty()) {  // nothing can be sent from here any more
-      peer.queue.stopBroadcast();
+      outbox_.stopResults(rank);
     }
     setup_.host->control(
         rank, ControlRecord::about(ControlType::kDone, setup_.id), false);

@@ -8,18 +8,6 @@
 
 namespace ubt {
 
-OwnedShard::Needed Op::firstNeeded() const {
-  OwnedShard::Needed needed{owned_.slots(), owned_.slots()};
-  for (int rank = 0; rank < setup_.size; rank++) {
-    if (attendance_.isDone(rank) || !takesSlots(rank)) {
-      continue;
-    }
-    uint32_t& first = ranks_.isMember(rank) ? needed.result : needed.sum;
-    first = std::min(first, peers_[rank].progress);
-  }
-  return needed;
-}
-
 // The others may be held up for the same reason: they should know that this
 // rank has got everything.
 void Op::tellProgress(TimePoint now) {

@@ -288,14 +288,13 @@ std::string Op::missingRanks() {
     if (rank == setup_.rank) {
       continue;
     }
-    const Peer& peer = peers_[rank];
     if (!attendance_.hasEntered(rank)) {
       add(&absent, rank, "never entered" + setup_.host->silence(rank));
     } else if (!owned_.sum().closed() && owesContributions(rank)) {
       add(&slow, rank, "did not deliver");
     } else if (!received(rank).all()) {
       add(&waiting, rank, "did not deliver");
-    } else if (takesSlots(rank) && peer.progress < owned_.slots()) {
+    } else if (outbox_.isNeeded(rank)) {
       add(&lacking,
           rank,
           "still lacks this rank's results, for which GLOO_UBT_ARENA_BYTES "

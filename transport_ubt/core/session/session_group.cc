@@ -102,13 +102,13 @@ void Session::writeHears(int owner, WriteCursor* out) {
 // still under way, and would meet these in a queue. But nobody waits for what
 // a rank does not take.
 bool Session::groupsTurn(const Op& op) const {
-  if (!op.hasGroupData()) {
+  if (!op.outbox().hasMulticast()) {
     return false;
   }
   for (int rank = 0; rank < setup_.size; rank++) {
     const PeerLink& peer = peers_[rank];
     if (rank != setup_.rank && !peer.closed() && peer.joined() &&
-        peer.send.available() && op.hasContribution(rank)) {
+        peer.send.available() && op.outbox().hasContribution(rank)) {
       return false;
     }
   }
@@ -150,7 +150,7 @@ bool Session::groupOut(TimePoint now, OutPacket* out) {
 bool Session::groupDataOut(TimePoint now, OutPacket* out) {
   for (auto& [id, op] : ops_) {
     DataSend send;
-    if (groupsTurn(*op) && op->nextGroupData(&send)) {
+    if (groupsTurn(*op) && op->outbox().nextMulticast(&send)) {
       multicast_.dataOut(
           now, headerOf(*op, send), send.payload, send.payloadBytes, out);
       shared_->counters.add(Counter::kSentData);
@@ -168,7 +168,7 @@ void Session::groupDeadline(TimePoint now) {
   const Multicast::Passed passed = multicast_.deadlinePassed(now, active_);
   for (const int rank : passed.deaf) {
     for (auto& [id, op] : ops_) {
-      op->leaveGroup(rank);
+      op->outbox().leaveMulticast(rank);
     }
   }
   for (const int rank : passed.sought) {

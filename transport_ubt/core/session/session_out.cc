@@ -18,7 +18,7 @@ constexpr size_t kTrainsInShard = 8;
 
 bool Session::hasData(int peer) const {
   return std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
-    return entry.second->hasData(peer);
+    return entry.second->outbox().hasData(peer);
   });
 }
 
@@ -134,7 +134,7 @@ PacketHeader Session::headerOf(const Op& op, const DataSend& send) {
 bool Session::dataOut(int rank, OutPacket* out) {
   for (auto& [id, op] : ops_) {
     DataSend send;
-    if (!op->hasData(rank) || !op->nextData(rank, &send)) {
+    if (!op->outbox().hasData(rank) || !op->outbox().next(rank, &send)) {
       continue;
     }
     peers_[rank].dataOut(
