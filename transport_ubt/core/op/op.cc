@@ -56,15 +56,10 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       clock_(setup.begunAt),
       outbox_(
           {&layout_, &ranks_, &attendance_, &owned_, &broadcast_, &bucket_}),
-      scatterProgress_(setup.size, setup.options->marks),
-      exchangeProgress_(ranks_.grouped() ? setup.size : 0,
-                        setup.options->marks),
-      broadcastProgress_(setup.size, setup.options->marks),
-      peers_(setup.size),
+      scatterRun_(setup.size, setup.options->marks),
+      exchangeRun_(ranks_.grouped() ? setup.size : 1, setup.options->marks),
+      broadcastRun_(setup.size, setup.options->marks),
       announces_(setup.size),
-      scatterRepairs_(setup.size),
-      resultRepairs_(setup.size),
-      sumRepairs_(setup.size),
       doneQueries_(setup.size),
       closedNotices_(setup.size) {
   const int own = ranks_.place();
@@ -73,13 +68,11 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
     const int shard = member ? ranks_.placeOf(peer) : 0;
     if (peer != setup.rank && member) {
       // The contribution leaves only once the caller has brought it.
-      peers_[peer].scatter.expected = layout_.shardSize(own);
-      peers_[peer].broadcast.expected = layout_.shardSize(shard);
-      scatterProgress_.expect(peer, layout_.slots(own));
-      broadcastProgress_.expect(peer, layout_.slots(shard));
+      scatterRun_.expect(peer, layout_.slots(own), layout_.shardSize(own));
+      broadcastRun_.expect(
+          peer, layout_.slots(shard), layout_.shardSize(shard));
     } else if (ranks_.isCoOwner(peer)) {
-      peers_[peer].broadcast.expected = layout_.shardSize(own);
-      exchangeProgress_.expect(peer, layout_.slots(own));
+      exchangeRun_.expect(peer, layout_.slots(own), layout_.shardSize(own));
     }
   }
   if (!ranks_.grouped()) {
@@ -92,10 +85,10 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
 }
 
 size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
-  static_assert(
-      sizeof(Peer) + Outbox::bytesPerRank() + Attendance::bytesPerRank() <=
-          kPeerBytes,
-      "the account covers a peer");
+  static_assert(3 * StageRun::bytesPerRank() + Outbox::bytesPerRank() +
+                        Attendance::bytesPerRank() <=
+                    kPeerBytes,
+                "the account covers a peer");
   const int own = ranks.place();
   size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
@@ -133,13 +126,13 @@ void Op::setScatterDeadline() {
   if (owned_.sum().closed() || !clock_.runs() || scatterOverdue_) {
     return;
   }
-  scatterDeadline_ = clock_.startedAt() + bounds_.scatter;
+  scatterRun_.deadline = clock_.startedAt() + bounds_.scatter;
   if (!needsEveryResult() && !ranks_.grouped() && owned_.slots() > 0) {
     const auto closed = static_cast<double>(owned_.sum().closedOrder().size());
-    scatterDeadline_ +=
+    scatterRun_.deadline +=
         wholeNanoseconds(bounds_.broadcast * 3 / 4 * (closed / owned_.slots()));
   }
-  scatterDeadline_ += clock_.excused();
+  scatterRun_.deadline += clock_.excused();
 }
 
 // Owners end by the clock that a majority started. Without repair, a rank that
@@ -147,11 +140,12 @@ void Op::setScatterDeadline() {
 // next op just as late, and owners would leave it out of every op. But it waits
 // at least tB broadcast, for results that owners have sent.
 void Op::setEndDeadline() {
-  endDeadline_ = clock_.enteredAt() + bounds_.limit;
+  broadcastRun_.deadline = clock_.enteredAt() + bounds_.limit;
   if (clock_.runs() && !needsEveryResult()) {
-    endDeadline_ = std::min(endDeadline_,
-                            std::max(clock_.startedAt() + bounds_.end,
-                                     clock_.enteredAt() + bounds_.broadcast));
+    broadcastRun_.deadline =
+        std::min(broadcastRun_.deadline,
+                 std::max(clock_.startedAt() + bounds_.end,
+                          clock_.enteredAt() + bounds_.broadcast));
   }
 }
 
@@ -186,15 +180,15 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
 }
 
 void Op::closeScatter(TimePoint now) {
-  scatterDeadline_ = kNever;
-  if (scatterClosed_ == TimePoint{}) {
-    scatterClosed_ = ownClosed_ = now;
+  scatterRun_.deadline = kNever;
+  if (scatterRun_.closedAt == TimePoint{}) {
+    scatterRun_.closedAt = now;
   }
-  if (!scatterExpired_) {
+  if (!scatterRun_.expired) {
     // A group of ranks may be complete before the clock runs.
-    scatterTook_ = clock_.runs()
-                       ? std::max(now - clock_.startedAt(), Duration{1})
-                       : Duration{1};
+    scatterRun_.took = clock_.runs()
+                           ? std::max(now - clock_.startedAt(), Duration{1})
+                           : Duration{1};
   }
   settleScatter();
   if (!owned_.exchanged() && needsEveryResult()) {
@@ -208,9 +202,9 @@ void Op::noteProgress(TimePoint now) {
   if (!entered_ || finished_ || !isAllHere()) {
     return;
   }
-  if (broadcastTook_ == Duration{0}) {
-    broadcastTook_ =
-        std::max(now - std::max(ownClosed_, clock_.enteredAt()), Duration{1});
+  if (broadcastRun_.took == Duration{0}) {
+    broadcastRun_.took = std::max(
+        now - std::max(ownClosedAt(), clock_.enteredAt()), Duration{1});
   }
   if (needsEveryResult() && !owned_.hasRoom() &&
       !owned_.reserve(outbox_.needed())) {
@@ -263,7 +257,7 @@ void Op::noteContributions(TimePoint now) {
       return;
     }
   }
-  scatterEarly_ = true;
+  scatterRun_.early = true;
   expireScatter(now);
 }
 
@@ -277,9 +271,9 @@ void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   const bool closed = owned_.sum().closed();
   attendance_.go(rank);
   needsNothing(rank);
-  scatterRepairs_.stop(rank);
-  resultRepairs_.stop(rank);
-  sumRepairs_.stop(rank);
+  scatterRun_.repairs.stop(rank);
+  broadcastRun_.repairs.stop(rank);
+  exchangeRun_.repairs.stop(rank);
   // Where ranks form groups it may be owed by way of others.
   const bool owed = ranks_.grouped() ? !isAllHere()
                                      : !received(rank).all() ||
@@ -327,15 +321,15 @@ void Op::enter(TimePoint now,
     if (!ranks_.isMember(peer)) {
       continue;
     }
-    if (needsEveryResult() && resultRepairs_.at(peer) == kNever) {
+    if (needsEveryResult() && broadcastRun_.repairs.at(peer) == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
       schedule(
-          &resultRepairs_,
+          &broadcastRun_.repairs,
           now + std::min(bounds.scatter + bounds.exchange, kFirstRequestMax),
           peer);
     }
-    if (repairsScatter() && scatterRepairs_.at(peer) == kNever) {
-      schedule(&scatterRepairs_, now, peer);
+    if (repairsScatter() && scatterRun_.repairs.at(peer) == kNever) {
+      schedule(&scatterRun_.repairs, now, peer);
     }
   }
   if (broadcast_.complete() && resultsTook_ == Duration{0}) {

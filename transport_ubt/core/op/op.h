@@ -21,7 +21,7 @@
 #include "transport_ubt/core/op/op_report.h"
 #include "transport_ubt/core/op/outbox.h"
 #include "transport_ubt/core/op/owned_shard.h"
-#include "transport_ubt/core/op/stage_progress.h"
+#include "transport_ubt/core/op/stage_run.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
 #include "transport_ubt/core/wire/packet_header.h"
@@ -146,14 +146,14 @@ class Op {
   TimePoint owesUntil() const;
   // Slots that a peer, or all peers together, have to send to here yet.
   uint64_t owed(int peer) const {
-    return (owned_.sum().closed() ? 0 : scatterProgress_.owed(peer)) +
-           (owned_.exchanged() ? 0 : exchangeProgress_.owed(peer)) +
-           (finished_ ? 0 : broadcastProgress_.owed(peer));
+    return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed(peer)) +
+           (owned_.exchanged() ? 0 : exchangeRun_.progress().owed(peer)) +
+           (finished_ ? 0 : broadcastRun_.progress().owed(peer));
   }
   uint64_t owed() const {
-    return (owned_.sum().closed() ? 0 : scatterProgress_.owed()) +
-           (owned_.exchanged() ? 0 : exchangeProgress_.owed()) +
-           (finished_ ? 0 : broadcastProgress_.owed());
+    return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed()) +
+           (owned_.exchanged() ? 0 : exchangeRun_.progress().owed()) +
+           (finished_ ? 0 : broadcastRun_.progress().owed());
   }
   // What to tell a peer along with its credit; false if nothing.
   bool progressRecord(int peer, ControlRecord* out) const;
@@ -169,18 +169,7 @@ class Op {
   bool warmup() const { return bounds_.warmup; }
 
  private:
-  struct Peer {
-    StageBytes scatter;
-    StageBytes broadcast;  // of a co-owner: the exchange stage
-    // Slots that came and were not taken; sized on first use.
-    BitSet scatterInVain;
-    BitSet broadcastInVain;
-  };
-
-  // Marks a slot, of `slots`; false if it was before.
-  static bool mark(BitSet* marks, uint32_t slots, uint32_t slot);
   bool endedAtBound() const { return endedBy_ == EndedBy::kBound; }
-  double haste(StageBytes Peer::*stage) const;
   Duration scatterSample() const;
   Duration broadcastSample() const;
   Duration scatterWouldTake() const;
@@ -201,6 +190,15 @@ class Op {
   void expireExchange(TimePoint now);
   TimePoint exchangeEarlyEnd() const;
   void setExchangeDeadline();
+  // Of results of a member, or of sums of a co-owner.
+  StageRun& runOf(int rank) {
+    return ranks_.isCoOwner(rank) ? exchangeRun_ : broadcastRun_;
+  }
+  // When the last of the own results was ready.
+  TimePoint ownClosedAt() const {
+    return exchangeRun_.closedAt == TimePoint{} ? scatterRun_.closedAt
+                                                : exchangeRun_.closedAt;
+  }
   bool isAllHere() const { return owned_.complete() && broadcast_.complete(); }
   const BitSet& received(int rank) const;
   bool owesContributions(int rank) const;
@@ -247,8 +245,8 @@ class Op {
   void expire(TimePoint now);
   void failAtTimeout(TimePoint now);
   void settleScatter();
-  void settleBroadcast();
-  uint64_t refused(const BitSet& inVain, const BitSet& taken, int shard) const;
+  void settleResults();
+  uint64_t notTaken(const BitSet& inVain, const BitSet& taken, int shard) const;
   std::string silentRanks(TimePoint now);
 
   const Setup setup_;
@@ -263,39 +261,19 @@ class Op {
   Attendance attendance_;
   OpClock clock_;
   Outbox outbox_;
-  StageProgress scatterProgress_;
-  StageProgress exchangeProgress_;
-  StageProgress broadcastProgress_;
-  std::vector<Peer> peers_;
+  StageRun scatterRun_;    // contributions to the own shard
+  StageRun exchangeRun_;   // other groups' sums of it
+  StageRun broadcastRun_;  // results of the others'
   Retries announces_;
-  Retries scatterRepairs_;  // of ranks whose contributions are lacking
-  Retries resultRepairs_;
-  Retries sumRepairs_;  // of co-owners, whose groups' sums are lacking
   Retries doneQueries_;
   Retries closedNotices_;  // rate limit
 
-  TimePoint scatterDeadline_ = kNever;
-  TimePoint exchangeDeadline_ = kNever;
-  TimePoint endDeadline_ = kNever;
   // Of all ranks together: complete, but others lack what the arena could not
   // keep.
   Retries held_{1};
   bool scatterOverdue_ = false;  // its bound has passed, without a majority
-  bool scatterExpired_ = false;
-  bool scatterEarly_ = false;
   bool scatterSettled_ = false;
-  bool scatterCutShort_ = false;
-  bool exchangeExpired_ = false;
-  bool exchangeCutShort_ = false;
-  bool broadcastCutShort_ = false;
-  double scatterLoss_ = 0;
-  double broadcastLoss_ = 0;
-  Duration scatterTook_{0};
-  TimePoint scatterClosed_{};
-  Duration exchangeTook_{0};
-  TimePoint ownClosed_{};  // when the last of the own results was ready
   TimePoint firstResult_ = kNever;
-  Duration broadcastTook_{0};
   Duration resultsTook_{0};  // from the first to the last
 
   bool entered_ = false;

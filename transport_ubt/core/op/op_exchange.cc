@@ -33,13 +33,14 @@ bool Op::owesContributions(int rank) const {
 // sum its time, however long the group took.
 void Op::setExchangeDeadline() {
   if (owned_.exchanged() || needsEveryResult() || !clock_.runs()) {
-    exchangeDeadline_ = kNever;
+    exchangeRun_.deadline = kNever;
     return;
   }
-  exchangeDeadline_ = clock_.startedAt() + bounds_.scatter + bounds_.exchange;
-  if (scatterDeadline_ != kNever) {
-    exchangeDeadline_ =
-        std::max(exchangeDeadline_, scatterDeadline_ + bounds_.exchange);
+  exchangeRun_.deadline =
+      clock_.startedAt() + bounds_.scatter + bounds_.exchange;
+  if (scatterRun_.deadline != kNever) {
+    exchangeRun_.deadline = std::max(exchangeRun_.deadline,
+                                     scatterRun_.deadline + bounds_.exchange);
   }
 }
 
@@ -48,7 +49,7 @@ void Op::slotsClosed(TimePoint now) {
   if (owned_.sum().closed()) {
     closeScatter(now);
   } else {
-    if (scatterDeadline_ != kNever) {
+    if (scatterRun_.deadline != kNever) {
       setScatterDeadline();
     }
     noteMajority(now);
@@ -59,8 +60,8 @@ void Op::slotsClosed(TimePoint now) {
 // From now on sums of other groups are what is waited for.
 void Op::awaitSums(TimePoint now) {
   for (int rank = 0; rank < setup_.size; rank++) {
-    if (ranks_.isCoOwner(rank) && sumRepairs_.at(rank) == kNever) {
-      schedule(&sumRepairs_, now, rank);
+    if (ranks_.isCoOwner(rank) && exchangeRun_.repairs.at(rank) == kNever) {
+      schedule(&exchangeRun_.repairs, now, rank);
     }
   }
 }
@@ -71,10 +72,10 @@ void Op::noteExchange(TimePoint now) {
   if (!owned_.exchangeSums()) {
     return;
   }
-  exchangeDeadline_ = kNever;
-  ownClosed_ = now;
-  if (!exchangeExpired_) {
-    exchangeTook_ = std::max(now - scatterClosed_, Duration{1});
+  exchangeRun_.deadline = kNever;
+  exchangeRun_.closedAt = now;
+  if (!exchangeRun_.expired) {
+    exchangeRun_.took = std::max(now - scatterRun_.closedAt, Duration{1});
   }
 }
 
@@ -82,7 +83,6 @@ Counter Op::sumData(TimePoint now,
                     const PacketHeader& header,
                     const std::byte* payload) {
   const int rank = header.source;
-  Peer& peer = peers_[rank];
   const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
   const auto add = [&] {
     return owned_.exchange()->add(
@@ -95,30 +95,26 @@ Counter Op::sumData(TimePoint now,
   }
   switch (outcome) {
     case ExchangeStage::Outcome::kArenaFull:
-      mark(&peer.broadcastInVain, owned_.exchange()->slots(), header.slot);
+      exchangeRun_.cameInVain(rank, header.slot, owned_.slots());
       return Counter::kArenaFull;
     case ExchangeStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ExchangeStage::Outcome::kLate:
-      if (mark(
-              &peer.broadcastInVain, owned_.exchange()->slots(), header.slot)) {
-        exchangeCutShort_ = true;
-        if (returned_) {  // it was taken for lost, or absent
-          const uint64_t moved = std::min<uint64_t>(bytes, peer.broadcast.lost);
-          peer.broadcast.lost -= moved;
-          peer.broadcast.late += moved;
+      if (exchangeRun_.cameInVain(rank, header.slot, owned_.slots())) {
+        exchangeRun_.cutShort = true;
+        if (returned_) {
+          exchangeRun_.lostOrAbsentCameLate(rank, bytes);
         } else {
-          peer.broadcast.late += bytes;
+          exchangeRun_.cameLate(rank, bytes);
         }
       }
       return Counter::kLateData;
     case ExchangeStage::Outcome::kAccepted:
       break;
   }
-  peer.broadcast.received += bytes;
-  peer.broadcast.repaired += header.repair ? bytes : 0;
-  exchangeProgress_.arrived(now, rank, header.lastPercentile);
-  restart(&sumRepairs_, now, rank);
+  exchangeRun_.arrived(
+      now, rank, {bytes, header.repair, header.lastPercentile});
+  restart(&exchangeRun_.repairs, now, rank);
   noteExchange(now);
   noteProgress(now);
   return Counter::kAcceptedData;
@@ -130,8 +126,8 @@ TimePoint Op::exchangeEarlyEnd() const {
   return owned_.exchanged() || !owned_.sum().closed() || needsEveryResult() ||
                  !owned_.exchange()->holdsMajority()
              ? kNever
-             : exchangeProgress_.earlyEnd(exchangeDeadline_,
-                                          bounds_.broadcastPatience);
+             : exchangeRun_.progress().earlyEnd(exchangeRun_.deadline,
+                                                bounds_.broadcastPatience);
 }
 
 // Goes on without the sums that have not come. No-op if all have.
@@ -145,7 +141,7 @@ void Op::expireExchange(TimePoint now) {
   if (owned_.exchanged()) {  // the own sum was all that lacked
     return;
   }
-  exchangeExpired_ = true;
+  exchangeRun_.expired = true;
   owned_.exchange()->closeAll();
   noteExchange(now);
   noteProgress(now);
@@ -155,7 +151,7 @@ void Op::reportExchange(OpReport* report) const {
   if (owned_.exchange() == nullptr) {
     return;
   }
-  report->exchangeExpired = exchangeExpired_;
+  report->exchangeExpired = exchangeRun_.expired;
   if (!bounds_.warmup) {
     report->boundExchange = bounds_.exchange;
   }

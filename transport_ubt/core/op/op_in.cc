@@ -8,13 +8,6 @@
 
 namespace ubt {
 
-bool Op::mark(BitSet* marks, uint32_t slots, uint32_t slot) {
-  if (marks->size() == 0) {
-    *marks = BitSet(slots);
-  }
-  return marks->set(slot);
-}
-
 Counter Op::data(TimePoint now,
                  const PacketHeader& header,
                  const std::byte* payload,
@@ -47,7 +40,6 @@ Counter Op::data(TimePoint now,
 Counter Op::scatterData(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload) {
-  Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
   const auto add = [&] {
     return owned_.sum().add(
@@ -64,7 +56,7 @@ Counter Op::scatterData(TimePoint now,
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
       rankEntered(now, header.source);
-      mark(&peer.scatterInVain, owned_.slots(), header.slot);
+      scatterRun_.cameInVain(header.source, header.slot, owned_.slots());
       noteMajority(now);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
@@ -72,11 +64,9 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (mark(&peer.scatterInVain, owned_.slots(), header.slot) &&
-          peer.scatter.lost >= bytes) {  // it was not lost after all
-        peer.scatter.lost -= bytes;
-        peer.scatter.late += bytes;
-        scatterCutShort_ = scatterExpired_ && !scatterEarly_;
+      if (scatterRun_.cameInVain(header.source, header.slot, owned_.slots()) &&
+          scatterRun_.lostCameLate(header.source, bytes)) {
+        scatterRun_.cutShort = scatterRun_.expired && !scatterRun_.early;
       }
       if (const TimePoint next = closedNotices_.at(header.source);
           now >= next || next == kNever) {
@@ -91,16 +81,13 @@ Counter Op::scatterData(TimePoint now,
       break;
   }
   rankEntered(now, header.source);  // data is as good as an announcement
-  peer.scatter.received += bytes;
-  peer.scatter.repaired += header.repair ? bytes : 0;
-  if (peer.scatterInVain.size() > 0) {
-    peer.scatterInVain.clear(header.slot);  // it may be dropped again later
-  }
-  scatterProgress_.arrived(now, header.source, header.lastPercentile);
+  scatterRun_.forgetInVain(header.source, header.slot);
+  scatterRun_.arrived(
+      now, header.source, {bytes, header.repair, header.lastPercentile});
   if (asksForContributions()) {
-    restart(&scatterRepairs_, now, header.source);
+    restart(&scatterRun_.repairs, now, header.source);
   }
-  if (scatterProgress_.owed(header.source) == 0) {
+  if (scatterRun_.progress().owed(header.source) == 0) {
     noteContributions(now);  // it may have been the last to wait for
   }
   slotsClosed(now);
@@ -114,23 +101,20 @@ Counter Op::broadcastData(TimePoint now,
   if (returned_ && broadcast_.received(owner).test(header.slot)) {
     return Counter::kDuplicateData;
   }
-  Peer& peer = peers_[header.source];
   const size_t bytes = layout_.slotSize(owner, header.slot);
   const BitSet& taken = broadcast_.received(owner);
   if (returned_) {
-    broadcastCutShort_ = endedAtBound();
-    if (mark(&peer.broadcastInVain, taken.size(), header.slot) &&
-        peer.broadcast.lost >= bytes) {
-      peer.broadcast.lost -= bytes;
-      peer.broadcast.late += bytes;
+    broadcastRun_.cutShort = endedAtBound();
+    if (broadcastRun_.cameInVain(header.source, header.slot, taken.size())) {
+      broadcastRun_.lostCameLate(header.source, bytes);
     }
     return Counter::kLateData;
   }
   if (entered_ && finished_) {
     if (!taken.test(header.slot) &&
-        mark(&peer.broadcastInVain, taken.size(), header.slot)) {
-      peer.broadcast.late += bytes;
-      broadcastCutShort_ = endedAtBound();
+        broadcastRun_.cameInVain(header.source, header.slot, taken.size())) {
+      broadcastRun_.cameLate(header.source, bytes);
+      broadcastRun_.cutShort = endedAtBound();
     }
     return Counter::kLateData;
   }
@@ -140,7 +124,7 @@ Counter Op::broadcastData(TimePoint now,
   switch (broadcast_.add(
       owner, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
-      mark(&peer.broadcastInVain, taken.size(), header.slot);
+      broadcastRun_.cameInVain(header.source, header.slot, taken.size());
       return Counter::kArenaFull;
     case BroadcastStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
@@ -154,19 +138,16 @@ Counter Op::broadcastData(TimePoint now,
   }
   // Or its scatter stage ended without us anyway.
   announceSeen(header.source);
-  peer.broadcast.received += bytes;
-  peer.broadcast.repaired += header.repair ? bytes : 0;
-  broadcastProgress_.arrived(now, header.source, header.lastPercentile);
+  broadcastRun_.arrived(
+      now, header.source, {bytes, header.repair, header.lastPercentile});
   if (firstResult_ == kNever) {
     firstResult_ = now;
   }
   noteMajority(now);
-  restart(&resultRepairs_, now, header.source);
+  restart(&broadcastRun_.repairs, now, header.source);
   if (bucket_.here() && taken.all()) {
-    bucket_.invert(
-        owner,
-        resultForm(
-            owner));  // now, while others' results are still on their way
+    // Now, while others' results are still on their way.
+    bucket_.invert(owner, resultForm(owner));
   }
   if (broadcast_.complete()) {
     resultsTook_ = std::max(now - firstResult_, Duration{1});

@@ -10,27 +10,6 @@
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
-namespace {
-
-// What a stage lost, for the loops that learn from it. A rank of which nothing
-// came at all was late itself, most likely: that says nothing of the network.
-struct Loss {
-  uint64_t lost = 0;
-  uint64_t expected = 0;
-
-  void add(const StageBytes& bytes, uint64_t missing) {
-    if (bytes.received > 0) {
-      lost += missing;
-      expected += bytes.expected;
-    }
-  }
-  double share() const {
-    return expected == 0 ? 0 : static_cast<double>(lost) / expected;
-  }
-};
-
-}  // namespace
-
 void Op::fail(const std::string& why) {
   if (failure_.empty()) {
     failure_ = why;
@@ -72,10 +51,10 @@ void Op::disagree(int rank, const OpShape& shape) {
   fail(why.str());
 }
 
-// Bytes of slots of a shard that came in vain and never again.
-uint64_t Op::refused(const BitSet& inVain,
-                     const BitSet& taken,
-                     int shard) const {
+// Bytes of slots of a shard that came in vain, or late, and were never taken.
+uint64_t Op::notTaken(const BitSet& inVain,
+                      const BitSet& taken,
+                      int shard) const {
   uint64_t bytes = 0;
   for (size_t slot = inVain.firstSet(0); slot < inVain.size();
        slot = inVain.firstSet(slot + 1)) {
@@ -84,92 +63,73 @@ uint64_t Op::refused(const BitSet& inVain,
   return bytes;
 }
 
-// Once every slot is closed: what is missing was absent, refused or lost.
+// Once every slot is closed.
 void Op::settleScatter() {
   if (scatterSettled_) {
     return;
   }
   scatterSettled_ = true;
-  scatterRepairs_.stopAll();
-  Loss loss;
+  scatterRun_.repairs.stopAll();
   for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
     if (rank != setup_.rank && ranks_.isMember(rank)) {
-      StageBytes& bytes = peer.scatter;
-      bytes.refused = refused(peer.scatterInVain,
-                              owned_.sum().contributed(ranks_.placeOf(rank)),
-                              ranks_.place());
-      (attendance_.hasEntered(rank) ? bytes.lost : bytes.absent) =
-          bytes.expected - bytes.received - bytes.refused;
-      loss.add(bytes, bytes.lost);
+      const BitSet& taken = owned_.sum().contributed(ranks_.placeOf(rank));
+      scatterRun_.settle(
+          rank,
+          notTaken(scatterRun_.inVain(rank), taken, ranks_.place()),
+          !attendance_.hasEntered(rank));
     }
   }
-  scatterLoss_ = loss.share();
 }
 
-// When the caller leaves: the same of results.
-void Op::settleBroadcast() {
-  Loss loss;
+// When the caller leaves: the same of results, and of sums.
+void Op::settleResults() {
   for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
-    StageBytes& bytes = peer.broadcast;
-    // What came after the end was marked as well.
+    if (rank == setup_.rank || !takesSlots(rank)) {
+      continue;
+    }
+    StageRun& run = runOf(rank);
     const int shard =
         ranks_.isMember(rank) ? ranks_.placeOf(rank) : ranks_.place();
-    bytes.refused =
-        refused(peer.broadcastInVain, received(rank), shard) - bytes.late;
-    const bool silent = !attendance_.isDone(rank) && bytes.received == 0 &&
-                        peer.broadcastInVain.none() &&
+    const bool silent = !attendance_.isDone(rank) &&
+                        run.bytes(rank).received == 0 && !run.anyInVain(rank) &&
                         setup_.host->lastHeard(rank) < clock_.enteredAt();
-    (silent ? bytes.absent : bytes.lost) =
-        bytes.expected - bytes.received - bytes.late - bytes.refused;
-    loss.add(bytes, bytes.lost + bytes.late);
+    run.settle(rank, notTaken(run.inVain(rank), received(rank), shard), silent);
   }
-  broadcastLoss_ = loss.share();
-}
-
-double Op::haste(StageBytes Peer::*stage) const {
-  Loss late;
-  Loss missing;
-  for (const Peer& peer : peers_) {
-    const StageBytes& bytes = peer.*stage;
-    late.add(bytes, bytes.late);
-    missing.add(bytes, bytes.late + bytes.lost);
-  }
-  return 2 * late.lost > missing.lost ? late.share() : 0;
 }
 
 Duration Op::scatterSample() const {
-  if (!scatterExpired_) {
-    return scatterTook_;
+  if (!scatterRun_.expired) {
+    return scatterRun_.took;
   }
-  return scatterEarly_
-             ? scatterProgress_.projected(clock_.startedAt())
-             : std::max(bounds_.scatter, scatterClosed_ - clock_.startedAt());
+  return scatterRun_.early
+             ? scatterRun_.progress().projected(clock_.startedAt())
+             : std::max(bounds_.scatter,
+                        scatterRun_.closedAt - clock_.startedAt());
 }
 
 Duration Op::broadcastSample() const {
   if (endedBy_ == EndedBy::kEarly) {
-    return broadcastProgress_.projected(firstResult_);
+    return broadcastRun_.progress().projected(firstResult_);
   }
   return endedBy_ == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
 }
 
 Duration Op::scatterWouldTake() const {
-  return scatterExpired_ && scatterProgress_.nearlyComplete()
-             ? scatterProgress_.projected(clock_.startedAt())
+  return scatterRun_.expired && scatterRun_.progress().nearlyComplete()
+             ? scatterRun_.progress().projected(clock_.startedAt())
              : Duration{0};
 }
 
 // Beyond the scatter stage, as broadcastTook().
 Duration Op::broadcastWouldTake() const {
   if (endedBy_ == EndedBy::kComplete || firstResult_ == kNever ||
-      !broadcastProgress_.nearlyComplete()) {
+      !broadcastRun_.progress().nearlyComplete()) {
     return Duration{0};
   }
   const TimePoint end =
-      firstResult_ + broadcastProgress_.projected(firstResult_);
-  return std::max(end - std::max(ownClosed_, clock_.enteredAt()), Duration{1});
+      firstResult_ + broadcastRun_.progress().projected(firstResult_);
+  return std::max(end - std::max(ownClosedAt(), clock_.enteredAt()),
+                  Duration{1});
 }
 
 // Of a shard of which nothing came, the own contribution filled all.
@@ -181,29 +141,34 @@ Form Op::resultForm(int shard) const {
 
 OpSample Op::sample() const {
   UBT_REQUIRE(finished_);
+  StageLoss scatter;
+  scatterRun_.addLoss(&scatter);
+  StageLoss results;
+  broadcastRun_.addLoss(&results);
+  exchangeRun_.addLoss(&results);
   OpSample sample;
   sample.bytes = setup_.shape.bytes();
   sample.hierarchical = setup_.shape.hierarchical();
   sample.warmup = bounds_.warmup;
-  sample.scatter.took = scatterTook_;
+  sample.scatter.took = scatterRun_.took;
   sample.scatter.wouldTake = scatterWouldTake();
   sample.scatter.sample = scatterSample();
   sample.scatter.bound = bounds_.scatter;
-  sample.scatter.loss = scatterLoss_;
-  sample.scatter.haste = haste(&Peer::scatter);
+  sample.scatter.loss = scatter.share();
+  sample.scatter.haste = scatter.haste();
   sample.scatter.cutShort =
-      scatterCutShort_ && !scatterProgress_.nearlyComplete();
-  sample.exchange.took = exchangeTook_;
+      scatterRun_.cutShort && !scatterRun_.progress().nearlyComplete();
+  sample.exchange.took = exchangeRun_.took;
   sample.exchange.bound = bounds_.exchange;
-  sample.exchange.cutShort = exchangeCutShort_;
-  sample.broadcast.took = broadcastTook_;
+  sample.exchange.cutShort = exchangeRun_.cutShort;
+  sample.broadcast.took = broadcastRun_.took;
   sample.broadcast.wouldTake = broadcastWouldTake();
   sample.broadcast.sample = broadcastSample();
   sample.broadcast.bound = bounds_.broadcast;
-  sample.broadcast.loss = broadcastLoss_;
-  sample.broadcast.haste = haste(&Peer::broadcast);
+  sample.broadcast.loss = results.share();
+  sample.broadcast.haste = results.haste();
   sample.broadcast.cutShort =
-      broadcastCutShort_ && !broadcastProgress_.nearlyComplete();
+      broadcastRun_.cutShort && !broadcastRun_.progress().nearlyComplete();
   return sample;
 }
 
@@ -213,8 +178,8 @@ OpReport Op::leave(TimePoint now) {
   report.op = setup_.id;
   report.bounded = !bounds_.warmup;
   report.endedBy = endedBy_;
-  report.scatterExpired = scatterExpired_;
-  report.scatterEarly = scatterEarly_;
+  report.scatterExpired = scatterRun_.expired;
+  report.scatterEarly = scatterRun_.early;
   report.elapsed = now - clock_.enteredAt();
   report.waited = clock_.waited(now);
   report.limit = bounds_.end;
@@ -230,7 +195,7 @@ OpReport Op::leave(TimePoint now) {
   report.shardElements = layout_.shardSize(0) / elementBytes;
   report.slotElements = owned_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
   returned_ = true;
-  settleBroadcast();
+  settleResults();
   if (bucket_.here()) {
     if (failure_.empty()) {
       report.filled = broadcast_.fillMissing(setup_.options->fill,
@@ -277,10 +242,9 @@ OpReport Op::leave(TimePoint now) {
     bucket_.leave();
   }
   for (int rank = 0; rank < setup_.size; rank++) {
-    Peer& peer = peers_[rank];
     outbox_.stopContributions(rank);
-    report.scatter.push_back(peer.scatter);
-    report.broadcast.push_back(peer.broadcast);
+    report.scatter.push_back(scatterRun_.bytes(rank));
+    report.broadcast.push_back(runOf(rank).bytes(rank));
     report.contributors.push_back(
         ranks_.isMember(rank) ? owned_.sum().summed(ranks_.placeOf(rank))
                               : BitSet());

@@ -26,19 +26,14 @@ uint32_t Op::dropEarly() {
     if (!ranks_.isMember(rank)) {
       continue;
     }
-    BitSet& inVain = peers_[rank].broadcastInVain;
-    if (inVain.size() == 0) {
-      inVain = BitSet(received(rank).size());
-    }
-    const BroadcastStage::Dropped dropped =
-        broadcast_.dropEarly(ranks_.placeOf(rank), &inVain);
-    StageBytes& bytes = peers_[rank].broadcast;
-    bytes.received -= dropped.bytes;
-    bytes.repaired = std::min(bytes.repaired, bytes.received);
+    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(
+        ranks_.placeOf(rank),
+        &broadcastRun_.inVain(rank, received(rank).size()));
+    broadcastRun_.dropped(rank, dropped.bytes);
     slots += dropped.slots;
   }
   if (slots > 0) {  // how long the stage takes is open again
-    resultsTook_ = broadcastTook_ = Duration{0};
+    resultsTook_ = broadcastRun_.took = Duration{0};
     firstResult_ = kNever;
   }
   return slots;

@@ -50,9 +50,8 @@ bool Op::owesResults(TimePoint now) const {
     return false;
   }
   for (int rank = 0; rank < setup_.size; rank++) {
-    const StageBytes& came =
-        ranks_.isCoOwner(rank) ? peers_[rank].broadcast : peers_[rank].scatter;
-    if (came.received > 0 && outbox_.owesResults(rank)) {
+    const StageRun& run = ranks_.isCoOwner(rank) ? exchangeRun_ : scatterRun_;
+    if (run.bytes(rank).received > 0 && outbox_.owesResults(rank)) {
       return true;
     }
   }

@@ -35,8 +35,8 @@ TimePoint Op::scatterEarlyEnd() const {
   return owned_.sum().closed() || asksForContributions() ||
                  !owned_.sum().holdsMajority()
              ? kNever
-             : scatterProgress_.earlyEnd(scatterDeadline_,
-                                         bounds_.scatterPatience);
+             : scatterRun_.progress().earlyEnd(scatterRun_.deadline,
+                                               bounds_.scatterPatience);
 }
 
 // Who goes on alone for what is missing begins the next op late, and there is
@@ -47,8 +47,9 @@ TimePoint Op::broadcastEarlyEnd() const {
     return kNever;
   }
   const TimePoint end =
-      owned_.complete() ? broadcastProgress_.earlyEnd(endDeadline_, patience)
-                        : kNever;
+      owned_.complete()
+          ? broadcastRun_.progress().earlyEnd(broadcastRun_.deadline, patience)
+          : kNever;
   return attendance_.mostFinishedAt() == kNever || owned_.lacksMajority()
              ? end
              : std::min(
@@ -58,25 +59,25 @@ TimePoint Op::broadcastEarlyEnd() const {
 }
 
 TimePoint Op::nextDeadline() const {
-  TimePoint next = std::min({scatterDeadline_,
+  TimePoint next = std::min({scatterRun_.deadline,
                              scatterEarlyEnd(),
-                             exchangeDeadline_,
+                             exchangeRun_.deadline,
                              exchangeEarlyEnd()});
   if (entered_ && !finished_) {
-    next =
-        std::min({next, endDeadline_, held_.earliest(), broadcastEarlyEnd()});
+    next = std::min(
+        {next, broadcastRun_.deadline, held_.earliest(), broadcastEarlyEnd()});
   }
   if (announces()) {
     next = std::min(next, announces_.earliest());
   }
   if (asksForContributions()) {
-    next = std::min(next, scatterRepairs_.earliest());
+    next = std::min(next, scatterRun_.repairs.earliest());
   }
   if (asksForResults()) {
-    next = std::min(next, resultRepairs_.earliest());
+    next = std::min(next, broadcastRun_.repairs.earliest());
   }
   if (asksForSums()) {
-    next = std::min(next, sumRepairs_.earliest());
+    next = std::min(next, exchangeRun_.repairs.earliest());
   }
   if (returned_) {
     next = std::min(next, doneQueries_.earliest());
@@ -105,12 +106,12 @@ void Op::askAgain(int peer, Stage stage, const BitSet& have) {
 // Whether the scatter stage goes on beyond its bound because the host stood
 // still then.
 bool Op::excuse(TimePoint now) {
-  if (!clock_.excuse(now, scatterDeadline_, bounds_.scatter)) {
+  if (!clock_.excuse(now, scatterRun_.deadline, bounds_.scatter)) {
     return false;
   }
-  scatterDeadline_ += clock_.excused();
-  if (exchangeDeadline_ != kNever) {
-    exchangeDeadline_ = scatterDeadline_ + bounds_.exchange;
+  scatterRun_.deadline += clock_.excused();
+  if (exchangeRun_.deadline != kNever) {
+    exchangeRun_.deadline = scatterRun_.deadline + bounds_.exchange;
   }
   return true;
 }
@@ -129,10 +130,9 @@ bool Op::mayEndScatter() const {
   }
   int through = entered_ ? 1 : 0;
   for (int rank = 0; rank < setup_.size; rank++) {
-    const Peer& peer = peers_[rank];
     through += rank != setup_.rank &&
                (attendance_.isDone(rank) || attendance_.repeatsNothing(rank) ||
-                !owesContributions(rank) || !peer.scatterInVain.none() ||
+                !owesContributions(rank) || scatterRun_.anyInVain(rank) ||
                 (attendance_.hasEntered(rank) && !received(rank).none()));
   }
   return 2 * through > setup_.size;
@@ -140,9 +140,9 @@ bool Op::mayEndScatter() const {
 
 // What is right behind the majority has a tenth of the time that it took.
 void Op::noteMajority(TimePoint now) {
-  if (scatterOverdue_ && !owned_.sum().closed() && scatterDeadline_ == kNever &&
-      mayEndScatter()) {
-    scatterDeadline_ =
+  if (scatterOverdue_ && !owned_.sum().closed() &&
+      scatterRun_.deadline == kNever && mayEndScatter()) {
+    scatterRun_.deadline =
         std::max(now + (now - clock_.startedAt()) / 10,
                  clock_.startedAt() + bounds_.scatter + clock_.excused());
   }
@@ -150,7 +150,7 @@ void Op::noteMajority(TimePoint now) {
 
 // From now on contributions are asked for again: most may be lost.
 void Op::scatterBound(TimePoint now) {
-  scatterDeadline_ = kNever;
+  scatterRun_.deadline = kNever;
   if (bounds_.warmup) {
     return;
   }
@@ -161,26 +161,26 @@ void Op::scatterBound(TimePoint now) {
   scatterOverdue_ = true;
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank != setup_.rank && owesContributions(rank) &&
-        scatterRepairs_.at(rank) == kNever) {
-      schedule(&scatterRepairs_, now, rank);
+        scatterRun_.repairs.at(rank) == kNever) {
+      schedule(&scatterRun_.repairs, now, rank);
     }
   }
 }
 
 void Op::deadlinePassed(TimePoint now) {
-  if (now >= scatterDeadline_ && !excuse(now)) {
+  if (now >= scatterRun_.deadline && !excuse(now)) {
     scatterBound(now);
   }
   if (now >= scatterEarlyEnd()) {
-    scatterEarly_ = true;
+    scatterRun_.early = true;
     expireScatter(now);
   }
-  if (now >= exchangeDeadline_ || now >= exchangeEarlyEnd()) {
+  if (now >= exchangeRun_.deadline || now >= exchangeEarlyEnd()) {
     expireExchange(now);
   }
   if (now >= broadcastEarlyEnd()) {
     if (!owned_.sum().closed()) {
-      scatterEarly_ = true;
+      scatterRun_.early = true;
       expireScatter(now);
     }
     expireExchange(now);
@@ -188,7 +188,7 @@ void Op::deadlinePassed(TimePoint now) {
       finish(EndedBy::kEarly);
     }
   }
-  if (entered_ && !finished_ && now >= endDeadline_) {
+  if (entered_ && !finished_ && now >= broadcastRun_.deadline) {
     expire(now);
   }
   if (entered_ && !finished_ && now >= held_.earliest()) {
@@ -207,13 +207,13 @@ void Op::sayAgain(TimePoint now) {
     });
   }
   if (asksForContributions()) {
-    scatterRepairs_.forDue(now, [&](int rank) {
+    scatterRun_.repairs.forDue(now, [&](int rank) {
       if (attendance_.hasEntered(rank) && owesContributions(rank)) {
         askAgain(rank,
                  Stage::kScatter,
                  owned_.sum().contributed(ranks_.placeOf(rank)));
       }
-      schedule(&scatterRepairs_, now, rank);
+      schedule(&scatterRun_.repairs, now, rank);
     });
   }
   const auto askForSlots = [&](Retries* repairs) {
@@ -225,10 +225,10 @@ void Op::sayAgain(TimePoint now) {
     });
   };
   if (asksForResults()) {
-    askForSlots(&resultRepairs_);
+    askForSlots(&broadcastRun_.repairs);
   }
   if (asksForSums()) {
-    askForSlots(&sumRepairs_);
+    askForSlots(&exchangeRun_.repairs);
   }
   if (returned_) {
     doneQueries_.forDue(now, [&](int rank) {
@@ -312,7 +312,7 @@ std::string Op::missingRanks() {
 
 void Op::failAtTimeout(TimePoint now) {
   std::ostringstream why;
-  if (const Duration late = now - endDeadline_; stoodStill(late)) {
+  if (const Duration late = now - broadcastRun_.deadline; stoodStill(late)) {
     culprit_ = setup_.rank;
     why << "op with tag " << setup_.id.tag << ": rank " << setup_.rank
         << " noticed its timeout "
@@ -335,7 +335,7 @@ void Op::failAtTimeout(TimePoint now) {
 }
 
 void Op::expireScatter(TimePoint now) {
-  scatterExpired_ = true;
+  scatterRun_.expired = true;
   // A group's sum is no result yet: it may be most of what the result holds.
   owned_.sum().closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
   closeScatter(now);

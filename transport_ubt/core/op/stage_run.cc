@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/op/stage_run.h"
+
+#include <algorithm>
+
+namespace ubt {
+
+StageRun::StageRun(int ranks, bool marks)
+    : repairs(ranks), senders_(ranks), progress_(ranks, marks) {}
+
+void StageRun::expect(int rank, uint32_t slots, uint64_t bytes) {
+  senders_[rank].bytes.expected = bytes;
+  progress_.expect(rank, slots);
+}
+
+void StageRun::arrived(TimePoint now, int rank, const Arrival& arrival) {
+  StageBytes& bytes = senders_[rank].bytes;
+  bytes.received += arrival.bytes;
+  bytes.repaired += arrival.repair ? arrival.bytes : 0;
+  progress_.arrived(now, rank, arrival.marked);
+}
+
+BitSet& StageRun::inVain(int rank, uint32_t slots) {
+  BitSet& marks = senders_[rank].inVain;
+  if (marks.size() == 0) {
+    marks = BitSet(slots);
+  }
+  return marks;
+}
+
+bool StageRun::cameInVain(int rank, uint32_t slot, uint32_t slots) {
+  return inVain(rank, slots).set(slot);
+}
+
+void StageRun::forgetInVain(int rank, uint32_t slot) {
+  BitSet& marks = senders_[rank].inVain;
+  if (marks.size() > 0) {
+    marks.clear(slot);
+  }
+}
+
+void StageRun::dropped(int rank, uint64_t bytes) {
+  StageBytes& of = senders_[rank].bytes;
+  of.received -= bytes;
+  of.repaired = std::min(of.repaired, of.received);
+}
+
+bool StageRun::lostCameLate(int rank, size_t bytes) {
+  StageBytes& of = senders_[rank].bytes;
+  if (of.lost < bytes) {
+    return false;
+  }
+  of.lost -= bytes;
+  of.late += bytes;
+  return true;
+}
+
+void StageRun::lostOrAbsentCameLate(int rank, size_t bytes) {
+  StageBytes& of = senders_[rank].bytes;
+  const uint64_t moved = std::min<uint64_t>(bytes, of.lost);
+  of.lost -= moved;
+  of.late += moved;
+}
+
+void StageRun::settle(int rank, uint64_t inVainBytes, bool absent) {
+  StageBytes& bytes = senders_[rank].bytes;
+  bytes.refused = inVainBytes - bytes.late;
+  (absent ? bytes.absent : bytes.lost) =
+      bytes.expected - bytes.received - bytes.late - bytes.refused;
+}
+
+void StageRun::addLoss(StageLoss* loss) const {
+  for (const Sender& sender : senders_) {
+    const StageBytes& bytes = sender.bytes;
+    if (bytes.received > 0) {
+      loss->missing += bytes.lost + bytes.late;
+      loss->late += bytes.late;
+      loss->expected += bytes.expected;
+    }
+  }
+}
+
+}  // namespace ubt
