@@ -247,7 +247,7 @@ void Op::noMore(TimePoint now, int rank) {
 // threads' ops may end their ranks' warm-up in any order. What others owe is
 // waited for, and no more.
 void Op::noteContributions(TimePoint now) {
-  if (!entered_ || !failure_.empty() || owned_.sum().closed() ||
+  if (!entered_ || failure_.any() || owned_.sum().closed() ||
       !repairsScatter()) {
     return;
   }
@@ -279,7 +279,7 @@ void Op::peerGone(TimePoint now, int rank, const std::string& why) {
                                      : !received(rank).all() ||
                                            (!closed && owesContributions(rank));
   if (entered_ && !finished_ && owed) {
-    fail(why);
+    fail({why, -1});
   }
   noteMajority(now);
 }
@@ -290,7 +290,7 @@ void Op::enter(TimePoint now,
                const OpBounds& bounds,
                ArenaBuffer room) {
   room_.reset();  // from now on it is the caller's
-  if (!failure_.empty()) {
+  if (failure_.any()) {
     entered_ = true;
     return;
   }

@@ -16,6 +16,7 @@
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/bucket.h"
 #include "transport_ubt/core/op/op_clock.h"
+#include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_host.h"
 #include "transport_ubt/core/op/op_ranks.h"
 #include "transport_ubt/core/op/op_report.h"
@@ -112,17 +113,13 @@ class Op {
   bool hasResults() const {
     return owned_.slots() > 0 && owned_.sum().closed();
   }
-  std::string missingRanks();  // that the call waits for; sets the culprit
+  // For whom the call waits; of them the one to blame.
+  OpFailure::Blame missingRanks() const;
   // Nothing more will be sent for it: a call in it fails, unless it is over.
   void giveUp(const std::string& why);
   bool finished() const { return finished_; }
-  // Why the call cannot yield a result; empty if it can.
-  const std::string& failure() const { return failure_; }
-  // The rank whose absence, silence or disagreement made the call fail; -1:
-  // none did.
-  int culprit() const { return culprit_; }
-  // Whether it failed because ranks bring different shapes.
-  bool disagreed() const { return disagreed_; }
+  // Why the call cannot yield a result.
+  const OpFailure& failure() const { return failure_; }
   // Ends the call; the bucket holds the result (unless it failed).
   // REQUIRES finished().
   OpReport leave(TimePoint now);
@@ -218,7 +215,7 @@ class Op {
   void closeScatter(TimePoint now);
   void noteContributions(TimePoint now);
   void finish(EndedBy endedBy);
-  void fail(const std::string& why);
+  void fail(const OpFailure::Blame& blame);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
   void askAgain(int peer, Stage stage, const BitSet& have);
@@ -247,7 +244,7 @@ class Op {
   void settleScatter();
   void settleResults();
   uint64_t notTaken(const BitSet& inVain, const BitSet& taken, int shard) const;
-  std::string silentRanks(TimePoint now);
+  OpFailure::Blame silentRanks(TimePoint now) const;
 
   const Setup setup_;
   const OpRanks ranks_;
@@ -280,9 +277,7 @@ class Op {
   bool finished_ = false;
   bool returned_ = false;
   EndedBy endedBy_ = EndedBy::kComplete;
-  std::string failure_;
-  int culprit_ = -1;
-  bool disagreed_ = false;
+  OpFailure failure_;
 };
 
 }  // namespace ubt

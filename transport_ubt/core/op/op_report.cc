@@ -10,47 +10,6 @@
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
-void Op::fail(const std::string& why) {
-  if (failure_.empty()) {
-    failure_ = why;
-  }
-  finished_ = true;
-}
-
-void Op::giveUp(const std::string& why) {
-  if (entered_ && !finished_) {
-    fail(why);
-  }
-}
-
-void Op::disagree(int rank, const OpShape& shape) {
-  if (returned_) {
-    return;
-  }
-  if (failure_.empty() && entered_) {
-    // The call ends now: last occasion to say what this rank brought.
-    for (int peer = 0; peer < setup_.size; peer++) {
-      if (peer != setup_.rank) {
-        setup_.host->control(
-            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
-      }
-    }
-  }
-  // Of two ranks that disagree either may be the odd one. Once this rank or
-  // another one brings something else than the announcer, too, it is that.
-  const bool another = disagreed_ && rank != culprit_;
-  culprit_ = rank == setup_.rank || another ? setup_.announcer : rank;
-  disagreed_ = disagreed_ || failure_.empty();
-  std::ostringstream why;
-  why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
-      << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
-      << shape.str()
-      << "; all ranks must pass the same element count and type, and have the "
-         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
-         "GLOO_ALGO";
-  fail(why.str());
-}
-
 // Bytes of slots of a shard that came in vain, or late, and were never taken.
 uint64_t Op::notTaken(const BitSet& inVain,
                       const BitSet& taken,
@@ -197,7 +156,7 @@ OpReport Op::leave(TimePoint now) {
   returned_ = true;
   settleResults();
   if (bucket_.here()) {
-    if (failure_.empty()) {
+    if (!failure_.any()) {
       report.filled = broadcast_.fillMissing(setup_.options->fill,
                                              bucket_.contributed(),
                                              setup_.shape.type,
@@ -220,7 +179,7 @@ OpReport Op::leave(TimePoint now) {
       report.endedBy = EndedBy::kCut;
     }
     report.zeroedElements = owned_.sum().zeroedElements();
-    if (failure_.empty()) {
+    if (!failure_.any()) {
       if (!owned_.hasRoom() && !owned_.reserve(outbox_.needed())) {
         setup_.host->makeRoom(-1, 0);
       }
@@ -251,7 +210,7 @@ OpReport Op::leave(TimePoint now) {
     if (rank == setup_.rank) {
       continue;
     }
-    if (!failure_.empty()) {  // nothing can be sent from here any more
+    if (failure_.any()) {  // nothing can be sent from here any more
       outbox_.stopResults(rank);
     }
     setup_.host->control(

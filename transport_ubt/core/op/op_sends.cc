@@ -30,10 +30,10 @@ bool Op::repairAsked(
     return outbox_.repeatResults(
         now, peer, slot, end, setup_.host->retryAfter(peer));
   }
-  if (returned_ && failure_.empty()) {
+  if (returned_ && !failure_.any()) {
     setup_.host->control(
         peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
-  } else if (entered_ && failure_.empty()) {
+  } else if (entered_ && !failure_.any()) {
     outbox_.repeatContributions(peer, slot, end);
   }
   return true;

@@ -114,8 +114,8 @@ void Session::closePeer(int peer, const std::string& why) {
   }
   std::vector<OpId> ids;
   for (auto& [id, op] : ops_) {
-    if (failure_ == why && !op->failure().empty()) {
-      failure_ = op->failure();  // what made the peer go, most likely
+    if (failure_ == why && op->failure().any()) {
+      failure_ = op->failure().text();  // what made the peer go, most likely
     }
     op->peerGone(lastNow_, peer, failure_);
     ids.push_back(id);
@@ -141,15 +141,17 @@ int Session::longSilent() const {
 
 // Because another operation here has waited in vain, perhaps for whom these do.
 void Session::closedAll(const std::string& why) {
-  std::string missing;
+  OpFailure::Blame missing;
   for (const auto& [id, op] : ops_) {
-    if (missing.empty() && op->entered() && !op->finished()) {
+    if (missing.text.empty() && op->entered() && !op->finished()) {
       missing = op->missingRanks();
-      culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+      culprit_ = culprit_ < 0 ? missing.rank : culprit_;
     }
   }
   culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-  fail(missing.empty() ? why : why + "; of what it waits for here," + missing);
+  fail(missing.text.empty()
+           ? why
+           : why + "; of what it waits for here," + missing.text);
 }
 
 // Who closes its connections may only have waited in vain, as this rank has.
@@ -179,7 +181,7 @@ void Session::peerLeft(int peer, uint32_t because) {
   }
   // What this rank has seen itself is nearer the cause.
   for (const auto& [id, op] : ops_) {
-    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+    culprit_ = culprit_ < 0 ? op->failure().culprit() : culprit_;
   }
   if (culprit_ < 0) {
     culprit_ = static_cast<int>(because);

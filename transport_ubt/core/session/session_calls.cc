@@ -260,7 +260,8 @@ bool Session::isFinished(const OpId& id) const {
 
 const std::string& Session::failure(const OpId& id) const {
   UBT_REQUIRE(finished(id));
-  return broken_ || waiting_.count(id) > 0 ? failure_ : find(id)->failure();
+  return broken_ || waiting_.count(id) > 0 ? failure_
+                                           : find(id)->failure().text();
 }
 
 OpReport Session::ends(TimePoint now, const OpId& id) {
@@ -272,10 +273,11 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
   Op* const op = find(id);
   OpReport report = op->leave(now);
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
-  if (!op->failure().empty()) {
-    culprit_ = culprit_ < 0 ? op->culprit() : culprit_;
+  if (op->failure().any()) {
+    culprit_ = culprit_ < 0 ? op->failure().culprit() : culprit_;
     // All ranks hear what each brings, which says more than that one leaves.
-    fail(op->failure(), op->disagreed() ? kShapesFirst : Duration{0});
+    fail(op->failure().text(),
+         op->failure().disagreed() ? kShapesFirst : Duration{0});
     tellRefusal();
     ops_.erase(id);
   } else {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why an op's call fails, and whom it names.
+
+#include "transport_ubt/core/op/op_failure.h"
+
+#include <sstream>
+
+#include "transport_ubt/core/base/stood_still.h"
+#include "transport_ubt/core/op/op.h"
+
+namespace ubt {
+
+void OpFailure::set(const Blame& blame) {
+  if (!any()) {
+    text_ = blame.text;
+  }
+  culprit_ = blame.rank < 0 ? culprit_ : blame.rank;
+}
+
+void OpFailure::disagree(const Blame& blame, int announcer) {
+  const bool another = disagreed_ && blame.rank != culprit_;
+  disagreed_ = disagreed_ || !any();
+  set({blame.text, another ? announcer : blame.rank});
+}
+
+void Op::fail(const OpFailure::Blame& blame) {
+  failure_.set(blame);
+  finished_ = true;
+}
+
+void Op::giveUp(const std::string& why) {
+  if (entered_ && !finished_) {
+    fail({why, -1});
+  }
+}
+
+void Op::disagree(int rank, const OpShape& shape) {
+  if (returned_) {
+    return;
+  }
+  if (!failure_.any() && entered_) {
+    // The call ends now: last occasion to say what this rank brought.
+    for (int peer = 0; peer < setup_.size; peer++) {
+      if (peer != setup_.rank) {
+        setup_.host->control(
+            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
+      }
+    }
+  }
+  std::ostringstream why;
+  why << "allreduce with tag " << setup_.id.tag << ": rank " << setup_.announcer
+      << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
+      << shape.str()
+      << "; all ranks must pass the same element count and type, and have the "
+         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
+         "GLOO_ALGO";
+  failure_.disagree({why.str(), rank == setup_.rank ? setup_.announcer : rank},
+                    setup_.announcer);
+  finished_ = true;
+}
+
+// Ranks that have not finished the op and answer nothing. This rank may lack
+// nothing of theirs: what it lacks of others may be what these need of them.
+OpFailure::Blame Op::silentRanks(TimePoint now) const {
+  std::ostringstream silent;
+  int culprit = -1;
+  TimePoint longest = TimePoint::max();
+  for (int rank = 0; rank < setup_.size; rank++) {
+    const TimePoint heard = setup_.host->lastHeard(rank);
+    if (rank == setup_.rank || attendance_.isDone(rank) ||
+        !setup_.host->isSilent(rank)) {
+      continue;
+    }
+    silent
+        << " rank " << rank << " has not answered for "
+        << std::chrono::duration_cast<std::chrono::seconds>(now - heard).count()
+        << " s;";
+    if (heard < longest) {
+      longest = heard;
+      culprit = rank;
+    }
+  }
+  return {silent.str(), culprit};
+}
+
+// Ranks that have not entered, and those that owe contributions. If there are
+// none: those that owe results, which else may only wait for the former. If
+// there are none of these either: those that still lack what this rank has no
+// room to keep. The culprit is, of the first kind that there is, the rank that
+// has been silent longest: the others may wait for that rank, too.
+OpFailure::Blame Op::missingRanks() const {
+  struct Ranks {
+    std::string text;
+    int silentLongest = -1;
+  };
+  Ranks absent;
+  Ranks slow;
+  Ranks waiting;
+  Ranks lacking;
+  const auto add = [this](Ranks* ranks, int rank, const std::string& what) {
+    const OpHost& host = *setup_.host;
+    ranks->text += " rank " + std::to_string(rank) + " " + what + ";";
+    if (ranks->silentLongest < 0 ||
+        host.lastHeard(rank) < host.lastHeard(ranks->silentLongest)) {
+      ranks->silentLongest = rank;
+    }
+  };
+  for (int rank = 0; rank < setup_.size; rank++) {
+    if (rank == setup_.rank) {
+      continue;
+    }
+    if (!attendance_.hasEntered(rank)) {
+      add(&absent, rank, "never entered" + setup_.host->silence(rank));
+    } else if (!owned_.sum().closed() && owesContributions(rank)) {
+      add(&slow, rank, "did not deliver");
+    } else if (!received(rank).all()) {
+      add(&waiting, rank, "did not deliver");
+    } else if (outbox_.isNeeded(rank)) {
+      add(&lacking,
+          rank,
+          "still lacks this rank's results, for which GLOO_UBT_ARENA_BYTES "
+          "leaves no room");
+    }
+  }
+  for (const Ranks* const ranks : {&absent, &slow, &waiting, &lacking}) {
+    if (ranks->silentLongest >= 0) {
+      return {ranks == &absent ? absent.text + slow.text : ranks->text,
+              ranks->silentLongest};
+    }
+  }
+  return {};
+}
+
+void Op::failAtTimeout(TimePoint now) {
+  std::ostringstream why;
+  if (const Duration late = now - broadcastRun_.deadline; stoodStill(late)) {
+    why << "op with tag " << setup_.id.tag << ": rank " << setup_.rank
+        << " noticed its timeout "
+        << std::chrono::duration_cast<std::chrono::seconds>(late).count()
+        << " s late: was its process or host stopped?";
+    fail({why.str(), setup_.rank});
+    return;
+  }
+  OpFailure::Blame blame = silentRanks(now);
+  if (blame.text.empty()) {
+    blame = missingRanks();
+  }
+  why << "op with tag " << setup_.id.tag << " timed out after "
+      << std::chrono::duration_cast<std::chrono::milliseconds>(bounds_.limit)
+             .count()
+      << " ms, "
+      << (bounds_.warmup   ? "while warming up (exact):"
+          : !clock_.runs() ? "before more than half of the ranks had entered:"
+                           : "waiting for every result:")
+      << blame.text << " check those ranks, or raise the context's timeout";
+  fail({why.str(), blame.rank});
+}
+
+}  // namespace ubt
