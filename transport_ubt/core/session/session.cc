@@ -59,6 +59,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       halt_(setup.options.haltLoss),
       lead_(setup.options.leadOps, setup.options.leadBytes),
       leftAt_(setup.size),
+      turns_(setup.size),
       outOfMemory_("rank " + std::to_string(setup.rank) +
                    " ran out of memory in the middle of a bounded allreduce") {
   UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);

@@ -29,6 +29,7 @@
 #include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/session/lead.h"
+#include "transport_ubt/core/session/send_turns.h"
 #include "transport_ubt/core/session/silence_watch.h"
 #include "transport_ubt/core/session/tag_counts.h"
 #include "transport_ubt/core/wire/control.h"
@@ -353,7 +354,6 @@ class Session : private OpHost {
   bool groupDataOut(TimePoint now, OutPacket* out);
   void groupDeadline(TimePoint now);
 
-  void nextTurn();
   bool turnOut(TimePoint now, OutPacket* out);
   size_t trainBytes() const;
   bool mayBurst() const;
@@ -384,8 +384,7 @@ class Session : private OpHost {
   std::vector<TimePoint> leftAt_;
   TimePoint leaveDue_ = kNever;  // when to say so, at the latest
   bool active_ = false;
-  int sendTurn_ = 0;           // the peer whose turn it is
-  size_t sendBurstBytes_ = 0;  // what it has sent in this turn
+  SendTurns turns_;
   TimePoint lastNow_{};
   std::string failure_;
   int culprit_ = -1;  // the rank that made this context fail, if one did

@@ -237,8 +237,7 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
   multicast_.seek(lastNow_);
   // Ranks begin an op at about the same time. Each serves its neighbour first,
   // then the one after that: as long as they keep in step, no two meet at one.
-  sendTurn_ = (setup_.rank + 1) % setup_.size;
-  sendBurstBytes_ = 0;
+  turns_.start((setup_.rank + 1) % setup_.size);
 }
 
 // Begins what had to wait and has to no longer.

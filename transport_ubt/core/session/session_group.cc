@@ -135,11 +135,11 @@ bool Session::groupOut(TimePoint now, OutPacket* out) {
       }
       multicast_.blocked(now, after);
     } else if (groupDataOut(now, out)) {
-      sendBurstBytes_ += out->headBytes + out->payloadBytes;
+      turns_.sentData(out->headBytes + out->payloadBytes);
       return true;
     }
   }
-  sendBurstBytes_ = std::max<size_t>(sendBurstBytes_, 1);
+  turns_.dataIsOver();
   if (!multicast_.probeOut(now, shared_->lateness.worst(now), out)) {
     return false;
   }

@@ -22,41 +22,33 @@ bool Session::hasData(int peer) const {
   });
 }
 
-// Peers take turns; the own rank's is the group's. In its turn a peer gets a
-// burst of data and then, behind it so that both can leave as one train, what
-// control there is.
 bool Session::nextOut(TimePoint now, OutPacket* out) {
   lastNow_ = now;
   for (int i = 0; i <= setup_.size; i++) {
     if (turnOut(now, out)) {
       return true;
     }
-    nextTurn();
+    turns_.next();
   }
   return false;
 }
 
 bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
   lastNow_ = now;
-  if (sendBurstBytes_ == 0) {
+  if (!turns_.begun()) {
     return false;
   }
   if (turnOut(now, out)) {
     return true;
   }
-  nextTurn();
+  turns_.next();
   return false;
 }
 
-void Session::nextTurn() {
-  sendTurn_ = (sendTurn_ + 1) % setup_.size;
-  sendBurstBytes_ = 0;
-}
-
 bool Session::turnOut(TimePoint now, OutPacket* out) {
-  return sendTurn_ == setup_.rank
-             ? !broken_ && groupOut(now, out)
-             : hasWord(sendTurn_) && peerOut(now, sendTurn_, out);
+  const int rank = turns_.rank();
+  return rank == setup_.rank ? !broken_ && groupOut(now, out)
+                             : hasWord(rank) && peerOut(now, rank, out);
 }
 
 // What goes to one peer in its turn. A sum goes out once all have sent their
@@ -76,9 +68,10 @@ size_t Session::trainBytes() const {
 
 // Whether one more datagram of data fits the burst to one peer: a train.
 bool Session::mayBurst() const {
-  return sendBurstBytes_ == 0 ||
-         sendBurstBytes_ + setup_.slotBytesMax + PacketHeader::kBytes <=
-             trainBytes();
+  return !turns_.begun() ||
+         (!turns_.controlOnly() &&
+          turns_.dataBytes() + setup_.slotBytesMax + PacketHeader::kBytes <=
+              trainBytes());
 }
 
 bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
@@ -92,13 +85,13 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
         blocked_.set(rank, now + retryAfter(rank));
       }
     } else if (dataOut(rank, out)) {
-      sendBurstBytes_ += out->headBytes + out->payloadBytes;
+      turns_.sentData(out->headBytes + out->payloadBytes);
       return true;
     }
   }
   // Behind data goes what there is, on its own only what is due.
-  const bool rides = sendBurstBytes_ > 0;
-  sendBurstBytes_ = LinkRate::kTrainBytesMax;  // only control from here on
+  const bool rides = turns_.begun();
+  turns_.turnToControl();
   // It captures no more than std::function holds without memory of its own.
   const auto credit = [&](WriteCursor* cursor) {
     if (!broken_ && !peers_[rank].closed()) {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace ubt {
+
+// Whose turn it is to be sent to, and how far it has got. Peers take turns, and
+// the own rank's turn is that of multicast. In a turn goes a burst of data, up
+// to a train, and behind it what control there is, so that both can leave
+// together.
+class SendTurns {
+ public:
+  explicit SendTurns(int ranks) : ranks_(ranks) {}
+
+  int rank() const { return rank_; }
+  void next() { start((rank_ + 1) % ranks_); }
+  // The turn of that rank begins.
+  void start(int rank) {
+    rank_ = rank;
+    begun_ = controlOnly_ = false;
+    bytes_ = 0;
+  }
+
+  // Whether anything was sent, or looked for, in this turn.
+  bool begun() const { return begun_; }
+  // Whether only control goes out in the rest of this turn.
+  bool controlOnly() const { return controlOnly_; }
+  // Of data, in this turn.
+  size_t dataBytes() const { return bytes_; }
+  void sentData(size_t bytes) {
+    begun_ = true;
+    bytes_ += bytes;
+  }
+  // There is no more data for now.
+  void dataIsOver() { begun_ = true; }
+  void turnToControl() { begun_ = controlOnly_ = true; }
+
+ private:
+  const int ranks_;
+  int rank_ = 0;
+  size_t bytes_ = 0;
+  bool begun_ = false;
+  bool controlOnly_ = false;
+};
+
+}  // namespace ubt
