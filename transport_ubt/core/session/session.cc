@@ -58,7 +58,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       transform_(setup.options.hadamard),
       halt_(setup.options.haltLoss),
       lead_(setup.options.leadOps, setup.options.leadBytes),
-      leftAt_(setup.size),
+      departure_(setup.size),
       turns_(setup.size),
       outOfMemory_("rank " + std::to_string(setup.rank) +
                    " ran out of memory in the middle of a bounded allreduce") {
@@ -109,16 +109,16 @@ void Session::closePeer(int peer, const std::string& why) {
   blocked_.set(peer, kNever);
   silence_.stop(peer);
   multicast_.close(peer);
-  if (failure_.empty()) {
-    failure_ = why;
-    culprit_ = culprit_ < 0 ? peer : culprit_;
+  if (departure_.fail(why)) {
+    departure_.blame(peer);
   }
   std::vector<OpId> ids;
   for (auto& [id, op] : ops_) {
-    if (failure_ == why && op->failure().any()) {
-      failure_ = op->failure().text();  // what made the peer go, most likely
+    if (failure() == why && op->failure().any()) {
+      // What made the peer go, most likely.
+      departure_.explain(op->failure().text());
     }
-    op->peerGone(lastNow_, peer, failure_);
+    op->peerGone(lastNow_, peer, failure());
     ids.push_back(id);
   }
   for (const OpId& id : ids) {
@@ -146,10 +146,10 @@ void Session::closedAll(const std::string& why) {
   for (const auto& [id, op] : ops_) {
     if (missing.text.empty() && op->entered() && !op->finished()) {
       missing = op->missingRanks();
-      culprit_ = culprit_ < 0 ? missing.rank : culprit_;
+      departure_.blame(missing.rank);
     }
   }
-  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
+  departure_.blame(setup_.rank);
   fail(missing.text.empty()
            ? why
            : why + "; of what it waits for here," + missing.text);
@@ -163,11 +163,11 @@ void Session::connectionClosed(int peer, const std::string& why) {
   }
   const int silent = longSilent();
   if (silent < 0 || silent == peer || peers_[peer].closed() ||
-      !failure_.empty()) {
+      departure_.hasFailed()) {
     closePeer(peer, why);
     return;
   }
-  culprit_ = culprit_ < 0 ? silent : culprit_;
+  departure_.blame(silent);
   closePeer(peer,
             "rank " + std::to_string(silent) +
                 " has been silent for 5 s or longer" + silence(silent) +
@@ -182,11 +182,9 @@ void Session::peerLeft(int peer, uint32_t because) {
   }
   // What this rank has seen itself is nearer the cause.
   for (const auto& [id, op] : ops_) {
-    culprit_ = culprit_ < 0 ? op->failure().culprit() : culprit_;
+    departure_.blame(op->failure().culprit());
   }
-  if (culprit_ < 0) {
-    culprit_ = static_cast<int>(because);
-  }
+  departure_.blame(static_cast<int>(because));
   if (static_cast<int>(because) == peer) {
     closePeer(peer,
               who + " has given up, because of itself: its error says why");
@@ -199,18 +197,17 @@ void Session::peerLeft(int peer, uint32_t because) {
           "it");
   // The job has failed: what a call lacks may never come from others either.
   for (auto& [id, op] : ops_) {
-    op->giveUp(failure_);
+    op->giveUp(failure());
   }
 }
 
 void Session::sayLeaveToAll() {
-  left_ = true;
-  leaveDue_ = kNever;
+  departure_.leave();
   // Who is told takes nothing of this rank any more, and repeats nothing: what
   // calls still lack here would not come.
   for (auto& [id, op] : ops_) {
-    if (!failure_.empty()) {
-      op->giveUp(failure_);
+    if (departure_.hasFailed()) {
+      op->giveUp(failure());
     }
   }
   for (int peer = 0; peer < setup_.size; peer++) {
@@ -221,16 +218,8 @@ void Session::sayLeaveToAll() {
 }
 
 void Session::sayLeave(int peer) {
-  control(peer, leaveWord(), true);
-  leftAt_[peer] = lastNow_;
-}
-
-ControlRecord Session::leaveWord() const {
-  ControlRecord leave;
-  leave.type = ControlType::kLeave;
-  leave.slot =
-      culprit_ < 0 ? ControlRecord::kNobody : static_cast<uint32_t>(culprit_);
-  return leave;
+  control(peer, departure_.word(), true);
+  departure_.told(peer, lastNow_);
 }
 
 // Ops ------------------------------------------------------------------------
@@ -276,7 +265,7 @@ Op* Session::start(TimePoint now,
   Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
-      op->peerGone(now, peer, failure_);
+      op->peerGone(now, peer, failure());
     }
   }
   return op;

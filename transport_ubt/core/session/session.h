@@ -28,6 +28,7 @@
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
+#include "transport_ubt/core/session/departure.h"
 #include "transport_ubt/core/session/lead.h"
 #include "transport_ubt/core/session/send_turns.h"
 #include "transport_ubt/core/session/silence_watch.h"
@@ -137,14 +138,14 @@ class Session : private OpHost {
   void peerClosed(int peer, const std::string& why);
   // Why no op can begin any more; empty if one can. What has begun ends
   // by its bound if the job was halted (Halt), and fails if a rank is gone.
-  const std::string& failure() const { return failure_; }
+  const std::string& failure() const { return departure_.why(); }
   // A caller has been told why it gets no result: so are the other ranks, whose
   // calls fail as well. REQUIRES a failure.
   void refused();
 
   // Whether some peer may still need something of this session. Nobody does
   // once it was told that this rank leaves.
-  bool lingering() const { return !left_ && lead_.any(); }
+  bool lingering() const { return !departure_.hasLeft() && lead_.any(); }
   // Which peers that are: those that have not finished an op which returned
   // here.
   std::vector<int> neededBy() const;
@@ -276,7 +277,6 @@ class Session : private OpHost {
   void connectionClosed(int peer, const std::string& why);
   void closedAll(const std::string& why);
   int longSilent() const;
-  ControlRecord leaveWord() const;
   bool hasWord(int peer) const {
     return !peers_[peer].closed() || peers_[peer].controlDue() != kNever;
   }
@@ -380,14 +380,10 @@ class Session : private OpHost {
   // When to look again whether the arena has room for the shard of one; others
   // use it as well.
   TimePoint roomRetry_ = kNever;
-  bool left_ = false;  // and said so; by rank, when:
-  std::vector<TimePoint> leftAt_;
-  TimePoint leaveDue_ = kNever;  // when to say so, at the latest
+  Departure departure_;
   bool active_ = false;
   SendTurns turns_;
   TimePoint lastNow_{};
-  std::string failure_;
-  int culprit_ = -1;  // the rank that made this context fail, if one did
   bool broken_ = false;
   std::string outOfMemory_;  // what to say then, when no text can be made
 };

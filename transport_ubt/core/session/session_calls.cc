@@ -52,30 +52,29 @@ std::vector<int> Session::neededBy() const {
 }
 
 void Session::fail(const std::string& why, Duration tellAfter) {
-  if (!failure_.empty()) {
+  if (!departure_.fail(why)) {
     return;
   }
-  failure_ = why;
   for (auto& [id, op] : ops_) {
-    op->giveUp(failure_);
+    op->giveUp(failure());
   }
   if (tellAfter > Duration{0}) {
-    leaveDue_ = lastNow_ + tellAfter;
+    departure_.leaveAt(lastNow_ + tellAfter);
   } else {
     sayLeaveToAll();
   }
 }
 
 void Session::failBecauseOf(int rank, const std::string& why) {
-  if (failure_.empty()) {
-    culprit_ = culprit_ < 0 ? rank : culprit_;
+  if (!departure_.hasFailed()) {
+    departure_.blame(rank);
     fail(why);
   }
 }
 
 void Session::tellRefusal() {
-  UBT_REQUIRE(!failure_.empty());
-  if (!left_ && leaveDue_ == kNever) {
+  UBT_REQUIRE(departure_.hasFailed());
+  if (!departure_.hasLeft() && departure_.dueAt() == kNever) {
     sayLeaveToAll();
   }
 }
@@ -172,7 +171,7 @@ bool Session::owesResults() const {
 
 TimePoint Session::mayBeginAt() const {
   TimePoint at = kNever;
-  if (!failure_.empty()) {
+  if (departure_.hasFailed()) {
     return at;
   }
   for (const auto& [id, call] : waiting_) {
@@ -243,7 +242,7 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
 // Begins what had to wait and has to no longer.
 void Session::admit() {
   for (auto next = waiting_.begin();
-       next != waiting_.end() && failure_.empty();) {
+       next != waiting_.end() && !departure_.hasFailed();) {
     const OpId id = next->first;
     Call& call = next->second;
     ++next;
@@ -254,12 +253,12 @@ void Session::admit() {
 }
 
 bool Session::isFinished(const OpId& id) const {
-  return waiting_.count(id) > 0 ? !failure_.empty() : find(id)->finished();
+  return waiting_.count(id) > 0 ? departure_.hasFailed() : find(id)->finished();
 }
 
 const std::string& Session::failure(const OpId& id) const {
   UBT_REQUIRE(finished(id));
-  return broken_ || waiting_.count(id) > 0 ? failure_
+  return broken_ || waiting_.count(id) > 0 ? failure()
                                            : find(id)->failure().text();
 }
 
@@ -273,7 +272,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
   OpReport report = op->leave(now);
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
   if (op->failure().any()) {
-    culprit_ = culprit_ < 0 ? op->failure().culprit() : culprit_;
+    departure_.blame(op->failure().culprit());
     // All ranks hear what each brings, which says more than that one leaves.
     fail(op->failure().text(),
          op->failure().disagreed() ? kShapesFirst : Duration{0});

@@ -141,7 +141,8 @@ Counter Session::controlIn(TimePoint now,
 
 // The peer goes on: if this rank has left, it has not heard so.
 void Session::answerLeave(int peer) {
-  if (left_ && lastNow_ - leftAt_[peer] >= retryAfter(peer)) {
+  if (departure_.hasLeft() &&
+      lastNow_ - departure_.toldAt(peer) >= retryAfter(peer)) {
     sayLeave(peer);
   }
 }

@@ -34,12 +34,10 @@ OpBounds Session::boundsFor(TimePoint now,
 // Every packet carries it on. What has begun ends by its bound, but what has
 // none would wait for ranks that no longer come.
 void Session::halt(const std::string& why) {
-  if (failure_.empty()) {
-    failure_ = why;
-  }
+  departure_.fail(why);
   for (auto& [id, op] : ops_) {
     if (op->warmup()) {
-      op->giveUp(failure_);
+      op->giveUp(failure());
     }
   }
   multicast_.halt();
@@ -52,7 +50,7 @@ void Session::halt(const std::string& why) {
 }
 
 void Session::haltIfDue() {
-  if (!halt_.due() || !failure_.empty()) {
+  if (!halt_.due() || departure_.hasFailed()) {
     return;
   }
   std::ostringstream why;

@@ -140,7 +140,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
 
 // Whether an op here needs something of the peer, be it word that it is done.
 bool Session::awaits(int peer) const {
-  return !left_ && !peers_[peer].closed() &&
+  return !departure_.hasLeft() && !peers_[peer].closed() &&
          std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
            return entry.second->entered() && !entry.second->isDone(peer);
          });
@@ -183,7 +183,7 @@ void Session::lookForSilence(TimePoint now) {
                                std::chrono::seconds(1)) +
                 " s: it has died, was stopped, or is cut off" + silence(peer));
         // Perhaps one way alone: then it should know why this rank goes.
-        peers_[peer].lastWord(now, leaveWord());
+        peers_[peer].lastWord(now, departure_.word());
         break;
     }
   }
@@ -195,7 +195,7 @@ TimePoint Session::nextDeadline() const {
   }
   TimePoint next = std::min({controlDues_.earliest(),
                              blocked_.earliest(),
-                             leaveDue_,
+                             departure_.dueAt(),
                              silence_.earliest(),
                              multicast_.nextDeadline()});
   for (const auto& [id, op] : ops_) {
@@ -205,7 +205,7 @@ TimePoint Session::nextDeadline() const {
     }
   }
   for (const auto& [id, call] : waiting_) {
-    next = failure_.empty() ? std::min(next, call.until) : next;
+    next = !departure_.hasFailed() ? std::min(next, call.until) : next;
   }
   if (!waiting_.empty()) {
     next = std::min(next, mayBeginAt());
@@ -226,7 +226,7 @@ void Session::passDeadlines(TimePoint now) {
     blocked_.set(rank, now + 2 * retryAfter(rank));
   });
   groupDeadline(now);
-  if (now >= leaveDue_) {
+  if (now >= departure_.dueAt()) {
     sayLeaveToAll();
   }
   lookForSilence(now);

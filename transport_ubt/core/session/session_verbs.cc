@@ -38,12 +38,8 @@ void Session::breakOff(const char* why) noexcept {
     return;
   }
   broken_ = true;
-  culprit_ = culprit_ < 0 ? setup_.rank : culprit_;
-  try {
-    failure_ = failure_.empty() ? why : failure_;
-  } catch (const std::exception&) {
-    failure_ = std::move(outOfMemory_);
-  }
+  departure_.blame(setup_.rank);
+  departure_.failWithout(why, &outOfMemory_);
   try {
     sayLeaveToAll();
   } catch (const std::exception&) {
@@ -66,7 +62,7 @@ OpId Session::enter(TimePoint now,
                     const OpShape& shape,
                     std::byte* bucket,
                     Duration timeout) {
-  UBT_REQUIRE(failure_.empty() && takes(shape));
+  UBT_REQUIRE(!departure_.hasFailed() && takes(shape));
   OpId id{tag, UINT32_MAX, shape.space};
   contained([&] { id = begins(now, tag, shape, bucket, timeout); });
   return id;

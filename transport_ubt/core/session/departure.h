@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/wire/control.h"
+
+namespace ubt {
+
+// Why a session can begin no further op, which rank is to blame, and which
+// peers were told that this rank leaves. The first reason stands, and so does
+// the first rank that is blamed: what follows them is their consequence.
+class Departure {
+ public:
+  // Of a session of so many ranks.
+  explicit Departure(int ranks) : toldAt_(ranks) {}
+
+  bool hasFailed() const { return !why_.empty(); }
+  // Empty: it has not failed.
+  const std::string& why() const { return why_; }
+  // False: there was a reason before. REQUIRES a reason that is not empty.
+  bool fail(const std::string& why);
+  // An op knows better why it failed. REQUIRES hasFailed().
+  void explain(const std::string& why) { why_ = why; }
+  // As fail(), where there may be no memory: `spare` stands in for the reason.
+  void failWithout(const char* why, std::string* spare) noexcept;
+
+  // -1: blames nobody.
+  void blame(int rank) { culprit_ = culprit_ < 0 ? rank : culprit_; }
+  int culprit() const { return culprit_; }
+
+  // This rank leaves, and takes nothing of its peers any more.
+  bool hasLeft() const { return left_; }
+  void leave() {
+    left_ = true;
+    dueAt_ = kNever;
+  }
+  // It leaves then, unless it does before. kNever: that is open.
+  void leaveAt(TimePoint when) { dueAt_ = when; }
+  TimePoint dueAt() const { return dueAt_; }
+
+  // What tells a peer so.
+  ControlRecord word() const;
+  void told(int peer, TimePoint now) { toldAt_[peer] = now; }
+  TimePoint toldAt(int peer) const { return toldAt_[peer]; }
+
+ private:
+  std::string why_;
+  int culprit_ = -1;
+  bool left_ = false;
+  TimePoint dueAt_ = kNever;
+  std::vector<TimePoint> toldAt_;  // by rank
+};
+
+}  // namespace ubt
