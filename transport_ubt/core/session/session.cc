@@ -53,10 +53,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       multicast_(multicastOf(setup, &opened_)),
       tags_{TagCounts(setup.options.tagEntriesMax),
             TagCounts(setup.options.tagEntriesMax)},
-      classes_{SizeClasses(setup_.options, setup.size),
-               SizeClasses(setup_.options, setup.size)},
-      transform_(setup.options.hadamard),
-      halt_(setup.options.haltLoss),
+      learning_(setup_.options, setup.rank, setup.size),
       lead_(setup.options.leadOps, setup.options.leadBytes),
       departure_(setup.size),
       turns_(setup.size),
@@ -309,7 +306,7 @@ void Session::forgetIfDone(const OpId& id) {
   const Op* const op = find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
     lead_.doneEverywhere(op->shape().bytes());
-    classesOf(op->shape().hierarchical()).done(op->sample());
+    learning_.done(op->sample());
     ops_.erase(id);
     admit();
   }

@@ -17,10 +17,7 @@
 #include "transport_ubt/core/base/counters.h"
 #include "transport_ubt/core/base/deadlines.h"
 #include "transport_ubt/core/base/rank_groups.h"
-#include "transport_ubt/core/learn/halt.h"
-#include "transport_ubt/core/learn/size_classes.h"
-#include "transport_ubt/core/learn/stage_bound.h"
-#include "transport_ubt/core/learn/transform_switch.h"
+#include "transport_ubt/core/learn/learning.h"
 #include "transport_ubt/core/link/multicast.h"
 #include "transport_ubt/core/link/peer_link.h"
 #include "transport_ubt/core/op/op.h"
@@ -272,7 +269,6 @@ class Session : private OpHost {
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
   void learnFrom(const OpSample& op, const OpReport& report);
-  void tookStage(int peer, const ControlRecord& record);
   bool awaits(int peer) const;
   void connectionClosed(int peer, const std::string& why);
   void closedAll(const std::string& why);
@@ -282,7 +278,6 @@ class Session : private OpHost {
   }
   void watchSilence();
   void lookForSilence(TimePoint now);
-  void haltIfDue();
   void halt(const std::string& why);
   Form contributionForm() const;
   Op* find(const OpId& id);
@@ -299,11 +294,6 @@ class Session : private OpHost {
                     Counter* whyNot);
   TagCounts& tagsOf(TagSpace space) {
     return tags_[static_cast<size_t>(space)];
-  }
-  // Hierarchical ops have three stages, each with other peers than a plain
-  // op's: what they learn is theirs.
-  SizeClasses& classesOf(bool hierarchical) {
-    return classes_[hierarchical ? 1 : 0];
   }
   OpRanks ranksOf(bool hierarchical) const {
     return {setup_.rank,
@@ -372,9 +362,7 @@ class Session : private OpHost {
   Multicast multicast_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
   std::array<TagCounts, kTagSpaces> tags_;  // by space
-  std::array<SizeClasses, 2> classes_;      // of plain and hierarchical ops
-  TransformSwitch transform_;
-  Halt halt_;
+  Learning learning_;
   Lead lead_;
   std::map<OpId, Call> waiting_;
   // When to look again whether the arena has room for the shard of one; others

@@ -281,8 +281,10 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
   } else {
     learnFrom(op->sample(), report);
     const Options& options = setup_.options;
-    report.safeguards = {
-        halt_.loss(), options.zeroLoss, options.skipLoss, options.haltLoss};
+    report.safeguards = {learning_.missing(),
+                         options.zeroLoss,
+                         options.skipLoss,
+                         options.haltLoss};
     lead_.returned(op->shape().bytes());
     forgetIfDone(id);
   }

@@ -221,7 +221,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       forgetIfDone(record.op);
       return;
     case ControlType::kTookStage:
-      tookStage(peer, record);
+      learning_.told(peer, record);
       return;
     case ControlType::kGroupKey:
       multicast_.keyIn(peer, record.groupKey);
