@@ -51,8 +51,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       blocked_(setup.size),
       silence_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
-      tags_{TagCounts(setup.options.tagEntriesMax),
-            TagCounts(setup.options.tagEntriesMax)},
+      ops_(setup.size, setup.options.tagEntriesMax),
       learning_(setup_.options, setup.rank, setup.size),
       lead_(setup.options.leadOps, setup.options.leadBytes),
       departure_(setup.size),
@@ -221,18 +220,8 @@ void Session::sayLeave(int peer) {
 
 // Ops ------------------------------------------------------------------------
 
-Op* Session::find(const OpId& id) {
-  const auto found = ops_.find(id);
-  return found == ops_.end() ? nullptr : found->second.get();
-}
-
-const Op* Session::find(const OpId& id) const {
-  return const_cast<Session*>(this)->find(id);
-}
-
 bool Session::isOver(const OpId& id) const {
-  const TagCounts& tags = tags_[static_cast<size_t>(id.space)];
-  return id.count < tags.used(id.tag) && ops_.count(id) == 0 &&
+  return ops_.wasUsed(id) && ops_.find(id) == nullptr &&
          waiting_.count(id) == 0;
 }
 
@@ -242,7 +231,6 @@ Op* Session::start(TimePoint now,
                    const OpShape& shape,
                    int announcer,
                    ArenaBuffer room) {
-  UBT_REQUIRE(find(id) == nullptr);
   Op::Setup setup;
   setup.id = id;
   setup.shape = shape;
@@ -259,7 +247,7 @@ Op* Session::start(TimePoint now,
   setup.host = this;
   auto begun = std::make_unique<Op>(
       setup, boundsFor(now, shape, setup_.options.timeout), std::move(room));
-  Op* const op = ops_.emplace(id, std::move(begun)).first->second.get();
+  Op* const op = ops_.add(id, std::move(begun));
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
       op->peerGone(now, peer, failure());
@@ -278,7 +266,7 @@ Op* Session::startFromPeer(TimePoint now,
     *whyNot = Counter::kMismatched;
     return nullptr;
   }
-  if (ops_.size() >= kOpsMax && !evictForNumber(peer)) {
+  if (ops_.full() && !evictForNumber(peer)) {
     *whyNot = Counter::kTooEarly;
     return nullptr;
   }
@@ -303,7 +291,7 @@ Op* Session::startFromPeer(TimePoint now,
 }
 
 void Session::forgetIfDone(const OpId& id) {
-  const Op* const op = find(id);
+  const Op* const op = ops_.find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
     lead_.doneEverywhere(op->shape().bytes());
     learning_.done(op->sample());
@@ -314,9 +302,7 @@ void Session::forgetIfDone(const OpId& id) {
 
 // Data flows into this session while any op is open here.
 void Session::updateActivity() {
-  const bool active = std::any_of(ops_.begin(), ops_.end(), [](auto& entry) {
-    return !entry.second->returned();
-  });
+  const bool active = ops_.any([](const Op& op) { return !op.returned(); });
   if (active != active_) {
     active_ = active;
     shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
@@ -348,7 +334,8 @@ std::string Session::silence(int peer) const {
 }
 
 bool Session::makeRoom(int asker, size_t more) {
-  const size_t held = asker >= 0 ? heldBy(asker) : 0;
+  const size_t held =
+      asker >= 0 ? ops_.heldFor(asker, OpTable::Measure::kBytes) : 0;
   if (evictForRoom(asker, asker >= 0 ? held + more : 0)) {
     return true;
   }

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +25,9 @@
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/session/departure.h"
 #include "transport_ubt/core/session/lead.h"
+#include "transport_ubt/core/session/op_table.h"
 #include "transport_ubt/core/session/send_turns.h"
 #include "transport_ubt/core/session/silence_watch.h"
-#include "transport_ubt/core/session/tag_counts.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
 #include "transport_ubt/core/wire/packet_header.h"
@@ -168,9 +166,6 @@ class Session : private OpHost {
   size_t opsHeld() const { return ops_.size(); }
 
  private:
-  // Ops here, all together.
-  static constexpr size_t kOpsMax = 256;
-
   // A caller whose op has to wait.
   struct Call {
     OpShape shape;
@@ -232,20 +227,6 @@ class Session : private OpHost {
   bool makeRoom(int asker, size_t more) override;
   bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
 
-  // Shares of ranks in ops that they alone have begun.
-  struct Greediest {
-    int rank = -1;  // there is none
-    size_t held = 0;
-    OpId newest;
-  };
-  template <typename Measure>
-  std::vector<size_t> sharesBy(const Measure& measure) const;
-  template <typename Measure>
-  Greediest greediest(size_t share,
-                      int except,
-                      size_t wanted,
-                      const Measure& measure) const;
-  size_t heldBy(int rank) const;
   size_t shareBytes() const;
   bool evictForRoom(int asker, size_t wanted);
   bool evictForNumber(int asker);
@@ -280,8 +261,6 @@ class Session : private OpHost {
   void lookForSilence(TimePoint now);
   void halt(const std::string& why);
   Form contributionForm() const;
-  Op* find(const OpId& id);
-  const Op* find(const OpId& id) const;
   Op* start(TimePoint now,
             const OpId& id,
             const OpShape& shape,
@@ -292,9 +271,6 @@ class Session : private OpHost {
                     const OpShape& shape,
                     int peer,
                     Counter* whyNot);
-  TagCounts& tagsOf(TagSpace space) {
-    return tags_[static_cast<size_t>(space)];
-  }
   OpRanks ranksOf(bool hierarchical) const {
     return {setup_.rank,
             setup_.size,
@@ -360,8 +336,7 @@ class Session : private OpHost {
   std::vector<PeerLink> peers_;
   SilenceWatch silence_;
   Multicast multicast_;
-  std::map<OpId, std::unique_ptr<Op>> ops_;
-  std::array<TagCounts, kTagSpaces> tags_;  // by space
+  OpTable ops_;
   Learning learning_;
   Lead lead_;
   std::map<OpId, Call> waiting_;

@@ -42,8 +42,8 @@ int Session::lagging() const {
 std::vector<int> Session::neededBy() const {
   std::vector<int> ranks;
   for (int rank = 0; lingering() && rank < setup_.size; rank++) {
-    if (std::any_of(ops_.begin(), ops_.end(), [rank](const auto& entry) {
-          return entry.second->returned() && !entry.second->isDone(rank);
+    if (ops_.any([rank](const Op& op) {
+          return op.returned() && !op.isDone(rank);
         })) {
       ranks.push_back(rank);
     }
@@ -142,11 +142,10 @@ OpId Session::begins(TimePoint now,
   timeout = timeoutOf(timeout);
   Call call{
       shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
-  TagCounts& tags = tagsOf(shape.space);
-  if (!tags.knows(tag)) {
+  if (!ops_.knowsTag(tag, shape.space)) {
     return refuseTag(tag, shape.space, call);
   }
-  const OpId id{tag, tags.use(tag), shape.space};
+  const OpId id = ops_.useTag(tag, shape.space);
   if (!tryBegin(id, &call)) {
     waiting_.emplace(id, call);
   }
@@ -157,16 +156,14 @@ OpId Session::begins(TimePoint now,
 // op while it has results to send yet that others wait for: they would come to
 // the next op late, and be left out of it by owners whose clocks had started.
 bool Session::mayBegin(const OpId& id, const Call& call) const {
-  const bool awaited = find(id) != nullptr;
+  const bool awaited = ops_.find(id) != nullptr;
   return lead_.mayBegin(awaited) &&
          (awaited || lastNow_ >= call.heldUntil || !owesResults());
 }
 
 bool Session::owesResults() const {
   return setup_.options.resultsFirst &&
-         std::any_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
-           return entry.second->owesResults(lastNow_);
-         });
+         ops_.any([this](const Op& op) { return op.owesResults(lastNow_); });
 }
 
 TimePoint Session::mayBeginAt() const {
@@ -202,7 +199,7 @@ bool Session::tryBegin(const OpId& id, Call* call) {
     return false;
   }
   ArenaBuffer room = reserveKept(call->shape);
-  const bool awaited = find(id) != nullptr;
+  const bool awaited = ops_.find(id) != nullptr;
   call->lacksRoom =
       !room && !awaited && lead_.any() && setup_.options.needsEveryResult();
   if (call->lacksRoom) {
@@ -214,7 +211,7 @@ bool Session::tryBegin(const OpId& id, Call* call) {
 }
 
 void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
-  Op* op = find(id);
+  Op* op = ops_.find(id);
   if (op == nullptr) {
     op = start(lastNow_, id, call.shape, setup_.rank, {});
   } else if (op->shape() != call.shape) {
@@ -253,13 +250,14 @@ void Session::admit() {
 }
 
 bool Session::isFinished(const OpId& id) const {
-  return waiting_.count(id) > 0 ? departure_.hasFailed() : find(id)->finished();
+  return waiting_.count(id) > 0 ? departure_.hasFailed()
+                                : ops_.find(id)->finished();
 }
 
 const std::string& Session::failure(const OpId& id) const {
   UBT_REQUIRE(finished(id));
   return broken_ || waiting_.count(id) > 0 ? failure()
-                                           : find(id)->failure().text();
+                                           : ops_.find(id)->failure().text();
 }
 
 OpReport Session::ends(TimePoint now, const OpId& id) {
@@ -268,7 +266,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     tellRefusal();
     return {};
   }
-  Op* const op = find(id);
+  Op* const op = ops_.find(id);
   OpReport report = op->leave(now);
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
   if (op->failure().any()) {

@@ -116,9 +116,7 @@ bool Session::groupsTurn(const Op& op) const {
 }
 
 bool Session::hasGroupData() const {
-  return std::any_of(ops_.begin(), ops_.end(), [this](const auto& entry) {
-    return groupsTurn(*entry.second);
-  });
+  return ops_.any([this](const Op& op) { return groupsTurn(op); });
 }
 
 // The group's turn: as a peer's.

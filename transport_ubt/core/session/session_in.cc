@@ -82,7 +82,7 @@ Counter Session::dataIn(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload,
                         size_t bytes) {
-  Op* op = find(header.op);
+  Op* op = ops_.find(header.op);
   if (op == nullptr) {
     if (isOver(header.op)) {
       return Counter::kLateData;
@@ -148,7 +148,7 @@ void Session::answerLeave(int peer) {
 }
 
 void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
-  Op* op = find(record.op);
+  Op* op = ops_.find(record.op);
   switch (record.type) {
     case ControlType::kAnnounce:
       if (op == nullptr && !isOver(record.op)) {

@@ -17,9 +17,7 @@ constexpr size_t kTrainsInShard = 8;
 }  // namespace
 
 bool Session::hasData(int peer) const {
-  return std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
-    return entry.second->outbox().hasData(peer);
-  });
+  return ops_.any([peer](const Op& op) { return op.outbox().hasData(peer); });
 }
 
 bool Session::nextOut(TimePoint now, OutPacket* out) {
@@ -141,9 +139,8 @@ bool Session::dataOut(int rank, OutPacket* out) {
 // Whether an op here needs something of the peer, be it word that it is done.
 bool Session::awaits(int peer) const {
   return !departure_.hasLeft() && !peers_[peer].closed() &&
-         std::any_of(ops_.begin(), ops_.end(), [peer](const auto& entry) {
-           return entry.second->entered() && !entry.second->isDone(peer);
-         });
+         ops_.any(
+             [peer](const Op& op) { return op.entered() && !op.isDone(peer); });
 }
 
 void Session::watchSilence() {

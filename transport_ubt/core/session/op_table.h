@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "transport_ubt/core/op/op.h"
+#include "transport_ubt/core/session/tag_counts.h"
+#include "transport_ubt/core/wire/op_id.h"
+
+namespace ubt {
+
+// The ops of one session that are here, and how often each tag was used. An op
+// is here from the first news of it until it is done everywhere. Also says what
+// ranks make this one hold: an op that one rank alone has begun, and no caller
+// here has entered, is held for that rank (Op::asker).
+class OpTable {
+ public:
+  // Ops here, all together.
+  static constexpr size_t kOpsMax = 256;
+
+  // Of a session of so many ranks. See Options::tagEntriesMax.
+  OpTable(int ranks, size_t tagEntriesMax);
+
+  // In the order of ids.
+  auto begin() { return ops_.begin(); }
+  auto end() { return ops_.end(); }
+  auto begin() const { return ops_.begin(); }
+  auto end() const { return ops_.end(); }
+  bool empty() const { return ops_.empty(); }
+  size_t size() const { return ops_.size(); }
+  bool full() const { return ops_.size() >= kOpsMax; }
+
+  // Null: it is not here.
+  Op* find(const OpId& id);
+  const Op* find(const OpId& id) const;
+  // REQUIRES that none of its id is here.
+  Op* add(const OpId& id, std::unique_ptr<Op> op);
+  void erase(const OpId& id) { ops_.erase(id); }
+  void clear() { ops_.clear(); }
+  // Erases those of which `which` says so; how many.
+  template <typename Which>
+  size_t eraseIf(const Which& which);
+
+  template <typename Which>
+  bool any(const Which& which) const {
+    return std::any_of(ops_.begin(), ops_.end(), [&](const auto& entry) {
+      return which(*entry.second);
+    });
+  }
+
+  // Ids. REQUIRES knowsTag() to use one.
+  bool knowsTag(uint32_t tag, TagSpace space) const {
+    return tagsOf(space).knows(tag);
+  }
+  OpId useTag(uint32_t tag, TagSpace space) {
+    return {tag, tagsOf(space).use(tag), space};
+  }
+  // Whether a caller has used that id here.
+  bool wasUsed(const OpId& id) const {
+    return id.count < tagsOf(id.space).used(id.tag);
+  }
+
+  // What is held for ranks, measured in bytes of the arena or in ops.
+  enum class Measure : uint8_t { kBytes, kOps };
+  struct Holder {
+    int rank = -1;  // there is none
+    size_t held = 0;
+    OpId newest;  // of its ops
+  };
+  size_t heldFor(int rank, Measure measure) const {
+    return heldByRank(measure)[rank];
+  }
+  // Of ranks other than `except` beyond their share, the one for which most is
+  // held. One that wants more than its own share takes only from a rank that
+  // then still holds as much. Otherwise two ranks would evict each other's ops
+  // in turns.
+  Holder greediest(Measure measure,
+                   size_t share,
+                   int except,
+                   size_t wanted) const;
+
+ private:
+  static size_t measured(const Op& op, Measure measure) {
+    return measure == Measure::kBytes ? op.heldBytes() : 1;
+  }
+  std::vector<size_t> heldByRank(Measure measure) const;
+  TagCounts& tagsOf(TagSpace space) {
+    return tags_[static_cast<size_t>(space)];
+  }
+  const TagCounts& tagsOf(TagSpace space) const {
+    return tags_[static_cast<size_t>(space)];
+  }
+
+  const int ranks_;
+  std::map<OpId, std::unique_ptr<Op>> ops_;
+  std::array<TagCounts, kTagSpaces> tags_;  // by space
+};
+
+template <typename Which>
+size_t OpTable::eraseIf(const Which& which) {
+  const size_t before = ops_.size();
+  for (auto next = ops_.begin(); next != ops_.end();) {
+    const auto at = next++;
+    if (which(*at->second)) {
+      ops_.erase(at);
+    }
+  }
+  return before - ops_.size();
+}
+
+}  // namespace ubt
