@@ -53,7 +53,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       multicast_(multicastOf(setup, &opened_)),
       ops_(setup.size, setup.options.tagEntriesMax),
       learning_(setup_.options, setup.rank, setup.size),
-      lead_(setup.options.leadOps, setup.options.leadBytes),
+      admission_(setup.options.leadOps, setup.options.leadBytes),
       departure_(setup.size),
       turns_(setup.size),
       outOfMemory_("rank " + std::to_string(setup.rank) +
@@ -221,8 +221,7 @@ void Session::sayLeave(int peer) {
 // Ops ------------------------------------------------------------------------
 
 bool Session::isOver(const OpId& id) const {
-  return ops_.wasUsed(id) && ops_.find(id) == nullptr &&
-         waiting_.count(id) == 0;
+  return ops_.wasUsed(id) && ops_.find(id) == nullptr && !admission_.waits(id);
 }
 
 // REQUIRES that the op is not here.
@@ -293,7 +292,7 @@ Op* Session::startFromPeer(TimePoint now,
 void Session::forgetIfDone(const OpId& id) {
   const Op* const op = ops_.find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
-    lead_.doneEverywhere(op->shape().bytes());
+    admission_.lead().doneEverywhere(op->shape().bytes());
     learning_.done(op->sample());
     ops_.erase(id);
     admit();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +22,8 @@
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
+#include "transport_ubt/core/session/admission.h"
 #include "transport_ubt/core/session/departure.h"
-#include "transport_ubt/core/session/lead.h"
 #include "transport_ubt/core/session/op_table.h"
 #include "transport_ubt/core/session/send_turns.h"
 #include "transport_ubt/core/session/silence_watch.h"
@@ -140,7 +139,9 @@ class Session : private OpHost {
 
   // Whether some peer may still need something of this session. Nobody does
   // once it was told that this rank leaves.
-  bool lingering() const { return !departure_.hasLeft() && lead_.any(); }
+  bool lingering() const {
+    return !departure_.hasLeft() && admission_.lead().any();
+  }
   // Which peers that are: those that have not finished an op which returned
   // here.
   std::vector<int> neededBy() const;
@@ -166,14 +167,7 @@ class Session : private OpHost {
   size_t opsHeld() const { return ops_.size(); }
 
  private:
-  // A caller whose op has to wait.
-  struct Call {
-    OpShape shape;
-    std::byte* bucket = nullptr;
-    TimePoint heldUntil{};  // at most, by results that are owed
-    TimePoint until{};
-    bool lacksRoom = false;  // and nothing else
-  };
+  using Call = Admission::Call;
 
   // What the verbs do. They may throw in the middle of a change.
   OpId begins(TimePoint now,
@@ -338,11 +332,7 @@ class Session : private OpHost {
   Multicast multicast_;
   OpTable ops_;
   Learning learning_;
-  Lead lead_;
-  std::map<OpId, Call> waiting_;
-  // When to look again whether the arena has room for the shard of one; others
-  // use it as well.
-  TimePoint roomRetry_ = kNever;
+  Admission admission_;
   Departure departure_;
   bool active_ = false;
   SendTurns turns_;

@@ -15,7 +15,6 @@ namespace {
 constexpr uint64_t kElementsMax = UINT32_MAX;
 // A call waits no longer for results that are owed.
 constexpr Duration kHeldMax = std::chrono::seconds(1);
-constexpr Duration kRoomRetry = std::chrono::milliseconds(5);
 // By then announcements that disagree have arrived, or are lost.
 constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
 
@@ -96,7 +95,8 @@ void Session::giveUp(const Call& call) {
           "the timeout (" +
           (call.lacksRoom
                ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
-               : "no more than " + lead_.limit() + " may be ahead of it") +
+               : "no more than " + admission_.lead().limit() +
+                     " may be ahead of it") +
           "); is it stuck or stopped? If it is only slow, raise the context's "
           "timeout" +
           silence(rank));
@@ -121,7 +121,7 @@ OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
           " groups of neighbouring tags are counted). Use tags again, count "
           "them up by one, or make a new context in time");
   const OpId id{tag, UINT32_MAX, space};
-  waiting_.emplace(id, call);
+  admission_.add(id, call);
   return id;
 }
 
@@ -147,18 +147,15 @@ OpId Session::begins(TimePoint now,
   }
   const OpId id = ops_.useTag(tag, shape.space);
   if (!tryBegin(id, &call)) {
-    waiting_.emplace(id, call);
+    admission_.add(id, call);
   }
   return id;
 }
 
-// What others have begun waits for nobody. But no rank is the first to begin an
-// op while it has results to send yet that others wait for: they would come to
-// the next op late, and be left out of it by owners whose clocks had started.
 bool Session::mayBegin(const OpId& id, const Call& call) const {
-  const bool awaited = ops_.find(id) != nullptr;
-  return lead_.mayBegin(awaited) &&
-         (awaited || lastNow_ >= call.heldUntil || !owesResults());
+  return admission_.mayBegin(lastNow_, call, ops_.find(id) != nullptr, [this] {
+    return owesResults();
+  });
 }
 
 bool Session::owesResults() const {
@@ -171,9 +168,9 @@ TimePoint Session::mayBeginAt() const {
   if (departure_.hasFailed()) {
     return at;
   }
-  for (const auto& [id, call] : waiting_) {
+  for (const auto& [id, call] : admission_) {
     if (mayBegin(id, call)) {
-      at = std::min(at, call.lacksRoom ? roomRetry_ : lastNow_);
+      at = std::min(at, admission_.retryAt(lastNow_, call));
     }
     if (lastNow_ < call.heldUntil) {
       at = std::min(at, call.heldUntil);
@@ -191,19 +188,18 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
       ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
 }
 
-// Begins the op unless it has to wait. If the arena has no room for its shard,
-// it waits until lagging ranks finish earlier ops, as it does for lead. It does
-// not wait if others have begun this op, or if no rank lags.
+// Begins the op unless it has to wait. For room it does not wait if others have
+// begun this op, or if no rank lags.
 bool Session::tryBegin(const OpId& id, Call* call) {
   if (!mayBegin(id, *call)) {
     return false;
   }
   ArenaBuffer room = reserveKept(call->shape);
   const bool awaited = ops_.find(id) != nullptr;
-  call->lacksRoom =
-      !room && !awaited && lead_.any() && setup_.options.needsEveryResult();
-  if (call->lacksRoom) {
-    roomRetry_ = lastNow_ + kRoomRetry;
+  call->lacksRoom = false;
+  if (!room && !awaited && admission_.lead().any() &&
+      setup_.options.needsEveryResult()) {
+    admission_.lackRoom(lastNow_, call);
     return false;
   }
   begin(id, *call, std::move(room));
@@ -238,31 +234,31 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
 
 // Begins what had to wait and has to no longer.
 void Session::admit() {
-  for (auto next = waiting_.begin();
-       next != waiting_.end() && !departure_.hasFailed();) {
+  for (auto next = admission_.begin();
+       next != admission_.end() && !departure_.hasFailed();) {
     const OpId id = next->first;
     Call& call = next->second;
     ++next;
     if (lastNow_ < call.until && tryBegin(id, &call)) {
-      waiting_.erase(id);
+      admission_.remove(id);
     }
   }
 }
 
 bool Session::isFinished(const OpId& id) const {
-  return waiting_.count(id) > 0 ? departure_.hasFailed()
-                                : ops_.find(id)->finished();
+  return admission_.waits(id) ? departure_.hasFailed()
+                              : ops_.find(id)->finished();
 }
 
 const std::string& Session::failure(const OpId& id) const {
   UBT_REQUIRE(finished(id));
-  return broken_ || waiting_.count(id) > 0 ? failure()
-                                           : ops_.find(id)->failure().text();
+  return broken_ || admission_.waits(id) ? failure()
+                                         : ops_.find(id)->failure().text();
 }
 
 OpReport Session::ends(TimePoint now, const OpId& id) {
   lastNow_ = now;
-  if (waiting_.erase(id) > 0) {
+  if (admission_.remove(id)) {
     tellRefusal();
     return {};
   }
@@ -283,7 +279,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
                          options.zeroLoss,
                          options.skipLoss,
                          options.haltLoss};
-    lead_.returned(op->shape().bytes());
+    admission_.lead().returned(op->shape().bytes());
     forgetIfDone(id);
   }
   updateActivity();

@@ -201,10 +201,10 @@ TimePoint Session::nextDeadline() const {
       next = std::min(next, expiryOf(*op));
     }
   }
-  for (const auto& [id, call] : waiting_) {
+  for (const auto& [id, call] : admission_) {
     next = !departure_.hasFailed() ? std::min(next, call.until) : next;
   }
-  if (!waiting_.empty()) {
+  if (!admission_.empty()) {
     next = std::min(next, mayBeginAt());
   }
   return next;
@@ -234,7 +234,7 @@ void Session::passDeadlines(TimePoint now) {
   }
   expireUnentered(now);
   admit();
-  for (const auto& [id, call] : waiting_) {
+  for (const auto& [id, call] : admission_) {
     if (now >= call.until) {
       giveUp(call);
     }

@@ -50,7 +50,7 @@ void Session::breakOff(const char* why) noexcept {
 // What lies in them may be half changed: only their destructors run.
 void Session::dropOps() {
   ops_.clear();
-  waiting_.clear();
+  admission_.clear();
   if (active_) {
     active_ = false;
     shared_->activeSenders -= setup_.size - 1;
