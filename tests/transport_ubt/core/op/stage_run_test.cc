@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks 1 and 2 owe rank 0 ten slots of 100 bytes each.
+#include "transport_ubt/core/op/stage_run.h"
+
+#include <gtest/gtest.h>
+
+namespace ubt {
+namespace {
+
+constexpr TimePoint kNow{std::chrono::seconds(1)};
+constexpr uint32_t kSlots = 10;
+
+class StageRunTest : public ::testing::Test {
+ protected:
+  StageRunTest() {
+    for (const int rank : {1, 2}) {
+      run_.expect(rank, kSlots, 1000);
+    }
+  }
+  void come(int rank, int slots, bool repair = false) {
+    for (int slot = 0; slot < slots; slot++) {
+      run_.arrived(kNow, rank, {100, repair, false});
+    }
+  }
+  void expectSum(int rank) const {
+    const StageBytes& bytes = run_.bytes(rank);
+    EXPECT_EQ(
+        bytes.received + bytes.absent + bytes.late + bytes.refused + bytes.lost,
+        bytes.expected);
+  }
+  StageLoss loss() const {
+    StageLoss loss;
+    run_.addLoss(&loss);
+    return loss;
+  }
+
+  StageRun run_{3, true};
+};
+
+TEST_F(StageRunTest, CountsEachByteOnce) {
+  come(1, 6);
+  come(1, 1, true);
+  EXPECT_TRUE(run_.cameInVain(1, 7, kSlots));
+  run_.settle(1, 100, false);
+  EXPECT_EQ(run_.bytes(1).received, 700);
+  EXPECT_EQ(run_.bytes(1).repaired, 100);
+  EXPECT_EQ(run_.bytes(1).refused, 100);
+  EXPECT_EQ(run_.bytes(1).lost, 200);
+  expectSum(1);
+}
+
+TEST_F(StageRunTest, AnAbsentRankLostNothing) {
+  run_.settle(2, 0, true);
+  EXPECT_EQ(run_.bytes(2).absent, 1000);
+  EXPECT_EQ(run_.bytes(2).lost, 0);
+  EXPECT_EQ(loss().share(), 0);
+  expectSum(2);
+}
+
+TEST_F(StageRunTest, LossIsThatOfRanksFromWhichAnythingCame) {
+  come(1, 5);
+  run_.settle(1, 0, false);
+  run_.settle(2, 0, false);
+  EXPECT_EQ(loss().share(), 0.5);
+}
+
+TEST_F(StageRunTest, WhatComesLateWasNotLost) {
+  come(1, 8);
+  run_.settle(1, 0, false);
+  EXPECT_EQ(loss().haste(), 0);
+  EXPECT_TRUE(run_.lostCameLate(1, 100));
+  EXPECT_EQ(loss().haste(), 0);  // half of what was missing is not most
+  EXPECT_TRUE(run_.lostCameLate(1, 100));
+  EXPECT_FALSE(run_.lostCameLate(1, 100));
+  EXPECT_EQ(loss().haste(), 0.2);
+  EXPECT_EQ(loss().share(), 0.2);
+  expectSum(1);
+}
+
+// Marked in vain at the same time, it counts as late, not as refused.
+TEST_F(StageRunTest, WhatComesLateBeforeTheEndIsSettledIsNotRefused) {
+  come(1, 9);
+  EXPECT_TRUE(run_.cameInVain(1, 9, kSlots));
+  run_.cameLate(1, 100);
+  run_.settle(1, 100, false);
+  EXPECT_EQ(run_.bytes(1).late, 100);
+  EXPECT_EQ(run_.bytes(1).refused, 0);
+  expectSum(1);
+}
+
+TEST_F(StageRunTest, ASlotComesInVainOnceUntilItIsTaken) {
+  EXPECT_FALSE(run_.anyInVain(1));
+  EXPECT_TRUE(run_.cameInVain(1, 3, kSlots));
+  EXPECT_FALSE(run_.cameInVain(1, 3, kSlots));
+  EXPECT_TRUE(run_.anyInVain(1));
+  run_.forgetInVain(1, 3);
+  EXPECT_FALSE(run_.anyInVain(1));
+  run_.forgetInVain(2, 3);
+  EXPECT_FALSE(run_.anyInVain(2));
+}
+
+TEST_F(StageRunTest, DroppedSlotsWereNotReceived) {
+  come(1, 2);
+  come(1, 2, true);
+  run_.dropped(1, 300);
+  EXPECT_EQ(run_.bytes(1).received, 100);
+  EXPECT_EQ(run_.bytes(1).repaired, 100);
+}
+
+TEST_F(StageRunTest, MoreThanWasLostMayComeLate) {
+  come(1, 9);
+  run_.settle(1, 50, false);
+  run_.lostOrAbsentCameLate(1, 100);
+  EXPECT_EQ(run_.bytes(1).lost, 0);
+  EXPECT_EQ(run_.bytes(1).late, 50);
+  expectSum(1);
+}
+
+}  // namespace
+}  // namespace ubt
