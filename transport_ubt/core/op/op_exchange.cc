@@ -95,12 +95,12 @@ Counter Op::sumData(TimePoint now,
   }
   switch (outcome) {
     case ExchangeStage::Outcome::kArenaFull:
-      exchangeRun_.cameInVain(rank, header.slot, owned_.slots());
+      exchangeRun_.turnAway(rank, header.slot, owned_.slots());
       return Counter::kArenaFull;
     case ExchangeStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ExchangeStage::Outcome::kLate:
-      if (exchangeRun_.cameInVain(rank, header.slot, owned_.slots())) {
+      if (exchangeRun_.turnAway(rank, header.slot, owned_.slots())) {
         exchangeRun_.cutShort = true;
         if (returned_) {
           exchangeRun_.lostOrAbsentCameLate(rank, bytes);

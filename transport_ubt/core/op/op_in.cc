@@ -56,7 +56,7 @@ Counter Op::scatterData(TimePoint now,
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
       rankEntered(now, header.source);
-      scatterRun_.cameInVain(header.source, header.slot, owned_.slots());
+      scatterRun_.turnAway(header.source, header.slot, owned_.slots());
       noteMajority(now);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
@@ -64,7 +64,7 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (scatterRun_.cameInVain(header.source, header.slot, owned_.slots()) &&
+      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots()) &&
           scatterRun_.lostCameLate(header.source, bytes)) {
         scatterRun_.cutShort = scatterRun_.expired && !scatterRun_.early;
       }
@@ -81,7 +81,7 @@ Counter Op::scatterData(TimePoint now,
       break;
   }
   rankEntered(now, header.source);  // data is as good as an announcement
-  scatterRun_.forgetInVain(header.source, header.slot);
+  scatterRun_.takeAfterAll(header.source, header.slot);
   scatterRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
   if (asksForContributions()) {
@@ -105,14 +105,14 @@ Counter Op::broadcastData(TimePoint now,
   const BitSet& taken = broadcast_.received(owner);
   if (returned_) {
     broadcastRun_.cutShort = endedAtBound();
-    if (broadcastRun_.cameInVain(header.source, header.slot, taken.size())) {
+    if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.lostCameLate(header.source, bytes);
     }
     return Counter::kLateData;
   }
   if (entered_ && finished_) {
     if (!taken.test(header.slot) &&
-        broadcastRun_.cameInVain(header.source, header.slot, taken.size())) {
+        broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.cameLate(header.source, bytes);
       broadcastRun_.cutShort = endedAtBound();
     }
@@ -124,7 +124,7 @@ Counter Op::broadcastData(TimePoint now,
   switch (broadcast_.add(
       owner, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
-      broadcastRun_.cameInVain(header.source, header.slot, taken.size());
+      broadcastRun_.turnAway(header.source, header.slot, taken.size());
       return Counter::kArenaFull;
     case BroadcastStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;

@@ -11,12 +11,12 @@
 
 namespace ubt {
 // Bytes of slots of a shard that came in vain, or late, and were never taken.
-uint64_t Op::notTaken(const BitSet& inVain,
+uint64_t Op::notTaken(const BitSet& turnedAway,
                       const BitSet& taken,
                       int shard) const {
   uint64_t bytes = 0;
-  for (size_t slot = inVain.firstSet(0); slot < inVain.size();
-       slot = inVain.firstSet(slot + 1)) {
+  for (size_t slot = turnedAway.firstSet(0); slot < turnedAway.size();
+       slot = turnedAway.firstSet(slot + 1)) {
     bytes += taken.test(slot) ? 0 : layout_.slotSize(shard, slot);
   }
   return bytes;
@@ -34,7 +34,7 @@ void Op::settleScatter() {
       const BitSet& taken = owned_.sum().contributed(ranks_.placeOf(rank));
       scatterRun_.settle(
           rank,
-          notTaken(scatterRun_.inVain(rank), taken, ranks_.place()),
+          notTaken(scatterRun_.turnedAway(rank), taken, ranks_.place()),
           !attendance_.hasEntered(rank));
     }
   }
@@ -50,9 +50,11 @@ void Op::settleResults() {
     const int shard =
         ranks_.isMember(rank) ? ranks_.placeOf(rank) : ranks_.place();
     const bool silent = !attendance_.isDone(rank) &&
-                        run.bytes(rank).received == 0 && !run.anyInVain(rank) &&
+                        run.bytes(rank).received == 0 &&
+                        !run.anyTurnedAway(rank) &&
                         setup_.host->lastHeard(rank) < clock_.enteredAt();
-    run.settle(rank, notTaken(run.inVain(rank), received(rank), shard), silent);
+    run.settle(
+        rank, notTaken(run.turnedAway(rank), received(rank), shard), silent);
   }
 }
 

@@ -28,7 +28,7 @@ uint32_t Op::dropEarly() {
     }
     const BroadcastStage::Dropped dropped = broadcast_.dropEarly(
         ranks_.placeOf(rank),
-        &broadcastRun_.inVain(rank, received(rank).size()));
+        &broadcastRun_.turnedAway(rank, received(rank).size()));
     broadcastRun_.dropped(rank, dropped.bytes);
     slots += dropped.slots;
   }

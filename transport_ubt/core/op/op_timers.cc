@@ -132,7 +132,7 @@ bool Op::mayEndScatter() const {
   for (int rank = 0; rank < setup_.size; rank++) {
     through += rank != setup_.rank &&
                (attendance_.isDone(rank) || attendance_.repeatsNothing(rank) ||
-                !owesContributions(rank) || scatterRun_.anyInVain(rank) ||
+                !owesContributions(rank) || scatterRun_.anyTurnedAway(rank) ||
                 (attendance_.hasEntered(rank) && !received(rank).none()));
   }
   return 2 * through > setup_.size;

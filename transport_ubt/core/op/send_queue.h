@@ -9,12 +9,13 @@
 
 namespace ubt {
 
-// What one op still has to send to one peer: the peer's shard of the own
-// contribution, in slot order; the own reduced shard, in the order in which
-// its slots closed; and what the peer asked for again.
+// The slots that one op still has to send to one peer, of both stages:
+// - scatter: the own contribution to the peer's shard, in slot order
+// - broadcast: the own reduced shard, in the order of closing
+// Slots that the peer has asked for again go first.
 class SendQueue {
  public:
-  // Slots of the peer's shard and of the own one.
+  // The number of slots of the peer's shard, and of the own shard.
   SendQueue(uint32_t scatterSlots, uint32_t broadcastSlots)
       : scatterSlots_(scatterSlots), broadcastSlots_(broadcastSlots) {}
 
@@ -23,8 +24,7 @@ class SendQueue {
     return BitSet::bytesFor(scatterSlots) + BitSet::bytesFor(broadcastSlots);
   }
 
-  // Next slot of the scatter stage, or false. `repair` tells a slot that was
-  // sent before.
+  // The next slot of the scatter stage, or false. `repair`: it was sent before.
   bool nextScatter(uint32_t* slot, bool* repair) {
     if (takeRepair(&scatterAgain_, slot)) {
       *repair = true;
@@ -38,8 +38,9 @@ class SendQueue {
     return true;
   }
 
-  // Likewise of the broadcast stage: an index into the order of closing, of
-  // which `closed` entries exist, or a slot to repeat.
+  // The next slot of the broadcast stage, or false: the first function gives an
+  // index into the order of closing, which has `closed` entries so far; the
+  // second gives a slot to repeat.
   bool nextBroadcast(uint32_t closed, uint32_t* index) {
     if (broadcastNext_ >= closed) {
       return false;
@@ -58,7 +59,7 @@ class SendQueue {
     return broadcastNext_ < closed || broadcastAgain_.count() > 0;
   }
 
-  // The peer asks for a slot again. Ignored if it was not sent yet.
+  // The peer asks for a slot again. Ignored if it has not been sent yet.
   void repeatScatter(uint32_t slot) {
     if (slot < scatterNext_) {
       repeat(&scatterAgain_, scatterSlots_, slot);
@@ -69,15 +70,15 @@ class SendQueue {
     repeat(&broadcastAgain_, broadcastSlots_, slot);
   }
 
-  // The entries before that one have been sent by other means.
+  // Multicast has carried the entries before `next`.
   void broadcastSentTo(uint32_t next) {
     broadcastNext_ = std::max(broadcastNext_, next);
   }
 
-  // How many entries of the order of closing have been sent.
+  // The number of entries of the order of closing that have been sent.
   uint32_t broadcastSent() const { return broadcastNext_; }
 
-  // The peer wants no more contributions, or nothing more at all.
+  // The peer wants no further contributions, or no further results.
   void stopScatter() {
     scatterNext_ = scatterSlots_;
     scatterAgain_ = BitSet();

@@ -6,7 +6,7 @@
 namespace ubt {
 namespace {
 
-// How long all of it takes if a part took so long.
+// The time for all, if `part` of it took `took`.
 Duration scaled(Duration took, uint64_t all, uint64_t part) {
   return wholeNanoseconds(took * static_cast<double>(all) / part);
 }

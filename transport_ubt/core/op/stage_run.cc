@@ -20,20 +20,20 @@ void StageRun::arrived(TimePoint now, int rank, const Arrival& arrival) {
   progress_.arrived(now, rank, arrival.marked);
 }
 
-BitSet& StageRun::inVain(int rank, uint32_t slots) {
-  BitSet& marks = senders_[rank].inVain;
+BitSet& StageRun::turnedAway(int rank, uint32_t slots) {
+  BitSet& marks = senders_[rank].turnedAway;
   if (marks.size() == 0) {
     marks = BitSet(slots);
   }
   return marks;
 }
 
-bool StageRun::cameInVain(int rank, uint32_t slot, uint32_t slots) {
-  return inVain(rank, slots).set(slot);
+bool StageRun::turnAway(int rank, uint32_t slot, uint32_t slots) {
+  return turnedAway(rank, slots).set(slot);
 }
 
-void StageRun::forgetInVain(int rank, uint32_t slot) {
-  BitSet& marks = senders_[rank].inVain;
+void StageRun::takeAfterAll(int rank, uint32_t slot) {
+  BitSet& marks = senders_[rank].turnedAway;
   if (marks.size() > 0) {
     marks.clear(slot);
   }
@@ -62,9 +62,9 @@ void StageRun::lostOrAbsentCameLate(int rank, size_t bytes) {
   of.late += moved;
 }
 
-void StageRun::settle(int rank, uint64_t inVainBytes, bool absent) {
+void StageRun::settle(int rank, uint64_t notStoredBytes, bool absent) {
   StageBytes& bytes = senders_[rank].bytes;
-  bytes.refused = inVainBytes - bytes.late;
+  bytes.refused = notStoredBytes - bytes.late;
   (absent ? bytes.absent : bytes.lost) =
       bytes.expected - bytes.received - bytes.late - bytes.refused;
 }

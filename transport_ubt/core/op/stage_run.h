@@ -13,17 +13,17 @@
 
 namespace ubt {
 
-// What a stage missed, for the loops that learn from it. A rank of which
-// nothing came at all was late itself, most likely: that says nothing of the
-// network.
+// The bytes that a stage missed, for the control loops. A rank that sent
+// nothing at all does not count: most likely it was late itself, and the
+// network lost nothing.
 struct StageLoss {
   uint64_t missing = 0;
-  uint64_t late = 0;  // of the missing
+  uint64_t late = 0;  // part of `missing`
   uint64_t expected = 0;
 
-  // Shares of the expected, 0 to 1.
+  // The missing share of the expected bytes, 0 to 1.
   double share() const { return of(missing); }
-  // Of what came late, if that is most of what was missing.
+  // The late share, if most of the missing bytes were late; otherwise 0.
   double haste() const { return 2 * late > missing ? of(late) : 0; }
 
  private:
@@ -32,29 +32,30 @@ struct StageLoss {
   }
 };
 
-// One stage of an op at its receiver: who owes what, until when it is waited
-// for, when it is asked for again, and what became of it. An op has up to
-// three: scatter, exchange, broadcast. What ends a stage is the op's to know.
+// One stage of an op at its receiver: which slots each sender owes, until when
+// the stage waits for them, when it asks for them again, and which arrived. An
+// op has up to three stages: scatter, exchange, broadcast. The op decides when
+// a stage ends.
 class StageRun {
  public:
-  // Of an op of so many ranks, any of which may send. Without `marks` those of
-  // the last slots are not heeded.
+  // `ranks`: of the op; each of them may send. Without `marks` the marks of the
+  // last slots are ignored.
   StageRun(int ranks, bool marks);
 
   static constexpr size_t bytesPerRank() { return sizeof(Sender); }
 
-  // The rank owes so many slots, which have so many bytes together. Once for
+  // The rank owes this number of slots, with `bytes` in all. Called once for
   // each rank that owes any, before the first slot arrives.
   void expect(int rank, uint32_t slots, uint64_t bytes);
 
-  // What of a rank's slots came, and what became of the others. The latter only
-  // once it is settled.
+  // The fate of a rank's bytes. Before settle(), only received and repaired
+  // ones are counted.
   const StageBytes& bytes(int rank) const { return senders_[rank].bytes; }
   const StageProgress& progress() const { return progress_; }
 
-  // Until when it is waited for; kNever: not for lack of time.
+  // When the stage stops waiting; kNever: it does not end by time.
   TimePoint deadline = kNever;
-  // When what is missing is asked for again.
+  // When to ask each rank for its missing slots again.
   Retries repairs;
 
   // Slots --------------------------------------------------------------------
@@ -62,49 +63,53 @@ class StageRun {
   struct Arrival {
     size_t bytes = 0;
     bool repair = false;
-    bool marked = false;  // one of the sender's last
+    bool marked = false;  // as one of the sender's last slots
   };
-  // A slot has come, for the first time, and was taken.
+  // A slot has arrived for the first time, and was stored.
   void arrived(TimePoint now, int rank, const Arrival& arrival);
-  // It came and was not taken; the rank's stage has `slots`. False: it did so
-  // before.
-  bool cameInVain(int rank, uint32_t slot, uint32_t slots);
-  bool anyInVain(int rank) const { return !senders_[rank].inVain.none(); }
-  // A slot that had come in vain was taken at last.
-  void forgetInVain(int rank, uint32_t slot);
-  // Slots of a rank that came in vain; to mark in, of so many.
-  const BitSet& inVain(int rank) const { return senders_[rank].inVain; }
-  BitSet& inVain(int rank, uint32_t slots);
-  // Slots that were taken were dropped again.
+  // A slot arrived and was not stored. `slots`: the rank's number of slots.
+  // False: the same slot was turned away before.
+  bool turnAway(int rank, uint32_t slot, uint32_t slots);
+  bool anyTurnedAway(int rank) const {
+    return !senders_[rank].turnedAway.none();
+  }
+  // A slot that had been turned away was stored after all.
+  void takeAfterAll(int rank, uint32_t slot);
+  // The slots of a rank that were turned away. The second form may be changed,
+  // and has `slots` bits.
+  const BitSet& turnedAway(int rank) const { return senders_[rank].turnedAway; }
+  BitSet& turnedAway(int rank, uint32_t slots);
+  // Stored slots of the rank were dropped to make room.
   void dropped(int rank, uint64_t bytes);
 
-  // What came after the stage's end, before it is settled and after that, when
-  // it was taken for lost. False: so much was not lost.
+  // Bytes arrived after the stage's end. The first function is for before
+  // settle(). The second is for after it: the bytes had been counted as lost.
+  // False: fewer bytes than that were lost.
   void cameLate(int rank, size_t bytes) { senders_[rank].bytes.late += bytes; }
   bool lostCameLate(int rank, size_t bytes);
-  // The same, but of slots that may have been taken for absent.
+  // As lostCameLate(), but a part of the bytes may have been counted as absent.
   void lostOrAbsentCameLate(int rank, size_t bytes);
 
-  // No more slots of the rank will be taken: what is missing was refused, so
-  // many bytes of what came in vain or late; or lost, or absent.
-  void settle(int rank, uint64_t inVainBytes, bool absent);
+  // No further slot of the rank will be stored. `notStoredBytes` arrived, and
+  // were refused or late. The other missing bytes are absent or lost.
+  void settle(int rank, uint64_t notStoredBytes, bool absent);
   void addLoss(StageLoss* loss) const;
 
   // Its end ------------------------------------------------------------------
 
-  // How long it took, if it was complete; zero: it was not.
+  // The duration of a complete stage; zero: it was not complete.
   Duration took{0};
-  // When nothing more of it was waited for.
+  // When the stage stopped waiting.
   TimePoint closedAt{};
-  bool expired = false;  // not all had come
+  bool expired = false;  // before all slots had arrived
   bool early = false;    // it ended before its bound
-  // It ended at its bound, and missed what was on its way.
+  // It ended at its bound while slots were still on their way.
   bool cutShort = false;
 
  private:
   struct Sender {
     StageBytes bytes;
-    BitSet inVain;  // sized on first use
+    BitSet turnedAway;  // sized on first use
   };
 
   std::vector<Sender> senders_;  // by rank

@@ -41,7 +41,7 @@ class StageRunTest : public ::testing::Test {
 TEST_F(StageRunTest, CountsEachByteOnce) {
   come(1, 6);
   come(1, 1, true);
-  EXPECT_TRUE(run_.cameInVain(1, 7, kSlots));
+  EXPECT_TRUE(run_.turnAway(1, 7, kSlots));
   run_.settle(1, 100, false);
   EXPECT_EQ(run_.bytes(1).received, 700);
   EXPECT_EQ(run_.bytes(1).repaired, 100);
@@ -78,10 +78,10 @@ TEST_F(StageRunTest, WhatComesLateWasNotLost) {
   expectSum(1);
 }
 
-// Marked in vain at the same time, it counts as late, not as refused.
+// It was turned away, too, but counts as late, not as refused.
 TEST_F(StageRunTest, WhatComesLateBeforeTheEndIsSettledIsNotRefused) {
   come(1, 9);
-  EXPECT_TRUE(run_.cameInVain(1, 9, kSlots));
+  EXPECT_TRUE(run_.turnAway(1, 9, kSlots));
   run_.cameLate(1, 100);
   run_.settle(1, 100, false);
   EXPECT_EQ(run_.bytes(1).late, 100);
@@ -89,15 +89,15 @@ TEST_F(StageRunTest, WhatComesLateBeforeTheEndIsSettledIsNotRefused) {
   expectSum(1);
 }
 
-TEST_F(StageRunTest, ASlotComesInVainOnceUntilItIsTaken) {
-  EXPECT_FALSE(run_.anyInVain(1));
-  EXPECT_TRUE(run_.cameInVain(1, 3, kSlots));
-  EXPECT_FALSE(run_.cameInVain(1, 3, kSlots));
-  EXPECT_TRUE(run_.anyInVain(1));
-  run_.forgetInVain(1, 3);
-  EXPECT_FALSE(run_.anyInVain(1));
-  run_.forgetInVain(2, 3);
-  EXPECT_FALSE(run_.anyInVain(2));
+TEST_F(StageRunTest, ASlotIsTurnedAwayOnceUntilItIsStored) {
+  EXPECT_FALSE(run_.anyTurnedAway(1));
+  EXPECT_TRUE(run_.turnAway(1, 3, kSlots));
+  EXPECT_FALSE(run_.turnAway(1, 3, kSlots));
+  EXPECT_TRUE(run_.anyTurnedAway(1));
+  run_.takeAfterAll(1, 3);
+  EXPECT_FALSE(run_.anyTurnedAway(1));
+  run_.takeAfterAll(2, 3);
+  EXPECT_FALSE(run_.anyTurnedAway(2));
 }
 
 TEST_F(StageRunTest, DroppedSlotsWereNotReceived) {
