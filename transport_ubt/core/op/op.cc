@@ -9,12 +9,12 @@
 namespace ubt {
 namespace {
 
-// Results of which nothing has come are asked for after this, at the latest.
+// The longest wait before a first request for an owner's results.
 constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
-// What the allocator and a session's table of ops take beside an op.
+// Memory that the allocator and the session's table use per op.
 constexpr size_t kNodeBytes = 256;
-// What the arena's account charges for these objects. Fixed numbers, so that
-// moving a member changes no simulated result.
+// The arena's charges for these objects. They are constants, so that moving a
+// member does not change simulated results.
 constexpr size_t kOpBytes = 2560;
 constexpr size_t kPeerBytes = 448;
 constexpr size_t kExchangeBytes = 320;
@@ -97,7 +97,7 @@ size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
                  (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
                  Retries::bytesFor(1);
   for (int shard = 0; shard < ranks.members(); shard++) {
-    // The queue, and as many bits of slots that came in vain.
+    // The send queue, and as many bits for slots that were turned away.
     bytes += 2 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
   }
   if (ranks.grouped()) {
@@ -113,15 +113,15 @@ bool Op::repairsScatter() const {
   return bounds_.warmup || setup_.options->repair == RepairPolicy::kBoth;
 }
 
-// Who lacks a result cannot tell what others make of it.
+// Without every result, replicas would differ.
 bool Op::needsEveryResult() const {
   return bounds_.warmup || setup_.options->needsEveryResult();
 }
 
-// Where nothing is repeated, the results of slots that are closed have left in
-// time; what the broadcast stage has for them, open slots can have. But a
-// quarter is for the way of the last ones: to be late with a sum for what it
-// lacks of one rank would harm all.
+// Without repair, results of closed slots have already left, so they no longer
+// need their part of the broadcast stage's time. Open slots get three quarters
+// of that part. The last quarter is for the way of the last results: a late
+// result is missing at all ranks, a missing contribution in one slot only.
 void Op::setScatterDeadline() {
   if (owned_.sum().closed() || !clock_.runs() || scatterOverdue_) {
     return;
@@ -135,10 +135,10 @@ void Op::setScatterDeadline() {
   scatterRun_.deadline += clock_.excused();
 }
 
-// Owners end by the clock that a majority started. Without repair, a rank that
-// enters later ends by the same clock. If it waited longer, it would begin the
-// next op just as late, and owners would leave it out of every op. But it waits
-// at least tB broadcast, for results that owners have sent.
+// Without repair, a rank that enters late ends by the same clock as the others.
+// If it waited longer, it would enter the next op just as late, and owners
+// would leave it out of every op. It waits at least the broadcast stage's
+// bound, for results that owners have sent.
 void Op::setEndDeadline() {
   broadcastRun_.deadline = clock_.enteredAt() + bounds_.limit;
   if (clock_.runs() && !needsEveryResult()) {
@@ -149,7 +149,7 @@ void Op::setEndDeadline() {
   }
 }
 
-// The rank, maybe the own, has entered, for all that is known.
+// There is news that a rank, maybe the own, has entered.
 void Op::rankEntered(TimePoint now, int rank) {
   if (!attendance_.enter(rank) || clock_.runs() ||
       !attendance_.mostHaveEntered()) {
@@ -167,8 +167,8 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
   UBT_REQUIRE(rank != setup_.rank);
   rankEntered(now, rank);
   if (!attendance_.announce(rank)) {
-    // It asks again. Results or the end of the op tell it as well; only if
-    // those take longer is there something to answer.
+    // It asks again. Results, or the end of the op, would answer as well, but
+    // may take longer.
     setup_.host->control(
         rank,
         ControlRecord::about(ControlType::kAnnounceSeen, setup_.id),
@@ -185,7 +185,7 @@ void Op::closeScatter(TimePoint now) {
     scatterRun_.closedAt = now;
   }
   if (!scatterRun_.expired) {
-    // A group of ranks may be complete before the clock runs.
+    // A small group may be complete before more than half of all ranks enter.
     scatterRun_.took = clock_.runs()
                            ? std::max(now - clock_.startedAt(), Duration{1})
                            : Duration{1};
@@ -221,8 +221,8 @@ void Op::finish(EndedBy endedBy) {
   endedBy_ = endedBy;
 }
 
-// Only who has entered tells it. Its announcement may have been lost, and is
-// not repeated once a result has come.
+// Only a rank that has entered tells its progress. Its announcement may have
+// been lost, and is not repeated once a result has arrived there.
 void Op::progress(TimePoint now, int peer, uint32_t slot) {
   rankEntered(now, peer);
   outbox_.noteProgress(peer, slot);
@@ -243,9 +243,9 @@ void Op::noMore(TimePoint now, int rank) {
   noteContributions(now);
 }
 
-// This op, exact here, was bounded at a rank that repeats nothing any more:
-// threads' ops may end their ranks' warm-up in any order. What others owe is
-// waited for, and no more.
+// This op is exact here, but was bounded at a rank that has returned and
+// repeats nothing. (Warm-up may end in different ops on different ranks.) So
+// the op waits only for the contributions of the other ranks.
 void Op::noteContributions(TimePoint now) {
   if (!entered_ || failure_.any() || owned_.sum().closed() ||
       !repairsScatter()) {
@@ -274,7 +274,8 @@ void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   scatterRun_.repairs.stop(rank);
   broadcastRun_.repairs.stop(rank);
   exchangeRun_.repairs.stop(rank);
-  // Where ranks form groups it may be owed by way of others.
+  // Where ranks form groups, its contribution may be missing in the sums of
+  // other ranks, too.
   const bool owed = ranks_.grouped() ? !isAllHere()
                                      : !received(rank).all() ||
                                            (!closed && owesContributions(rank));
@@ -289,7 +290,7 @@ void Op::enter(TimePoint now,
                Form form,
                const OpBounds& bounds,
                ArenaBuffer room) {
-  room_.reset();  // from now on it is the caller's
+  room_.reset();  // from now on the caller's memory holds the op
   if (failure_.any()) {
     entered_ = true;
     return;
@@ -303,8 +304,8 @@ void Op::enter(TimePoint now,
       bucket_.contribute(shard);
     }
   }
-  // The own shard first: results of others may take the places of the own
-  // contributions to them, which are then no longer needed.
+  // The own shard comes first: results may overwrite the own contributions to
+  // other shards, which are then no longer needed.
   const int own = ranks_.place();
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   entered_ = true;

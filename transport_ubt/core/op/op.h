@@ -243,9 +243,9 @@ class Op {
   void failAtTimeout(TimePoint now);
   void settleScatter();
   void settleResults();
-  uint64_t notTaken(const BitSet& turnedAway,
-                    const BitSet& taken,
-                    int shard) const;
+  uint64_t notStored(const BitSet& turnedAway,
+                     const BitSet& stored,
+                     int shard) const;
   OpFailure::Blame silentRanks(TimePoint now) const;
 
   const Setup setup_;

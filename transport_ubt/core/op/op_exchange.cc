@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an op does where ranks form groups, between scatter and broadcast: the
-// exchange of groups' sums among the owners of a shard.
+// Hierarchical ops: between scatter and broadcast, the owners of a shard
+// exchange their groups' sums.
 
 #include <algorithm>
 
@@ -14,7 +14,8 @@ const BitSet kNothing;
 
 }  // namespace
 
-// Slots of a member's results, or of the sum of a co-owner's group.
+// The slots received from a member (results) or from a co-owner (its group's
+// sum).
 const BitSet& Op::received(int rank) const {
   if (ranks_.isMember(rank)) {
     return broadcast_.received(ranks_.placeOf(rank));
@@ -29,8 +30,8 @@ bool Op::owesContributions(int rank) const {
          !owned_.sum().contributed(ranks_.placeOf(rank)).all();
 }
 
-// Ops that need every result wait for all sums. The others give the own group's
-// sum its time, however long the group took.
+// An op that needs every result waits for all sums. Another op gives the
+// exchange its full time, however long the own group took.
 void Op::setExchangeDeadline() {
   if (owned_.exchanged() || needsEveryResult() || !clock_.runs()) {
     exchangeRun_.deadline = kNever;
@@ -57,7 +58,7 @@ void Op::slotsClosed(TimePoint now) {
   }
 }
 
-// From now on sums of other groups are what is waited for.
+// From now on the op waits for sums of other groups.
 void Op::awaitSums(TimePoint now) {
   for (int rank = 0; rank < setup_.size; rank++) {
     if (ranks_.isCoOwner(rank) && exchangeRun_.repairs.at(rank) == kNever) {
@@ -66,8 +67,8 @@ void Op::awaitSums(TimePoint now) {
   }
 }
 
-// Hands on what has closed of the own group's sum, and sees whether that was
-// all there was to wait for.
+// Gives closed slots of the own group's sum to the exchange, which may be over
+// then.
 void Op::noteExchange(TimePoint now) {
   if (!owned_.exchangeSums()) {
     return;
@@ -120,8 +121,8 @@ Counter Op::sumData(TimePoint now,
   return Counter::kAcceptedData;
 }
 
-// Where sums are asked for again, their senders' silence is no end. Nor is it
-// while a slot holds no majority of all ranks.
+// The stage does not end early if sums are asked for again, or while a slot
+// holds no majority of all ranks.
 TimePoint Op::exchangeEarlyEnd() const {
   return owned_.exchanged() || !owned_.sum().closed() || needsEveryResult() ||
                  !owned_.exchange()->holdsMajority()
@@ -130,7 +131,7 @@ TimePoint Op::exchangeEarlyEnd() const {
                                                 bounds_.broadcastPatience);
 }
 
-// Goes on without the sums that have not come. No-op if all have.
+// Goes on without the missing sums. No-op if there are none.
 void Op::expireExchange(TimePoint now) {
   if (owned_.exchanged()) {
     return;
@@ -138,7 +139,7 @@ void Op::expireExchange(TimePoint now) {
   if (!owned_.sum().closed()) {
     expireScatter(now);
   }
-  if (owned_.exchanged()) {  // the own sum was all that lacked
+  if (owned_.exchanged()) {  // only the own group's sum was missing
     return;
   }
   exchangeRun_.expired = true;

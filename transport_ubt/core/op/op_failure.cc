@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why an op's call fails, and whom it names.
+// Why an op's call fails, and which rank its error names.
 
 #include "transport_ubt/core/op/op_failure.h"
 
@@ -40,7 +40,7 @@ void Op::disagree(int rank, const OpShape& shape) {
     return;
   }
   if (!failure_.any() && entered_) {
-    // The call ends now: last occasion to say what this rank brought.
+    // The call ends now. Before that, the others learn this rank's shape.
     for (int peer = 0; peer < setup_.size; peer++) {
       if (peer != setup_.rank) {
         setup_.host->control(
@@ -60,8 +60,8 @@ void Op::disagree(int rank, const OpShape& shape) {
   finished_ = true;
 }
 
-// Ranks that have not finished the op and answer nothing. This rank may lack
-// nothing of theirs: what it lacks of others may be what these need of them.
+// Ranks that have not finished the op and answer nothing. This rank may have
+// all of their data: the ranks that it waits for may themselves wait for these.
 OpFailure::Blame Op::silentRanks(TimePoint now) const {
   std::ostringstream silent;
   int culprit = -1;
@@ -84,11 +84,12 @@ OpFailure::Blame Op::silentRanks(TimePoint now) const {
   return {silent.str(), culprit};
 }
 
-// Ranks that have not entered, and those that owe contributions. If there are
-// none: those that owe results, which else may only wait for the former. If
-// there are none of these either: those that still lack what this rank has no
-// room to keep. The culprit is, of the first kind that there is, the rank that
-// has been silent longest: the others may wait for that rank, too.
+// The first of these that is not empty:
+// - ranks that have not entered, together with those that owe contributions
+// - ranks that owe results (they may wait for ranks of the first kind)
+// - ranks that lack results which this rank has no room to keep
+// To blame is the rank of that kind that has been silent longest, because the
+// others may wait for it, too.
 OpFailure::Blame Op::missingRanks() const {
   struct Ranks {
     std::string text;

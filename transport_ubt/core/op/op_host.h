@@ -8,28 +8,29 @@
 
 namespace ubt {
 
-// What an op needs of the context it belongs to.
+// The services that an op's context provides.
 class OpHost {
  public:
   virtual ~OpHost() = default;
-  // Queues a record. `urgent`: do not wait for other records to share a
-  // datagram with.
+  // Queues a record. `urgent`: it leaves at once; otherwise it may wait for
+  // other records that share its datagram.
   virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
-  // How long to wait for a peer's answer before asking again.
+  // The time to wait for a peer's answer before asking again.
   virtual Duration retryAfter(int peer) const = 0;
-  // When anything came from a peer last.
+  // When the last datagram of a peer arrived.
   virtual TimePoint lastHeard(int peer) const = 0;
-  // Whether a peer that was heard before answers no question any more.
+  // Whether a peer that was heard before leaves questions unanswered now.
   virtual bool isSilent(int peer) const = 0;
-  // What to suspect of a peer that has never been heard over UDP; empty if it
-  // has been.
+  // The likely reason why a peer has never been heard over UDP; empty if it has
+  // been.
   virtual std::string silence(int peer) const = 0;
-  // Whether a peer hears what this rank sends to all at once.
+  // Whether a peer hears this rank's multicast.
   virtual bool hearsGroup(int peer) const = 0;
-  // The arena has no room for an op that `asker` alone has begun, or for any
-  // other one (-1): drop results that can be asked for again, room that is not
-  // used yet, and an op of a rank that alone began many. `more`: the bytes that
-  // the asker's op may still take. False: there is nothing to drop.
+  // The arena has no room for an op. Drops results that can be asked for again,
+  // reserved room that is not used yet, or an op of a rank that holds too much.
+  // `asker`: the one rank that has begun the op; -1: there are others. `more`:
+  // the bytes that the asker's op may still take. False: there was nothing to
+  // drop.
   virtual bool makeRoom(int asker, size_t more) = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an op does with the slots that come in.
+// How an op handles the slots that arrive.
 
 #include <algorithm>
 
@@ -80,7 +80,7 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kAccepted:
       break;
   }
-  rankEntered(now, header.source);  // data is as good as an announcement
+  rankEntered(now, header.source);  // data announces, too
   scatterRun_.takeAfterAll(header.source, header.slot);
   scatterRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
@@ -88,7 +88,7 @@ Counter Op::scatterData(TimePoint now,
     restart(&scatterRun_.repairs, now, header.source);
   }
   if (scatterRun_.progress().owed(header.source) == 0) {
-    noteContributions(now);  // it may have been the last to wait for
+    noteContributions(now);  // it may have been the last missing rank
   }
   slotsClosed(now);
   return Counter::kAcceptedData;
@@ -136,7 +136,7 @@ Counter Op::broadcastData(TimePoint now,
   if (header.partial) {
     broadcast_.markPartial(owner, header.slot);
   }
-  // Or its scatter stage ended without us anyway.
+  // The owner knows that this rank has entered, or no longer needs to.
   announceSeen(header.source);
   broadcastRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});

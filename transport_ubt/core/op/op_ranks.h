@@ -6,15 +6,14 @@
 
 namespace ubt {
 
-// Who takes part in which hop of an op, as one rank sees it. In a plain
-// transpose all ranks are one group. Else the members of a group scatter and
-// broadcast among themselves: there are as many shards as members, each owned
-// by the member at that place; and the owners of one shard, one in each group,
-// its co-owners, exchange their groups' sums of it.
+// The roles of ranks in an op, as one rank sees them. In a plain transpose all
+// ranks are one group. In a hierarchical one, the members of a group scatter
+// and broadcast among themselves. A group has as many shards as members, and
+// the member at place i owns shard i. The owners of the same shard in different
+// groups are co-owners: they exchange their groups' sums.
 class OpRanks {
  public:
-  // `groups` of so many ranks, all of one size, has to outlive this; null: a
-  // plain transpose.
+  // `groups`, all of one size, must outlive this; null: a plain transpose.
   OpRanks(int rank, int size, const RankGroups* groups)
       : rank_(rank),
         size_(size),
@@ -42,7 +41,7 @@ class OpRanks {
   int groups() const { return grouped() ? groups_->count() : 1; }
   int group() const { return grouped() ? groups_->groupOf(rank_) : 0; }
   int groupOf(int rank) const { return grouped() ? groups_->groupOf(rank) : 0; }
-  // Whether it owns what this rank owns, for another group.
+  // Whether it owns the same shard as this rank, in another group.
   bool isCoOwner(int rank) const {
     return !isMember(rank) && groups_->placeOf(rank) == place();
   }

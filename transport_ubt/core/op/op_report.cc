@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an op ends for its caller, and what it reports.
+// The end of an op's call, and its report.
 
 #include <algorithm>
 #include <cstring>
@@ -10,14 +10,14 @@
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
-// Bytes of slots of a shard that came in vain, or late, and were never taken.
-uint64_t Op::notTaken(const BitSet& turnedAway,
-                      const BitSet& taken,
-                      int shard) const {
+// Bytes of slots of a shard that were turned away, or late, and never stored.
+uint64_t Op::notStored(const BitSet& turnedAway,
+                       const BitSet& stored,
+                       int shard) const {
   uint64_t bytes = 0;
   for (size_t slot = turnedAway.firstSet(0); slot < turnedAway.size();
        slot = turnedAway.firstSet(slot + 1)) {
-    bytes += taken.test(slot) ? 0 : layout_.slotSize(shard, slot);
+    bytes += stored.test(slot) ? 0 : layout_.slotSize(shard, slot);
   }
   return bytes;
 }
@@ -34,13 +34,13 @@ void Op::settleScatter() {
       const BitSet& taken = owned_.sum().contributed(ranks_.placeOf(rank));
       scatterRun_.settle(
           rank,
-          notTaken(scatterRun_.turnedAway(rank), taken, ranks_.place()),
+          notStored(scatterRun_.turnedAway(rank), taken, ranks_.place()),
           !attendance_.hasEntered(rank));
     }
   }
 }
 
-// When the caller leaves: the same of results, and of sums.
+// When the caller leaves: the same for results and for sums.
 void Op::settleResults() {
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank == setup_.rank || !takesSlots(rank)) {
@@ -54,7 +54,7 @@ void Op::settleResults() {
                         !run.anyTurnedAway(rank) &&
                         setup_.host->lastHeard(rank) < clock_.enteredAt();
     run.settle(
-        rank, notTaken(run.turnedAway(rank), received(rank), shard), silent);
+        rank, notStored(run.turnedAway(rank), received(rank), shard), silent);
   }
 }
 
@@ -81,7 +81,7 @@ Duration Op::scatterWouldTake() const {
              : Duration{0};
 }
 
-// Beyond the scatter stage, as broadcastTook().
+// The time beyond the scatter stage, or beyond entry.
 Duration Op::broadcastWouldTake() const {
   if (endedBy_ == EndedBy::kComplete || firstResult_ == kNever ||
       !broadcastRun_.progress().nearlyComplete()) {
@@ -93,7 +93,7 @@ Duration Op::broadcastWouldTake() const {
                   Duration{1});
 }
 
-// Of a shard of which nothing came, the own contribution filled all.
+// A shard without any result was filled with the own contribution.
 Form Op::resultForm(int shard) const {
   return shard == ranks_.place()
              ? owned_.sum().form()

@@ -16,33 +16,36 @@ enum class EndedBy : uint8_t {
   kComplete,  // everything arrived, and is in the result
   kCut,       // every result arrived; some lack contributions
   kBound,     // the broadcast stage's bound (repair none)
-  kEarly,     // before its bound: hardly anything more was to come
+  kEarly,     // before that bound: hardly anything was still to come
 };
 
 // Bytes of one stage between this rank and one peer:
-// expected = received + absent + late + refused + lost. These are apart because
-// only lost says something about the network.
+// expected = received + absent + late + refused + lost. They are counted apart
+// because only lost bytes say something about the network.
 struct StageBytes {
   uint64_t expected = 0;
-  uint64_t received = 0;  // in time, repaired ones included
-  uint64_t repaired = 0;  // of the received, after a request
+  uint64_t received = 0;  // in time, including repaired bytes
+  uint64_t repaired = 0;  // received after a request
   // Scatter stage: the peer had not entered when its slot closed. Broadcast
-  // stage: it has given no sign of life since this rank's entry.
+  // stage: nothing at all has come from the peer since this rank's entry.
   uint64_t absent = 0;
-  uint64_t late = 0;     // came after its slot, or the call, had ended
-  uint64_t refused = 0;  // came, found the arena full, and did not come again
+  uint64_t late = 0;     // arrived after its slot had closed or the call ended
+  uint64_t refused = 0;  // arrived when the arena was full, and not again
   uint64_t lost = 0;     // the rest
 };
 
-// What became of one bounded allreduce at this rank.
+// The outcome of one bounded allreduce at this rank.
 struct OpReport {
   OpId op;
   bool bounded = false;  // false: a warm-up op, exact
   EndedBy endedBy = EndedBy::kComplete;
-  bool scatterExpired = false;   // the own shard closed at its bound ...
-  bool scatterEarly = false;     // ... or, hardly anything to come, before it
-  bool exchangeExpired = false;  // or without some group's sums
-  // Whether a stage of this rank did not last until all had come.
+  // The own shard closed before all contributions had arrived: at its bound, or
+  // early, because hardly anything was still to come.
+  bool scatterExpired = false;
+  bool scatterEarly = false;
+  // The own shard was sent without the sum of some group.
+  bool exchangeExpired = false;
+  // Whether a stage of this rank ended before all had arrived.
   bool expired() const {
     return scatterExpired || exchangeExpired || endedBy == EndedBy::kBound ||
            endedBy == EndedBy::kEarly;
@@ -51,69 +54,72 @@ struct OpReport {
   // The part of `elapsed` before this rank knew that more than half of all
   // ranks had entered.
   Duration waited{0};
-  Duration boundScatter{0};    // zero while warming up
-  Duration boundExchange{0};   // likewise, and where ranks form no groups
-  Duration boundBroadcast{0};  // likewise
-  // How long the call could take. Repair none: after `waited`, the stages'
-  // bounds. Otherwise: from entry, its timeout, at which it throws.
+  // Zero in a warm-up op; boundExchange also where ranks form no groups.
+  Duration boundScatter{0};
+  Duration boundExchange{0};
+  Duration boundBroadcast{0};
+  // The longest time that the call could take. Repair none: the stages' bounds,
+  // after `waited`. Otherwise: the call's timeout, from entry on; then it
+  // throws.
   Duration limit{0};
 
-  // By rank; the own entry is zero.
+  // By rank; the own entry is zero. Where ranks form groups, only members of
+  // the own group have entries, and `broadcast` also has the co-owners' sums.
   std::vector<StageBytes> scatter;    // contributions to the own shard
   std::vector<StageBytes> broadcast;  // results of the others' shards
-  // Where ranks form groups, each has these of its own group's members alone,
-  // and `broadcast` also of its co-owners: their groups' sums.
 
-  // (contributor, element) pairs this rank's result should hold and lacks.
+  // (contributor, element) pairs that the result should hold, and that it
+  // lacks.
   uint64_t pairsExpected = 0;
   uint64_t pairsMissing = 0;
-  // Ranges of elements filled in locally, and how many those are together:
-  // where this replica drifts from the others.
+  // Ranges of elements. In both kinds this replica drifts from the others.
   struct Range {
     uint64_t offset = 0;
     uint64_t count = 0;
   };
+  // The result did not arrive and was filled in locally.
   std::vector<Range> filled;
-  // Likewise of results that lack a group's sum, which other groups' may have.
+  // The result lacks the sum of some group; results of other groups may have
+  // it.
   std::vector<Range> partial;
-  uint64_t driftElements = 0;  // of both
-  // By shard: in which form this rank contributed, and in which the result came
-  // (none if it was skipped, or is empty). Of transformed shards, missing
-  // pairs, fills and drift are counted in coefficients, and what they harm is
-  // all of the shard.
+  uint64_t driftElements = 0;  // in all these ranges
+  // By shard: the form of the own contribution, and the form of the result
+  // (absent if it was skipped or is empty). In transformed shards, missing
+  // pairs, fills and drift are counted in coefficients, and each lost
+  // coefficient affects every element.
   std::vector<Form> contributed;
   std::vector<Form> forms;
-  // Elements of the own shard that were left zero, at every rank, for too much
-  // of it was missing (Options::zeroLoss). Zero where ranks form groups.
+  // Elements of the own shard that are zero at every rank, because too many
+  // contributions were missing (Options::zeroLoss). 0 where ranks form groups.
   uint64_t zeroedElements = 0;
-  // Too much was missing: the result is zero, here and at every rank
+  // Too much was missing, so the result is zero at every rank
   // (Options::skipLoss).
   bool skipped = false;
-  // What halts a job, and from where on each safeguard acts (Options).
+  // The loss that halts a job, and the threshold of each safeguard (Options).
   struct Safeguards {
-    // Of what others bring: the share that is missing, on average of the last
-    // bounded calls of the context, this one included (Halt).
+    // The missing share of the other ranks' contributions: the running average
+    // of the context's bounded calls, including this one (Halt).
     double lossAverage = 0;
     double zeroLoss = 0;
     double skipLoss = 0;
     double haltLoss = 0;
   };
   Safeguards safeguards;
-  // The own shard's place, and how many elements a slot of it has (the last
-  // may have fewer).
+  // The range of the own shard, and the elements of one slot; the last slot may
+  // have fewer.
   Range ownShard;
   uint64_t slotElements = 0;
-  // How many a shard has; the last ones may have fewer.
+  // The elements of one shard; the last ones may have fewer.
   uint64_t shardElements = 0;
 
-  // The own shard, slot by slot: which ranks' contributions it sums; where
-  // ranks form groups, the own group's sum, and no slots for ranks of others.
-  // contributors[rank].test(slot).
+  // contributors[rank].test(slot): the own shard's sum of that slot holds the
+  // contribution of that rank. Where ranks form groups, it is the own group's
+  // sum, and ranks of other groups have no bits.
   std::vector<BitSet> contributors;
-  // By group, likewise: which groups' sums the result adds up. Empty if there
-  // are none.
+  // sums[group].test(slot): the result of that slot holds that group's sum.
+  // Empty where ranks form no groups, as is the next.
   std::vector<BitSet> sums;
-  // By shard: who owns it, in the first group. Empty if there are none.
+  // By shard: its owner in the first group.
   std::vector<int> shardOwners;
 };
 

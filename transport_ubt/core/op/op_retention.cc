@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an op keeps in the arena for others, and gives up for lack of room.
+// What an op gives up when the arena is full.
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace ubt {
 
-// The others may be held up for the same reason: they should know that this
-// rank has got everything.
+// The others may lack room, too, and wait to hear that this rank has all
+// results.
 void Op::tellProgress(TimePoint now) {
   for (int peer = 0; peer < setup_.size; peer++) {
     ControlRecord record;
@@ -32,7 +32,7 @@ uint32_t Op::dropEarly() {
     broadcastRun_.dropped(rank, dropped.bytes);
     slots += dropped.slots;
   }
-  if (slots > 0) {  // how long the stage takes is open again
+  if (slots > 0) {  // the stage's duration is unknown again
     resultsTook_ = broadcastRun_.took = Duration{0};
     firstResult_ = kNever;
   }

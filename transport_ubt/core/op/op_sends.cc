@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an op tells others of its sends, and what it does for them.
+// Requests for repeats, and results that an op still owes.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace ubt {
 namespace {
 
-// What is not sent by this times all stages' bounds holds up no other op.
+// Owed results hold up the next op for at most this times the stages' bounds.
 constexpr int kOwesStages = 4;
 
 }  // namespace
@@ -21,7 +21,7 @@ bool Op::repairAsked(
     return true;
   }
   if (stage == Stage::kBroadcast) {
-    rankEntered(now, peer);  // only who has entered asks for results
+    rankEntered(now, peer);  // only a rank that has entered asks for results
   }
   const uint32_t limit = layout_.slots(
       stage == Stage::kScatter ? ranks_.placeOf(peer) : ranks_.place());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When an op acts on its own: what it repeats, and when it ends.
+// An op's timers: its repeats, and its ends.
 
 #include <algorithm>
 #include <sstream>
@@ -11,7 +11,7 @@
 namespace ubt {
 namespace {
 
-// Ranges one request may name; the rest waits for the next.
+// The most ranges of slots that one request names.
 constexpr int kRepairRangesMax = 16;
 
 }  // namespace
@@ -28,9 +28,8 @@ void Op::restart(Retries* retries, TimePoint now, int peer) {
   }
 }
 
-// Where contributions are asked for again, their senders' silence is no end.
-// Nor is it while a slot holds no majority: a sender may stand still, and the
-// others be late.
+// The stage does not end early if contributions are asked for again, or while a
+// slot holds no majority: one sender may stand still while others are late.
 TimePoint Op::scatterEarlyEnd() const {
   return owned_.sum().closed() || asksForContributions() ||
                  !owned_.sum().holdsMajority()
@@ -39,8 +38,8 @@ TimePoint Op::scatterEarlyEnd() const {
                                                bounds_.scatterPatience);
 }
 
-// Who goes on alone for what is missing begins the next op late, and there is
-// left out by owners whose clocks the others have started.
+// Once most ranks are done, this rank does not wait longer for missing results:
+// it would enter the next op late, and owners would leave it out there.
 TimePoint Op::broadcastEarlyEnd() const {
   const Duration patience = bounds_.broadcastPatience;
   if (!entered_ || finished_ || needsEveryResult() || patience == Duration{0}) {
@@ -103,8 +102,8 @@ void Op::askAgain(int peer, Stage stage, const BitSet& have) {
   }
 }
 
-// Whether the scatter stage goes on beyond its bound because the host stood
-// still then.
+// The host stood still when the scatter stage's bound passed: the stage goes on
+// for a while.
 bool Op::excuse(TimePoint now) {
   if (!clock_.excuse(now, scatterRun_.deadline, bounds_.scatter)) {
     return false;
@@ -117,12 +116,14 @@ bool Op::excuse(TimePoint now) {
 }
 
 // Whether the scatter stage may end at its bound. A slot that holds no majority
-// waits for one, unless more than half of all ranks are through: then the
-// network is slow for this rank alone, and most ranks are not late. A rank that
-// has entered is through here if it has brought everything, or something for
-// which there was no room, or if it has closed a slot of its own: as a rule
-// results leave after contributions. (A call that needs no result cannot wait
-// for more, and a bound set by hand holds whoever is late.)
+// waits for one, unless more than half of all ranks are through: then most
+// ranks were in time, and the network is slow for this rank alone. A rank is
+// through here if
+// - all its contributions have arrived, or some were turned away, or
+// - it has entered and closed a slot of its own: results leave after
+//   contributions as a rule, or
+// - it is done, or has returned.
+// An op without repair does not wait, nor does one whose bound was set by hand.
 bool Op::mayEndScatter() const {
   if (owned_.sum().holdsMajority() || ranks_.grouped() || !needsEveryResult() ||
       setup_.options->boundScatter > Duration{0}) {
@@ -138,7 +139,8 @@ bool Op::mayEndScatter() const {
   return 2 * through > setup_.size;
 }
 
-// What is right behind the majority has a tenth of the time that it took.
+// The majority has arrived after the bound. Stragglers right behind it get a
+// tenth of the time so far.
 void Op::noteMajority(TimePoint now) {
   if (scatterOverdue_ && !owned_.sum().closed() &&
       scatterRun_.deadline == kNever && mayEndScatter()) {
@@ -148,7 +150,7 @@ void Op::noteMajority(TimePoint now) {
   }
 }
 
-// From now on contributions are asked for again: most may be lost.
+// From now on missing contributions are asked for again: most may be lost.
 void Op::scatterBound(TimePoint now) {
   scatterRun_.deadline = kNever;
   if (bounds_.warmup) {
@@ -241,12 +243,12 @@ void Op::sayAgain(TimePoint now) {
 
 void Op::expireScatter(TimePoint now) {
   scatterRun_.expired = true;
-  // A group's sum is no result yet: it may be most of what the result holds.
+  // A group's sum is not zeroed: other groups may miss even more.
   owned_.sum().closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
   closeScatter(now);
 }
 
-// The call's own end has come.
+// The call's own deadline has passed.
 void Op::expire(TimePoint now) {
   if (needsEveryResult() || !clock_.runs()) {
     failAtTimeout(now);
