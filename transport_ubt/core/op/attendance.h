@@ -8,37 +8,37 @@
 
 namespace ubt {
 
-// What is known of each rank's part in an op: has it entered, is it through,
-// has it gone. A rank that is done needs nothing more of the op; one that has
-// gone is done, too. Times are those at which this rank heard of it.
+// The state of each rank in an op, as far as this rank has heard: has it
+// entered, is it done, has it gone. A rank that is done needs nothing more of
+// the op. A rank that has gone counts as done. Times are the arrival of the
+// news here.
 class Attendance {
  public:
-  // Nobody has entered. The own rank counts as done from the start: it owes
-  // itself nothing.
+  // No rank has entered. The own rank counts as done from the start, because it
+  // needs nothing from itself.
   Attendance(int rank, int size);
 
   static constexpr size_t bytesPerRank() { return sizeof(Rank); }
 
-  // The rank, maybe the own, has entered, for all that is known. False: that
-  // was known before.
+  // There is news that the rank, maybe the own, has entered. False: it was
+  // known.
   bool enter(int rank);
   bool hasEntered(int rank) const { return ranks_[rank].entered; }
-  // How many have.
+  // The number of ranks that have entered.
   int entered() const { return entered_; }
   bool mostHaveEntered() const { return 2 * entered_ > size(); }
 
-  // The rank has said in so many words that it has entered. False: it did
-  // before.
+  // The rank's announcement has arrived. False: it has arrived before.
   bool announce(int rank);
   // The rank knows that this rank has entered.
   void announcementSeen(int rank) { ranks_[rank].sawOwn = true; }
   bool hasSeenAnnouncement(int rank) const { return ranks_[rank].sawOwn; }
 
-  // The rank has all results, and says so.
+  // The rank says that it has all results.
   void finish(TimePoint now, int rank);
-  // The rank will neither send nor receive any more.
+  // The rank has gone: it no longer sends or receives.
   void go(int rank);
-  // The rank has returned, and repeats no contribution.
+  // The rank has returned from the call, and repeats no contributions.
   void endRepeats(int rank) { ranks_[rank].repeatsNothing = true; }
 
   bool isDone(int rank) const { return ranks_[rank].done; }
@@ -47,7 +47,7 @@ class Attendance {
   // The first rank that is not done; -1 if all are.
   int firstNotDone() const;
   // When more than half of all ranks had said that they have all results;
-  // kNever: fewer have.
+  // kNever: not yet.
   TimePoint mostFinishedAt() const { return mostFinishedAt_; }
 
  private:

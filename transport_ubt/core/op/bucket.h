@@ -12,22 +12,22 @@
 
 namespace ubt {
 
-// The caller's bucket while its call is in the op. Each shard is as the caller
-// brought it, then in the form in which it is contributed, then the result.
+// The caller's bucket during its call. Each shard holds first the caller's
+// data, then the contribution (which may be transformed), then the result.
 class Bucket {
  public:
   struct Setup {
     OpId id;
     ElementType type = ElementType::kFloat32;
     int shards = 1;
-    int ranks = 1;                         // of the op, who all contribute
+    int ranks = 1;                         // of the op
     const Reduction* reduction = nullptr;  // outlives this
   };
 
   Bucket(const ShardLayout& layout, const Setup& setup);
 
-  // The caller lends `data` until leave(). Shards that can be transformed are
-  // contributed in `form`.
+  // The caller lends `data` until leave(). `form`: of the contributions; shards
+  // that cannot be transformed stay plain.
   void enter(std::byte* data, Form form);
   void leave() { data_ = nullptr; }
   bool here() const { return data_ != nullptr; }
@@ -39,15 +39,15 @@ class Bucket {
     return data_ + layout_.shardOffset(shard);
   }
 
-  // Gives a shard the form in which it is contributed, if it has not got it:
-  // before any of it is sent, and before results take its place. (To transform
-  // all of a bucket at once would keep links idle meanwhile.) REQUIRES here().
+  // Transforms a shard, if it should be and has not been. Call it before a slot
+  // of the shard is sent, and before a result overwrites one. (To transform the
+  // whole bucket at once would leave the links idle.) REQUIRES here().
   void contribute(int shard);
-  // In which form each shard is contributed; plain before contribute().
+  // By shard: the form of its contribution; plain before contribute().
   const std::vector<Form>& contributed() const { return contributed_; }
 
-  // Makes a shard plain, if it is not: all of its result has come or was filled
-  // in, in `form`. REQUIRES here().
+  // Makes the result of a shard plain, if it is not. `form`: of the result. Its
+  // slots have all arrived or been filled in. REQUIRES here().
   void invert(int shard, Form form);
 
  private:

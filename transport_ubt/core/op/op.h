@@ -33,20 +33,19 @@ namespace ubt {
 // receiver of their results. Begins with the first news of it from anywhere
 // and lives until it has returned here and is done everywhere.
 //
-// Where ranks form groups it is so in its own group, and an owner exchanges its
-// group's sums with its co-owners (OpRanks): to them it sends them as it sends
-// results to members, and they ask for them so.
+// Where ranks form groups, this happens in its own group, and the owners of the
+// same shard exchange their groups' sums (OpRanks). Sums travel as results do.
 class Op {
  public:
   struct Setup {
     OpId id;
     OpShape shape;
-    int announcer = 0;  // whose shape that is
+    int announcer = 0;  // the rank that brought this shape first
     TimePoint begunAt{};
     int rank = 0;
     int size = 1;
     size_t slotBytesMax = 0;
-    // If the shape is hierarchical: all of one size. Else, and null: none.
+    // The groups of a hierarchical op, all of one size; null: none.
     const RankGroups* groups = nullptr;
     const Options* options = nullptr;  // outlive the op, as do the rest
     const Reduction* reduction = nullptr;
@@ -54,12 +53,12 @@ class Op {
     OpHost* host = nullptr;
   };
 
-  // `room` is what the op takes of the arena while no caller has entered it;
-  // empty: its caller begins it.
+  // `room`: the op's share of the arena until its caller enters; empty: its
+  // caller begins it.
   Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room);
 
-  // What an op takes to keep account of itself, at most: the memory a peer
-  // can make this rank hold by its mere name.
+  // The most memory of an op without data: a peer can make this rank hold it
+  // with one announcement.
   static size_t bytesFor(const ShardLayout& layout, const OpRanks& ranks);
 
   const OpId& id() const { return setup_.id; }
@@ -77,23 +76,22 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  // False: it asks for results that this rank had no room to keep.
+  // False: the peer needs results that this rank had no room to keep.
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(int peer) { outbox_.stopContributions(peer); }
   void noMore(TimePoint now, int peer);
   void done(TimePoint now, int peer);
-  // The peer is gone and will neither send nor receive any more.
+  // The peer has gone: it no longer sends or receives.
   void peerGone(TimePoint now, int peer, const std::string& why);
 
-  // From the local caller. `bucket` holds its contribution; the op reads and
-  // writes it until leave(). Bounds as they are known now. `form`: the one to
-  // contribute in; shards that cannot be transformed, and all of a warm-up op,
-  // which is exact, are contributed plain. `room` of the arena,
-  // OwnedShard::keptBytes(), is for the own shard after leave(), as long as
-  // ranks lack it. Without it, a call that needs every result ends only once no
-  // rank lacks the shard.
+  // The local caller enters. The op reads and writes `bucket`, which holds the
+  // caller's contribution, until leave(). `form`: of the contribution; a
+  // warm-up op is exact and uses plain ones. `bounds`: as they are known now.
+  // `room`: OwnedShard::keptBytes() of the arena, to keep the own shard after
+  // leave(). Without room, a call that needs every result ends only when no
+  // rank lacks the own shard.
   void enter(TimePoint now,
              std::byte* bucket,
              Form form,
@@ -101,21 +99,21 @@ class Op {
              ArenaBuffer room);
   bool entered() const { return entered_; }
   TimePoint begunAt() const { return clock_.begunAt(); }
-  // The one rank that has begun it; -1: another has, too, or the caller here.
+  // The only rank that has begun the op; -1: there are others.
   int asker() const {
     return entered_ || attendance_.entered() > 1 || hasResults()
                ? -1
                : setup_.announcer;
   }
-  // What it takes of the arena while no caller here has entered it. Bytes.
+  // Bytes that it holds of the arena while no caller here has entered it.
   size_t heldBytes() const { return heldBytes_ + room_.size(); }
-  // Whether its own shard is closed: peers have, or will have, its results.
+  // Whether the own shard is closed, so that peers may have its results.
   bool hasResults() const {
     return owned_.slots() > 0 && owned_.sum().closed();
   }
-  // For whom the call waits; of them the one to blame.
+  // The ranks that the call waits for, and which one to blame.
   OpFailure::Blame missingRanks() const;
-  // Nothing more will be sent for it: a call in it fails, unless it is over.
+  // Nothing more will arrive for it: an unfinished call fails.
   void giveUp(const std::string& why);
   bool finished() const { return finished_; }
   // Why the call cannot yield a result.
@@ -125,23 +123,24 @@ class Op {
   OpReport leave(TimePoint now);
   bool returned() const { return returned_; }
 
-  // The first rank that has not finished the op; -1 if all have.
+  // The first rank that is not done; -1: all are.
   int firstNotDone() const { return attendance_.firstNotDone(); }
   bool isDone(int rank) const { return attendance_.isDone(rank); }
   bool doneEverywhere() const { return firstNotDone() < 0; }
-  // Gives up results that came early and can be had again; how many slots.
+  // Drops results that arrived before the caller and can be asked for again.
+  // Returns the number of slots.
   uint32_t dropEarly();
-  // Gives up the caller's room for the own shard; false if there is none.
+  // Gives back the caller's room for the own shard. False: there is none.
   bool giveRoomBack() { return !finished_ && owned_.giveRoomBack(); }
 
-  // What it has to send.
+  // The slots that it has to send.
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
-  // The call is over here, but own results, or the group's sums, have still to
-  // go to ranks that wait, and of which some came in time. Until owesUntil().
+  // Whether the call is over here, but results have not left yet for a rank
+  // that contributed in time. False from owesUntil() on.
   bool owesResults(TimePoint now) const;
   TimePoint owesUntil() const;
-  // Slots that a peer, or all peers together, have to send to here yet.
+  // Slots that a peer, or all peers together, still have to send to this rank.
   uint64_t owed(int peer) const {
     return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed(peer)) +
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed(peer)) +
@@ -152,16 +151,17 @@ class Op {
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed()) +
            (finished_ ? 0 : broadcastRun_.progress().owed());
   }
-  // What to tell a peer along with its credit; false if nothing.
+  // The record that goes to a peer with its credit; false: none.
   bool progressRecord(int peer, ControlRecord* out) const;
-  // Slots of the own shard that the arena could not keep when the caller left.
+  // Slots of the own shard for which the arena had no room when the caller
+  // left.
   uint32_t notRetained() const { return owned_.notRetained(); }
 
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
-  // What came late is in it only once the op is done everywhere. REQUIRES
-  // finished().
+  // It counts late data completely only once the op is done everywhere.
+  // REQUIRES finished().
   OpSample sample() const;
   bool warmup() const { return bounds_.warmup; }
 
@@ -187,7 +187,7 @@ class Op {
   void expireExchange(TimePoint now);
   TimePoint exchangeEarlyEnd() const;
   void setExchangeDeadline();
-  // Of results of a member, or of sums of a co-owner.
+  // The stage in which a rank sends results (a member) or sums (a co-owner).
   StageRun& runOf(int rank) {
     return ranks_.isCoOwner(rank) ? exchangeRun_ : broadcastRun_;
   }
@@ -219,7 +219,7 @@ class Op {
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
   void askAgain(int peer, Stage stage, const BitSet& have);
-  // What is said again to ranks that do not answer.
+  // Which records are repeated until a rank answers.
   bool announces() const { return entered_ && !returned_; }
   bool asksForContributions() const {
     return !owned_.sum().closed() && (repairsScatter() || scatterOverdue_);
@@ -227,7 +227,7 @@ class Op {
   bool asksForResults() const {
     return entered_ && !finished_ && needsEveryResult();
   }
-  // Once there is one of the own group to add them to.
+  // Only once the own group's sum is closed.
   bool asksForSums() const {
     return owned_.sum().closed() && !owned_.exchanged() && needsEveryResult();
   }
@@ -252,7 +252,7 @@ class Op {
   const OpRanks ranks_;
   const ShardLayout layout_;
   ArenaBuffer room_;
-  size_t heldBytes_ = 0;  // of the arena, by the stages below
+  size_t heldBytes_ = 0;  // of the arena, in the stages below
   OpBounds bounds_;
   OwnedShard owned_;
   BroadcastStage broadcast_;
@@ -261,19 +261,19 @@ class Op {
   OpClock clock_;
   Outbox outbox_;
   StageRun scatterRun_;    // contributions to the own shard
-  StageRun exchangeRun_;   // other groups' sums of it
-  StageRun broadcastRun_;  // results of the others'
+  StageRun exchangeRun_;   // other groups' sums of the own shard
+  StageRun broadcastRun_;  // results of other shards
   Retries announces_;
   Retries doneQueries_;
-  Retries closedNotices_;  // rate limit
+  Retries closedNotices_;  // limits their rate
 
-  // Of all ranks together: complete, but others lack what the arena could not
-  // keep.
+  // The op is complete, but ends only when no rank lacks the own shard: there
+  // is no room to keep it. When to tell all ranks its progress again.
   Retries held_{1};
-  bool scatterOverdue_ = false;  // its bound has passed, without a majority
+  bool scatterOverdue_ = false;  // past its bound, without a majority
   bool scatterSettled_ = false;
   TimePoint firstResult_ = kNever;
-  Duration resultsTook_{0};  // from the first to the last
+  Duration resultsTook_{0};  // from the first result to the last
 
   bool entered_ = false;
   bool finished_ = false;

@@ -7,9 +7,10 @@
 
 namespace ubt {
 
-// When an op began here, when its caller entered, and when its stages' clock
-// started: once more than half of all ranks had entered. A single early rank
-// starts no clock. All times are this host's.
+// The times of an op at this rank: its first news, the caller's entry, and the
+// start of the stages' clock. The clock starts when more than half of all ranks
+// have entered, so that a single early rank does not start it. All times are
+// this host's.
 class OpClock {
  public:
   explicit OpClock(TimePoint begunAt) : begunAt_(begunAt) {}
@@ -18,20 +19,21 @@ class OpClock {
 
   void start(TimePoint now) { startedAt_ = now; }
   bool runs() const { return startedAt_ != kNever; }
-  // kNever: it does not run.
+  // kNever: it has not started.
   TimePoint startedAt() const { return startedAt_; }
 
   void enter(TimePoint now) { enteredAt_ = now; }
   TimePoint enteredAt() const { return enteredAt_; }
-  // How long the caller waited for the clock to start, until `now` at most.
+  // The time from entry to the start of the clock, or to `now` if that is
+  // earlier.
   Duration waited(TimePoint now) const {
     return std::max(std::min(startedAt_, now) - enteredAt_, Duration{0});
   }
 
-  // Nobody looked here when a deadline came. Most likely the host stood still,
-  // and its senders with it: they get the time that was missed once more, but
-  // no more than `most`, and only once. False: nothing was missed, or all of it
-  // was excused before.
+  // The host noticed a deadline late, at `now`. Most likely it stood still, and
+  // so did senders on the same host. They get the missed time once more, at
+  // most `most`, and only once per op. False: nothing was missed, or it was
+  // excused before.
   bool excuse(TimePoint now, TimePoint deadline, Duration most) {
     const Duration missed = std::min(now - deadline, most);
     if (excused_ > Duration{0} || missed <= Duration{0}) {
@@ -40,7 +42,7 @@ class OpClock {
     excused_ = now + missed - deadline;
     return true;
   }
-  // By how much excuses move a deadline.
+  // The time by which the excuse moves the deadline.
   Duration excused() const { return excused_; }
 
  private:

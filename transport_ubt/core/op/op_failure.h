@@ -5,26 +5,26 @@
 
 namespace ubt {
 
-// Why a call has no result, and which rank's absence, silence or disagreement
-// is the reason. The first reason stands.
+// The reason why a call has no result, and the rank to blame: it is absent,
+// silent, or disagrees. The first reason stands.
 class OpFailure {
  public:
   struct Blame {
     std::string text;
-    int rank = -1;  // nobody
+    int rank = -1;  // -1: no rank
   };
 
   bool any() const { return !text_.empty(); }
   const std::string& text() const { return text_; }
-  // -1: nobody.
+  // The rank to blame; -1: none.
   int culprit() const { return culprit_; }
   // Whether it failed because ranks bring different shapes.
   bool disagreed() const { return disagreed_; }
 
   void set(const Blame& blame);
-  // Ranks bring different shapes: `blame` is one of the two that do, the other
-  // brought what was announced first. Either may be the odd one. A second rank
-  // that brings something else than the announcer shows that the announcer is.
+  // Two ranks bring different shapes: blame.rank, and the rank that announced
+  // the op first. Either may be wrong. When a second rank differs from the
+  // announcer, the announcer is wrong.
   void disagree(const Blame& blame, int announcer);
 
  private:

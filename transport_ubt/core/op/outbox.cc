@@ -64,7 +64,7 @@ void Outbox::repeatContributions(int rank, uint32_t slot, uint32_t end) {
   const BitSet& overwritten =
       from_.results->received(from_.ranks->placeOf(rank));
   for (; slot < end; slot++) {
-    // What was overwritten by the result is closed there anyway.
+    // A slot that a result has overwritten is closed at its owner.
     if (!overwritten.test(slot)) {
       peers_[rank].queue.repeatScatter(slot);
     }
@@ -108,7 +108,7 @@ void Outbox::stop(int rank) {
   leaveMulticast(rank);
 }
 
-// In which slots become ready for a rank.
+// The order in which slots become ready for a rank.
 const std::vector<uint32_t>& Outbox::orderFor(int rank) const {
   return takesSlots(rank) ? from_.owned->orderFor(rank) : kNoOrder;
 }
@@ -133,7 +133,7 @@ bool Outbox::owesResults(int rank) const {
   return unsent && !from_.attendance->hasGone(rank);
 }
 
-// Completes a slot of the own shard for a rank. False: the arena had no room to
+// Fills in a slot of the own shard for a rank. False: the arena had no room to
 // keep it when the caller left.
 bool Outbox::fill(int rank, DataSend* out) const {
   const OwnedShard::Value value = from_.owned->valueFor(rank, out->slot);
@@ -173,14 +173,14 @@ bool Outbox::nextResult(int rank, DataSend* out) {
 }
 
 bool Outbox::nextContribution(int rank, DataSend* out) {
-  if (!from_.bucket->here()) {  // away, or failed before it came
+  if (!from_.bucket->here()) {  // the caller is away, or its call failed
     return false;
   }
   const ShardLayout& layout = *from_.layout;
   while (peers_[rank].queue.nextScatter(&out->slot, &out->repair)) {
     const int shard = from_.ranks->placeOf(rank);
     if (from_.results->received(shard).test(out->slot)) {
-      continue;  // closed there, and overwritten here
+      continue;  // closed at its owner, and overwritten here
     }
     from_.bucket->contribute(shard);
     out->stage = Stage::kScatter;

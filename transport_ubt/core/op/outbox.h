@@ -30,13 +30,14 @@ struct DataSend {
   size_t payloadBytes = 0;
 };
 
-// What an op has to send: to each member its shard of the caller's bucket, to
-// members results of the own shard, to co-owners the group's sum of it, and
-// what they ask for again. New results go to those ranks by multicast that hear
-// it.
+// The slots that an op has to send:
+// - to each member, its shard of the caller's bucket
+// - to each member, results of the own shard; by multicast where it is heard
+// - to each co-owner, the own group's sum of the shard
+// - slots that a rank asks for again
 class Outbox {
  public:
-  // What it takes slots from. All of it outlives this.
+  // The sources of slots. They all outlive this.
   struct Sources {
     const ShardLayout* layout = nullptr;
     const OpRanks* ranks = nullptr;
@@ -48,29 +49,30 @@ class Outbox {
 
   explicit Outbox(const Sources& from);
 
-  // Queues' bits apart (SendQueue).
+  // Without the bits of the queues (SendQueue).
   static constexpr size_t bytesPerRank() { return sizeof(Peer); }
 
-  // Who hears multicast is settled when the op begins here: so all of them are
-  // sent the same. One hearer alone needs no multicast.
+  // The hearers are fixed when the op begins here, so that all of them get the
+  // same results. A single hearer needs no multicast.
   template <typename Hears>
   void joinMulticast(const Hears& hears);
-  // The rank hears no more: what it has not been sent it gets by itself.
+  // The rank does not hear multicast any longer: it gets the remaining results
+  // directly.
   void leaveMulticast(int rank);
 
-  // A rank has all slots of the own shard below that one; a co-owner, of the
-  // group's sum.
+  // A member has all results of the own shard below `slot`; a co-owner, all
+  // sums.
   void noteProgress(int rank, uint32_t slot);
-  // Whether a rank still lacks a slot of those.
+  // Whether a rank may still lack a slot of the own shard.
   bool isNeeded(int rank) const;
   OwnedShard::Needed needed() const;
 
   // The rank asks for slots of its shard again, from `slot` to `end`.
   // REQUIRES isMember(rank).
   void repeatContributions(int rank, uint32_t slot, uint32_t end);
-  // The rank asks for slots of the own shard again. False: some were not kept,
-  // for lack of room, and it has asked before, `retryAfter` ago or longer. (A
-  // first request may be older than the slot's arrival there.) REQUIRES a
+  // The rank asks for slots of the own shard again. False: there was no room to
+  // keep some of them, and it asked for such a slot before, `retryAfter` ago or
+  // longer. (A first request may have crossed the slot on its way.) REQUIRES a
   // member or a co-owner.
   bool repeatResults(TimePoint now,
                      int rank,
@@ -78,21 +80,20 @@ class Outbox {
                      uint32_t end,
                      Duration retryAfter);
 
-  // The rank wants no more contributions, no more results, or nothing at all.
+  // The rank wants no further contributions, no further results, or neither.
   void stopContributions(int rank) { peers_[rank].queue.stopScatter(); }
   void stopResults(int rank) { peers_[rank].queue.stopBroadcast(); }
   void stop(int rank);
 
   bool hasContribution(int rank) const;
   bool hasData(int rank) const;
-  // Whether results have still to leave for a rank.
+  // Whether results for a rank have not left yet.
   bool owesResults(int rank) const;
-  // The next slot for a rank, or false. Contributions go before results: a
-  // stage that is interrupted by the next one takes longer than it needs, and
-  // so does its bound; and owners could not tell a rank that does something
-  // else first from one that has stopped.
+  // The next slot for a rank, or false. Contributions go before results. If
+  // results interrupted them, the scatter stage would take longer, and so would
+  // its bound; and owners could not tell a busy sender from one that stopped.
   bool next(int rank, DataSend* out);
-  // The same for multicast, which carries new results only.
+  // The same for multicast, which carries only new results.
   bool hasMulticast() const;
   bool nextMulticast(DataSend* out);
 
@@ -100,7 +101,7 @@ class Outbox {
   struct Peer {
     explicit Peer(const SendQueue& sends) : queue(sends) {}
     SendQueue queue;
-    bool byMulticast = false;     // gets new results so
+    bool byMulticast = false;     // hears it, and gets new results that way
     TimePoint lackedAt = kNever;  // when it first asked for a slot not kept
     uint32_t progress = 0;
   };
@@ -118,7 +119,7 @@ class Outbox {
   const Sources from_;
   std::vector<Peer> peers_;
   int hearers_ = 0;             // of multicast
-  uint32_t multicastNext_ = 0;  // of the order of closing, for all of them
+  uint32_t multicastNext_ = 0;  // index into the order of closing
 };
 
 template <typename Hears>

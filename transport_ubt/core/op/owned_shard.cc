@@ -24,7 +24,7 @@ OwnedShard::OwnedShard(const ShardLayout& layout,
             setup.account,
             !ranks.grouped()}),
       exchange_(makeExchange(setup)),
-      exchanged_(sum_.closed()) {}  // an empty shard: nothing to own
+      exchanged_(sum_.closed()) {}  // true for an empty shard
 
 std::unique_ptr<ExchangeStage> OwnedShard::makeExchange(
     const Setup& setup) const {
@@ -98,7 +98,7 @@ void OwnedShard::leave(std::byte* shard, const Needed& needed) {
   if (exchange_ == nullptr) {
     notRetained_ = sum_.leave(needed.result, &room_);
   } else {
-    // In this order: results overwrite what is kept of the group's sums.
+    // The sums first: the results overwrite their memory.
     notRetained_ = sum_.leave(needed.sum, &room_);
     notRetained_ += exchange_->leave(shard, needed.result, &room_);
   }

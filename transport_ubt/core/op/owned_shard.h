@@ -16,9 +16,9 @@
 
 namespace ubt {
 
-// The shard that this rank owns in an op: the sum of contributions to it and,
-// where ranks form groups, the exchange of that sum with the shard's other
-// owners. Keeps it for ranks that still lack it after the caller has left.
+// The shard that this rank owns in an op. Adds up the contributions to it and,
+// where ranks form groups, exchanges the sum with the shard's other owners.
+// After the caller has left, it keeps the shard for ranks that still lack it.
 class OwnedShard {
  public:
   struct Setup {
@@ -27,14 +27,15 @@ class OwnedShard {
     const Options* options = nullptr;  // outlives this, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;
-    size_t* account = nullptr;  // of what it holds of the arena, room apart
+    size_t* account =
+        nullptr;  // bytes that it holds of the arena, without room
   };
-  // What a rank gets of a closed slot.
+  // The content of a closed slot for a rank.
   struct Value {
     uint16_t contributors = 0;
     Form form = Form::kPlain;
     bool partial = false;
-    const std::byte* payload = nullptr;  // null: not kept, or nobody's
+    const std::byte* payload = nullptr;  // null: not kept, or no contributors
     size_t payloadBytes = 0;
   };
   // The first slot whose result some member lacks, and the first whose group's
@@ -50,60 +51,58 @@ class OwnedShard {
              const Setup& setup);
 
   uint32_t slots() const { return sum_.slots(); }
-  // The sum of the contributions of the own group, which may be all ranks.
+  // The sum of the own group's contributions. Without groups: of all ranks.
   ScatterStage& sum() { return sum_; }
   const ScatterStage& sum() const { return sum_; }
   // Null: ranks form no groups.
   ExchangeStage* exchange() { return exchange_.get(); }
   const ExchangeStage* exchange() const { return exchange_.get(); }
 
-  // Whether the exchange is over, or none is to be.
+  // Whether the exchange is over, or there is none.
   bool exchanged() const { return exchange_ == nullptr || exchanged_; }
   // Whether every slot has its final value.
   bool complete() const { return sum_.closed() && exchanged(); }
-  // Hands closed slots of the sum to the exchange. True: it is over now, and
-  // was not before.
+  // Gives closed slots of the sum to the exchange. True: this ended it.
   bool exchangeSums();
-  // Whether some open slot holds no majority of all ranks.
+  // Whether some open slot holds no majority of all ranks' contributions.
   bool lacksMajority() const {
     return !(sum_.closed() || sum_.holdsMajority()) ||
            !(exchanged() || exchange_->holdsMajority());
   }
 
-  // The order in which slots become ready for a rank. REQUIRES a member or a
-  // co-owner, as do the next two.
+  // The slots that are ready for a rank, in the order of closing. REQUIRES a
+  // member or a co-owner. The next two require the same.
   const std::vector<uint32_t>& orderFor(int rank) const;
   bool isClosedFor(int rank, uint32_t slot) const;
   // REQUIRES isClosedFor(rank, slot).
   Value valueFor(int rank, uint32_t slot) const;
-  // How many ranks are in a slot's result.
+  // The number of ranks in a slot's result.
   uint16_t contributors(uint32_t slot) const;
 
-  // The caller lends the shard of its bucket, which holds its contribution in
-  // that form, until leave(). `room`: as reserve() makes it; empty: there was
-  // none.
+  // The caller lends the shard of its bucket until leave(). The shard holds the
+  // caller's contribution in `form`. `room`: keptBytes() of the arena; empty:
+  // it had none.
   void enter(std::byte* shard, Form form, ArenaBuffer room);
-  // The caller takes its memory back. Slots that a rank may need are kept in
-  // the room or elsewhere in the arena. REQUIRES complete().
+  // The caller takes its memory back. Needed slots are copied to the room, or
+  // elsewhere in the arena. REQUIRES complete().
   void leave(std::byte* shard, const Needed& needed);
-  // Slots that the arena could not keep when the caller left.
+  // Needed slots for which the arena had no room when the caller left.
   uint32_t notRetained() const { return notRetained_; }
 
-  // Room of the arena to keep the shard after leave().
+  // Bytes of the arena that keep the shard after leave().
   static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
-    // Where ranks form groups: the group's sum, for co-owners, and the result.
+    // Where ranks form groups: the group's sum for co-owners, and the result.
     return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
   }
   bool hasRoom() const { return static_cast<bool>(room_); }
-  // For an op that began without. Once no rank lacks the first slots any more,
-  // less is needed. False: the arena has none.
+  // Reserves room for an op that began without. False: the arena has none.
   bool reserve(const Needed& needed);
-  // False: there was none.
+  // Gives the room back. False: there was none.
   bool giveRoomBack();
 
  private:
   std::unique_ptr<ExchangeStage> makeExchange(const Setup& setup) const;
-  // Whether a rank gets results, after an exchange.
+  // Whether a rank gets the sum of all groups rather than the own group's.
   bool getsExchanged(int rank) const {
     return exchange_ != nullptr && ranks_.isMember(rank);
   }
@@ -115,7 +114,7 @@ class OwnedShard {
   const std::unique_ptr<ExchangeStage> exchange_;
   bool exchanged_ = false;
   size_t sumsExchanged_ = 0;  // of the sum's order of closing
-  ArenaBuffer room_;          // until the caller leaves
+  ArenaBuffer room_;          // to keep the shard after leave()
   uint32_t notRetained_ = 0;
 };
 
