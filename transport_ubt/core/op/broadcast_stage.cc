@@ -28,7 +28,7 @@ BroadcastStage::BroadcastStage(const ShardLayout& layout,
 }
 
 size_t BroadcastStage::bytesFor(const ShardLayout& layout, int rank, int size) {
-  // Fixed, as kOpBytes of op.cc is.
+  // A constant, for the same reason as kOpBytes in op.cc.
   constexpr size_t kOwnerBytes = 160;
   static_assert(sizeof(Owner) <= kOwnerBytes, "the account covers an owner");
   size_t bytes = size * kOwnerBytes;

@@ -16,8 +16,8 @@
 
 namespace ubt {
 
-// A receiver's part in one op: takes the reduced slots of every other owner's
-// shard, straight into the caller's bucket, or, before the caller has entered,
+// The broadcast stage at a receiver. It takes the reduced slots of all other
+// owners' shards: into the caller's bucket or, before the caller has entered,
 // into the arena.
 class BroadcastStage {
  public:
@@ -28,9 +28,9 @@ class BroadcastStage {
     kMismatched,  // the owner's other results have another form
   };
 
-  // Among `size` owners; `ranks` contribute to each result, as many or, where
-  // these are but one group, more. `arena` must outlive this, and so must
-  // `account`, of what is held there.
+  // `size`: the number of owners. `ranks`: the number of contributors to a
+  // result, which is larger where the owners are one group of several. `arena`
+  // and `account`, the bytes held there, must outlive this.
   BroadcastStage(const ShardLayout& layout,
                  int rank,
                  int size,
@@ -38,7 +38,7 @@ class BroadcastStage {
                  Arena* arena,
                  size_t* account = nullptr);
 
-  // What one allocates, results apart, as long as it lives.
+  // The most memory of one, without results.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
 
   // REQUIRES owner a peer's rank, slot < slots of its shard, payload of
@@ -49,30 +49,30 @@ class BroadcastStage {
               Form form,
               const std::byte* payload);
 
-  // Of a result that add() took: other groups' may be another.
+  // For a result that add() took: results of other groups may differ from it.
   void markPartial(int owner, uint32_t slot);
-  // Ranges of elements so marked.
+  // The ranges of elements so marked.
   std::vector<OpReport::Range> partial(ElementType type) const;
 
   // The caller's bucket, which holds its own contribution; used until leave().
   void enter(std::byte* bucket);
   void leave() { bucket_ = nullptr; }
 
-  // Forgets an owner's results that lie in the arena, as if they had not come,
-  // and marks them in `marks`.
+  // Drops an owner's results that lie in the arena, as if they had not arrived,
+  // and marks their slots in `marks`.
   struct Dropped {
     uint32_t slots = 0;
     uint64_t bytes = 0;
   };
   Dropped dropEarly(int owner, BitSet* marks);
 
-  // The form of an owner's results; nothing: none has come.
+  // The form of an owner's results; nothing: none has arrived.
   std::optional<Form> form(int owner) const { return owners_[owner].form; }
 
-  // Puts something in place of each missing slot of the bucket, which holds
-  // the own contribution to it in the owner's form of `contributed`; returns
-  // the ranges of elements filled. Where that form is not that of the other
-  // slots, zeros do. REQUIRES between enter() and leave().
+  // Fills in the missing slots of the bucket, and returns their ranges of
+  // elements. A missing slot holds the own contribution, in the form that
+  // `contributed` has for its owner. If the owner's results have another form,
+  // zeros replace it. REQUIRES between enter() and leave().
   std::vector<OpReport::Range> fillMissing(Fill fill,
                                            const std::vector<Form>& contributed,
                                            ElementType type,
@@ -81,7 +81,7 @@ class BroadcastStage {
   const BitSet& received(int owner) const { return owners_[owner].received; }
   bool complete(int owner) const { return owners_[owner].received.all(); }
   bool complete() const { return slotsMissing_ == 0; }
-  // (contributor, element) pairs that received slots lack.
+  // The (contributor, element) pairs that received slots lack.
   uint64_t pairsMissing() const { return pairsMissing_; }
 
  private:

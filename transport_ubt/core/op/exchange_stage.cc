@@ -45,7 +45,7 @@ ExchangeStage::Memory ExchangeStage::acquire(size_t bytes) {
   return Memory(setup_.arena->acquire(bytes, setup_.account));
 }
 
-// Where another group's sum lies.
+// The place of another group's sum.
 std::byte* ExchangeStage::row(int group, uint32_t index) {
   const int place = group < setup_.group ? group : group - 1;
   return slots_[index].memory.data() +
@@ -129,7 +129,7 @@ void ExchangeStage::close(uint32_t index) {
   put(index);
 }
 
-// Keeps the sum, in the room of those that made it if there is no other.
+// Keeps the sum. If there is no other room, it overwrites the groups' sums.
 void ExchangeStage::put(uint32_t index) {
   Slot& slot = slots_[index];
   const size_t bytes = layout_.slotSize(setup_.shard, index);
@@ -147,8 +147,8 @@ void ExchangeStage::put(uint32_t index) {
     std::memcpy(slot.memory.data(), sum_.data(), bytes);
     return;
   }
-  // No sum of any other group came, nor is there room for the own one here: as
-  // if that had not come either.
+  // No other group's sum has arrived, and there is no room for the own one: the
+  // slot stays without contributors.
   received_[setup_.group].clear(index);
   summed_[setup_.group].clear(index);
   slot.contributors = 0;

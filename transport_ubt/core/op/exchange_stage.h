@@ -15,16 +15,17 @@
 
 namespace ubt {
 
-// An owner's duty between scatter and broadcast where ranks form groups: takes
-// the other groups' sums of its shard, slot by slot, and adds to them that of
-// its own group. A slot closes as soon as all groups' sums are in it, the rest
-// when nobody waits any longer; closing is final. A closed slot holds the sum,
-// in the order of the groups, so that all owners of the shard have the same
-// bits, times ranks / contributors.
+// The exchange at an owner, between scatter and broadcast, where ranks form
+// groups. It takes the other groups' sums of the shard, slot by slot, and adds
+// the own group's. A slot closes when the sums of all groups are in it; the
+// others close when the stage ends. Closing is final. A closed slot holds the
+// sum times ranks / contributors. Groups are added in their order, so that all
+// owners of the shard compute the same bits.
 //
-// Sums lie in the arena until the local caller comes; what comes after that, in
-// memory of the caller's op. A slot's first sum takes room for all others, so
-// that an arena full of slots that each lack some cannot keep all from closing.
+// Sums lie in the arena until the local caller enters, and later ones in memory
+// of the caller's op. The first sum of a slot acquires room for all groups.
+// Otherwise the arena could fill with slots that each miss some sum, and none
+// could close.
 class ExchangeStage {
  public:
   enum class Outcome : uint8_t { kAccepted, kDuplicate, kLate, kArenaFull };
@@ -32,39 +33,40 @@ class ExchangeStage {
   struct Setup {
     ElementType type = ElementType::kFloat32;
     int shard = 0;
-    int group = 0;  // the own one
+    int group = 0;  // the own group
     int groups = 2;
-    int ranks = 2;                      // all groups' together
+    int ranks = 2;                      // of all groups
     const ScatterStage* own = nullptr;  // outlives this, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;
-    size_t* account = nullptr;  // of what it holds there; null: none
+    size_t* account = nullptr;  // bytes that it holds there; null: none
   };
 
   ExchangeStage(const ShardLayout& layout, const Setup& setup);
 
-  // What one allocates, sums and results apart, as long as it lives.
+  // The most memory of one, without sums and results.
   static size_t bytesFor(const ShardLayout& layout, int shard, int groups);
 
-  // Another group's sum. REQUIRES group not the own, slot < slots(), payload of
-  // exactly the slot's size or, when contributors is 0, empty.
+  // The sum of another group. REQUIRES group other than the own, slot <
+  // slots(), payload of exactly the slot's size or, when contributors is 0,
+  // empty.
   Outcome add(int group,
               uint32_t slot,
               uint16_t contributors,
               const std::byte* payload);
-  // The own group's, which lies in the scatter stage: the slot is closed there.
+  // The sum of the own group. REQUIRES that the slot is closed in the scatter
+  // stage, which holds the sum.
   void addOwn(uint32_t slot);
 
   // The local caller has entered.
   void enter() { entered_ = true; }
-  // It takes its memory back: `shard` gets the results. Those from
-  // `firstNeeded` on are kept, in the arena, for members that still lack them,
-  // in `room` as far as that goes. Returns for how many there was none.
-  // REQUIRES closed().
+  // The caller leaves: `shard` gets the results. Results from `firstNeeded` on,
+  // which some member still lacks, are also kept in `room`, and then elsewhere
+  // in the arena. Returns how many of them found no room. REQUIRES closed().
   uint32_t leave(std::byte* shard, uint32_t firstNeeded, ArenaBuffer* room);
 
-  // Closes every slot that is open: who has not sent its sum is left out, here,
-  // if not in other groups. REQUIRES that all slots were added to addOwn().
+  // Closes every open slot, without the sums that have not arrived. Owners in
+  // other groups may have them. REQUIRES addOwn() of all slots.
   void closeAll();
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
@@ -72,25 +74,25 @@ class ExchangeStage {
   // Whether every open slot holds the contributions of more than half of all
   // ranks.
   bool holdsMajority() const { return majorities_ == slots_.size(); }
-  // In which slots closed: to be broadcast so.
+  // The slots in the order of closing, in which they are broadcast.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
 
-  // Of a closed slot. Its value is null if it is not kept, or nobody's.
+  // The value of a closed slot; null if it is not kept or has no contributors.
   const std::byte* value(uint32_t slot) const {
     return slots_[slot].memory.data();
   }
   uint16_t contributors(uint32_t slot) const {
     return slots_[slot].contributors;
   }
-  // Whether a group's sum was left out, which other owners may have.
+  // Whether some group's sum is missing, which other owners may have.
   bool partial(uint32_t slot) const { return slots_[slot].partial; }
 
-  // Slots that a group's sum is in.
+  // The slots that hold a group's sum.
   const BitSet& received(int group) const { return received_[group]; }
 
  private:
-  // In the arena, or of the caller's op.
+  // A slot's memory, in the arena or in the caller's op.
   class Memory {
    public:
     Memory() = default;
@@ -106,11 +108,11 @@ class ExchangeStage {
     std::unique_ptr<std::byte[]> own_;
   };
   struct Slot {
-    uint16_t groups = 0;        // in it
-    uint16_t contributors = 0;  // of those groups together
+    uint16_t groups = 0;        // whose sums are in it
+    uint16_t contributors = 0;  // of those groups
     bool closed = false;
     bool partial = false;
-    // A row for each other group; once it is closed, the result.
+    // Before closing: a row for each other group. After it: the result.
     Memory memory;
   };
 
@@ -125,8 +127,9 @@ class ExchangeStage {
   bool entered_ = false;
   std::vector<Slot> slots_;
   std::vector<BitSet> received_;  // by group
-  std::vector<BitSet> summed_;    // likewise: those that anybody contributed to
-  uint32_t majorities_ = 0;       // closed, or of more than half of all ranks
+  std::vector<BitSet> summed_;    // by group: those with any contributor
+  uint32_t majorities_ =
+      0;  // slots: closed, or with more than half of all ranks
   std::vector<uint32_t> closedOrder_;
   std::vector<std::byte> sum_;  // of the slot that is being closed
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a scatter stage closes whose contributions came in both forms: of a rank
-// with values that cannot be transformed, or while ranks change over.
+// Closing a scatter stage with contributions in both forms: some rank has
+// values that cannot be transformed, or ranks are changing over.
 
 #include <cstring>
 #include <utility>
@@ -18,8 +18,7 @@ int ScatterStage::ranksIn(Form form) const {
   return ranks;
 }
 
-// The sum of one form's contributions to a slot, where it lies; null if there
-// are none.
+// The sum of one form's contributions to a slot; null: there are none.
 std::byte* ScatterStage::sumOf(uint32_t index, Form form, int* contributors) {
   *contributors = 0;
   if (setup_.order == SumOrder::kRank) {
@@ -37,8 +36,8 @@ std::byte* ScatterStage::sumOf(uint32_t index, Form form, int* contributors) {
   return form == form_ ? accumulator(index) : others_[index].memory.data();
 }
 
-// The transformed part of the whole shard, inverted: the sum over as many ranks
-// as contributed to it.
+// Inverts the transformed part of the whole shard, scaled to the number of
+// ranks that contributed to it.
 void ScatterStage::gatherTransformed(std::byte* whole) {
   const int ranks = ranksIn(Form::kTransformed);
   std::memset(whole, 0, layout_.shardSize(setup_.rank));
@@ -59,7 +58,7 @@ void ScatterStage::gatherTransformed(std::byte* whole) {
       setup_.seed);
 }
 
-// As if the transformed part had not come: there is no memory to invert it in.
+// Drops the transformed part, because there is no memory to invert it in.
 void ScatterStage::dropTransformed() {
   for (int rank = 0; rank < setup_.size; rank++) {
     BitSet& in = contributed_[rank];
@@ -73,7 +72,8 @@ void ScatterStage::dropTransformed() {
   }
 }
 
-// Where the caller is away, a slot's value takes the place of one of its sums.
+// The memory for a slot's value while the caller is away: that of one of its
+// sums.
 ArenaBuffer ScatterStage::takePlace(uint32_t index) {
   Slot& slot = slots_[index];
   if (setup_.order == SumOrder::kRank) {
@@ -87,7 +87,7 @@ ArenaBuffer ScatterStage::takePlace(uint32_t index) {
 }
 
 void ScatterStage::closeMixed() {
-  // The caller's own op may take memory of its own; another's, of the arena.
+  // The caller's op may allocate memory. Other ops use the arena.
   std::vector<std::byte> own(
       shard_ == nullptr ? 0 : layout_.shardSize(setup_.rank));
   ArenaBuffer lent;
@@ -109,7 +109,7 @@ void ScatterStage::closeMixed() {
   form_ = Form::kPlain;
 }
 
-// `whole`: the transformed part of the shard, inverted; null if none counts.
+// `whole`: the inverted transformed part of the shard; null: there is none.
 void ScatterStage::closeMixed(uint32_t index,
                               const std::byte* whole,
                               int plain,

@@ -30,7 +30,7 @@ std::byte* ScatterStage::accumulator(uint32_t slot) {
                            : slots_[slot].memory.data();
 }
 
-// The first form anybody contributes in is that of slots_.
+// slots_ takes the form of the first contribution.
 void ScatterStage::noteForm(int source, Form form) {
   if (forms_[source]) {
     return;
@@ -47,7 +47,7 @@ void ScatterStage::noteForm(int source, Form form) {
   }
 }
 
-// Nothing that the source brought has been kept, unless it was before.
+// The source's contribution was not kept. Forgets its form if it has no other.
 void ScatterStage::forgetForm(int source) {
   if (!contributed_[source].none()) {
     return;
@@ -93,8 +93,8 @@ ScatterStage::Outcome ScatterStage::add(int source,
   return Outcome::kAccepted;
 }
 
-// Adds to a sum, which is `here`, in the caller's memory, or in the arena;
-// false if that has no room.
+// Adds to a sum in the caller's memory (`here`) or in the arena. False: the
+// arena has no room.
 bool ScatterStage::accept(Sum* sum,
                           uint32_t index,
                           const std::byte* payload,
@@ -117,7 +117,8 @@ bool ScatterStage::accept(Sum* sum,
   return true;
 }
 
-// Rank order: room for all peers with the first; false if there is none.
+// Rank order: the first contribution acquires room for all. False: there is
+// none.
 bool ScatterStage::keep(int source, uint32_t index, const std::byte* payload) {
   Slot& slot = slots_[index];
   const size_t bytes = layout_.slotSize(setup_.rank, index);
@@ -133,7 +134,7 @@ bool ScatterStage::keep(int source, uint32_t index, const std::byte* payload) {
   return true;
 }
 
-// Where a rank's contribution lies in rank order; the own one needs no row.
+// Rank order: the place of a rank's contribution. The own one needs no row.
 std::byte* ScatterStage::row(int source, uint32_t index) {
   if (source == setup_.rank) {
     return shard_ + layout_.slotOffset(index);
@@ -143,7 +144,7 @@ std::byte* ScatterStage::row(int source, uint32_t index) {
          place * layout_.slotSize(setup_.rank, index);
 }
 
-// Sums the rows of a form, in the place of its first; null if there is none.
+// Adds up the rows of a form, in the place of the first; null: there is none.
 std::byte* ScatterStage::sumRows(uint32_t index, Form form) {
   std::byte* sum = nullptr;
   for (int source = 0; source < setup_.size; source++) {
@@ -161,8 +162,8 @@ std::byte* ScatterStage::sumRows(uint32_t index, Form form) {
   return sum;
 }
 
-// Rank order: puts a slot's sum, one of its rows, in the place of
-// accumulator(). Null: there is none.
+// Rank order: moves a slot's sum, one of its rows, to accumulator(). Null:
+// there is none.
 void ScatterStage::putSum(uint32_t index, std::byte* sum) {
   Slot& slot = slots_[index];
   const size_t bytes = layout_.slotSize(setup_.rank, index);
@@ -177,8 +178,8 @@ void ScatterStage::putSum(uint32_t index, std::byte* sum) {
     slot.memory.reset();
     return;
   }
-  // The rows are more than the sum needs; but if there is no room beside them,
-  // they have to do.
+  // The rows are larger than the sum. If there is no other room, the sum stays
+  // in them.
   ArenaBuffer kept = setup_.arena->acquire(bytes, setup_.account);
   if (kept) {
     std::memcpy(kept.data(), sum, bytes);
@@ -224,8 +225,8 @@ void ScatterStage::enter(std::byte* shard, Form form) {
   }
 }
 
-// The caller brings another form than came first, and its memory holds the sum
-// of its own.
+// The caller's form differs from the first one: its memory holds the sum of its
+// own form.
 void ScatterStage::swapForms() {
   for (uint32_t index = 0; index < slots(); index++) {
     if (setup_.order == SumOrder::kArrival) {
@@ -235,7 +236,7 @@ void ScatterStage::swapForms() {
   form_ = form_ == Form::kPlain ? Form::kTransformed : Form::kPlain;
 }
 
-// One more contribution is in the slot: maybe the last.
+// The slot has one more contribution, which may be the last.
 void ScatterStage::complete(uint32_t index) {
   majorities_ += contributors(index) == setup_.size / 2 + 1;
   if (contributors(index) < setup_.size) {
@@ -285,7 +286,7 @@ bool ScatterStage::lacksMoreThan(double share) const {
   return lacking > share * all;
 }
 
-// In place of whatever the slot holds.
+// Replaces the slot's value.
 void ScatterStage::zero(uint32_t index) {
   Slot& slot = slots_[index];
   if (shard_ != nullptr) {

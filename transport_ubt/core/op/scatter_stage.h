@@ -16,23 +16,24 @@
 
 namespace ubt {
 
-// An owner's duty in one op: sums what arrives for its shard, slot by slot,
-// and closes slots: each as soon as all ranks are in it, the rest at the
-// bound. Sums lie in the arena until the local caller comes; then in the
-// caller's own memory, so that nothing is copied on the way. Closing is final.
-// A closed slot holds the sum times ranks / contributors. (Where ranks form
-// groups, "ranks" are the members of one, by their places, and a closed slot
-// holds the sum as it is: it is no result yet.)
+// The scatter stage at an owner. It adds up the contributions to its shard,
+// slot by slot. A slot closes when all ranks are in it; the others close at the
+// bound. Closing is final. A closed slot holds the sum times ranks /
+// contributors. Sums lie in the arena until the local caller enters, and then
+// in the caller's memory, so that nothing is copied.
 //
-// A rank contributes in one form, and ranks may differ in it. If they do, sums
-// of each form are kept apart, no slot closes before all of them do, and the
-// result is plain: the transformed sum, whose missing coefficients count as
-// zero, is inverted and added to the other.
+// Where ranks form groups, ranks are the members of the own group, by their
+// places, and a closed slot holds the bare sum: it is no result yet.
 //
-// In rank order contributions lie in the arena, apart, until their slot closes,
-// whether or not the caller is there. A slot's first contribution acquires room
-// for all: otherwise an arena full of slots that each lack somebody could let
-// none of them close, for ever in an op that is to be exact.
+// A rank contributes in one form, plain or transformed. If ranks differ, sums
+// of each form are kept apart, no slot closes before all do, and the result is
+// plain: the transformed sum, with zeros for missing coefficients, is inverted
+// and added to the plain one.
+//
+// In rank order (SumOrder::kRank) contributions lie apart in the arena until
+// their slot closes. The first contribution of a slot acquires room for all.
+// Otherwise the arena could fill with slots that each miss some rank, and none
+// could close.
 class ScatterStage {
  public:
   enum class Outcome : uint8_t {
@@ -51,16 +52,16 @@ class ScatterStage {
     uint64_t seed = 0;                     // of transformed contributions
     const Reduction* reduction = nullptr;  // outlives this, as does the arena
     Arena* arena = nullptr;
-    size_t* account = nullptr;  // of what it holds there; null: none
+    size_t* account = nullptr;  // bytes that it holds there; null: none
     bool rescale = true;        // false: a closed slot holds the bare sum
   };
 
   ScatterStage(const ShardLayout& layout, const Setup& setup);
 
-  // What one allocates, contributions apart, as long as it lives.
+  // The most memory of one, without contributions.
   static size_t bytesFor(const ShardLayout& layout, int rank, int size);
 
-  // What the contributions of all may take of the arena, at most.
+  // The most bytes of the arena that all contributions take.
   static size_t roomFor(const ShardLayout& layout,
                         int rank,
                         int size,
@@ -72,20 +73,20 @@ class ScatterStage {
   // payload of exactly the slot's size.
   Outcome add(int source, uint32_t slot, Form form, const std::byte* payload);
 
-  // The local caller enters: `shard` holds its contribution, in that form, and
-  // is the accumulator from now on, until leave(). Slots closed before keep
-  // their value, and get it copied to `shard`.
+  // The local caller enters. `shard` holds its contribution, in `form`, and
+  // becomes the accumulator until leave(). The values of slots that are closed
+  // already are copied to `shard`.
   void enter(std::byte* shard, Form form);
 
-  // The local caller takes its memory back. Closed slots from `firstNeeded` on
-  // are copied to the arena for peers that still lack them, into `room` as far
-  // as that goes. Returns for how many there was none (peers then learn nothing
-  // more of those). REQUIRES closed().
+  // The local caller takes its memory back. Slots from `firstNeeded` on, which
+  // some peer still lacks, are copied to `room`, and then elsewhere to the
+  // arena. Returns how many of them found no room: those are no longer
+  // available. REQUIRES closed().
   uint32_t leave(uint32_t firstNeeded, ArenaBuffer* room);
 
-  // Closes every slot that is open: the bound has passed. If more than the
-  // share `zeroLoss` of the shard's pairs is missing (zero: whatever is), those
-  // slots hold nobody's contribution, and their value is zero.
+  // Closes every open slot, because the bound has passed. If more than the
+  // share `zeroLoss` of the shard's pairs is missing, these slots become zero,
+  // without contributors. 0: that never happens.
   void closeAll(double zeroLoss);
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
@@ -93,10 +94,10 @@ class ScatterStage {
   // Whether every slot holds more than half of all contributions.
   bool holdsMajority() const { return majorities_ == slots_.size(); }
   bool entered() const { return entered_; }
-  // Slots in the order in which they closed: the order to broadcast them in.
+  // The slots in the order of closing, in which they are broadcast.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
-  // What the values of closed slots are; of no meaning before any is.
+  // The form of closed slots' values. Undefined before the first closes.
   Form form() const { return form_; }
   uint16_t contributors(uint32_t slot) const {
     const int others = others_.empty() ? 0 : others_[slot].contributors;
@@ -105,19 +106,19 @@ class ScatterStage {
   // The slot's value; null if it is no longer kept. REQUIRES isClosed(slot).
   const std::byte* value(uint32_t slot) const;
 
-  // Which slots a rank's contribution has come to (the local one's too).
+  // The slots to which a rank, maybe the own, has contributed.
   const BitSet& contributed(int rank) const { return contributed_[rank]; }
-  // Which slots' values hold it.
+  // The slots whose values hold that rank's contribution.
   BitSet summed(int rank) const;
   // Elements of slots that closeAll() made zero.
   uint64_t zeroedElements() const { return zeroedElements_; }
 
  private:
-  // What one form's contributions to a slot come to.
+  // The sum of one form's contributions to a slot.
   struct Sum {
     uint16_t contributors = 0;
-    // The sum, unless the caller's memory has it; in rank order, before the
-    // slot closes, a row for each peer's contribution, whatever its form.
+    // The sum, unless it is in the caller's memory. In rank order, before the
+    // slot closes: a row for each peer's contribution, of either form.
     ArenaBuffer memory;
   };
   struct Slot : Sum {
@@ -138,7 +139,7 @@ class ScatterStage {
   void close(uint32_t slot);
   void scale(uint32_t slot, std::byte* data, int ranks, int contributors);
   std::byte* accumulator(uint32_t slot);
-  // Where forms differ (mixed_forms.cc).
+  // For ranks that differ in their forms (mixed_forms.cc).
   void closeMixed();
   void closeMixed(uint32_t slot,
                   const std::byte* whole,
@@ -154,14 +155,14 @@ class ScatterStage {
   const Setup setup_;
   std::byte* shard_ = nullptr;  // the caller's memory, while it is here
   bool entered_ = false;
-  Form form_ = Form::kPlain;  // of slots_, once anybody contributes
+  Form form_ = Form::kPlain;  // of slots_, from the first contribution on
   bool mixed_ = false;        // ranks differ in their forms
   std::vector<Slot> slots_;
   std::vector<Sum> others_;  // of the other form; sized on first use
   std::vector<std::optional<Form>> forms_;  // by rank
   std::vector<BitSet> contributed_;
-  uint32_t majorities_ = 0;  // slots that more than half of the ranks are in
-  uint32_t complete_ = 0;    // slots that all ranks are in
+  uint32_t majorities_ = 0;  // slots with more than half of the ranks
+  uint32_t complete_ = 0;    // slots with all ranks
   BitSet zeroed_;            // sized on first use
   uint64_t zeroedElements_ = 0;
   std::vector<uint32_t> closedOrder_;
