@@ -11,18 +11,20 @@
 
 namespace ubt {
 
-// When a call may begin its op: the lead is not used up, the arena has room to
-// keep the own shard, and nobody waits for results that this rank has still to
-// send. Until then the call waits here. What others have begun waits for
-// nothing but the lead.
+// Decides when a call may begin its op. Until then the call waits here. It
+// waits
+// - while the lead is used up,
+// - while the arena has no room to keep the own shard,
+// - for a moment, while results for other ranks have not left.
+// An op that others have begun waits only for the lead.
 class Admission {
  public:
   struct Call {
     OpShape shape;
     std::byte* bucket = nullptr;
-    TimePoint heldUntil{};  // at most, by results that are owed
-    TimePoint until{};
-    bool lacksRoom = false;  // and nothing else
+    TimePoint heldUntil{};   // owed results hold it until then, at most
+    TimePoint until{};       // its timeout
+    bool lacksRoom = false;  // it waits only for room
   };
 
   // See Options::leadOps and leadBytes.
@@ -43,10 +45,10 @@ class Admission {
   bool remove(const OpId& id) { return waiting_.erase(id) > 0; }
   void clear() { waiting_.clear(); }
 
-  // Whether the call may begin as far as lead and owed results go. `awaited`:
-  // others have begun its op. `owes()`: results are owed. No rank is the first
-  // to begin an op while it owes results: the others would come to the next op
-  // late, and be left out of it by owners whose clocks had started.
+  // Whether lead and owed results let the call begin. `awaited`: others have
+  // begun its op. `owes()`: results have not left yet. A rank is not the first
+  // to begin an op while it owes results: ranks that wait for them would enter
+  // the next op late, and be left out there.
   template <typename Owes>
   bool mayBegin(TimePoint now,
                 const Call& call,
@@ -55,14 +57,14 @@ class Admission {
     return lead_.mayBegin(awaited) &&
            (awaited || now >= call.heldUntil || !owes());
   }
-  // The arena had no room for the call's shard. It waits until lagging ranks
-  // finish earlier ops, as it does for lead, and looks again in a moment: other
+  // The arena has no room for the call's shard. The call waits until lagging
+  // ranks finish earlier ops. It looks again after a moment, because other
   // sessions use the arena, too.
   void lackRoom(TimePoint now, Call* call) {
     call->lacksRoom = true;
     roomRetry_ = now + kRoomRetry;
   }
-  // When a call that may begin has to look again, at the latest.
+  // When a call that may begin looks for room again; `now`: it lacks none.
   TimePoint retryAt(TimePoint now, const Call& call) const {
     return call.lacksRoom ? roomRetry_ : now;
   }

@@ -10,8 +10,8 @@
 namespace ubt {
 
 // Why a session can begin no further op, which rank is to blame, and which
-// peers were told that this rank leaves. The first reason stands, and so does
-// the first rank that is blamed: what follows them is their consequence.
+// peers were told that this rank leaves. The first reason and the first rank
+// stand: later ones are consequences.
 class Departure {
  public:
   // Of a session of so many ranks.
@@ -24,24 +24,24 @@ class Departure {
   bool fail(const std::string& why);
   // An op knows better why it failed. REQUIRES hasFailed().
   void explain(const std::string& why) { why_ = why; }
-  // As fail(), where there may be no memory: `spare` stands in for the reason.
+  // As fail(), but there may be no memory: then `spare` replaces the reason.
   void failWithout(const char* why, std::string* spare) noexcept;
 
-  // -1: blames nobody.
+  // -1: no rank.
   void blame(int rank) { culprit_ = culprit_ < 0 ? rank : culprit_; }
   int culprit() const { return culprit_; }
 
-  // This rank leaves, and takes nothing of its peers any more.
+  // This rank leaves: it takes no more datagrams of its peers.
   bool hasLeft() const { return left_; }
   void leave() {
     left_ = true;
     dueAt_ = kNever;
   }
-  // It leaves then, unless it does before. kNever: that is open.
+  // It leaves at that time, or before. kNever: no time is set.
   void leaveAt(TimePoint when) { dueAt_ = when; }
   TimePoint dueAt() const { return dueAt_; }
 
-  // What tells a peer so.
+  // The record that tells a peer.
   ControlRecord word() const;
   void told(int peer, TimePoint now) { toldAt_[peer] = now; }
   TimePoint toldAt(int peer) const { return toldAt_[peer]; }

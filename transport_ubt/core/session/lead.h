@@ -8,15 +8,14 @@
 
 namespace ubt {
 
-// How far a rank is ahead of the others: allreduces that have returned here and
-// that some live rank has not finished, in ops and in bytes of their buckets.
-// They are limited, because for each of them this rank keeps its shard.
+// How far this rank is ahead of the others: allreduces that have returned here
+// and that some rank has not finished, in ops and in bytes of their buckets.
+// The lead is limited, because this rank keeps its shard of each such op.
 class Lead {
  public:
-  // Others wait for this rank in an op that they have begun. To begin it here
-  // shortens no queue but theirs; if it had to wait for lead as well, two ranks
-  // whose threads bring their tags in opposite orders would wait for each
-  // other. So such ops have a limit of their own.
+  // The limit for ops that other ranks have begun (awaited ops). If those
+  // waited for the ordinary limit, two ranks whose threads use their tags in
+  // opposite orders would wait for each other.
   static constexpr uint32_t kAwaitedOpsMax = 128;
 
   Lead(uint32_t opsMax, uint64_t bytesMax)
@@ -41,7 +40,7 @@ class Lead {
 
   bool any() const { return ops_ > 0; }
 
-  // What mayBegin() holds ops to that nobody awaits, in words.
+  // The ordinary limit, in words.
   std::string limit() const {
     return bytes_ < bytesMax_ ? std::to_string(opsMax_) + " ops"
                               : std::to_string(bytesMax_) + " bytes";

@@ -15,13 +15,13 @@
 
 namespace ubt {
 
-// The ops of one session that are here, and how often each tag was used. An op
-// is here from the first news of it until it is done everywhere. Also says what
-// ranks make this one hold: an op that one rank alone has begun, and no caller
-// here has entered, is held for that rank (Op::asker).
+// The ops of one session that are open here, and the use counts of tags. An op
+// is here from its first news until it is done on all ranks. The table also
+// measures what it holds for each rank: ops that this rank alone has begun
+// (Op::asker).
 class OpTable {
  public:
-  // Ops here, all together.
+  // The most ops at a time.
   static constexpr size_t kOpsMax = 256;
 
   // Of a session of so many ranks. See Options::tagEntriesMax.
@@ -39,11 +39,11 @@ class OpTable {
   // Null: it is not here.
   Op* find(const OpId& id);
   const Op* find(const OpId& id) const;
-  // REQUIRES that none of its id is here.
+  // REQUIRES that no op with this id is here.
   Op* add(const OpId& id, std::unique_ptr<Op> op);
   void erase(const OpId& id) { ops_.erase(id); }
   void clear() { ops_.clear(); }
-  // Erases those of which `which` says so; how many.
+  // Erases the ops for which `which(op)` is true, and returns their number.
   template <typename Which>
   size_t eraseIf(const Which& which);
 
@@ -54,19 +54,19 @@ class OpTable {
     });
   }
 
-  // Ids. REQUIRES knowsTag() to use one.
+  // Ids (TagCounts). useTag() REQUIRES knowsTag().
   bool knowsTag(uint32_t tag, TagSpace space) const {
     return tagsOf(space).knows(tag);
   }
   OpId useTag(uint32_t tag, TagSpace space) {
     return {tag, tagsOf(space).use(tag), space};
   }
-  // Whether a caller has used that id here.
+  // Whether a caller here has used that id.
   bool wasUsed(const OpId& id) const {
     return id.count < tagsOf(id.space).used(id.tag);
   }
 
-  // What is held for ranks, measured in bytes of the arena or in ops.
+  // What is held for a rank, in bytes of the arena or in ops.
   enum class Measure : uint8_t { kBytes, kOps };
   struct Holder {
     int rank = -1;  // there is none
@@ -76,10 +76,9 @@ class OpTable {
   size_t heldFor(int rank, Measure measure) const {
     return heldByRank(measure)[rank];
   }
-  // Of ranks other than `except` beyond their share, the one for which most is
-  // held. One that wants more than its own share takes only from a rank that
-  // then still holds as much. Otherwise two ranks would evict each other's ops
-  // in turns.
+  // The rank other than `except` for which most is held, beyond `share`.
+  // Without its newest op it must still hold `wanted`, if that is more than a
+  // share. Otherwise two ranks would evict each other's ops in turns.
   Holder greediest(Measure measure,
                    size_t share,
                    int except,

@@ -5,10 +5,9 @@
 
 namespace ubt {
 
-// Whose turn it is to be sent to, and how far it has got. Peers take turns, and
-// the own rank's turn is that of multicast. In a turn goes a burst of data, up
-// to a train, and behind it what control there is, so that both can leave
-// together.
+// The rank whose turn it is to be sent to, and the state of that turn. The turn
+// of the own rank is for multicast. In a turn a burst of data leaves, up to a
+// train, and then control, so that both can travel together.
 class SendTurns {
  public:
   explicit SendTurns(int ranks) : ranks_(ranks) {}
@@ -26,7 +25,7 @@ class SendTurns {
   bool begun() const { return begun_; }
   // Whether only control goes out in the rest of this turn.
   bool controlOnly() const { return controlOnly_; }
-  // Of data, in this turn.
+  // Bytes of data in this turn.
   size_t dataBytes() const { return bytes_; }
   void sentData(size_t bytes) {
     begun_ = true;

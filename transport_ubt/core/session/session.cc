@@ -9,7 +9,7 @@
 namespace ubt {
 namespace {
 
-// What a window lets each of its senders have in flight at first.
+// The first credit of each sender to a window.
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
   return std::max<uint64_t>(
       1,
@@ -111,7 +111,7 @@ void Session::closePeer(int peer, const std::string& why) {
   std::vector<OpId> ids;
   for (auto& [id, op] : ops_) {
     if (failure() == why && op->failure().any()) {
-      // What made the peer go, most likely.
+      // Most likely this made the peer go.
       departure_.explain(op->failure().text());
     }
     op->peerGone(lastNow_, peer, failure());
@@ -122,8 +122,7 @@ void Session::closePeer(int peer, const std::string& why) {
   }
 }
 
-// Of ranks that something is needed of and whose silence is long, the one that
-// has been silent longest; -1 if there is none.
+// The needed rank that has been silent longest; -1: no silence is long.
 int Session::longSilent() const {
   int silent = -1;
   for (int peer = 0; peer < setup_.size; peer++) {
@@ -136,7 +135,8 @@ int Session::longSilent() const {
   return silent;
 }
 
-// Because another operation here has waited in vain, perhaps for whom these do.
+// This rank closed its connections, because another operation of Gloo timed
+// out. Perhaps it waited for the same rank as the ops here.
 void Session::closedAll(const std::string& why) {
   OpFailure::Blame missing;
   for (const auto& [id, op] : ops_) {
@@ -151,7 +151,8 @@ void Session::closedAll(const std::string& why) {
            : why + "; of what it waits for here," + missing.text);
 }
 
-// Who closes its connections may only have waited in vain, as this rank has.
+// A rank may close its connections because it timed out waiting for another
+// one.
 void Session::connectionClosed(int peer, const std::string& why) {
   if (peer == setup_.rank) {
     closedAll(why);
@@ -176,7 +177,7 @@ void Session::peerLeft(int peer, uint32_t because) {
     closePeer(peer, who + " has destroyed its context");
     return;
   }
-  // What this rank has seen itself is nearer the cause.
+  // This rank's own observations are closer to the cause.
   for (const auto& [id, op] : ops_) {
     departure_.blame(op->failure().culprit());
   }
@@ -191,7 +192,7 @@ void Session::peerLeft(int peer, uint32_t because) {
           (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
           ", which died, hangs, came too late, is cut off or disagrees with "
           "it");
-  // The job has failed: what a call lacks may never come from others either.
+  // The job has failed: other ranks may stop sending, too.
   for (auto& [id, op] : ops_) {
     op->giveUp(failure());
   }
@@ -199,8 +200,8 @@ void Session::peerLeft(int peer, uint32_t because) {
 
 void Session::sayLeaveToAll() {
   departure_.leave();
-  // Who is told takes nothing of this rank any more, and repeats nothing: what
-  // calls still lack here would not come.
+  // A peer that is told takes no more datagrams of this rank and repeats
+  // nothing. So calls here would not get their missing data.
   for (auto& [id, op] : ops_) {
     if (departure_.hasFailed()) {
       op->giveUp(failure());
@@ -224,7 +225,7 @@ bool Session::isOver(const OpId& id) const {
   return ops_.wasUsed(id) && ops_.find(id) == nullptr && !admission_.waits(id);
 }
 
-// REQUIRES that the op is not here.
+// REQUIRES that the op is not here yet.
 Op* Session::start(TimePoint now,
                    const OpId& id,
                    const OpShape& shape,
@@ -255,13 +256,13 @@ Op* Session::start(TimePoint now,
   return op;
 }
 
-// Null if a peer may not begin this op here; then `whyNot` says why.
+// Null: a peer may not begin this op here, and `whyNot` says why.
 Op* Session::startFromPeer(TimePoint now,
                            const OpId& id,
                            const OpShape& shape,
                            int peer,
                            Counter* whyNot) {
-  if (!takes(shape)) {  // no honest rank's
+  if (!takes(shape)) {  // no honest rank brings such a shape
     *whyNot = Counter::kMismatched;
     return nullptr;
   }
@@ -285,7 +286,7 @@ Op* Session::startFromPeer(TimePoint now,
   }
   Op* const op = start(now, id, shape, peer, std::move(room));
   updateActivity();
-  admit();  // what a peer has begun may not have to wait here
+  admit();  // the own call of this op may have waited
   return op;
 }
 
@@ -299,7 +300,7 @@ void Session::forgetIfDone(const OpId& id) {
   }
 }
 
-// Data flows into this session while any op is open here.
+// Data flows into this session while a call is open here.
 void Session::updateActivity() {
   const bool active = ops_.any([](const Op& op) { return !op.returned(); });
   if (active != active_) {

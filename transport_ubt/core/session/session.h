@@ -35,7 +35,7 @@ namespace ubt {
 
 class Session;
 
-// What sessions on one socket share. Owned by the endpoint.
+// The state that all sessions on one socket share. Owned by the endpoint.
 struct SharedState {
   Arena arena;
   ReceiveWindow window;
@@ -47,11 +47,11 @@ struct SharedState {
   std::vector<Session*> sessions;
 };
 
-// One Gloo context as the protocol sees it: its peers, its ops. Sans-IO and
-// not thread-safe; every call takes the time. The bytes it reads off the wire
-// are already authenticated, and still not trusted. No verb below throws: an
-// exception in the middle of a change, such as std::bad_alloc, breaks the
-// session, and no other one (breakOff()).
+// One Gloo context in the protocol: its peers and its ops. It does no I/O and
+// is not thread-safe; calls pass the time. Bytes from the wire are
+// authenticated first, but not trusted. No verb below throws. An exception in
+// the middle of a change, such as std::bad_alloc, breaks this session and no
+// other (breakOff()).
 class Session : private OpHost {
  public:
   struct Setup {
@@ -59,16 +59,16 @@ class Session : private OpHost {
     int size = 1;
     uint64_t epoch = 0;
     size_t slotBytesMax = 0;            // the same on all ranks
-    std::vector<PeerKeys> keys;         // by rank; the own one unused
-    GroupSeed groupSeed{};              // fresh; of the own multicast
-    std::vector<uint64_t> windowBytes;  // by rank: its window, at most
-    // The groups of hierarchical ops, the same on all ranks; without them, or
-    // if they are of unlike sizes, those run as all others do.
+    std::vector<PeerKeys> keys;         // by rank; the own entry is unused
+    GroupSeed groupSeed{};              // of the own multicast; fresh
+    std::vector<uint64_t> windowBytes;  // by rank: the largest window
+    // The groups of hierarchical ops, the same on all ranks. Without groups, or
+    // with groups of unequal sizes, hierarchical ops run as plain ones.
     std::optional<RankGroups> groups;
     Options options;
-    // Told of a rank that has long been silent though something is needed of it
-    // (SilenceWatch), once in each silence. May be empty. REQUIRES that it
-    // calls nothing of this session's endpoint.
+    // Called once for each long silence of a rank that is needed
+    // (SilenceWatch). May be empty. REQUIRES that it calls nothing of this
+    // session's endpoint.
     std::function<void(int rank)> silent;
   };
 
@@ -78,98 +78,94 @@ class Session : private OpHost {
   ~Session() override;
 
   uint64_t epoch() const { return setup_.epoch; }
-  // What the headers of its datagrams say of the epoch.
+  // The part of the epoch that stands in headers.
   uint16_t context() const { return PacketHeader::contextOf(setup_.epoch); }
   int rank() const { return setup_.rank; }
   int size() const { return setup_.size; }
   const Options& options() const { return setup_.options; }
   size_t slotBytesMax() const { return setup_.slotBytesMax; }
-  // Whether headers can name all elements and slots of such an op.
+  // Whether headers can name all elements and slots of an op of this shape.
   bool takes(const OpShape& shape) const;
   // Whether an op of a hierarchical shape runs in more groups than one.
   bool hasGroups() const { return ranksOf(true).grouped(); }
 
   // Callers ------------------------------------------------------------------
 
-  // Begins an allreduce over `bucket`, in place, under a tag of shape.space; if
-  // the lead is used up, once it is not (Lead); if the arena has no room to
-  // keep the own shard, once it has; and after results that are owed
-  // (Op::owesResults), for a moment. The op reads and writes the bucket until
-  // leave(). The wait and the call end `timeout` from now, or the options',
-  // which is the most (zero: the options'); a call that ends without its result
-  // fails the session, here and, as they are told, at the other ranks. So does
-  // a call under a tag whose use count is no longer known (TagCounts). REQUIRES
+  // Begins an allreduce over `bucket`, in place, under a tag of shape.space.
+  // The call may wait first (Admission). The op reads and writes the bucket
+  // until leave(). The call ends after `timeout`, including the wait; the
+  // options' timeout is the most, and zero means that one. A call that ends
+  // without its result fails the session here and at the other ranks. So does a
+  // call under a tag whose use count is no longer known (TagCounts). REQUIRES
   // failure().empty(), takes(shape).
   OpId enter(TimePoint now,
              uint32_t tag,
              const OpShape& shape,
              std::byte* bucket,
              Duration timeout = Duration{0});
-  // How long a call lasts at most that enter() is given this `timeout`.
+  // The timeout of a call to which enter() is given this `timeout`.
   Duration timeoutOf(Duration timeout) const {
     const Duration most = setup_.options.timeout;
     return timeout > Duration{0} ? std::min(timeout, most) : most;
   }
   bool finished(const OpId& id) const { return broken_ || isFinished(id); }
-  // Why the op has no result; empty if it has. REQUIRES finished(id).
+  // Why the op has no result; empty: it has one. REQUIRES finished(id).
   const std::string& failure(const OpId& id) const;
-  // Ends the call: the session no longer uses the bucket, which holds the
-  // result unless failure(id) says why not, or the session is broken().
-  // REQUIRES finished(id).
+  // Ends the call. The session no longer uses the bucket, which holds the
+  // result unless the op failed or the session is broken(). REQUIRES
+  // finished(id).
   OpReport leave(TimePoint now, const OpId& id);
 
-  // The session cannot go on, because of a bug or for lack of memory: all its
-  // calls are finished and fail, and it only tells its peers that it leaves.
-  // Never throws. No-op on a broken session.
+  // The session cannot go on, because of a bug or for lack of memory. All its
+  // calls fail, and it only tells its peers that it leaves. Never throws. No-op
+  // on a broken session.
   void breakOff(const char* why) noexcept;
   bool broken() const { return broken_; }
 
-  // The mesh says that a rank is gone. Every op that still needs it fails,
-  // and no further op can begin.
-  // The first news stand: what follows them is their consequence. Of the own
-  // rank: it has closed the connections itself, and every op fails; a rank that
-  // an op waits for is to blame, if one does.
+  // Gloo's connection to a rank has closed. Every op that still needs the rank
+  // fails, and no further op can begin. The first such news counts; later ones
+  // are its consequence. For the own rank: it closed the connections itself,
+  // and every op fails. If an op waits for a rank, that rank is to blame.
   void peerClosed(int peer, const std::string& why);
-  // Why no op can begin any more; empty if one can. What has begun ends
-  // by its bound if the job was halted (Halt), and fails if a rank is gone.
+  // Why no further op can begin; empty: one can. Ops that have begun end by
+  // their bound if the job was halted (Halt), and fail if a rank has gone.
   const std::string& failure() const { return departure_.why(); }
-  // A caller has been told why it gets no result: so are the other ranks, whose
+  // A caller has been told why its call failed. Tells the other ranks, whose
   // calls fail as well. REQUIRES a failure.
   void refused();
 
-  // Whether some peer may still need something of this session. Nobody does
-  // once it was told that this rank leaves.
+  // Whether some peer may still need something of this session. A peer that was
+  // told that this rank leaves does not.
   bool lingering() const {
     return !departure_.hasLeft() && admission_.lead().any();
   }
-  // Which peers that are: those that have not finished an op which returned
-  // here.
+  // Those peers: they have not finished an op that has returned here.
   std::vector<int> neededBy() const;
   // Tells all peers that this context goes away.
   void sendLeave();
 
   // The four verbs -----------------------------------------------------------
 
-  // A datagram whose context is this session's. Returns what becomes of it.
+  // A datagram of this session's context. Returns its fate.
   Counter packetIn(TimePoint now,
                    const PacketHeader& header,
                    const std::byte* datagram,
                    size_t bytes);
-  // The next datagram to send, or false. To the own rank: to the group.
+  // The next datagram to send, or false. To the own rank: by multicast.
   bool packetOut(TimePoint now, OutPacket* out);
-  // The next one of the burst to one peer that the last of packetOut() began,
-  // or false: then it is another session's turn.
+  // The next datagram of the burst that packetOut() began, or false: then it is
+  // another session's turn.
   bool burstOut(TimePoint now, OutPacket* out);
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
-  // Ops known here, for tests of memory.
+  // The number of ops known here; for tests of memory.
   size_t opsHeld() const { return ops_.size(); }
 
  private:
   using Call = Admission::Call;
 
-  // What the verbs do. They may throw in the middle of a change.
+  // The verbs themselves. They may throw in the middle of a change.
   OpId begins(TimePoint now,
               uint32_t tag,
               const OpShape& shape,
@@ -188,25 +184,25 @@ class Session : private OpHost {
   bool nextOfBurst(TimePoint now, OutPacket* out);
   void passDeadlines(TimePoint now);
 
-  // Runs a verb; what it throws breaks the session. A broken one runs none.
+  // Run a verb. An exception breaks the session. contained() runs none in a
+  // broken session.
   template <typename Verb>
   void contained(const Verb& verb);
   template <typename Verb>
   void guarded(const Verb& verb);
-  // Lets go of buckets and of the arena.
+  // Gives up all ops, with their buckets and memory.
   void dropOps();
 
-  // No op can begin any more, calls that lack something fail, and the others
-  // are told that this rank leaves because of the culprit.
-  // `tellAfter`: not at once.
+  // The session fails: no further op can begin, calls that still wait fail, and
+  // the other ranks are told, after `tellAfter`.
   void fail(const std::string& why, Duration tellAfter = Duration{0});
-  // The same, because of that rank, unless another one is to blame already.
+  // The same, and blames that rank unless another one is to blame already.
   void failBecauseOf(int rank, const std::string& why);
-  // The rank that holds up the lead has not moved for a whole timeout.
+  // A call has waited to begin for its whole timeout.
   void giveUp(const Call& call);
-  // A peer will never get results that this rank had no room to keep for it.
+  // A peer needs results that this rank had no room to keep.
   void lacksKept(int peer);
-  // It is not known how often a tag was used: the session fails.
+  // The tag's use count is no longer known: the session fails.
   OpId refuseTag(uint32_t tag, TagSpace space, const Call& call);
 
   // OpHost
@@ -233,11 +229,9 @@ class Session : private OpHost {
   bool mayBegin(const OpId& id, const Call& call) const;
   bool tryBegin(const OpId& id, Call* call);
   ArenaBuffer reserveKept(const OpShape& shape);
-  // Whether others wait for results that this rank has still to send, for whose
-  // sake it begins no op.
+  // Whether other ranks wait for results that have not left here yet.
   bool owesResults() const;
-  // When a call that waits may begin its op, as far as that is a matter of
-  // time, or of results that have gone out.
+  // When a waiting call may begin, if only time or owed results hold it up.
   TimePoint mayBeginAt() const;
   void begin(const OpId& id, const Call& call, ArenaBuffer room);
   void admit();
@@ -325,7 +319,7 @@ class Session : private OpHost {
   SharedState* const shared_;
   std::vector<std::byte> opened_;  // one datagram, decrypted
   Deadlines controlDues_;          // of peers_
-  // When to tell a peer (again) that it gives too little credit.
+  // By peer: when to tell it (again) that it gives too little credit.
   Deadlines blocked_;
   std::vector<PeerLink> peers_;
   SilenceWatch silence_;
@@ -338,7 +332,7 @@ class Session : private OpHost {
   SendTurns turns_;
   TimePoint lastNow_{};
   bool broken_ = false;
-  std::string outOfMemory_;  // what to say then, when no text can be made
+  std::string outOfMemory_;  // the error for that case, made in advance
 };
 
 }  // namespace ubt

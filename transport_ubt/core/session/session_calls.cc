@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session does for its callers, and what they wait for.
+// A session's calls: how they wait, begin and end.
 
 #include <algorithm>
 
@@ -13,15 +13,16 @@ namespace {
 
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
-// A call waits no longer for results that are owed.
+// The longest that a call waits for results that are owed.
 constexpr Duration kHeldMax = std::chrono::seconds(1);
-// By then announcements that disagree have arrived, or are lost.
+// By then announcements of other shapes have arrived, or are lost.
 constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
 
 }  // namespace
 
-// Of those that have not finished an op, the rank that has been silent longest:
-// the others may only wait for it as well.
+// The rank that holds up the lead: of the ranks that have not finished the
+// first op, the one that has been silent longest. The others may wait for it,
+// too.
 int Session::lagging() const {
   for (const auto& [id, op] : ops_) {
     int silent = -1;
@@ -110,7 +111,7 @@ void Session::lacksKept(int peer) {
                     " still lacks; raise GLOO_UBT_ARENA_BYTES");
 }
 
-// Another count than the other ranks' would make them wait for each other.
+// A wrong count would make ranks wait for each other for ever.
 OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
   failBecauseOf(
       setup_.rank,
@@ -188,8 +189,8 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
       ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
 }
 
-// Begins the op unless it has to wait. For room it does not wait if others have
-// begun this op, or if no rank lags.
+// Begins the op unless it has to wait. An op that others have begun does not
+// wait for room, nor does any op if no rank lags.
 bool Session::tryBegin(const OpId& id, Call* call) {
   if (!mayBegin(id, *call)) {
     return false;
@@ -211,7 +212,7 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
   if (op == nullptr) {
     op = start(lastNow_, id, call.shape, setup_.rank, {});
   } else if (op->shape() != call.shape) {
-    // What this rank brings goes out, so that the others learn of it too.
+    // The others should learn the shape that this rank brings.
     for (int peer = 0; peer < setup_.size; peer++) {
       if (peer != setup_.rank) {
         control(peer, ControlRecord::announce(id, call.shape), true);
@@ -227,12 +228,13 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
   updateActivity();
   watchSilence();
   multicast_.seek(lastNow_);
-  // Ranks begin an op at about the same time. Each serves its neighbour first,
-  // then the one after that: as long as they keep in step, no two meet at one.
+  // Ranks begin an op at about the same time. Each serves the next rank first,
+  // then the one after it. While they keep in step, no two senders meet at a
+  // receiver.
   turns_.start((setup_.rank + 1) % setup_.size);
 }
 
-// Begins what had to wait and has to no longer.
+// Begins the waiting calls that may begin now.
 void Session::admit() {
   for (auto next = admission_.begin();
        next != admission_.end() && !departure_.hasFailed();) {
@@ -267,7 +269,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
   shared_->counters.add(Counter::kNotRetained, op->notRetained());
   if (op->failure().any()) {
     departure_.blame(op->failure().culprit());
-    // All ranks hear what each brings, which says more than that one leaves.
+    // First all ranks hear all shapes: that says more than that a rank leaves.
     fail(op->failure().text(),
          op->failure().disagreed() ? kShapesFirst : Duration{0});
     tellRefusal();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session sends to all at once, and does with what comes that way.
+// A session's multicast: what it sends to all ranks at once, and what arrives
+// so.
 
 #include <algorithm>
 
@@ -31,11 +32,11 @@ Counter Session::groupIn(TimePoint now,
     peers_[owner].heardAt = now;
     return probeIn(now, *header, payload);
   }
-  if (header->stage != Stage::kBroadcast) {  // contributions are for one rank
+  if (header->stage != Stage::kBroadcast) {  // contributions go to one rank
     return Counter::kMismatched;
   }
   if (header->number >= link->receive.limit()) {
-    // The owner takes this rank for deaf. It should learn better.
+    // The owner believes that this rank hears no multicast. Tell it.
     link->receive.arrived(header->number);
     answerGroup(owner);
     return Counter::kUngranted;
@@ -49,7 +50,7 @@ Counter Session::groupIn(TimePoint now,
   return fate;
 }
 
-// A probe says which numbers its owner has used.
+// A probe tells which packet numbers its owner has used.
 Counter Session::probeIn(TimePoint now,
                          const PacketHeader& header,
                          const PeerLink::Payload& payload) {
@@ -79,7 +80,7 @@ uint64_t Session::groupShareSlots() const {
                                 ((setup_.size - 1) * slotBytes));
 }
 
-// As with credit; and whoever hears says so, before long.
+// Credit for multicast, as considerCredit(). A hearer answers within a limit.
 void Session::answerGroup(int owner) {
   multicast_.answer(owner);
   const uint64_t share = groupShareSlots();
@@ -98,9 +99,9 @@ void Session::writeHears(int owner, WriteCursor* out) {
   }
 }
 
-// Contributions before results, as to each rank by itself: those of others are
-// still under way, and would meet these in a queue. But nobody waits for what
-// a rank does not take.
+// Whether the op's results may leave by multicast now. Contributions go first,
+// as to single ranks (Outbox::next), unless their receiver takes none at the
+// moment.
 bool Session::groupsTurn(const Op& op) const {
   if (!op.outbox().hasMulticast()) {
     return false;
@@ -119,7 +120,7 @@ bool Session::hasGroupData() const {
   return ops_.any([this](const Op& op) { return groupsTurn(op); });
 }
 
-// The group's turn: as a peer's.
+// The turn of multicast.
 bool Session::groupOut(TimePoint now, OutPacket* out) {
   if (!multicast_.on()) {
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session does with what comes in.
+// How a session handles datagrams that arrive.
 
 #include <algorithm>
 
@@ -48,13 +48,13 @@ Counter Session::takeIn(TimePoint now,
   }
   if (control) {
     if (!peer.isFirst(header)) {
-      return Counter::kReplayed;  // no sign of life: anybody can replay
+      return Counter::kReplayed;  // anybody can replay: not a sign of life
     }
     peer.heardAt = now;
     return controlIn(now, header, payload);
   }
   if (header.number >= peer.receive.limit()) {
-    return Counter::kMismatched;  // never granted: no honest sender's
+    return Counter::kMismatched;  // no honest sender exceeds its credit
   }
   if (!peer.isFirst(header)) {
     return Counter::kDuplicateData;
@@ -65,7 +65,7 @@ Counter Session::takeIn(TimePoint now,
   return fate;
 }
 
-// A datagram of data, `bytes` long, that comes for the first time.
+// A datagram of data, `bytes` long, that arrives for the first time.
 Counter Session::newDataIn(TimePoint now,
                            const PacketHeader& header,
                            const PeerLink::Payload& payload,
@@ -100,7 +100,7 @@ Counter Session::dataIn(TimePoint now,
     if (!ranks.isMember(header.source) ||
         header.slot >= layout.slots(ranks.place()) ||
         bytes != layout.slotSize(ranks.place(), header.slot)) {
-      return Counter::kMismatched;  // no op begins with what does not fit it
+      return Counter::kMismatched;  // the data does not fit its own shape
     }
     Counter whyNot{};
     op = startFromPeer(now, header.op, shape, header.source, &whyNot);
@@ -111,7 +111,7 @@ Counter Session::dataIn(TimePoint now,
   return op->data(now, header, payload, bytes);
 }
 
-// What comes before a malformed record counts all the same.
+// Records before a malformed one still count.
 Counter Session::controlIn(TimePoint now,
                            const PacketHeader& header,
                            const PeerLink::Payload& payload) {
@@ -126,7 +126,7 @@ Counter Session::controlIn(TimePoint now,
     peers_[peer].peerWish = header.form;
   }
   answerLeave(peer);
-  // What stands behind a leave is of nobody any more.
+  // Records after a leave are ignored.
   while (cursor.left() > 0 && !peers_[peer].closed()) {
     ControlRecord record;
     if (!ControlRecord::decode(&cursor, &record)) {
@@ -139,7 +139,7 @@ Counter Session::controlIn(TimePoint now,
   return Counter::kAcceptedControl;
 }
 
-// The peer goes on: if this rank has left, it has not heard so.
+// The peer still sends. If this rank has left, the peer has not heard it.
 void Session::answerLeave(int peer) {
   if (departure_.hasLeft() &&
       lastNow_ - departure_.toldAt(peer) >= retryAfter(peer)) {
@@ -161,7 +161,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       if (op != nullptr) {
         op->announced(now, peer, record.shape);
-      } else {  // over here: the peer is late, and should know it is heard
+      } else {  // the op is over here: tell the late peer so
         control(peer,
                 ControlRecord::about(ControlType::kAnnounceSeen, record.op),
                 false);
@@ -211,7 +211,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       return;
     case ControlType::kDoneQuery:
-      if (op != nullptr) {  // who asks is done; its word for it may be lost
+      if (op != nullptr) {  // a rank that asks is done, too
         op->done(now, peer);
       }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
@@ -235,9 +235,9 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
   }
 }
 
-// Half of the window is for all senders alike; the other half goes by what each
-// has to send yet: stages end with their last sender, and who falls behind
-// catches up.
+// A sender's share of the window, in slots. Half of the window is split
+// equally, the other half in proportion to the slots that each sender still
+// owes. So a sender that falls behind catches up, and stages end earlier.
 uint64_t Session::shareSlots(int rank) const {
   const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
   const uint64_t peers = setup_.size - 1;
@@ -256,8 +256,8 @@ uint64_t Session::shareSlots(int rank) const {
       1, owedByAll == 0 ? alike : alike / 2 + slots * owed / (2 * owedByAll));
 }
 
-// Credit goes out with whatever else there is to say; on its own soon once half
-// a share is used up, and at once when little is left.
+// Credit rides on other records. It leaves by itself soon when half a share is
+// used up, and at once when a quarter is left.
 void Session::considerCredit(int rank) {
   PeerLink& peer = peers_[rank];
   const uint64_t share = shareSlots(rank);

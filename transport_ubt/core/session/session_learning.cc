@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session makes of what it has learned, and how a job halts.
+// How a session uses what it has learned, and how it halts a job.
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace ubt {
 
-// A stage is as late as the latest rank it needs: what is late anywhere counts.
+// A stage waits for all ranks, so the largest lateness of any rank counts.
 OpBounds Session::boundsFor(TimePoint now,
                             const OpShape& shape,
                             Duration limit) {
@@ -22,8 +22,8 @@ OpBounds Session::boundsFor(TimePoint now,
   return learning_.boundsFor(shape, {late, shared_->link.limits()}, limit);
 }
 
-// Every packet carries it on. What has begun ends by its bound, but what has
-// none would wait for ranks that no longer come.
+// Every packet carries the halt on. Ops that have begun end by their bound.
+// Warm-up ops have no bound, and would wait for ranks that no longer enter.
 void Session::halt(const std::string& why) {
   departure_.fail(why);
   for (auto& [id, op] : ops_) {
@@ -44,7 +44,7 @@ void Session::learnFrom(const OpSample& op, const OpReport& report) {
   std::optional<double> missing;
   if (!op.warmup && report.pairsExpected > 0) {
     const double others = static_cast<double>(setup_.size - 1) / setup_.size;
-    // Of what an owner zeroed its own contribution is missing, too.
+    // An owner that zeroed slots also lacks its own contribution: 1 at most.
     missing =
         std::min(1.0,
                  static_cast<double>(report.pairsMissing) /
@@ -62,7 +62,8 @@ void Session::learnFrom(const OpSample& op, const OpReport& report) {
   }
 }
 
-// What one rank loses of a result is lost of all shards.
+// If one rank wants the transform, all ranks transform: a rank loses results of
+// all owners.
 Form Session::contributionForm() const {
   const bool wanted =
       learning_.wish() == Form::kTransformed ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session sends, to whom, and when.
+// What a session sends to which rank, and its deadlines.
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 namespace ubt {
 namespace {
 
-// Trains are cut no shorter than for all peers' together to be a round, nor a
-// shard into more than so many of them.
+// Limits how short trains are cut: trains to all peers together have at least
+// kRoundBytes, and a shard has at most kTrainsInShard of them.
 constexpr size_t kRoundBytes = 512 << 10;
 constexpr size_t kTrainsInShard = 8;
 
@@ -49,10 +49,10 @@ bool Session::turnOut(TimePoint now, OutPacket* out) {
                              : hasWord(rank) && peerOut(now, rank, out);
 }
 
-// What goes to one peer in its turn. A sum goes out once all have sent their
-// part of it: if the turns of many peers take long, and each takes all that its
-// peer gets, next to no sum does before all contributions are under way, and
-// the stages follow one another in place of overlapping.
+// The data that goes to one peer in its turn. A slot's sum needs contributions
+// of all ranks. With long trains to many peers, hardly any slot would be
+// complete before all contributions have left, and the stages would not
+// overlap.
 size_t Session::trainBytes() const {
   size_t bytes = LinkRate::kTrainBytesMin;
   for (const auto& [id, op] : ops_) {
@@ -64,7 +64,7 @@ size_t Session::trainBytes() const {
   return std::min(shared_->link.trainBytes(), bytes);
 }
 
-// Whether one more datagram of data fits the burst to one peer: a train.
+// Whether the burst to one peer, a train, has room for one more slot.
 bool Session::mayBurst() const {
   return !turns_.begun() ||
          (!turns_.controlOnly() &&
@@ -74,8 +74,8 @@ bool Session::mayBurst() const {
 
 bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   PeerLink& peer = peers_[rank];
-  // Data for a rank that has not spoken yet could be lost on one that has not
-  // joined yet; it is told of ops until it answers.
+  // A rank that has never been heard may not have joined yet. It gets no data,
+  // only announcements, until it answers.
   const bool open = !broken_ && !peer.closed();
   if (open && peer.joined() && mayBurst()) {
     if (!peer.send.available()) {
@@ -87,10 +87,10 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
       return true;
     }
   }
-  // Behind data goes what there is, on its own only what is due.
+  // Control that is not due yet leaves only behind data.
   const bool rides = turns_.begun();
   turns_.turnToControl();
-  // It captures no more than std::function holds without memory of its own.
+  // It captures so little that std::function allocates no memory.
   const auto credit = [&](WriteCursor* cursor) {
     if (!broken_ && !peers_[rank].closed()) {
       writeCredit(rank, cursor);
@@ -136,7 +136,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
   return false;
 }
 
-// Whether an op here needs something of the peer, be it word that it is done.
+// Whether an op here needs something of the peer, even only its done message.
 bool Session::awaits(int peer) const {
   return !departure_.hasLeft() && !peers_[peer].closed() &&
          ops_.any(
@@ -166,7 +166,7 @@ void Session::lookForSilence(TimePoint now) {
       case SilenceWatch::Verdict::kWait:
         break;
       case SilenceWatch::Verdict::kAsk:
-        // Which is always answered, with credit.
+        // It is always answered, with credit.
         control(
             peer,
             {ControlType::kBlocked, {}, {}, peers_[peer].send.next(), {}, 0, 0},
@@ -179,7 +179,7 @@ void Session::lookForSilence(TimePoint now) {
                 std::to_string(SilenceWatch::lasted(peers_[peer].heard()) /
                                std::chrono::seconds(1)) +
                 " s: it has died, was stopped, or is cut off" + silence(peer));
-        // Perhaps one way alone: then it should know why this rank goes.
+        // Perhaps it is cut off in one direction only, and hears this.
         peers_[peer].lastWord(now, departure_.word());
         break;
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks may make a session hold for ops that no caller has entered here. A
-// rank that alone has begun some is safe up to its share, which is as large as
-// any rank's of any session. Beyond, its ops make way, the newest first.
+// Limits on ops that no caller has entered here. Each rank of each session has
+// an equal share of memory for ops that it alone has begun. If it holds more,
+// its newest ops make way for others.
 
 #include "transport_ubt/core/session/session.h"
 
 namespace ubt {
 
-// The arena is that of all sessions, and a rank of several has a share in each.
+// All sessions share the arena. A rank has a share in each of its sessions.
 size_t Session::shareBytes() const {
   size_t ranks = 0;
   for (const Session* const session : shared_->sessions) {
@@ -17,7 +17,7 @@ size_t Session::shareBytes() const {
   return shared_->arena.limitBytes() / ranks;
 }
 
-// Whichever session it is in.
+// The op that makes way may belong to another session.
 bool Session::evictForRoom(int asker, size_t wanted) {
   const size_t share = shareBytes();
   Session* session = nullptr;
@@ -60,10 +60,9 @@ void Session::evict(const OpId& id) {
   updateActivity();
 }
 
-// After twice the timeout no rank waits for an op that has not begun here: no
-// call outlasts its session's timeout, which is the same on all ranks unless
-// users set it otherwise. But results of a shard that was closed without the
-// caller are final: they wait for it.
+// An op that no caller has entered here expires after twice the timeout: by
+// then no rank waits for it, unless users set different timeouts. An op with a
+// closed shard stays, because its results are final.
 void Session::expireUnentered(TimePoint now) {
   const size_t expired = ops_.eraseIf([&](const Op& op) {
     return !op.entered() && !op.hasResults() && now >= expiryOf(op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of a session, which throw nothing, around what may throw.
+// The verbs of a session. They catch all exceptions of the code below them.
 
 #include <exception>
 #include <new>
@@ -31,8 +31,8 @@ void Session::contained(const Verb& verb) {
   }
 }
 
-// Ops stay until the next verb: a datagram that packetOut() gave may lie in the
-// memory of one.
+// Ops stay until the next verb, because a datagram of packetOut() may point
+// into one.
 void Session::breakOff(const char* why) noexcept {
   if (broken_) {
     return;
@@ -43,11 +43,11 @@ void Session::breakOff(const char* why) noexcept {
   try {
     sayLeaveToAll();
   } catch (const std::exception&) {
-    // Peers that go on are answered by a leave.
+    // Peers that still send get a leave as an answer.
   }
 }
 
-// What lies in them may be half changed: only their destructors run.
+// Ops may be half changed. Only their destructors run.
 void Session::dropOps() {
   ops_.clear();
   admission_.clear();
@@ -94,7 +94,7 @@ Counter Session::packetIn(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* datagram,
                           size_t bytes) {
-  // That of a datagram which breaks the session.
+  // The fate of a datagram that breaks the session.
   Counter fate = header.type == PacketType::kControl ? Counter::kClosedPeer
                                                      : Counter::kLateData;
   if (broken_) {
