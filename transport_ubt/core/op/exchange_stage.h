@@ -74,7 +74,7 @@ class ExchangeStage {
   // Whether every open slot holds the contributions of more than half of all
   // ranks.
   bool holdsMajority() const { return majorities_ == slots_.size(); }
-  // The slots in the order of closing, in which they are broadcast.
+  // The slots in the order of closing. They are broadcast in this order.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
 

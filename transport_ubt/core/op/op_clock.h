@@ -42,7 +42,7 @@ class OpClock {
     excused_ = now + missed - deadline;
     return true;
   }
-  // The time by which the excuse moves the deadline.
+  // How far the excuse moves the deadline.
   Duration excused() const { return excused_; }
 
  private:

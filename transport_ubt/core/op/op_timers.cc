@@ -123,7 +123,7 @@ bool Op::excuse(TimePoint now) {
 // - it has entered and closed a slot of its own: results leave after
 //   contributions as a rule, or
 // - it is done, or has returned.
-// An op without repair does not wait, nor does one whose bound was set by hand.
+// An op without repair never waits. The same holds for a bound set by hand.
 bool Op::mayEndScatter() const {
   if (owned_.sum().holdsMajority() || ranks_.grouped() || !needsEveryResult() ||
       setup_.options->boundScatter > Duration{0}) {

@@ -108,7 +108,7 @@ void Outbox::stop(int rank) {
   leaveMulticast(rank);
 }
 
-// The order in which slots become ready for a rank.
+// The slots that are ready for a rank, in their order.
 const std::vector<uint32_t>& Outbox::orderFor(int rank) const {
   return takesSlots(rank) ? from_.owned->orderFor(rank) : kNoOrder;
 }

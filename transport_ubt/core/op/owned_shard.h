@@ -86,7 +86,7 @@ class OwnedShard {
   // The caller takes its memory back. Needed slots are copied to the room, or
   // elsewhere in the arena. REQUIRES complete().
   void leave(std::byte* shard, const Needed& needed);
-  // Needed slots for which the arena had no room when the caller left.
+  // Needed slots that found no room in the arena when the caller left.
   uint32_t notRetained() const { return notRetained_; }
 
   // Bytes of the arena that keep the shard after leave().

@@ -94,7 +94,7 @@ class ScatterStage {
   // Whether every slot holds more than half of all contributions.
   bool holdsMajority() const { return majorities_ == slots_.size(); }
   bool entered() const { return entered_; }
-  // The slots in the order of closing, in which they are broadcast.
+  // The slots in the order of closing. They are broadcast in this order.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
   // The form of closed slots' values. Undefined before the first closes.
@@ -106,7 +106,7 @@ class ScatterStage {
   // The slot's value; null if it is no longer kept. REQUIRES isClosed(slot).
   const std::byte* value(uint32_t slot) const;
 
-  // The slots to which a rank, maybe the own, has contributed.
+  // The slots that hold a contribution of a rank, maybe the own.
   const BitSet& contributed(int rank) const { return contributed_[rank]; }
   // The slots whose values hold that rank's contribution.
   BitSet summed(int rank) const;

@@ -38,9 +38,9 @@ class SendQueue {
     return true;
   }
 
-  // The next slot of the broadcast stage, or false: the first function gives an
-  // index into the order of closing, which has `closed` entries so far; the
-  // second gives a slot to repeat.
+  // The same for the broadcast stage. The first gives an index into the order
+  // of closing, which has `closed` entries by now. The second gives a slot to
+  // repeat.
   bool nextBroadcast(uint32_t closed, uint32_t* index) {
     if (broadcastNext_ >= closed) {
       return false;

@@ -58,7 +58,7 @@ TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
     if (flow.came == flow.owed) {
       continue;
     }
-    if (flow.came == 0) {  // absent, for all that is known
+    if (flow.came == 0) {  // it may be absent
       return end;
     }
     // One slot has no pace.

@@ -39,7 +39,7 @@ class StageProgress {
   // silent, so either condition is enough:
   // - The marks of all senders have arrived, and no slot arrives any longer.
   // - More than half of the senders are complete. The others have all begun,
-  //   and should have finished at their pace so far. A sender that is too slow
+  //   and should have finished at their pace. A sender that is too slow
   //   to finish by `bound` has until `bound`, because slots that still arrive
   //   are not lost. Since senders serve receivers in turns, twice the longest
   //   pause of any sender replaces a shorter patience.

@@ -14,7 +14,7 @@ namespace ubt {
 // stand: later ones are consequences.
 class Departure {
  public:
-  // Of a session of so many ranks.
+  // `ranks`: of the session.
   explicit Departure(int ranks) : toldAt_(ranks) {}
 
   bool hasFailed() const { return !why_.empty(); }
@@ -31,7 +31,7 @@ class Departure {
   void blame(int rank) { culprit_ = culprit_ < 0 ? rank : culprit_; }
   int culprit() const { return culprit_; }
 
-  // This rank leaves: it takes no more datagrams of its peers.
+  // This rank leaves: it no longer takes datagrams of its peers.
   bool hasLeft() const { return left_; }
   void leave() {
     left_ = true;

@@ -14,7 +14,8 @@ uint64_t firstKey(uint16_t context) {
   return uint64_t{context} << (64 - kContextBits);
 }
 
-// Whether a datagram may be another session's of the same context number.
+// Whether the datagram may belong to another session with the same header
+// value.
 bool isStrange(Counter fate) {
   return fate == Counter::kUnknownEpoch || fate == Counter::kBadTag ||
          fate == Counter::kNoGroupKey || fate == Counter::kOwnEcho ||
@@ -69,7 +70,7 @@ void Endpoint::packetIn(TimePoint now,
     if (isStrange(fate)) {
       fate = next;
     }
-    // What is sent to a group may be for several ranks here.
+    // Multicast may be for several ranks here.
     if (!isStrange(next) && !header.group) {
       break;
     }
@@ -78,7 +79,7 @@ void Endpoint::packetIn(TimePoint now,
 }
 
 Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {
-  // A burst that has begun stays whole; then the next session's turn comes.
+  // A burst stays whole. After it the next session has its turn.
   const auto sending = sessions_.find(turn_);
   if (sending != sessions_.end() && sending->second->burstOut(now, out)) {
     return sending->second.get();

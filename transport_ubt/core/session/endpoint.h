@@ -13,8 +13,8 @@
 
 namespace ubt {
 
-// Everything behind one socket: finds the session that a datagram belongs to,
-// and holds what sessions share. Sans-IO; not thread-safe.
+// All sessions of one socket. Finds the session of each datagram, and holds the
+// state that sessions share. It does no I/O and is not thread-safe.
 class Endpoint {
  public:
   struct Limits {
@@ -23,20 +23,21 @@ class Endpoint {
     uint64_t windowBytesMax = 2 << 20;
     bool windowAdapts = true;  // ReceiveWindow
     bool trainsAdapt = true;   // LinkRate
-    // Of the endpoints that share the arena's limit; outlives them. Null: the
-    // limit is this one's alone.
+    // Shared by all endpoints with a common limit of the arena; outlives them.
+    // Null: this endpoint has a limit of its own.
     ArenaBudget* arenaBudget = nullptr;
   };
 
   Endpoint(const Limits& limits, const Reduction& reduction);
 
-  // The session lives until close(). REQUIRES an epoch and rank not open here:
-  // several ranks of one context may share an endpoint.
+  // The session lives until close(). Several ranks of one context may share an
+  // endpoint. REQUIRES that no session of this epoch and rank is open here.
   Session* open(const Session::Setup& setup);
   void close(Session* session);
 
-  // The four verbs. REQUIRES that a datagram has come by `now`: what seems to
-  // come sooner than it did makes all others seem to wait (QueueingDelay).
+  // The four verbs. REQUIRES that the datagram arrived at `now` or before. A
+  // time that is too early would make other datagrams look delayed
+  // (QueueingDelay).
   void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
   // The next datagram and the session it belongs to, or null.
   Session* packetOut(TimePoint now, OutPacket* out);
@@ -48,13 +49,13 @@ class Endpoint {
 
  private:
   SharedState shared_;
-  // Epoch, what datagrams name of it first, and rank: sessions of one context
-  // number are neighbours.
+  // The epoch, beginning with the part that headers carry, and the rank. So
+  // sessions with the same header value are neighbours in the map.
   using Key = std::pair<uint64_t, int>;
   static Key keyOf(uint64_t epoch, int rank);
 
   std::map<Key, std::unique_ptr<Session>> sessions_;
-  Key turn_{};  // of the session whose burst it is
+  Key turn_{};  // the session that sends a burst now
 };
 
 }  // namespace ubt

@@ -24,7 +24,7 @@ class OpTable {
   // The most ops at a time.
   static constexpr size_t kOpsMax = 256;
 
-  // Of a session of so many ranks. See Options::tagEntriesMax.
+  // `ranks`: of the session. `tagEntriesMax`: as in Options.
   OpTable(int ranks, size_t tagEntriesMax);
 
   // In the order of ids.
@@ -43,7 +43,7 @@ class OpTable {
   Op* add(const OpId& id, std::unique_ptr<Op> op);
   void erase(const OpId& id) { ops_.erase(id); }
   void clear() { ops_.clear(); }
-  // Erases the ops for which `which(op)` is true, and returns their number.
+  // Erases each op with `which(op)`, and returns their number.
   template <typename Which>
   size_t eraseIf(const Which& which);
 

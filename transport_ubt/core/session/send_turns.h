@@ -31,7 +31,7 @@ class SendTurns {
     begun_ = true;
     bytes_ += bytes;
   }
-  // There is no more data for now.
+  // At the moment there is no further data.
   void dataIsOver() { begun_ = true; }
   void turnToControl() { begun_ = controlOnly_ = true; }
 

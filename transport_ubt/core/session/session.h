@@ -43,7 +43,7 @@ struct SharedState {
   TimerLateness lateness;
   LinkRate link;
   Reduction reduction;
-  int activeSenders = 0;  // peers from which some session awaits data
+  int activeSenders = 0;  // peers that owe data to some session
   std::vector<Session*> sessions;
 };
 
@@ -103,7 +103,7 @@ class Session : private OpHost {
              const OpShape& shape,
              std::byte* bucket,
              Duration timeout = Duration{0});
-  // The timeout of a call to which enter() is given this `timeout`.
+  // The timeout of a call that passes `timeout` to enter().
   Duration timeoutOf(Duration timeout) const {
     const Duration most = setup_.options.timeout;
     return timeout > Duration{0} ? std::min(timeout, most) : most;

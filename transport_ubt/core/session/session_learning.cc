@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a session uses what it has learned, and how it halts a job.
+// How a session uses its Learning, and halts a job.
 
 #include <algorithm>
 #include <optional>

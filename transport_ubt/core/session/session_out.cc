@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session sends to which rank, and its deadlines.
+// The datagrams that a session sends, and its deadlines.
 
 #include <algorithm>
 

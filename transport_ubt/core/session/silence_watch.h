@@ -11,25 +11,25 @@
 
 namespace ubt {
 
-// Tells which ranks are dead, stopped or cut off. A rank's engine answers a
-// question at once, whatever its caller does, so a rank of which something is
-// needed and that leaves kQuestions in a row unanswered is gone. Questions are
-// counted, not seconds: a host that stood still itself asks only one as it goes
-// on. Not thread-safe.
+// Finds ranks that are dead, stopped or cut off. A rank's engine answers
+// questions at once, whatever its caller does. So a needed rank that leaves
+// kQuestions in a row unanswered is gone. It counts questions rather than
+// seconds, because a host that stood still itself asks only one question when
+// it goes on. Not thread-safe.
 class SilenceWatch {
  public:
   static constexpr Duration kFirst = std::chrono::seconds(2);
   static constexpr Duration kNext = std::chrono::seconds(1);
   static constexpr int kQuestions = 8;
-  // A rank that was never heard may still be opening its session, because a
-  // call of its own timed out before, or because Gloo's connections are busy.
+  // For a rank that was never heard. It may still be opening its session,
+  // because an earlier call timed out there, or because Gloo's connections are
+  // busy.
   static constexpr int kQuestionsUnheard = 58;
-  // A silence that leaves so many unanswered is long: users should know.
+  // A silence with this number of unanswered questions is long: warn the user.
   static constexpr int kLongQuestions = 3;
-  // How long such a silence has lasted, at least.
+  // The shortest duration of a long silence.
   static constexpr Duration kLong = kFirst + kLongQuestions * kNext;
-  // How long the silence of a rank that is gone has lasted, at least, by
-  // whether it was ever heard.
+  // The shortest silence of a rank that is gone. `heard`: it was heard before.
   static constexpr int questions(bool heard) {
     return heard ? kQuestions : kQuestionsUnheard;
   }
@@ -42,7 +42,7 @@ class SilenceWatch {
   // REQUIRES ranks > 0.
   explicit SilenceWatch(int ranks) : due_(ranks), ranks_(ranks) {}
 
-  // From now on something is needed of the rank. No-op if it was before.
+  // From now on the rank is needed. No-op if it is already.
   void start(int rank, TimePoint now) {
     if (due_.at(rank) == kNever) {
       ranks_[rank] = {now, 0};
@@ -51,9 +51,9 @@ class SilenceWatch {
   }
   void stop(int rank) { due_.set(rank, kNever); }
 
-  // Whether the rank has left some questions in a row unanswered, if not yet
-  // kQuestions. False of a rank of which nothing is needed. `heardAt`: when
-  // anything came from it last, which look() may not know yet.
+  // Whether a needed rank has left some questions in a row unanswered, perhaps
+  // fewer than kQuestions. `heardAt`: its last datagram, which look() may not
+  // know yet.
   bool isSilent(int rank, TimePoint heardAt) const {
     return due_.at(rank) != kNever &&
            unanswered(rank, heardAt) >= kLongQuestions;
@@ -74,8 +74,8 @@ class SilenceWatch {
     return ranks;
   }
 
-  // What to do about a rank that is due. `heardAt`: when anything came from it
-  // last; TimePoint{}: never.
+  // The next step for a rank that is due. `heardAt`: its last datagram;
+  // TimePoint{}: there was none.
   Verdict look(int rank, TimePoint now, TimePoint heardAt) {
     Rank& state = ranks_[rank];
     if (heardAt > state.since) {
@@ -92,8 +92,7 @@ class SilenceWatch {
     return Verdict::kAsk;
   }
 
-  // Whether the question that look() has just asked for is the first in a long
-  // silence.
+  // Whether look() has just asked for the first question of a long silence.
   bool becameLong(int rank) const {
     return ranks_[rank].unanswered == kLongQuestions + 1;
   }

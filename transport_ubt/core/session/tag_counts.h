@@ -10,12 +10,12 @@
 
 namespace ubt {
 
-// How often each tag was used, in bounded memory.
+// The use counts of tags, in bounded memory.
 //
 // Promise: a count is exact, or use() may not be called (knows()). All ranks
-// use each tag equally often, but their threads mix the tags in another order
-// on each rank. A count that depended on that order would give one op two
-// names, and its ranks would wait for each other.
+// use each tag equally often, but in different orders, because their threads
+// mix the tags. A count that depended on the order would give one op two ids,
+// and its ranks would wait for each other.
 //
 // Neighbouring tags that were used equally often share an entry. So a tag that
 // is used over and over is one entry, and tags that count up are one entry as
@@ -32,21 +32,20 @@ class TagCounts {
     UBT_REQUIRE(entriesMax >= 8);
   }
 
-  // Whether it is known how often this tag was used.
+  // Whether the tag's count is known.
   bool knows(uint32_t tag) const {
     const size_t at = rangeOf(tag);
     return at == ranges_.size() || ranges_[at].exact;
   }
 
-  // How often `tag` was used so far. If that is not known: at least as often.
+  // The count of `tag`; if it is not known: an upper limit of it.
   uint32_t used(uint32_t tag) const {
     const size_t at = rangeOf(tag);
     return at == ranges_.size() ? 0 : ranges_[at].count;
   }
 
-  // Uses the tag once more; returns how often it was used before. Only the
-  // allocation of memory can throw, and then nothing has changed.
-  // REQUIRES knows(tag).
+  // Uses the tag, and returns its count before that. Throws only if an
+  // allocation fails; then nothing has changed. REQUIRES knows(tag).
   uint32_t use(uint32_t tag) {
     UBT_REQUIRE(knows(tag));
     makeRoom();
@@ -70,7 +69,7 @@ class TagCounts {
     uint32_t first = 0;
     uint32_t last = 0;  // inclusive
     uint32_t count = 0;
-    bool exact = true;  // false: the most of any tag in it
+    bool exact = true;  // false: `count` is an upper limit
   };
 
   // The first range that begins after the tag.
@@ -91,7 +90,7 @@ class TagCounts {
                                                      : ranges_.size();
   }
 
-  // For the two entries that one use may add.
+  // Makes room for the two entries that one use may add.
   void makeRoom() {
     constexpr size_t kFirst = 16;
     if (ranges_.capacity() < ranges_.size() + 2) {
@@ -107,8 +106,8 @@ class TagCounts {
     ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
-  // Makes a range of the tag alone, out of the one at `at` if there is one.
-  // Returns where it is.
+  // Makes a range that holds only the tag, from the one at `at` if there is
+  // one. Returns its index.
   size_t isolate(uint32_t tag, size_t at) {
     if (at == ranges_.size()) {
       at = after(tag);
@@ -129,7 +128,7 @@ class TagCounts {
     return at;
   }
 
-  // Of ranges_[at], which is exact and of one tag, with its neighbours.
+  // Joins ranges_[at], which is exact and has one tag, with equal neighbours.
   void joinNeighbours(size_t at) {
     if (at + 1 < ranges_.size() && mayJoin(ranges_[at], ranges_[at + 1])) {
       ranges_[at].last = ranges_[at + 1].last;
