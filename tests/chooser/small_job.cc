@@ -377,7 +377,7 @@ void SmallJob::happen(const Event& event) {
     case Event::Kind::kNews:
       note(name(event.rank) + " loses rank " + std::to_string(event.from));
       verb(event.rank, [&, why = name(event.from) + " is gone"] {
-        me.session->peerClosed(event.from, why);
+        me.session->peerClosed(now_, event.from, why);
       });
       break;
   }
@@ -448,7 +448,7 @@ void SmallJob::crash(int rank) {
 
 void SmallJob::leave(int rank) {
   Rank& me = ranks_[rank];
-  me.session->sendLeave();
+  me.session->sendLeave(now_);
   sendAll(rank);
   if (me.session->opsHeld() > 0) {
     violation(name(rank) + " leaves, and still holds ops");
@@ -476,7 +476,7 @@ void SmallJob::vanish(int rank) {
 void SmallJob::enter(int rank) {
   Rank& me = ranks_[rank];
   if (!me.session->failure().empty()) {
-    verb(rank, [&] { me.session->refused(); });
+    verb(rank, [&] { me.session->refused(now_); });
     giveUp(rank, me.session->failure());
     return;
   }

@@ -156,13 +156,13 @@ class Victim {
         if (session != nullptr) {
           const std::string why = "it closed";
           const ubt::FailingHeap::Scope scope;
-          session->peerClosed(1 + how / 2 % (kRanks - 1), why);
+          session->peerClosed(now_, 1 + how / 2 % (kRanks - 1), why);
         }
         break;
       case 2:
         if (session != nullptr && !session->failure().empty()) {
           const ubt::FailingHeap::Scope scope;
-          session->refused();
+          session->refused(now_);
         }
         break;
       case 3:
@@ -289,7 +289,7 @@ class Victim {
       }
     }
     if (sessions_[which] != nullptr) {
-      sessions_[which]->sendLeave();
+      sessions_[which]->sendLeave(now_);
       pass(std::chrono::microseconds(1));
       endpoint_.close(sessions_[which]);
       sessions_[which] = nullptr;

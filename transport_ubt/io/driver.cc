@@ -97,10 +97,11 @@ class Driver::Inside {
 
   OpReport leave() {
     Session* const session = std::exchange(session_, nullptr);
+    const TimePoint now = steadyNow();
     if (!session->finished(id_)) {
-      session->breakOff("a bounded allreduce was abandoned by its caller");
+      session->breakOff(now, "a bounded allreduce was abandoned by its caller");
     }
-    return session->leave(steadyNow(), id_);
+    return session->leave(now, id_);
   }
 
  private:
@@ -177,7 +178,7 @@ std::vector<int> Driver::neededBy(Session* session) {
 
 void Driver::close(Session* session) {
   const Entry entry(this);
-  session->sendLeave();
+  session->sendLeave(steadyNow());
   sendAll();
   const TimePoint until = steadyNow() + kLeaveMax;
   while (sender_.blocked() && steadyNow() < until) {
@@ -199,7 +200,7 @@ bool Driver::allreduce(Session* session,
   Call call(this);
   if (!session->failure().empty()) {
     failure->what = session->failure();
-    session->refused();
+    session->refused(steadyNow());
     return false;
   }
   timeout = session->timeoutOf(timeout);
@@ -242,6 +243,7 @@ void Driver::await(Lock& lock,
   endpoint_.deadlinePassed(now);
   if (!finished()) {
     session->breakOff(
+        now,
         "a bounded allreduce outlived its timeout: that is a bug in "
         "gloo_ubt, please report it");
   }
@@ -253,7 +255,7 @@ void Driver::peerClosed(Session* session, int rank, const std::string& why) {
   TimePoint now{};
   for (int turn = 0; turn < kTurnsPerService && work(&now); turn++) {
   }
-  session->peerClosed(rank, why);
+  session->peerClosed(steadyNow(), rank, why);
   callReady();
   wakeSleeper();
 }

@@ -248,7 +248,8 @@ void World::giveUp(Caller* caller, const std::string& why) {
               std::to_string(caller->op) + " failed without a cause: " + why);
   }
   if (options_.errorEnds && !hosts_[caller->rank].closing) {
-    hosts_[caller->rank].sessions[caller->context]->sendLeave();
+    hosts_[caller->rank].sessions[caller->context]->sendLeave(
+        nowAt(caller->rank));
     const int rank = caller->rank;
     events_.after(Duration{0}, [this, rank] { pump(rank); });
   }
@@ -274,7 +275,7 @@ void World::tryEnter(Caller* caller) {
   Session* const session = host.sessions[caller->context];
   const TimePoint now = nowAt(caller->rank);
   if (!session->failure().empty()) {
-    session->refused();
+    session->refused(now);
     giveUp(caller, session->failure());
     return;
   }

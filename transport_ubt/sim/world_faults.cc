@@ -94,7 +94,8 @@ void World::crash(int rank) {
       }
       for (Session* session : hosts_[peer].sessions) {
         if (session != nullptr) {
-          session->peerClosed(rank, "rank " + std::to_string(rank) + " died");
+          session->peerClosed(
+              nowAt(peer), rank, "rank " + std::to_string(rank) + " died");
         }
       }
       pump(peer);
@@ -156,6 +157,7 @@ void World::breakMesh(int rank, int peer) {
   for (Session* session : host.sessions) {
     if (session != nullptr) {
       session->peerClosed(
+          nowAt(rank),
           peer,
           "the connection to rank " + std::to_string(peer) + " is closed");
     }
@@ -192,7 +194,7 @@ void World::closeContext(int rank, TimePoint latest) {
   }
   faults_.happened(Fault::kClosure);
   anyGone_ = true;
-  session->sendLeave();
+  session->sendLeave(nowAt(rank));
   pump(rank);
   host.endpoint->close(session);
   host.sessions[0] = nullptr;
@@ -202,6 +204,7 @@ void World::closeContext(int rank, TimePoint latest) {
         Session* const other = hosts_[peer].sessions[0];
         if (other != nullptr) {
           other->peerClosed(
+              nowAt(peer),
               rank,
               "the connection to rank " + std::to_string(rank) + " is closed");
           pump(peer);

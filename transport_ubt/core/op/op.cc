@@ -170,12 +170,13 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
     // It asks again. Results, or the end of the op, would answer as well, but
     // may take longer.
     setup_.host->control(
+        now,
         rank,
         ControlRecord::about(ControlType::kAnnounceSeen, setup_.id),
         false);
   }
   if (shape != setup_.shape) {
-    disagree(rank, shape);
+    disagree(now, rank, shape);
   }
 }
 
@@ -315,7 +316,7 @@ void Op::enter(TimePoint now,
       continue;
     }
     setup_.host->control(
-        peer, ControlRecord::announce(setup_.id, setup_.shape), true);
+        now, peer, ControlRecord::announce(setup_.id, setup_.shape), true);
     if (!attendance_.hasSeenAnnouncement(peer)) {
       schedule(&announces_, now, peer);
     }

@@ -67,7 +67,7 @@ class Op {
   // From peers. REQUIRES peer a rank other than the own.
   void announced(TimePoint now, int peer, const OpShape& shape);
   // A rank, maybe the own, brings another shape: the op fails here.
-  void disagree(int rank, const OpShape& shape);
+  void disagree(TimePoint now, int rank, const OpShape& shape);
   void announceSeen(int peer) {
     attendance_.announcementSeen(peer);
     announces_.stop(peer);
@@ -136,9 +136,8 @@ class Op {
   // The slots that it has to send.
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
-  // Whether the call is over here, but results have not left yet for a rank
-  // that contributed in time. False from owesUntil() on.
-  bool owesResults(TimePoint now) const;
+  // Until when the call, which is over here, owes results: they have not left
+  // yet for a rank that contributed in time. kNever: it owes none.
   TimePoint owesUntil() const;
   // Slots that a peer, or all peers together, still have to send to this rank.
   uint64_t owed(int peer) const {
@@ -218,7 +217,7 @@ class Op {
   void fail(const OpFailure::Blame& blame);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
-  void askAgain(int peer, Stage stage, const BitSet& have);
+  void askAgain(TimePoint now, int peer, Stage stage, const BitSet& have);
   // Which records are repeated until a rank answers.
   bool announces() const { return entered_ && !returned_; }
   bool asksForContributions() const {

@@ -35,7 +35,7 @@ void Op::giveUp(const std::string& why) {
   }
 }
 
-void Op::disagree(int rank, const OpShape& shape) {
+void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
   if (returned_) {
     return;
   }
@@ -44,7 +44,7 @@ void Op::disagree(int rank, const OpShape& shape) {
     for (int peer = 0; peer < setup_.size; peer++) {
       if (peer != setup_.rank) {
         setup_.host->control(
-            peer, ControlRecord::announce(setup_.id, setup_.shape), true);
+            now, peer, ControlRecord::announce(setup_.id, setup_.shape), true);
       }
     }
   }

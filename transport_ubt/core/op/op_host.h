@@ -14,7 +14,10 @@ class OpHost {
   virtual ~OpHost() = default;
   // Queues a record. `urgent`: it leaves at once; otherwise it may wait for
   // other records that share its datagram.
-  virtual void control(int peer, const ControlRecord& record, bool urgent) = 0;
+  virtual void control(TimePoint now,
+                       int peer,
+                       const ControlRecord& record,
+                       bool urgent) = 0;
   // The time to wait for a peer's answer before asking again.
   virtual Duration retryAfter(int peer) const = 0;
   // When the last datagram of a peer arrived.

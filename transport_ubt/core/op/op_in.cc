@@ -71,6 +71,7 @@ Counter Op::scatterData(TimePoint now,
       if (const TimePoint next = closedNotices_.at(header.source);
           now >= next || next == kNever) {
         setup_.host->control(
+            now,
             header.source,
             ControlRecord::about(ControlType::kClosed, setup_.id),
             true);

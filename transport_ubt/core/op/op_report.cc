@@ -216,7 +216,7 @@ OpReport Op::leave(TimePoint now) {
       outbox_.stopResults(rank);
     }
     setup_.host->control(
-        rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
+        now, rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
     if (!attendance_.isDone(rank)) {
       schedule(&doneQueries_, now, rank);
     }

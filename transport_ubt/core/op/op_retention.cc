@@ -14,7 +14,7 @@ void Op::tellProgress(TimePoint now) {
   for (int peer = 0; peer < setup_.size; peer++) {
     ControlRecord record;
     if (peer != setup_.rank && progressRecord(peer, &record)) {
-      setup_.host->control(peer, record, true);
+      setup_.host->control(now, peer, record, true);
     }
   }
   held_.schedule(0, now, setup_.host->retryAfter(setup_.rank == 0 ? 1 : 0));

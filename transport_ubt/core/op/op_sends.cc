@@ -32,7 +32,7 @@ bool Op::repairAsked(
   }
   if (returned_ && !failure_.any()) {
     setup_.host->control(
-        peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
+        now, peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
   } else if (entered_ && !failure_.any()) {
     outbox_.repeatContributions(peer, slot, end);
   }
@@ -40,22 +40,18 @@ bool Op::repairAsked(
 }
 
 TimePoint Op::owesUntil() const {
+  if (!returned_ || !needsEveryResult()) {
+    return kNever;
+  }
   const Duration stages =
       bounds_.scatter + bounds_.exchange + bounds_.broadcast;
-  return clock_.enteredAt() + std::min(bounds_.limit, kOwesStages * stages);
-}
-
-bool Op::owesResults(TimePoint now) const {
-  if (!returned_ || !needsEveryResult() || now >= owesUntil()) {
-    return false;
-  }
   for (int rank = 0; rank < setup_.size; rank++) {
     const StageRun& run = ranks_.isCoOwner(rank) ? exchangeRun_ : scatterRun_;
     if (run.bytes(rank).received > 0 && outbox_.owesResults(rank)) {
-      return true;
+      return clock_.enteredAt() + std::min(bounds_.limit, kOwesStages * stages);
     }
   }
-  return false;
+  return kNever;
 }
 
 bool Op::progressRecord(int peer, ControlRecord* out) const {

@@ -84,12 +84,13 @@ TimePoint Op::nextDeadline() const {
   return next;
 }
 
-void Op::askAgain(int peer, Stage stage, const BitSet& have) {
+void Op::askAgain(TimePoint now, int peer, Stage stage, const BitSet& have) {
   int ranges = 0;
   size_t slot = have.firstClear(0);
   while (slot < have.size() && ranges++ < kRepairRangesMax) {
     const size_t end = have.firstSet(slot);
-    setup_.host->control(peer,
+    setup_.host->control(now,
+                         peer,
                          {ControlType::kRepair,
                           setup_.id,
                           {},
@@ -204,14 +205,15 @@ void Op::sayAgain(TimePoint now) {
   if (announces()) {
     announces_.forDue(now, [&](int rank) {
       setup_.host->control(
-          rank, ControlRecord::announce(setup_.id, setup_.shape), true);
+          now, rank, ControlRecord::announce(setup_.id, setup_.shape), true);
       schedule(&announces_, now, rank);
     });
   }
   if (asksForContributions()) {
     scatterRun_.repairs.forDue(now, [&](int rank) {
       if (attendance_.hasEntered(rank) && owesContributions(rank)) {
-        askAgain(rank,
+        askAgain(now,
+                 rank,
                  Stage::kScatter,
                  owned_.sum().contributed(ranks_.placeOf(rank)));
       }
@@ -221,7 +223,7 @@ void Op::sayAgain(TimePoint now) {
   const auto askForSlots = [&](Retries* repairs) {
     repairs->forDue(now, [&](int rank) {
       if (!received(rank).all()) {
-        askAgain(rank, Stage::kBroadcast, received(rank));
+        askAgain(now, rank, Stage::kBroadcast, received(rank));
       }
       schedule(repairs, now, rank);
     });
@@ -235,7 +237,10 @@ void Op::sayAgain(TimePoint now) {
   if (returned_) {
     doneQueries_.forDue(now, [&](int rank) {
       setup_.host->control(
-          rank, ControlRecord::about(ControlType::kDoneQuery, setup_.id), true);
+          now,
+          rank,
+          ControlRecord::about(ControlType::kDoneQuery, setup_.id),
+          true);
       schedule(&doneQueries_, now, rank);
     });
   }

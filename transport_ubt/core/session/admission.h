@@ -46,16 +46,30 @@ class Admission {
   void clear() { waiting_.clear(); }
 
   // Whether lead and owed results let the call begin. `awaited`: others have
-  // begun its op. `owes()`: results have not left yet. A rank is not the first
-  // to begin an op while it owes results: ranks that wait for them would enter
-  // the next op late, and be left out there.
-  template <typename Owes>
+  // begun its op. `owesUntil()`: until when results that have not left hold it
+  // up; in the past: none do. A rank is not the first to begin an op while it
+  // owes results: ranks that wait for them would enter the next op late, and be
+  // left out there.
+  template <typename OwesUntil>
   bool mayBegin(TimePoint now,
                 const Call& call,
                 bool awaited,
-                const Owes& owes) const {
+                const OwesUntil& owesUntil) const {
     return lead_.mayBegin(awaited) &&
-           (awaited || now >= call.heldUntil || !owes());
+           (awaited || now >= call.heldUntil || now >= owesUntil());
+  }
+  // The same as a time, as long as nothing else changes; in the past: at once.
+  // kNever: the lead is used up. A call that lacks room looks for it then.
+  template <typename OwesUntil>
+  TimePoint mayBeginAt(const Call& call,
+                       bool awaited,
+                       const OwesUntil& owesUntil) const {
+    if (!lead_.mayBegin(awaited)) {
+      return kNever;
+    }
+    const TimePoint owed =
+        awaited ? TimePoint{} : std::min(call.heldUntil, owesUntil());
+    return call.lacksRoom ? std::max(owed, roomRetry_) : owed;
   }
   // The arena has no room for the call's shard. The call waits until lagging
   // ranks finish earlier ops. It looks again after a moment, because other
@@ -63,10 +77,6 @@ class Admission {
   void lackRoom(TimePoint now, Call* call) {
     call->lacksRoom = true;
     roomRetry_ = now + kRoomRetry;
-  }
-  // When a call that may begin looks for room again; `now`: it lacks none.
-  TimePoint retryAt(TimePoint now, const Call& call) const {
-    return call.lacksRoom ? roomRetry_ : now;
   }
 
  private:

@@ -97,7 +97,7 @@ Session::~Session() {
 
 // Peers ----------------------------------------------------------------------
 
-void Session::closePeer(int peer, const std::string& why) {
+void Session::closePeer(TimePoint now, int peer, const std::string& why) {
   if (peers_[peer].closed()) {
     return;
   }
@@ -114,11 +114,11 @@ void Session::closePeer(int peer, const std::string& why) {
       // Most likely this made the peer go.
       departure_.explain(op->failure().text());
     }
-    op->peerGone(lastNow_, peer, failure());
+    op->peerGone(now, peer, failure());
     ids.push_back(id);
   }
   for (const OpId& id : ids) {
-    forgetIfDone(id);
+    forgetIfDone(now, id);
   }
 }
 
@@ -137,7 +137,7 @@ int Session::longSilent() const {
 
 // This rank closed its connections, because another operation of Gloo timed
 // out. Perhaps it waited for the same rank as the ops here.
-void Session::closedAll(const std::string& why) {
+void Session::closedAll(TimePoint now, const std::string& why) {
   OpFailure::Blame missing;
   for (const auto& [id, op] : ops_) {
     if (missing.text.empty() && op->entered() && !op->finished()) {
@@ -146,35 +146,39 @@ void Session::closedAll(const std::string& why) {
     }
   }
   departure_.blame(setup_.rank);
-  fail(missing.text.empty()
+  fail(now,
+       missing.text.empty()
            ? why
            : why + "; of what it waits for here," + missing.text);
 }
 
 // A rank may close its connections because it timed out waiting for another
 // one.
-void Session::connectionClosed(int peer, const std::string& why) {
+void Session::connectionClosed(TimePoint now,
+                               int peer,
+                               const std::string& why) {
   if (peer == setup_.rank) {
-    closedAll(why);
+    closedAll(now, why);
     return;
   }
   const int silent = longSilent();
   if (silent < 0 || silent == peer || peers_[peer].closed() ||
       departure_.hasFailed()) {
-    closePeer(peer, why);
+    closePeer(now, peer, why);
     return;
   }
   departure_.blame(silent);
-  closePeer(peer,
+  closePeer(now,
+            peer,
             "rank " + std::to_string(silent) +
                 " has been silent for 5 s or longer" + silence(silent) +
                 ", and then " + why);
 }
 
-void Session::peerLeft(int peer, uint32_t because) {
+void Session::peerLeft(TimePoint now, int peer, uint32_t because) {
   const std::string who = "rank " + std::to_string(peer);
   if (because >= static_cast<uint32_t>(setup_.size)) {
-    closePeer(peer, who + " has destroyed its context");
+    closePeer(now, peer, who + " has destroyed its context");
     return;
   }
   // This rank's own observations are closer to the cause.
@@ -183,10 +187,12 @@ void Session::peerLeft(int peer, uint32_t because) {
   }
   departure_.blame(static_cast<int>(because));
   if (static_cast<int>(because) == peer) {
-    closePeer(peer,
+    closePeer(now,
+              peer,
               who + " has given up, because of itself: its error says why");
   }
   closePeer(
+      now,
       peer,
       who + " has given up because of rank " + std::to_string(because) +
           (static_cast<int>(because) == setup_.rank ? " (this one)" : "") +
@@ -198,7 +204,7 @@ void Session::peerLeft(int peer, uint32_t because) {
   }
 }
 
-void Session::sayLeaveToAll() {
+void Session::sayLeaveToAll(TimePoint now) {
   departure_.leave();
   // A peer that is told takes no more datagrams of this rank and repeats
   // nothing. So calls here would not get their missing data.
@@ -209,14 +215,14 @@ void Session::sayLeaveToAll() {
   }
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
-      sayLeave(peer);
+      sayLeave(now, peer);
     }
   }
 }
 
-void Session::sayLeave(int peer) {
-  control(peer, departure_.word(), true);
-  departure_.told(peer, lastNow_);
+void Session::sayLeave(TimePoint now, int peer) {
+  control(now, peer, departure_.word(), true);
+  departure_.told(peer, now);
 }
 
 // Ops ------------------------------------------------------------------------
@@ -286,17 +292,17 @@ Op* Session::startFromPeer(TimePoint now,
   }
   Op* const op = start(now, id, shape, peer, std::move(room));
   updateActivity();
-  admit();  // the own call of this op may have waited
+  admit(now);  // the own call of this op may have waited
   return op;
 }
 
-void Session::forgetIfDone(const OpId& id) {
+void Session::forgetIfDone(TimePoint now, const OpId& id) {
   const Op* const op = ops_.find(id);
   if (op != nullptr && op->returned() && op->doneEverywhere()) {
     admission_.lead().doneEverywhere(op->shape().bytes());
     learning_.done(op->sample());
     ops_.erase(id);
-    admit();
+    admit(now);
   }
 }
 
@@ -311,8 +317,11 @@ void Session::updateActivity() {
 
 // OpHost ---------------------------------------------------------------------
 
-void Session::control(int rank, const ControlRecord& record, bool urgent) {
-  if (!peers_[rank].queue(lastNow_, record, urgent)) {
+void Session::control(TimePoint now,
+                      int rank,
+                      const ControlRecord& record,
+                      bool urgent) {
+  if (!peers_[rank].queue(now, record, urgent)) {
     shared_->counters.add(Counter::kControlDropped);
   }
 }

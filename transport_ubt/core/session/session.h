@@ -119,20 +119,20 @@ class Session : private OpHost {
   // The session cannot go on, because of a bug or for lack of memory. All its
   // calls fail, and it only tells its peers that it leaves. Never throws. No-op
   // on a broken session.
-  void breakOff(const char* why) noexcept;
+  void breakOff(TimePoint now, const char* why) noexcept;
   bool broken() const { return broken_; }
 
   // Gloo's connection to a rank has closed. Every op that still needs the rank
   // fails, and no further op can begin. The first such news counts; later ones
   // are its consequence. For the own rank: it closed the connections itself,
   // and every op fails. If an op waits for a rank, that rank is to blame.
-  void peerClosed(int peer, const std::string& why);
+  void peerClosed(TimePoint now, int peer, const std::string& why);
   // Why no further op can begin; empty: one can. Ops that have begun end by
   // their bound if the job was halted (Halt), and fail if a rank has gone.
   const std::string& failure() const { return departure_.why(); }
   // A caller has been told why its call failed. Tells the other ranks, whose
   // calls fail as well. REQUIRES a failure.
-  void refused();
+  void refused(TimePoint now);
 
   // Whether some peer may still need something of this session. A peer that was
   // told that this rank leaves does not.
@@ -142,7 +142,7 @@ class Session : private OpHost {
   // Those peers: they have not finished an op that has returned here.
   std::vector<int> neededBy() const;
   // Tells all peers that this context goes away.
-  void sendLeave();
+  void sendLeave(TimePoint now);
 
   // The four verbs -----------------------------------------------------------
 
@@ -173,9 +173,9 @@ class Session : private OpHost {
               Duration timeout);
   OpReport ends(TimePoint now, const OpId& id);
   bool isFinished(const OpId& id) const;
-  void closePeer(int peer, const std::string& why);
-  void tellRefusal();
-  void sayLeaveToAll();
+  void closePeer(TimePoint now, int peer, const std::string& why);
+  void tellRefusal(TimePoint now);
+  void sayLeaveToAll(TimePoint now);
   Counter takeIn(TimePoint now,
                  PacketHeader header,
                  const std::byte* datagram,
@@ -187,26 +187,31 @@ class Session : private OpHost {
   // Run a verb. An exception breaks the session. contained() runs none in a
   // broken session.
   template <typename Verb>
-  void contained(const Verb& verb);
+  void contained(TimePoint now, const Verb& verb);
   template <typename Verb>
-  void guarded(const Verb& verb);
+  void guarded(TimePoint now, const Verb& verb);
   // Gives up all ops, with their buckets and memory.
   void dropOps();
 
   // The session fails: no further op can begin, calls that still wait fail, and
   // the other ranks are told, after `tellAfter`.
-  void fail(const std::string& why, Duration tellAfter = Duration{0});
+  void fail(TimePoint now,
+            const std::string& why,
+            Duration tellAfter = Duration{0});
   // The same, and blames that rank unless another one is to blame already.
-  void failBecauseOf(int rank, const std::string& why);
+  void failBecauseOf(TimePoint now, int rank, const std::string& why);
   // A call has waited to begin for its whole timeout.
-  void giveUp(const Call& call);
+  void giveUp(TimePoint now, const Call& call);
   // A peer needs results that this rank had no room to keep.
-  void lacksKept(int peer);
+  void lacksKept(TimePoint now, int peer);
   // The tag's use count is no longer known: the session fails.
-  OpId refuseTag(uint32_t tag, TagSpace space, const Call& call);
+  OpId refuseTag(TimePoint now, uint32_t tag, TagSpace space, const Call& call);
 
   // OpHost
-  void control(int peer, const ControlRecord& record, bool urgent) override;
+  void control(TimePoint now,
+               int peer,
+               const ControlRecord& record,
+               bool urgent) override;
   Duration retryAfter(int peer) const override;
   TimePoint lastHeard(int peer) const override;
   bool isSilent(int peer) const override {
@@ -226,28 +231,29 @@ class Session : private OpHost {
     return op.begunAt() + 2 * setup_.options.timeout;
   }
 
-  bool mayBegin(const OpId& id, const Call& call) const;
-  bool tryBegin(const OpId& id, Call* call);
+  bool tryBegin(TimePoint now, const OpId& id, Call* call);
   ArenaBuffer reserveKept(const OpShape& shape);
-  // Whether other ranks wait for results that have not left here yet.
-  bool owesResults() const;
-  // When a waiting call may begin, if only time or owed results hold it up.
+  // Until when other ranks wait for results that have not left here; in the
+  // past: none do.
+  TimePoint owesUntil() const;
+  // When a waiting call may begin, if only time or owed results hold it up. In
+  // the past: at once.
   TimePoint mayBeginAt() const;
-  void begin(const OpId& id, const Call& call, ArenaBuffer room);
-  void admit();
+  void begin(TimePoint now, const OpId& id, const Call& call, ArenaBuffer room);
+  void admit(TimePoint now);
   int lagging() const;
   OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
-  void learnFrom(const OpSample& op, const OpReport& report);
+  void learnFrom(TimePoint now, const OpSample& op, const OpReport& report);
   bool awaits(int peer) const;
-  void connectionClosed(int peer, const std::string& why);
-  void closedAll(const std::string& why);
+  void connectionClosed(TimePoint now, int peer, const std::string& why);
+  void closedAll(TimePoint now, const std::string& why);
   int longSilent() const;
   bool hasWord(int peer) const {
     return !peers_[peer].closed() || peers_[peer].controlDue() != kNever;
   }
-  void watchSilence();
+  void watchSilence(TimePoint now);
   void lookForSilence(TimePoint now);
-  void halt(const std::string& why);
+  void halt(TimePoint now, const std::string& why);
   Form contributionForm() const;
   Op* start(TimePoint now,
             const OpId& id,
@@ -267,11 +273,11 @@ class Session : private OpHost {
                 : nullptr};
   }
   bool isOver(const OpId& id) const;
-  void forgetIfDone(const OpId& id);
+  void forgetIfDone(TimePoint now, const OpId& id);
   void updateActivity();
-  void peerLeft(int peer, uint32_t because);
-  void sayLeave(int peer);
-  void answerLeave(int peer);
+  void peerLeft(TimePoint now, int peer, uint32_t because);
+  void sayLeave(TimePoint now, int peer);
+  void answerLeave(TimePoint now, int peer);
 
   Counter newDataIn(TimePoint now,
                     const PacketHeader& header,
@@ -286,7 +292,7 @@ class Session : private OpHost {
                     const PacketHeader& header,
                     const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
-  void considerCredit(int peer);
+  void considerCredit(TimePoint now, int peer);
   void writeCredit(int peer, WriteCursor* out);
   uint64_t shareSlots(int peer) const;
 
@@ -298,7 +304,7 @@ class Session : private OpHost {
   Counter probeIn(TimePoint now,
                   const PacketHeader& header,
                   const PeerLink::Payload& payload);
-  void answerGroup(int owner);
+  void answerGroup(TimePoint now, int owner);
   void writeHears(int owner, WriteCursor* out);
   uint64_t groupShareSlots() const;
   bool groupsTurn(const Op& op) const;
@@ -330,7 +336,6 @@ class Session : private OpHost {
   Departure departure_;
   bool active_ = false;
   SendTurns turns_;
-  TimePoint lastNow_{};
   bool broken_ = false;
   std::string outOfMemory_;  // the error for that case, made in advance
 };

@@ -51,7 +51,7 @@ std::vector<int> Session::neededBy() const {
   return ranks;
 }
 
-void Session::fail(const std::string& why, Duration tellAfter) {
+void Session::fail(TimePoint now, const std::string& why, Duration tellAfter) {
   if (!departure_.fail(why)) {
     return;
   }
@@ -59,30 +59,31 @@ void Session::fail(const std::string& why, Duration tellAfter) {
     op->giveUp(failure());
   }
   if (tellAfter > Duration{0}) {
-    departure_.leaveAt(lastNow_ + tellAfter);
+    departure_.leaveAt(now + tellAfter);
   } else {
-    sayLeaveToAll();
+    sayLeaveToAll(now);
   }
 }
 
-void Session::failBecauseOf(int rank, const std::string& why) {
+void Session::failBecauseOf(TimePoint now, int rank, const std::string& why) {
   if (!departure_.hasFailed()) {
     departure_.blame(rank);
-    fail(why);
+    fail(now, why);
   }
 }
 
-void Session::tellRefusal() {
+void Session::tellRefusal(TimePoint now) {
   UBT_REQUIRE(departure_.hasFailed());
   if (!departure_.hasLeft() && departure_.dueAt() == kNever) {
-    sayLeaveToAll();
+    sayLeaveToAll(now);
   }
 }
 
-void Session::giveUp(const Call& call) {
+void Session::giveUp(TimePoint now, const Call& call) {
   const int rank = lagging();
-  if (rank < 0 || stoodStill(lastNow_ - call.until)) {
+  if (rank < 0 || stoodStill(now - call.until)) {
     failBecauseOf(
+        now,
         setup_.rank,
         "rank " + std::to_string(setup_.rank) +
             " noticed too late that an allreduce had waited for its whole "
@@ -90,6 +91,7 @@ void Session::giveUp(const Call& call) {
     return;
   }
   failBecauseOf(
+      now,
       rank,
       "rank " + std::to_string(rank) +
           " has not finished an allreduce that ended here, and did not within "
@@ -103,8 +105,9 @@ void Session::giveUp(const Call& call) {
           silence(rank));
 }
 
-void Session::lacksKept(int peer) {
-  failBecauseOf(setup_.rank,
+void Session::lacksKept(TimePoint now, int peer) {
+  failBecauseOf(now,
+                setup_.rank,
                 "rank " + std::to_string(setup_.rank) +
                     " had no room to keep results of an allreduce that rank " +
                     std::to_string(peer) +
@@ -112,8 +115,12 @@ void Session::lacksKept(int peer) {
 }
 
 // A wrong count would make ranks wait for each other for ever.
-OpId Session::refuseTag(uint32_t tag, TagSpace space, const Call& call) {
+OpId Session::refuseTag(TimePoint now,
+                        uint32_t tag,
+                        TagSpace space,
+                        const Call& call) {
   failBecauseOf(
+      now,
       setup_.rank,
       "rank " + std::to_string(setup_.rank) +
           " no longer knows how often tag " + std::to_string(tag) +
@@ -139,29 +146,26 @@ OpId Session::begins(TimePoint now,
                      const OpShape& shape,
                      std::byte* bucket,
                      Duration timeout) {
-  lastNow_ = now;
   timeout = timeoutOf(timeout);
   Call call{
       shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
   if (!ops_.knowsTag(tag, shape.space)) {
-    return refuseTag(tag, shape.space, call);
+    return refuseTag(now, tag, shape.space, call);
   }
   const OpId id = ops_.useTag(tag, shape.space);
-  if (!tryBegin(id, &call)) {
+  if (!tryBegin(now, id, &call)) {
     admission_.add(id, call);
   }
   return id;
 }
 
-bool Session::mayBegin(const OpId& id, const Call& call) const {
-  return admission_.mayBegin(lastNow_, call, ops_.find(id) != nullptr, [this] {
-    return owesResults();
-  });
-}
-
-bool Session::owesResults() const {
-  return setup_.options.resultsFirst &&
-         ops_.any([this](const Op& op) { return op.owesResults(lastNow_); });
+TimePoint Session::owesUntil() const {
+  TimePoint until{};
+  for (const auto& [id, op] : ops_) {
+    const TimePoint owes = op->owesUntil();
+    until = owes == kNever ? until : std::max(until, owes);
+  }
+  return setup_.options.resultsFirst ? until : TimePoint{};
 }
 
 TimePoint Session::mayBeginAt() const {
@@ -170,15 +174,10 @@ TimePoint Session::mayBeginAt() const {
     return at;
   }
   for (const auto& [id, call] : admission_) {
-    if (mayBegin(id, call)) {
-      at = std::min(at, admission_.retryAt(lastNow_, call));
-    }
-    if (lastNow_ < call.heldUntil) {
-      at = std::min(at, call.heldUntil);
-    }
-  }
-  for (const auto& [id, op] : ops_) {
-    at = op->owesResults(lastNow_) ? std::min(at, op->owesUntil()) : at;
+    at = std::min(at,
+                  admission_.mayBeginAt(call, ops_.find(id) != nullptr, [this] {
+                    return owesUntil();
+                  }));
   }
   return at;
 }
@@ -191,43 +190,47 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
 
 // Begins the op unless it has to wait. An op that others have begun does not
 // wait for room, nor does any op if no rank lags.
-bool Session::tryBegin(const OpId& id, Call* call) {
-  if (!mayBegin(id, *call)) {
+bool Session::tryBegin(TimePoint now, const OpId& id, Call* call) {
+  const bool awaited = ops_.find(id) != nullptr;
+  if (!admission_.mayBegin(
+          now, *call, awaited, [this] { return owesUntil(); })) {
     return false;
   }
   ArenaBuffer room = reserveKept(call->shape);
-  const bool awaited = ops_.find(id) != nullptr;
   call->lacksRoom = false;
   if (!room && !awaited && admission_.lead().any() &&
       setup_.options.needsEveryResult()) {
-    admission_.lackRoom(lastNow_, call);
+    admission_.lackRoom(now, call);
     return false;
   }
-  begin(id, *call, std::move(room));
+  begin(now, id, *call, std::move(room));
   return true;
 }
 
-void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
+void Session::begin(TimePoint now,
+                    const OpId& id,
+                    const Call& call,
+                    ArenaBuffer room) {
   Op* op = ops_.find(id);
   if (op == nullptr) {
-    op = start(lastNow_, id, call.shape, setup_.rank, {});
+    op = start(now, id, call.shape, setup_.rank, {});
   } else if (op->shape() != call.shape) {
     // The others should learn the shape that this rank brings.
     for (int peer = 0; peer < setup_.size; peer++) {
       if (peer != setup_.rank) {
-        control(peer, ControlRecord::announce(id, call.shape), true);
+        control(now, peer, ControlRecord::announce(id, call.shape), true);
       }
     }
-    op->disagree(setup_.rank, call.shape);
+    op->disagree(now, setup_.rank, call.shape);
   }
-  op->enter(lastNow_,
+  op->enter(now,
             call.bucket,
             contributionForm(),
-            boundsFor(lastNow_, call.shape, call.until - lastNow_),
+            boundsFor(now, call.shape, call.until - now),
             std::move(room));
   updateActivity();
-  watchSilence();
-  multicast_.seek(lastNow_);
+  watchSilence(now);
+  multicast_.seek(now);
   // Ranks begin an op at about the same time. Each serves the next rank first,
   // then the one after it. While they keep in step, no two senders meet at a
   // receiver.
@@ -235,13 +238,13 @@ void Session::begin(const OpId& id, const Call& call, ArenaBuffer room) {
 }
 
 // Begins the waiting calls that may begin now.
-void Session::admit() {
+void Session::admit(TimePoint now) {
   for (auto next = admission_.begin();
        next != admission_.end() && !departure_.hasFailed();) {
     const OpId id = next->first;
     Call& call = next->second;
     ++next;
-    if (lastNow_ < call.until && tryBegin(id, &call)) {
+    if (now < call.until && tryBegin(now, id, &call)) {
       admission_.remove(id);
     }
   }
@@ -259,9 +262,8 @@ const std::string& Session::failure(const OpId& id) const {
 }
 
 OpReport Session::ends(TimePoint now, const OpId& id) {
-  lastNow_ = now;
   if (admission_.remove(id)) {
-    tellRefusal();
+    tellRefusal(now);
     return {};
   }
   Op* const op = ops_.find(id);
@@ -270,19 +272,20 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
   if (op->failure().any()) {
     departure_.blame(op->failure().culprit());
     // First all ranks hear all shapes: that says more than that a rank leaves.
-    fail(op->failure().text(),
+    fail(now,
+         op->failure().text(),
          op->failure().disagreed() ? kShapesFirst : Duration{0});
-    tellRefusal();
+    tellRefusal(now);
     ops_.erase(id);
   } else {
-    learnFrom(op->sample(), report);
+    learnFrom(now, op->sample(), report);
     const Options& options = setup_.options;
     report.safeguards = {learning_.missing(),
                          options.zeroLoss,
                          options.skipLoss,
                          options.haltLoss};
     admission_.lead().returned(op->shape().bytes());
-    forgetIfDone(id);
+    forgetIfDone(now, id);
   }
   updateActivity();
   return report;

@@ -38,7 +38,7 @@ Counter Session::groupIn(TimePoint now,
   if (header->number >= link->receive.limit()) {
     // The owner believes that this rank hears no multicast. Tell it.
     link->receive.arrived(header->number);
-    answerGroup(owner);
+    answerGroup(now, owner);
     return Counter::kUngranted;
   }
   if (!link->isFirst(*header)) {
@@ -46,7 +46,7 @@ Counter Session::groupIn(TimePoint now,
   }
   peers_[owner].heardAt = now;
   const Counter fate = newDataIn(now, *header, payload, bytes, &link->receive);
-  answerGroup(owner);
+  answerGroup(now, owner);
   return fate;
 }
 
@@ -80,15 +80,15 @@ uint64_t Session::groupShareSlots() const {
                                 ((setup_.size - 1) * slotBytes));
 }
 
-// Credit for multicast, as considerCredit(). A hearer answers within a limit.
-void Session::answerGroup(int owner) {
+// Credit for multicast, as considerCredit(now). A hearer answers within a
+// limit.
+void Session::answerGroup(TimePoint now, int owner) {
   multicast_.answer(owner);
   const uint64_t share = groupShareSlots();
   const uint64_t left = multicast_.from(owner)->receive.left();
-  peers_[owner].creditBy(left <= (share + 1) / 4 ? lastNow_
-                         : left <= share / 2
-                             ? PeerLink::patience(lastNow_)
-                             : lastNow_ + Multicast::kAnswerWithin);
+  peers_[owner].creditBy(left <= (share + 1) / 4 ? now
+                         : left <= share / 2     ? PeerLink::patience(now)
+                                             : now + Multicast::kAnswerWithin);
 }
 
 void Session::writeHears(int owner, WriteCursor* out) {
@@ -174,7 +174,7 @@ void Session::groupDeadline(TimePoint now) {
     ControlRecord key;
     key.type = ControlType::kGroupKey;
     key.groupKey = masked(setup_.groupSeed, setup_.keys[rank].sendMask);
-    control(rank, key, true);
+    control(now, rank, key, true);
   }
 }
 

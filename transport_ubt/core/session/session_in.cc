@@ -12,7 +12,6 @@ Counter Session::takeIn(TimePoint now,
                         PacketHeader header,
                         const std::byte* datagram,
                         size_t bytes) {
-  lastNow_ = now;
   if (header.source >= setup_.size) {
     return Counter::kWrongRank;
   }
@@ -32,15 +31,17 @@ Counter Session::takeIn(TimePoint now,
   }
   if (broken_) {
     if (peer.isFirst(header)) {
-      answerLeave(header.source);
+      answerLeave(now, header.source);
     }
     return header.type == PacketType::kControl ? Counter::kClosedPeer
                                                : Counter::kLateData;
   }
   if (header.halted && !peer.halted) {
-    halt("rank " + std::to_string(header.source) +
-         " has halted the job, or passes on that another did: where the error "
-         "of the first names its loss");
+    halt(now,
+         "rank " + std::to_string(header.source) +
+             " has halted the job, or passes on that another did: where the "
+             "error "
+             "of the first names its loss");
   }
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {
@@ -61,7 +62,7 @@ Counter Session::takeIn(TimePoint now,
   }
   peer.heardAt = now;
   const Counter fate = newDataIn(now, header, payload, bytes, &peer.receive);
-  considerCredit(header.source);
+  considerCredit(now, header.source);
   return fate;
 }
 
@@ -125,7 +126,7 @@ Counter Session::controlIn(TimePoint now,
     shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
     peers_[peer].peerWish = header.form;
   }
-  answerLeave(peer);
+  answerLeave(now, peer);
   // Records after a leave are ignored.
   while (cursor.left() > 0 && !peers_[peer].closed()) {
     ControlRecord record;
@@ -140,10 +141,10 @@ Counter Session::controlIn(TimePoint now,
 }
 
 // The peer still sends. If this rank has left, the peer has not heard it.
-void Session::answerLeave(int peer) {
+void Session::answerLeave(TimePoint now, int peer) {
   if (departure_.hasLeft() &&
-      lastNow_ - departure_.toldAt(peer) >= retryAfter(peer)) {
-    sayLeave(peer);
+      now - departure_.toldAt(peer) >= retryAfter(peer)) {
+    sayLeave(now, peer);
   }
 }
 
@@ -162,11 +163,14 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       if (op != nullptr) {
         op->announced(now, peer, record.shape);
       } else {  // the op is over here: tell the late peer so
-        control(peer,
+        control(now,
+                peer,
                 ControlRecord::about(ControlType::kAnnounceSeen, record.op),
                 false);
-        control(
-            peer, ControlRecord::about(ControlType::kClosed, record.op), false);
+        control(now,
+                peer,
+                ControlRecord::about(ControlType::kClosed, record.op),
+                false);
       }
       return;
     case ControlType::kAnnounceSeen:
@@ -186,7 +190,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       if (op != nullptr &&
           !op->repairAsked(
               now, peer, record.stage, record.slot, record.slots)) {
-        lacksKept(peer);
+        lacksKept(now, peer);
       }
       return;
     case ControlType::kProgress:
@@ -207,7 +211,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
     case ControlType::kDone:
       if (op != nullptr) {
         op->done(now, peer);
-        forgetIfDone(record.op);
+        forgetIfDone(now, record.op);
       }
       return;
     case ControlType::kDoneQuery:
@@ -215,10 +219,12 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         op->done(now, peer);
       }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
-        control(
-            peer, ControlRecord::about(ControlType::kDone, record.op), true);
+        control(now,
+                peer,
+                ControlRecord::about(ControlType::kDone, record.op),
+                true);
       }
-      forgetIfDone(record.op);
+      forgetIfDone(now, record.op);
       return;
     case ControlType::kTookStage:
       learning_.told(peer, record);
@@ -230,7 +236,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       multicast_.heardBy(peer, record.number);
       return;
     case ControlType::kLeave:
-      peerLeft(peer, record.slot);
+      peerLeft(now, peer, record.slot);
       return;
   }
 }
@@ -258,13 +264,13 @@ uint64_t Session::shareSlots(int rank) const {
 
 // Credit rides on other records. It leaves by itself soon when half a share is
 // used up, and at once when a quarter is left.
-void Session::considerCredit(int rank) {
+void Session::considerCredit(TimePoint now, int rank) {
   PeerLink& peer = peers_[rank];
   const uint64_t share = shareSlots(rank);
   const uint64_t left = peer.receive.left();
   if (left <= share / 2) {
     const bool urgent = left <= (share + 1) / 4;
-    peer.creditBy(urgent ? lastNow_ : PeerLink::patience(lastNow_));
+    peer.creditBy(urgent ? now : PeerLink::patience(now));
   }
 }
 

@@ -24,7 +24,7 @@ OpBounds Session::boundsFor(TimePoint now,
 
 // Every packet carries the halt on. Ops that have begun end by their bound.
 // Warm-up ops have no bound, and would wait for ranks that no longer enter.
-void Session::halt(const std::string& why) {
+void Session::halt(TimePoint now, const std::string& why) {
   departure_.fail(why);
   for (auto& [id, op] : ops_) {
     if (op->warmup()) {
@@ -35,12 +35,14 @@ void Session::halt(const std::string& why) {
   for (int peer = 0; peer < setup_.size; peer++) {
     peers_[peer].halted = true;
     if (peer != setup_.rank) {
-      peers_[peer].creditBy(lastNow_);
+      peers_[peer].creditBy(now);
     }
   }
 }
 
-void Session::learnFrom(const OpSample& op, const OpReport& report) {
+void Session::learnFrom(TimePoint now,
+                        const OpSample& op,
+                        const OpReport& report) {
   std::optional<double> missing;
   if (!op.warmup && report.pairsExpected > 0) {
     const double others = static_cast<double>(setup_.size - 1) / setup_.size;
@@ -52,12 +54,12 @@ void Session::learnFrom(const OpSample& op, const OpReport& report) {
   }
   const ControlRecord record = learning_.returned(op, missing);
   if (missing && learning_.haltDue() && !departure_.hasFailed()) {
-    halt(learning_.whyHalt());
+    halt(now, learning_.whyHalt());
   }
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
       peers_[peer].wish = learning_.wish();
-      control(peer, record, false);
+      control(now, peer, record, false);
     }
   }
 }

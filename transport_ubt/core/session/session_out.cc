@@ -21,7 +21,6 @@ bool Session::hasData(int peer) const {
 }
 
 bool Session::nextOut(TimePoint now, OutPacket* out) {
-  lastNow_ = now;
   for (int i = 0; i <= setup_.size; i++) {
     if (turnOut(now, out)) {
       return true;
@@ -32,7 +31,6 @@ bool Session::nextOut(TimePoint now, OutPacket* out) {
 }
 
 bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
-  lastNow_ = now;
   if (!turns_.begun()) {
     return false;
   }
@@ -143,10 +141,10 @@ bool Session::awaits(int peer) const {
              [peer](const Op& op) { return op.entered() && !op.isDone(peer); });
 }
 
-void Session::watchSilence() {
+void Session::watchSilence(TimePoint now) {
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank && awaits(peer)) {
-      silence_.start(peer, lastNow_);
+      silence_.start(peer, now);
     }
   }
 }
@@ -168,12 +166,14 @@ void Session::lookForSilence(TimePoint now) {
       case SilenceWatch::Verdict::kAsk:
         // It is always answered, with credit.
         control(
+            now,
             peer,
             {ControlType::kBlocked, {}, {}, peers_[peer].send.next(), {}, 0, 0},
             true);
         break;
       case SilenceWatch::Verdict::kGone:
         closePeer(
+            now,
             peer,
             "rank " + std::to_string(peer) + " has not answered for " +
                 std::to_string(SilenceWatch::lasted(peers_[peer].heard()) /
@@ -188,7 +188,7 @@ void Session::lookForSilence(TimePoint now) {
 
 TimePoint Session::nextDeadline() const {
   if (broken_) {
-    return ops_.empty() ? controlDues_.earliest() : lastNow_;
+    return ops_.empty() ? controlDues_.earliest() : TimePoint{};
   }
   TimePoint next = std::min({controlDues_.earliest(),
                              blocked_.earliest(),
@@ -211,20 +211,21 @@ TimePoint Session::nextDeadline() const {
 }
 
 void Session::passDeadlines(TimePoint now) {
-  lastNow_ = now;
   blocked_.forDue(now, [&](int rank) {
     const SendCredit& credit = peers_[rank].send;
     if (credit.available() || !hasData(rank)) {
       blocked_.set(rank, kNever);
       return;
     }
-    control(
-        rank, {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0}, true);
+    control(now,
+            rank,
+            {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0},
+            true);
     blocked_.set(rank, now + 2 * retryAfter(rank));
   });
   groupDeadline(now);
   if (now >= departure_.dueAt()) {
-    sayLeaveToAll();
+    sayLeaveToAll(now);
   }
   lookForSilence(now);
   for (auto& [id, op] : ops_) {
@@ -233,10 +234,10 @@ void Session::passDeadlines(TimePoint now) {
     }
   }
   expireUnentered(now);
-  admit();
+  admit(now);
   for (const auto& [id, call] : admission_) {
     if (now >= call.until) {
-      giveUp(call);
+      giveUp(now, call);
     }
   }
 }

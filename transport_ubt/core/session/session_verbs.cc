@@ -12,28 +12,28 @@
 namespace ubt {
 
 template <typename Verb>
-void Session::guarded(const Verb& verb) {
+void Session::guarded(TimePoint now, const Verb& verb) {
   try {
     verb();
   } catch (const std::bad_alloc&) {
-    breakOff(outOfMemory_.c_str());
+    breakOff(now, outOfMemory_.c_str());
   } catch (const std::exception& error) {
-    breakOff(error.what());
+    breakOff(now, error.what());
   }
 }
 
 template <typename Verb>
-void Session::contained(const Verb& verb) {
+void Session::contained(TimePoint now, const Verb& verb) {
   if (broken_) {
     dropOps();
   } else {
-    guarded(verb);
+    guarded(now, verb);
   }
 }
 
 // Ops stay until the next verb, because a datagram of packetOut() may point
 // into one.
-void Session::breakOff(const char* why) noexcept {
+void Session::breakOff(TimePoint now, const char* why) noexcept {
   if (broken_) {
     return;
   }
@@ -41,7 +41,7 @@ void Session::breakOff(const char* why) noexcept {
   departure_.blame(setup_.rank);
   departure_.failWithout(why, &outOfMemory_);
   try {
-    sayLeaveToAll();
+    sayLeaveToAll(now);
   } catch (const std::exception&) {
     // Peers that still send get a leave as an answer.
   }
@@ -64,30 +64,30 @@ OpId Session::enter(TimePoint now,
                     Duration timeout) {
   UBT_REQUIRE(!departure_.hasFailed() && takes(shape));
   OpId id{tag, UINT32_MAX, shape.space};
-  contained([&] { id = begins(now, tag, shape, bucket, timeout); });
+  contained(now, [&] { id = begins(now, tag, shape, bucket, timeout); });
   return id;
 }
 
 OpReport Session::leave(TimePoint now, const OpId& id) {
   UBT_REQUIRE(finished(id));
   OpReport report;
-  contained([&] { report = ends(now, id); });
+  contained(now, [&] { report = ends(now, id); });
   if (broken_) {
     dropOps();
   }
   return report;
 }
 
-void Session::peerClosed(int peer, const std::string& why) {
-  contained([&] { connectionClosed(peer, why); });
+void Session::peerClosed(TimePoint now, int peer, const std::string& why) {
+  contained(now, [&] { connectionClosed(now, peer, why); });
 }
 
-void Session::refused() {
-  contained([this] { tellRefusal(); });
+void Session::refused(TimePoint now) {
+  contained(now, [&] { tellRefusal(now); });
 }
 
-void Session::sendLeave() {
-  contained([this] { sayLeaveToAll(); });
+void Session::sendLeave(TimePoint now) {
+  contained(now, [&] { sayLeaveToAll(now); });
 }
 
 Counter Session::packetIn(TimePoint now,
@@ -100,24 +100,24 @@ Counter Session::packetIn(TimePoint now,
   if (broken_) {
     dropOps();
   }
-  guarded([&] { fate = takeIn(now, header, datagram, bytes); });
+  guarded(now, [&] { fate = takeIn(now, header, datagram, bytes); });
   return fate;
 }
 
 bool Session::packetOut(TimePoint now, OutPacket* out) {
   bool any = false;
-  guarded([&] { any = nextOut(now, out); });
+  guarded(now, [&] { any = nextOut(now, out); });
   return any;
 }
 
 bool Session::burstOut(TimePoint now, OutPacket* out) {
   bool any = false;
-  guarded([&] { any = nextOfBurst(now, out); });
+  guarded(now, [&] { any = nextOfBurst(now, out); });
   return any;
 }
 
 void Session::deadlinePassed(TimePoint now) {
-  contained([&] { passDeadlines(now); });
+  contained(now, [&] { passDeadlines(now); });
 }
 
 }  // namespace ubt

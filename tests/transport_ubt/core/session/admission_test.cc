@@ -12,12 +12,19 @@ using std::chrono::milliseconds;
 
 constexpr TimePoint kNow{std::chrono::seconds(1)};
 
+constexpr TimePoint kNothingOwed{};
+constexpr TimePoint kOwesLong = kNow + milliseconds(100);
+
 class AdmissionTest : public ::testing::Test {
  protected:
   AdmissionTest() { call_.heldUntil = kNow + milliseconds(10); }
-  bool mayBegin(Duration after, bool awaited, bool owes) const {
+  bool mayBegin(Duration after, bool awaited, TimePoint owesUntil) const {
     return admission_.mayBegin(
-        kNow + after, call_, awaited, [owes] { return owes; });
+        kNow + after, call_, awaited, [owesUntil] { return owesUntil; });
+  }
+  TimePoint mayBeginAt(bool awaited, TimePoint owesUntil) const {
+    return admission_.mayBeginAt(
+        call_, awaited, [owesUntil] { return owesUntil; });
   }
 
   Admission admission_{2, uint64_t{1} << 30};
@@ -25,27 +32,36 @@ class AdmissionTest : public ::testing::Test {
 };
 
 TEST_F(AdmissionTest, OwedResultsHoldACallForATime) {
-  EXPECT_TRUE(mayBegin(milliseconds(0), false, false));
-  EXPECT_FALSE(mayBegin(milliseconds(9), false, true));
-  EXPECT_TRUE(mayBegin(milliseconds(10), false, true));
+  EXPECT_TRUE(mayBegin(milliseconds(0), false, kNothingOwed));
+  EXPECT_FALSE(mayBegin(milliseconds(9), false, kOwesLong));
+  EXPECT_TRUE(mayBegin(milliseconds(10), false, kOwesLong));
+  EXPECT_TRUE(mayBegin(milliseconds(5), false, kNow + milliseconds(5)));
+}
+
+TEST_F(AdmissionTest, KnowsWhenACallMayBegin) {
+  EXPECT_LE(mayBeginAt(false, kNothingOwed), kNow);
+  EXPECT_EQ(mayBeginAt(false, kOwesLong), call_.heldUntil);
+  EXPECT_EQ(mayBeginAt(false, kNow + milliseconds(5)), kNow + milliseconds(5));
+  EXPECT_LE(mayBeginAt(true, kOwesLong), kNow);
 }
 
 TEST_F(AdmissionTest, WhatOthersHaveBegunWaitsForNoOwedResults) {
-  EXPECT_TRUE(mayBegin(milliseconds(0), true, true));
+  EXPECT_TRUE(mayBegin(milliseconds(0), true, kOwesLong));
 }
 
 TEST_F(AdmissionTest, AUsedUpLeadHoldsWhatNobodyAwaits) {
   admission_.lead().returned(8);
   admission_.lead().returned(8);
-  EXPECT_FALSE(mayBegin(milliseconds(20), false, false));
-  EXPECT_TRUE(mayBegin(milliseconds(20), true, false));
+  EXPECT_FALSE(mayBegin(milliseconds(20), false, kNothingOwed));
+  EXPECT_EQ(mayBeginAt(false, kNothingOwed), kNever);
+  EXPECT_TRUE(mayBegin(milliseconds(20), true, kNothingOwed));
 }
 
 TEST_F(AdmissionTest, LooksForRoomAgainInAMoment) {
-  EXPECT_EQ(admission_.retryAt(kNow, call_), kNow);
   admission_.lackRoom(kNow, &call_);
   EXPECT_TRUE(call_.lacksRoom);
-  EXPECT_EQ(admission_.retryAt(kNow, call_), kNow + milliseconds(5));
+  EXPECT_EQ(mayBeginAt(false, kNothingOwed), kNow + milliseconds(5));
+  EXPECT_EQ(mayBeginAt(false, kOwesLong), call_.heldUntil);
 }
 
 TEST_F(AdmissionTest, ACallWaitsUntilItIsRemoved) {

@@ -69,7 +69,7 @@ class Job {
   ~Job() {
     for (int rank = 0; rank < kRanks; rank++) {
       for (Call& call : calls_[rank]) {
-        verb(rank, [&] { call.session->sendLeave(); });
+        verb(rank, [&] { call.session->sendLeave(now_); });
         verb(rank, [&] { endpoints_[rank]->close(call.session); });
       }
     }
@@ -132,7 +132,7 @@ class Job {
 
   void begin(int rank, Call* call) {
     if (!call->session->failure().empty()) {
-      verb(rank, [&] { call->session->refused(); });
+      verb(rank, [&] { call->session->refused(now_); });
       note(call, call->session->failure());
       std::fill(call->bucket.begin(), call->bucket.end(), kTaken);
       return;

@@ -255,7 +255,7 @@ TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
 TEST_F(SessionOwes, NothingToWhoIsGone) {
   owe(RepairPolicy::kBroadcast);
   enter(1);
-  rank_->session().peerClosed(1, "rank 1 is gone");
+  rank_->session().peerClosed(rank_->now, 1, "rank 1 is gone");
   ASSERT_TRUE(rank_->session().finished({1, 0}));
   EXPECT_EQ(rank_->session().failure({1, 0}), "rank 1 is gone");
 }

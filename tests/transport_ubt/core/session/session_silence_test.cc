@@ -126,7 +126,8 @@ TEST_F(SessionSilenceTest, WhoSpeaksIsNotWarnedOf) {
 TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsNotBlamedForASilentRank) {
   enter();
   pass(seconds(6), {1});
-  rank_->session().peerClosed(1, "the connection to rank 1 is closed");
+  rank_->session().peerClosed(
+      rank_->now, 1, "the connection to rank 1 is closed");
   EXPECT_THAT(failure(),
               StartsWith("rank 2 has been silent for 5 s or longer"));
   EXPECT_THAT(failure(), HasSubstr("GLOO_UBT_PORTS"));
@@ -136,7 +137,8 @@ TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsNotBlamedForASilentRank) {
 TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsBlamedIfNobodyIsSilent) {
   enter();
   pass(seconds(6), {1, 2});
-  rank_->session().peerClosed(1, "the connection to rank 1 is closed");
+  rank_->session().peerClosed(
+      rank_->now, 1, "the connection to rank 1 is closed");
   EXPECT_EQ(failure(), "the connection to rank 1 is closed");
 }
 
@@ -149,7 +151,8 @@ TEST_F(SessionSilenceTest, ARankThatIsNeededOnlyNowHidesNoSilentOne) {
   ASSERT_EQ(warnings_.size(), 1u);
   std::vector<float> more(bucket_.size(), 1);
   rank_->session().enter(rank_->now, 1, floats(more.size()), bytesOf(more));
-  rank_->session().peerClosed(2, "the connection to rank 2 is closed");
+  rank_->session().peerClosed(
+      rank_->now, 2, "the connection to rank 2 is closed");
   EXPECT_THAT(failure(),
               StartsWith("rank 1 has been silent for 5 s or longer"));
 }
@@ -161,14 +164,16 @@ TEST_F(SessionSilenceTest, ARankThatWasJustHeardAgainIsNotBlamed) {
   rank_->say(2, {});
   rank_->now += std::chrono::milliseconds(1);
   rank_->say(1, {});
-  rank_->session().peerClosed(1, "the connection to rank 1 is closed");
+  rank_->session().peerClosed(
+      rank_->now, 1, "the connection to rank 1 is closed");
   EXPECT_EQ(failure(), "the connection to rank 1 is closed");
 }
 
 TEST_F(SessionSilenceTest, WhoClosesAllConnectionsItselfBlamesWhomItWaitsFor) {
   enter();
   pass(seconds(3), {1});
-  rank_->session().peerClosed(0, "rank 0 (this one) has closed them");
+  rank_->session().peerClosed(
+      rank_->now, 0, "rank 0 (this one) has closed them");
   EXPECT_THAT(failure(), StartsWith("rank 0 (this one) has closed them; "));
   EXPECT_THAT(failure(), HasSubstr("rank 2 never entered"));
 }
