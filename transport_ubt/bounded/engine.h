@@ -33,7 +33,7 @@ class Engine {
     return driver_->socket().address();
   }
   const Settings& settings() const { return settings_; }
-  // The most bytes of a slot that this host's interface allows.
+  // Maximum bytes of a slot on this host's interface.
   size_t slotBytesMax() const { return slotBytesMax_; }
   // Bytes of a datagram without its slot.
   static size_t aroundSlotBytes(::ubt::AuthMode auth);

@@ -14,8 +14,8 @@ namespace transport {
 namespace ubt {
 
 // The message that a rank sends to every other over Gloo's mesh before the
-// first bounded op of a context. It has the rank's UDP address, and a proof
-// that lets others refuse a rank of another job.
+// first bounded op of a context. It has the rank's Hello, its address, and a
+// proof that lets others refuse a rank of another job.
 struct Greeting {
   Hello hello;
   ::ubt::SocketAddress address;

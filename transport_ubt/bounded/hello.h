@@ -17,8 +17,8 @@ namespace ubt {
 // A rank's message to every other about its UDP side. Made fresh for each
 // context: the public key is also the nonce that distinguishes runs.
 struct Hello {
-  // Bounds of the fields. Slots are multiples of ShardLayout::kSlotStep.
-  // Smaller slots have no room for control records.
+  // Bounds of the fields. Slots are multiples of ShardLayout::kSlotStep. Below
+  // kSlotBytesMin they have no room for control records.
   static constexpr uint32_t kSlotBytesMin = 256;
   static constexpr uint32_t kSlotBytesMost = 65472;
   static constexpr uint32_t kWindowBytesMin = 1024;

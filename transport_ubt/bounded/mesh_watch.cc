@@ -42,8 +42,8 @@ MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
   } catch (const ::gloo::IoException&) {
     // The mesh is gone, and there is nothing to watch.
   }
-  // A quiet thread also because of SIGPIPE: Gloo's tcp writes without
-  // MSG_NOSIGNAL, and after one death other ranks may go down, too.
+  // quietThread() also blocks SIGPIPE: Gloo's tcp writes without MSG_NOSIGNAL,
+  // and after one death other ranks may go down, too.
   thread_ = ::ubt::quietThread([this] { run(); });
 }
 

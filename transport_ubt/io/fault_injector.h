@@ -15,7 +15,7 @@
 namespace ubt {
 
 // The faults that GLOO_UBT_FAULT requests, e.g.
-// "loss:0.01,dup:0.001,reorder:0.01, tail:0.02,delay:200us,seed:7".
+// "loss:0.01,dup:0.001,reorder:0.01,tail:0.02,delay:200us,seed:7".
 // Probabilities are per datagram sent.
 struct FaultOptions {
   double loss = 0;

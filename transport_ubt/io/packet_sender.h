@@ -50,7 +50,7 @@ class PacketSender {
 
  private:
   // A train that the socket had no room for, or a part of one that it refused.
-  // This is a copy, because the packets of the train are reused after the call.
+  // This is a copy, because the original memory may be gone after the call.
   struct Waiting {
     SocketAddress to;
     std::vector<std::byte> bytes;

@@ -114,8 +114,8 @@ class UdpSocket {
   // Sets how many bytes, in the kernel's accounting, may wait for the link
   // before the socket is full. One train more may wait.
   void setBacklog(size_t bytes);
-  // Whether fewer bytes wait. Ask before a send, because a send that finds no
-  // room costs as much as one that succeeds.
+  // Whether fewer bytes than that wait. Ask before a send, because a send that
+  // finds no room costs as much as one that succeeds.
   bool writable() const;
   // Whether no bytes wait.
   bool sentAll() const;
