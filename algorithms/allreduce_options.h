@@ -5,8 +5,9 @@
 
 namespace gloo {
 
-// Throws EnforceNotMet for options of one element or more that make no sense,
-// as Gloo's own allreduce() does: buffers must be of the size that they claim.
+// Checks options of one element or more. Like Gloo's own allreduce(), throws
+// EnforceNotMet if they have no output, element size or reduce function, or if
+// a buffer's size is not the options'.
 void checkAllreduceOptions(const detail::AllreduceOptionsImpl& options);
 
 }  // namespace gloo

@@ -9,8 +9,8 @@ namespace gloo {
 
 namespace detail {
 
-// Gloo befriends only its own allreduce(). A derived class may name the member
-// as well, and a pointer to that member then works on any AllreduceOptions.
+// Only Gloo's own allreduce() is a friend of AllreduceOptions. But a derived
+// class may name the member, and a pointer to it works on any AllreduceOptions.
 struct AllreduceOptionsAccess : AllreduceOptions {
   static const AllreduceOptionsImpl& impl(const AllreduceOptions& options) {
     return options.*(&AllreduceOptionsAccess::impl_);
@@ -19,14 +19,15 @@ struct AllreduceOptionsAccess : AllreduceOptions {
 
 }  // namespace detail
 
-// What a caller put into `options`; lives as long as they do.
+// The values in `options`; valid as long as `options`.
 inline const detail::AllreduceOptionsImpl& allreduceOptionsImpl(
     const AllreduceOptions& options) {
   return detail::AllreduceOptionsAccess::impl(options);
 }
 
-// Reduces this rank's inputs into its first output, which may be the second
-// input: what the others are to be sent.
+// Reduces this rank's inputs into its first output, and returns that: the
+// contribution to send to other ranks. The output may be one of the first two
+// inputs.
 inline void* reduceInputs(const detail::AllreduceOptionsImpl& options) {
   const auto& sources = options.in.empty() ? options.out : options.in;
   void* const result = options.out[0]->ptr;
@@ -41,7 +42,7 @@ inline void* reduceInputs(const detail::AllreduceOptionsImpl& options) {
   return result;
 }
 
-// The first output to all others.
+// Copies the first output to all others.
 inline void copyToOutputs(const detail::AllreduceOptionsImpl& options) {
   for (size_t i = 1; i < options.out.size(); i++) {
     std::memcpy(options.out[i]->ptr,

@@ -14,24 +14,24 @@
 
 namespace gloo {
 
-// What a bounded allreduce came to; empty if the call was not eligible and ran
-// exactly, by the transpose over the reliable transport.
+// The report of a bounded allreduce. Empty if the call was not eligible and ran
+// exactly, as the transpose over the reliable transport.
 using BoundedReport = std::optional<ubt::OpReport>;
 
 // Bounded Transpose AllReduce (OptiReduce, NSDI'25, sections 3.1 and 3.2): the
 // transpose over the unreliable, time-bounded path of a ubt device. The call
-// returns by the op's bound with what has arrived; what was lost is left out
-// of the sum, which is rescaled, and reported (docs/semantics.md).
+// returns by the op's bound. Contributions that are lost or late are left out
+// of the sum, which is rescaled, and are reported (docs/semantics.md).
 //
-// Eligible is what all ranks agree on: a SUM over float, double, float16 or
-// bfloat16 of at least the configured size and of at most 2^32 - 1 elements,
-// on a context of a ubt device. Everything else runs exactly.
+// Eligible is a SUM over float, double, float16 or bfloat16 of at least the
+// configured size and at most 2^32 - 1 elements, on a context of a ubt device.
+// All ranks agree on that. Everything else runs exactly.
 //
-// Throws gloo::IoException that names a rank which died, disagrees or holds
-// everybody up; otherwise as transposeAllreduce().
+// Throws gloo::IoException that names a rank which died, disagrees or blocks
+// all others; otherwise like transposeAllreduce().
 
-// Options form. The element type is told from the reduction function. As in
-// Gloo, of the inputs only the first two may be the first output.
+// Options form. The reduction function tells the element type. As in Gloo, the
+// first output may be one of the first two inputs, but no other.
 BoundedReport boundedTransposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {
@@ -39,15 +39,15 @@ namespace detail {
 // The bounded path of a context; null if its device has none.
 transport::ubt::Context* boundedContext(Context& context);
 
-// Smallest bounded allreduce there. Bytes.
+// The smallest bounded allreduce of the context, in bytes.
 size_t boundedBytesMin(const transport::ubt::Context& context);
 
-// Options form, if the call is eligible: in one group, or hierarchical. Else
-// nothing is done, and the report empty.
+// Options form: runs an eligible call, in one group or hierarchically.
+// Otherwise does nothing and returns an empty report.
 BoundedReport boundedAllreduce(const AllreduceOptions& options,
                                bool hierarchical);
 
-// Class form. `Exact` serves what is not eligible.
+// Class form. `Exact` runs calls that are not eligible.
 template <typename T, typename Exact, bool kHierarchical>
 class BoundedAllreduce : public Algorithm {
  public:
@@ -59,8 +59,8 @@ class BoundedAllreduce : public Algorithm {
         ptrs_(ptrs),
         count_(elementCount(count)),
         fn_(fn),
-        // The same number on all ranks, which a slot is, in a space of its own;
-        // the exact form below uses slots of its own.
+        // A slot is the same number on all ranks. As a tag it has a space of
+        // its own. The exact form below takes other slots.
         tag_(static_cast<uint32_t>(context->nextSlot())) {
     GLOO_ENFORCE(!ptrs_.empty(), "no buffer to reduce");
     bounded_ = boundedContext(*context);
@@ -96,7 +96,7 @@ class BoundedAllreduce : public Algorithm {
     }
   }
 
-  // Of the last run; empty if it ran exactly.
+  // The report of the last run; empty if it ran exactly.
   const BoundedReport& report() const { return report_; }
 
  private:
@@ -111,7 +111,7 @@ class BoundedAllreduce : public Algorithm {
 
 }  // namespace detail
 
-// Class form, of the shape of Gloo's. As there, all ranks construct their
+// Class form, shaped like Gloo's classes. As there, all ranks construct their
 // algorithms on a context in the same order, with the same count and function;
 // `ptrs` must outlive the object; one thread runs it.
 template <typename T>

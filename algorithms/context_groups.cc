@@ -13,7 +13,7 @@
 namespace gloo {
 namespace {
 
-// No collective's: those have a small prefix in the top byte.
+// No collective uses this slot: theirs have a small prefix in the top byte.
 constexpr uint64_t kSlot = 0xfb00000000000000;
 
 static_assert(std::is_trivially_copyable<GroupWish>::value,
@@ -47,7 +47,7 @@ std::vector<GroupWish> swapWishes(const transport::ubt::Mesh& mesh,
   return all;
 }
 
-// All ranks come to the same, be it that they cannot.
+// All ranks get the same groups, or the same exception.
 std::shared_ptr<const RankGroups> agreed(const std::vector<GroupWish>& wishes,
                                          const transport::ubt::Mesh& mesh,
                                          const MeshDeadline& deadline) {
@@ -87,7 +87,7 @@ std::shared_ptr<ContextGroups::Entry> ContextGroups::entryOf(
     const std::shared_ptr<Context>& context) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = entries_.find(context.get());
-  // Another one may have come to lie where a destroyed one lay.
+  // A new context may have the address of a destroyed one.
   if (found != entries_.end() && found->second->context.lock() == context) {
     return found->second;
   }

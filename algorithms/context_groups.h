@@ -15,15 +15,15 @@
 namespace gloo {
 
 // The groups that the ranks of a context have agreed on, for any number of
-// contexts. Any thread may call: the first to ask for a context's groups swaps
-// wishes with all other ranks, and others wait for it.
+// contexts. Any thread may call. The first call for a context swaps wishes with
+// all other ranks, and other calls wait for it.
 class ContextGroups {
  public:
   using GroupsPtr = std::shared_ptr<const RankGroups>;
 
-  // `mesh` is the context's; `wish` is called once, if at all. Throws what
-  // agreedGroups() throws, and IoException if a rank does not answer by
-  // the deadline; from then on always.
+  // `mesh` is the context's. `wish` is called at most once. Throws the
+  // exceptions of agreedGroups(), and IoException if a rank does not answer by
+  // the deadline. After that every call throws the same.
   GroupsPtr of(const std::shared_ptr<Context>& context,
                const transport::ubt::Mesh& mesh,
                const MeshDeadline& deadline,
@@ -32,7 +32,7 @@ class ContextGroups {
  private:
   struct Entry {
     std::weak_ptr<Context> context;
-    std::mutex mutex;  // guards what is below
+    std::mutex mutex;  // guards the fields below
     GroupsPtr groups;
     std::exception_ptr failure;
   };

@@ -9,7 +9,8 @@
 
 namespace gloo {
 
-// The mesh of a context of this program's own Gloo, which has to outlive it.
+// The mesh of a context of this program's own Gloo. The context must outlive
+// it.
 inline transport::ubt::Mesh contextMesh(Context& context) {
   return {context.rank, context.size, [&context](void* ptr, size_t bytes) {
             return context.createUnboundBuffer(ptr, bytes);

@@ -10,20 +10,21 @@ namespace gloo {
 
 // Hierarchical (2D) Bounded Transpose AllReduce (OptiReduce, NSDI'25): the
 // transpose of hierarchical_transpose_allreduce.h over the unreliable,
-// time-bounded path of a ubt device. Eligible is what is to
-// boundedTransposeAllreduce(); everything else runs exactly, in the same
-// groups. Groups are those of GLOO_UBT_GROUPS, on which the context's ranks
-// have agreed when they connected; where hosts have unlike numbers of ranks,
-// `host` makes one group of all, with a warning (docs/semantics.md).
+// time-bounded path of a ubt device. Calls are eligible as for
+// boundedTransposeAllreduce(). All others run exactly, by
+// hierarchicalTransposeAllreduce(). Groups are those of GLOO_UBT_GROUPS; the
+// context's ranks agreed on them when they connected. If hosts have different
+// numbers of ranks, `host` makes one group of all ranks, with a warning
+// (docs/semantics.md).
 //
-// Throws as boundedTransposeAllreduce(), or, on all ranks alike, what
-// agreedGroups() throws.
+// Throws like boundedTransposeAllreduce(), or, on all ranks, the exceptions of
+// agreedGroups().
 
 // Options form.
 BoundedReport hierarchicalBoundedTransposeAllreduce(
     const AllreduceOptions& options);
 
-// Class form: as BoundedTransposeAllreduce.
+// Class form, like BoundedTransposeAllreduce.
 template <typename T>
 class HierarchicalBoundedTransposeAllreduce
     : public detail::

@@ -13,7 +13,7 @@ namespace gloo {
 
 namespace {
 
-// Contexts may outlive static objects.
+// Never destroyed, because contexts may outlive static objects.
 ContextGroups& contextGroups() {
   static auto* const kGroups = new ContextGroups;
   return *kGroups;

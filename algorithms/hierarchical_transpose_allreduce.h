@@ -14,51 +14,57 @@
 namespace gloo {
 
 // Hierarchical (2D) transpose allreduce, exact, over any Gloo transport
-// (OptiReduce, NSDI'25): the transpose of transpose_allreduce.h for so many
-// ranks that each cannot well talk to each.
+// (OptiReduce, NSDI'25): the transpose of transpose_allreduce.h for many ranks,
+// where messages between all pairs would cost too much.
 //
-// The N ranks form G groups; there are as many shards as a group has members.
+// The N ranks form G groups. There are as many shards as a group has members.
 // Scatter stage: within its group, every rank sends each owner its contribution
-// to that owner's shard, and an owner reduces what it gets. Exchange stage: the
-// owners of a shard, one in each group, send their groups' sums of it to each
-// other, and each reduces them, in the groups' order. Broadcast stage: every
-// owner sends the result to its group. With groups of one size these are
-// 2 (N / G - 1) + (G - 1) messages for each rank and segment, each a shard's
-// part, where a plain transpose has 2 (N - 1) smaller ones; and a rank has
-// N / G + G - 2 peers instead of N - 1. One group makes a plain transpose; as
-// many groups as ranks make each send all it has to each.
+// to that owner's shard, and the owner reduces the contributions. Exchange
+// stage: the owners of a shard, one in each group, send each other their
+// groups' sums of it. Each owner reduces these sums in the order of the groups.
+// Broadcast stage: every owner sends the result to its group.
 //
-// How groups are formed, GLOO_UBT_GROUPS says (docs/configuration.md): equal
-// ones of neighbouring ranks, or the ranks of each host, be they as many or
-// not. Where groups differ in size there are as many shards as the largest has
-// members, and members of smaller groups own several.
+// If all groups have one size, the costs for each rank are:
 //
-// A result is the groups' sums reduced in the order of the groups, each that of
-// its members in rank order: all ranks get the same bits, two runs as well. The
-// roundings are others than those of a plain loop over the ranks. The function
-// need not commute if groups are neighbours, as all but hosts' always are.
+//                             messages per segment      peers
+//   hierarchical transpose    2 (N/G - 1) + (G - 1)     N/G + G - 2
+//   plain transpose           2 (N - 1), smaller        N - 1
+//
+// One group is a plain transpose. With N groups each rank sends all its
+// elements to each other rank.
+//
+// GLOO_UBT_GROUPS says how groups are formed (docs/configuration.md): equal
+// groups of neighbouring ranks, or one group for each host, of any size. If
+// groups differ in size, there are as many shards as the largest has members,
+// and members of smaller groups own several.
+//
+// A group's sum is reduced in rank order, and the result in the order of the
+// groups. So all ranks get the same bits, in every run. Roundings differ from
+// those of a plain loop over the ranks. The function need not commute if groups
+// are neighbouring ranks. Equal groups always are; host groups may not be.
 //
 // Ranks agree on groups in the first call (options form: in the first on a
-// context), which costs a round trip. It throws IoException that names two
-// ranks which want other groups, or InvalidOperationException that names a
-// number of groups which does not divide the ranks, on all ranks alike.
-// Otherwise both forms throw as the transpose's.
+// context), which costs a round trip. On all ranks it throws IoException that
+// names two ranks which want different groups, or InvalidOperationException
+// that names a number of groups which does not divide the ranks. Otherwise both
+// forms throw like the transpose's.
 
-// Options form: as transposeAllreduce().
+// Options form, like transposeAllreduce().
 void hierarchicalTransposeAllreduce(const AllreduceOptions& options);
 
-// In these groups of the context's ranks, which have to be the same on all;
-// nothing is to be agreed on.
+// Uses these groups of the context's ranks, without an agreement. REQUIRES: the
+// same groups on all ranks.
 void hierarchicalTransposeAllreduce(const AllreduceOptions& options,
                                     const RankGroups& groups);
 
-// What this rank would have for groups: as the device of the context is set, if
-// that is a ubt device, or else as the environment says. Throws as
+// The groups that this rank wants: those of the context's device if that is a
+// ubt device, or else those of the environment. Throws like
 // Settings::fromEnvironment().
 GroupWish groupWish(Context& context);
 
-// Class form: as TransposeAllreduce. On synchronous pairs groups may differ in
-// size by no more than a factor of five: sockets' buffers do not hold more.
+// Class form, like TransposeAllreduce. On synchronous pairs the largest group
+// may have at most five times as many ranks as the smallest, because the
+// buffers of sockets cannot hold more messages.
 template <typename T>
 class HierarchicalTransposeAllreduce : public Algorithm {
  public:

@@ -14,17 +14,17 @@
 
 namespace gloo {
 
-// What the exact allreduces over a mesh share.
+// Common parts of the exact allreduces over a mesh.
 
-// The first of an operation's 256 slots. They are made as Gloo makes its own
-// (gloo/types.h), but each algorithm has a prefix that Gloo has not, so that
-// algorithms may share a tag.
+// The first of an operation's 256 slots. They are made like Gloo's own
+// (gloo/types.h), but each algorithm has a prefix that Gloo does not use, so
+// that algorithms may share a tag.
 //
-// In the bits that Gloo leaves free is a hash of what this rank brings: a
-// message of other elements finds no receive, where it would end the process if
-// it were longer and be added to unlike ones if it were not. To ask first, as
-// the class form of the transpose does in its first run, would cost every call
-// a round trip.
+// The bits that Gloo leaves free have a hash of this rank's element count and
+// size. So a message of other elements finds no receive. Otherwise it would end
+// the process if it were longer, and be added to unlike elements if it were
+// not. An agreement, as in the first run of the transpose's class form, would
+// cost a round trip in every call.
 inline uint64_t meshSlot(uint8_t prefix,
                          const detail::AllreduceOptionsImpl& options) {
   const uint64_t hash =
@@ -33,7 +33,7 @@ inline uint64_t meshSlot(uint8_t prefix,
   return uint64_t{prefix} << 56 | uint64_t{options.tag} << 24 | hash >> 48 << 8;
 }
 
-// How many elements travel as one message where they are reduced on arrival.
+// The most elements of a message, if they are reduced on arrival.
 inline size_t meshSegmentElements(const detail::AllreduceOptionsImpl& options) {
   constexpr size_t kSegmentBytesMax = 256 << 10;
   const size_t bytes = std::min(options.maxSegmentSize, kSegmentBytesMax);
@@ -42,8 +42,8 @@ inline size_t meshSegmentElements(const detail::AllreduceOptionsImpl& options) {
 
 using transport::ubt::MeshDeadline;
 
-// Calls run(). When that fails, the error also tells what a user can check.
-// REQUIRES outputs, an element size and a reduce function.
+// Calls run(). If that fails, the error also names something the user can
+// check. REQUIRES: outputs, an element size and a reduce function.
 template <typename Run>
 void runMeshAllreduce(const char* algorithm,
                       const detail::AllreduceOptionsImpl& options,

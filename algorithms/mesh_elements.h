@@ -11,8 +11,8 @@
 
 namespace gloo {
 
-// The elements of an options-form allreduce, taken range by range. The options
-// have to outlive it.
+// The elements of an options-form allreduce, accessed by range. The options
+// must outlive it.
 class MeshElements {
  public:
   using Range = ShardLayout::Range;
@@ -21,18 +21,18 @@ class MeshElements {
       : options_(options) {}
 
   size_t bytes(Range range) const { return range.count * options_.elementSize; }
-  // Bytes before it.
+  // The bytes before the range.
   size_t offset(Range range) const {
     return range.offset * options_.elementSize;
   }
 
-  // In the first output.
+  // The range in the first output.
   uint8_t* output(Range range) const {
     return pointer(*options_.out[0], range);
   }
 
-  // Returns where this rank's contribution to `range` lies: in the only input,
-  // or in the first output.
+  // Reduces this rank's inputs. Returns its contribution to `range`, which is
+  // in the only input or in the first output.
   const void* reduceInputs(Range range) const {
     const auto& inputs = options_.in.empty() ? options_.out : options_.in;
     const void* left = pointer(*inputs[0], range);
@@ -49,7 +49,7 @@ class MeshElements {
     return options_.in.size() == 1 ? *options_.in[0] : *options_.out[0];
   }
 
-  // The first output to all others.
+  // Copies `range` of the first output to all others.
   void copyToOutputs(Range range) const {
     for (size_t i = 1; i < options_.out.size(); i++) {
       std::memcpy(
@@ -57,9 +57,9 @@ class MeshElements {
     }
   }
 
-  // Folds partOf(0), partOf(1) and so on, asked for in that order, into
-  // `result`. `scratch` holds what there is before the last part; it may be
-  // `result` if that is none of the parts but the first two.
+  // Folds partOf(0), partOf(1) and so on, called in that order, into `result`.
+  // `scratch` holds intermediate results. It may be `result`, if no part other
+  // than the first two is `result`.
   template <typename PartOf>
   void fold(int parts,
             Range range,

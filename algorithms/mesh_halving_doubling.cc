@@ -16,8 +16,8 @@ namespace {
 using UnboundBufferPtr = std::unique_ptr<transport::UnboundBuffer>;
 
 constexpr uint8_t kSlotPrefix = 0x48;
-// Segments announced beforehand: of a large block, so that one is reduced while
-// others are on their way, or of the next meetings, where blocks are small.
+// Segments announced in advance. Of a large block, one is reduced while others
+// are on their way. If blocks are small, these are blocks of the next meetings.
 constexpr size_t kWindow = 4;
 
 struct Range {
@@ -36,12 +36,12 @@ void forSegments(Range range, size_t segmentElements, Act&& act) {
 
 struct Meeting {
   int peer;
-  Range keep;  // what this rank reduces
-  Range give;  // what the peer does
+  Range keep;  // this rank reduces this
+  Range give;  // the peer reduces this
 };
 
-// Whom a rank meets in the halving stage, in this order. A surplus rank keeps
-// nothing and its peer gives nothing: otherwise theirs is a meeting like all
+// The meetings of a rank in the halving stage, in order. A surplus rank keeps
+// nothing, and its peer gives nothing. Otherwise theirs is a meeting like all
 // others.
 std::vector<Meeting> meetingsOf(int rank, int size, size_t elements) {
   int places = 1;
@@ -98,10 +98,10 @@ class Operation {
   }
 
  private:
-  // What is received at a meeting.
+  // The receives of a meeting.
   struct Inbox {
     UnboundBufferPtr contributions;  // over all of scratch_
-    UnboundBufferPtr results;        // over what we gave, in the output
+    UnboundBufferPtr results;        // over the given part of the output
   };
 
   // A segment of a peer's contribution.
@@ -131,8 +131,8 @@ class Operation {
     for (size_t i = 0; i < window; i++) {
       expectContribution(i);
     }
-    // A result may come as soon as the peer has what we give, and so lands
-    // where nothing is needed any more: there is no reason to wait.
+    // A result is sent after the peer has our contribution, so it overwrites
+    // nothing that is still needed. It may be announced at once.
     for (size_t i = 0; i < meetings_.size(); i++) {
       if (meetings_[i].give.count > 0) {
         inboxes_[i].results->recv(
@@ -161,7 +161,7 @@ class Operation {
         reduce(*source, arrival);
         arrival++;
       }
-      // There is now all that we still hold.
+      // Our part is in the output from now on.
       source = options_.out[0].get();
     }
   }
@@ -178,7 +178,7 @@ class Operation {
     }
   }
 
-  // The buffer with what this rank brings.
+  // The buffer with this rank's contribution.
   transport::UnboundBuffer& contribution() {
     if (options_.in.size() == 1) {
       return *options_.in[0];
@@ -229,7 +229,7 @@ class Operation {
   const uint64_t resultSlot_;
   const MeshDeadline deadline_;
   const std::vector<Meeting> meetings_;
-  std::vector<Arrival> arrivals_;  // in the order they are reduced in
+  std::vector<Arrival> arrivals_;  // in the order of reduction
   size_t slotBytes_ = 0;
   std::unique_ptr<uint8_t[]> scratch_;  // a slot for each announced arrival
   std::vector<Inbox> inboxes_;          // one for each meeting

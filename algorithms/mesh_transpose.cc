@@ -20,12 +20,12 @@ constexpr uint8_t kPlainPrefix = 0x54;
 constexpr uint8_t kGroupedPrefix = 0x32;
 constexpr size_t kWindow = 2;
 
-// One operation. Unlike TransposeExchange, it can prepare nothing beforehand:
+// One operation. Unlike TransposeExchange, it can prepare nothing in advance:
 // every receive is announced to its sender, and the transport holds a message
-// back until it is. Announcing a window of segments early hides that.
+// back until then. Announcing a window of segments early hides that.
 class Operation {
  public:
-  // All of these are looked at while it runs.
+  // `mesh`, `options` and `groups` must outlive this.
   Operation(const transport::ubt::Mesh& mesh,
             const detail::AllreduceOptionsImpl& options,
             const RankGroups& groups,
@@ -73,11 +73,11 @@ class Operation {
     int rank;
     RankGroups::Shards shards;
     uint8_t* inbox;
-    UnboundBufferPtr contributions;  // over inbox, to our shards
+    UnboundBufferPtr contributions;  // over inbox, for our shards
     UnboundBufferPtr results;        // over the peer's shards of the output
   };
 
-  // A rank of another group that owns what we own.
+  // A rank of another group that shares shards with us.
   struct Partner {
     int rank;
     RankGroups::Shards shared;
@@ -85,8 +85,8 @@ class Operation {
     UnboundBufferPtr sums;  // over inbox
   };
 
-  // This group's sums of a segment of our shards, for partners. One buffer for
-  // each segment in the window: its sends have ended when all of them have.
+  // This group's sums of a segment of our shards, for partners. Each segment in
+  // the window has its own buffer, so that the sends of one can be waited for.
   struct GroupSums {
     std::unique_ptr<uint8_t[]> memory;
     UnboundBufferPtr buffer;
@@ -111,8 +111,8 @@ class Operation {
     for (size_t i = 0; i < window_ && !partners_.empty(); i++) {
       const size_t size = mine_.count() * segmentBytes();
       groupSums_.emplace_back();
-      // Zeros: Gloo's float16 takes what has the bits of an integer for that
-      // number, and is then not assigned to.
+      // Zeros, because of Gloo's float16: an assignment does nothing if the old
+      // bits, read as an integer, are the number that is assigned.
       groupSums_[i].memory.reset(new uint8_t[size]());
       groupSums_[i].buffer =
           mesh_.createUnboundBuffer(groupSums_[i].memory.get(), size);
@@ -198,9 +198,9 @@ class Operation {
     }
   }
 
-  // With one group: its sums are the result. Until our own contribution has
-  // been used, it must not be overwritten: the first peer's inbox is the
-  // accumulator so long.
+  // With one group, its sums are the result. Our own contribution must not be
+  // overwritten before it is used, so until then the first peer's inbox is the
+  // accumulator.
   void reduce(size_t segment) {
     forSegments(layout_, mine_, segment, [&](int shard, auto range) {
       uint8_t* const result = elements_.output(range);
@@ -276,7 +276,7 @@ class Operation {
     elements_.copyToOutputs(range);
   }
 
-  // The contributions of this group's members, in their order.
+  // Reduces the contributions of this group's members, in their order.
   void foldContributions(int shard,
                          size_t segment,
                          ShardLayout::Range range,
@@ -314,7 +314,7 @@ class Operation {
     return layout_.segmentElements() * options_.elementSize;
   }
 
-  // In an inbox that has room for a window of each of some shards.
+  // In an inbox that has a window of segments for each of some shards.
   size_t inboxOffset(size_t shard, size_t segment) const {
     return (shard * window_ + segment % window_) * segmentBytes();
   }
@@ -329,13 +329,13 @@ class Operation {
   const transport::ubt::Mesh& mesh_;
   const RankGroups& groups_;
   const int group_;                // this rank's
-  const RankGroups::Shards mine_;  // that this rank owns
+  const RankGroups::Shards mine_;  // owned by this rank
   const uint64_t scatterSlot_;
   const uint64_t broadcastSlot_;
   const uint64_t exchangeSlot_;
   const MeshDeadline deadline_;
   const ShardLayout layout_;
-  const size_t window_;  // segments of one shard under way
+  const size_t window_;  // segments of one shard in flight
   std::vector<std::unique_ptr<uint8_t[]>> inboxes_;
   std::vector<Peer> peers_;  // in rank order
   std::vector<Partner> partners_;

@@ -9,15 +9,14 @@
 
 namespace gloo {
 
-// transposeAllreduce() (transpose_allreduce.h) over a mesh, which stands in for
-// the options' context: that is not looked at. REQUIRES options that
-// checkAllreduceOptions() has nothing against.
+// transposeAllreduce() (transpose_allreduce.h) over `mesh`. The options'
+// context is not used. REQUIRES: checkAllreduceOptions() accepts the options.
 void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
                             const detail::AllreduceOptionsImpl& options);
 
-// Likewise hierarchicalTransposeAllreduce()
-// (hierarchical_transpose_allreduce.h) in groups of the mesh's ranks, which
-// have agreed on them.
+// The same for hierarchicalTransposeAllreduce()
+// (hierarchical_transpose_allreduce.h), in groups that the mesh's ranks have
+// agreed on.
 void meshHierarchicalTransposeAllreduce(
     const transport::ubt::Mesh& mesh,
     const detail::AllreduceOptionsImpl& options,

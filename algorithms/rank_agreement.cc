@@ -52,8 +52,9 @@ const std::vector<RankOffer>& RankAgreement::run() {
                             std::to_string(peer.rank) + " brings " +
                             text(other) + ", this rank (" +
                             std::to_string(rank_) + ") " + text(own);
-    // If any two ranks differ, every rank differs from some: all come by here.
-    // Nobody leaves before all have, or some would see closed connections only.
+    // If two ranks differ, every rank differs from some rank, so all come here.
+    // No rank leaves before all have come, or some would only see closed
+    // connections.
     try {
       leave();
     } catch (const ::gloo::IoException&) {

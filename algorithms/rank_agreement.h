@@ -14,19 +14,17 @@
 
 namespace gloo {
 
-// What a rank brings to an allreduce of the class form.
+// A rank's elements, and the groups it wants, in a class-form allreduce.
 struct RankOffer {
   uint64_t count;
   uint64_t elementSize;
   GroupWish wish;
 };
 
-// By which the ranks of a class-form allreduce find out, before its first run,
-// whether they bring the same elements. Messages of an unexpected length would
-// end the process (Gloo's tcp asserts that they fit, in a thread of its own) or
-// leave sums of unlike elements.
-//
-// Threading: one thread at a time.
+// Checks, before the first run of a class-form allreduce, that all ranks bring
+// the same elements. Otherwise messages of an unexpected length would end the
+// process (Gloo's tcp asserts, in its own thread, that they fit) or unlike
+// elements would be summed.
 class RankAgreement {
  public:
   // Takes two slots of the context.
@@ -34,12 +32,13 @@ class RankAgreement {
                 const RankOffer& own,
                 std::string algorithm);
 
-  // What all ranks bring, by rank. Throws IoException, on all ranks, which
-  // names two ranks whose elements differ, or when a peer fails.
+  // The offers of all ranks, indexed by rank. If elements differ, throws
+  // IoException on all ranks, which names two of them. Also throws IoException
+  // when a peer fails.
   const std::vector<RankOffer>& run();
 
-  // Returns once all ranks have called it, or rather run() has thrown there.
-  // Once, after run().
+  // Returns once run() has thrown, or leave() was called, on all ranks. Call it
+  // at most once, after run().
   void leave();
 
  private:
@@ -56,7 +55,7 @@ class RankAgreement {
   const int rank_;
   const std::string algorithm_;
   std::vector<RankOffer> offers_;  // by rank
-  std::vector<uint8_t> leaving_;   // likewise; says nothing
+  std::vector<uint8_t> leaving_;   // by rank; the values mean nothing
   std::vector<Peer> peers_;        // in rank order
 };
 

@@ -6,7 +6,7 @@
 
 namespace gloo {
 
-// Groups are the transport's: its bounded allreduce has them too.
+// Groups belong to the transport, because its bounded allreduce has them, too.
 using RankGroups = ::ubt::RankGroups;
 using transport::ubt::agreedGroups;
 using transport::ubt::GroupWish;

@@ -9,8 +9,8 @@ namespace gloo {
 namespace {
 
 constexpr size_t kValues = 8;
-// Exact in every one of the four types, and so are their sums; no integer
-// type's sum, and no product, minimum or maximum, gives the same bits.
+// These values and their sums are exact in all four types. No integer type's
+// sum, and no product, minimum or maximum, gives the same bits.
 constexpr float kLeft[kValues] = {1.5, -2.25, 0.5, 3, -1.75, 6, 0.125, -4};
 constexpr float kRight[kValues] = {2.25, 0.75, -3, 1.5, -2, 0.25, 1.5, 7};
 
@@ -20,7 +20,7 @@ uint32_t bitsOf(float value) {
   return bits;
 }
 
-// For the normal values above; nothing is rounded.
+// For the normal values above, which need no rounding.
 uint16_t halfBits(float value) {
   const uint32_t bits = bitsOf(value);
   const uint32_t exponent = ((bits >> 23) & 0xff) - 127 + 15;

@@ -10,10 +10,10 @@
 
 namespace gloo {
 
-// Gloo's options carry a reduction as an opaque function and an element size.
-// Tells whether it sums one of the types that a bounded allreduce can sum, by
-// calling it on values whose sum gives the type away; empty otherwise. The
-// function is called on eight elements of scratch memory.
+// The type that a reduction sums, if a bounded allreduce can sum it; empty
+// otherwise. Gloo's options have a reduction only as an opaque function and an
+// element size. So this calls it on eight elements of scratch memory, whose sum
+// shows the type.
 std::optional<ubt::ElementType> summedType(const AllreduceOptions::Func& reduce,
                                            size_t elementSize);
 

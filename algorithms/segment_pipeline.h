@@ -7,12 +7,12 @@
 
 namespace gloo {
 
-// The order in which a rank works through the segments of a transpose: one is
-// reduced while the next is on its way, and no more than `window` are under way
-// at once. All ranks take the same steps in the same order, so no wait can
-// depend on a later step. `scatter`, `reduce` (which also sends the result on)
-// and `receive` take a segment's number; each is called once for each.
-// REQUIRES 0 < window <= segments.
+// Runs a rank's steps over the segments of a transpose. One segment is reduced
+// while the next is on its way, and at most `window` are in flight at once. All
+// ranks take the same steps in the same order, so no wait depends on a later
+// step. `scatter`, `reduce` (which also sends the result on) and `receive` are
+// called once for each segment, with its number. REQUIRES: 0 < window <=
+// segments.
 template <typename Scatter, typename Reduce, typename Receive>
 void runSegments(size_t segments,
                  size_t window,

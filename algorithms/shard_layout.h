@@ -8,8 +8,8 @@
 
 namespace gloo {
 
-// How the elements of an allreduce are divided: one shard for each rank, each
-// cut into segments, which are what travels. Units are elements.
+// Divides the elements of an allreduce into one shard for each rank, and each
+// shard into segments, the units of transfer. Units are elements.
 //
 // 1. The shards cover [0, elements) in rank order, without gap or overlap.
 // 2. Shard lengths differ by one at most; with fewer elements than ranks, the
@@ -38,7 +38,7 @@ class ShardLayout {
             base_ + (index < longer_ ? 1 : 0)};
   }
 
-  // Those from `first` to before `end`. REQUIRES first < end.
+  // The shards from `first` to before `end`. REQUIRES: first < end.
   Range shards(int first, int end) const {
     UBT_REQUIRE(first < end);
     const Range last = shard(end - 1);
@@ -59,7 +59,7 @@ class ShardLayout {
 
  private:
   const size_t base_;
-  const size_t longer_;  // so many shards have one element more than base_
+  const size_t longer_;  // this many shards have one element more than base_
   const size_t segmentElements_;
   const size_t segments_;
 };

@@ -8,8 +8,8 @@
 
 namespace gloo {
 
-// Calls act(shard, range) for the messages of one segment of `shards`, in
-// order: ranges that are not empty.
+// Calls act(shard, range) for each message of one segment of `shards`, in
+// order. Skips empty ranges.
 template <typename Act>
 void forSegments(const ShardLayout& layout,
                  RankGroups::Shards shards,

@@ -19,30 +19,30 @@ namespace gloo {
 // Transpose allreduce, exact, over any Gloo transport.
 //
 // Every rank owns one shard of the elements. Scatter stage: every rank sends
-// each owner its contribution to that owner's shard, and an owner reduces what
-// it gets. Broadcast stage: every owner sends its reduced shard to all. So each
-// byte takes two hops, whatever the number of ranks, where a ring takes
-// 2 (N - 1): a small allreduce is faster, and a slow link delays only what
-// crosses it.
+// each owner its contribution to that owner's shard, and the owner reduces the
+// contributions. Broadcast stage: every owner sends its reduced shard to all.
+// So each byte takes two hops for any number of ranks. In a ring it takes 2 (N
+// - 1). A small allreduce is faster, and a slow link delays only the bytes that
+// cross it.
 //
 // An owner reduces contributions in rank order (within a rank, in the order of
-// its inputs). All ranks get the same bits, and two runs as well: the result is
-// that of a plain loop over the ranks.
+// its inputs). So the result is that of a plain loop over the ranks: all ranks
+// get the same bits, in every run.
 //
-// Both forms below throw what Gloo's own collectives throw: EnforceNotMet for
-// arguments that make no sense, IoException when a peer fails or time is up.
+// Both forms below throw like Gloo's own collectives: EnforceNotMet for invalid
+// arguments, IoException when a peer fails or time is up.
 
-// Options form. Honours context, inputs, outputs (in-place when there are no
+// Options form. Uses context, inputs, outputs (in place if there are no
 // inputs), reduce function, tag, timeout (for the whole operation; zero: none)
-// and maximum segment size; an algorithm that was chosen is ignored. Operations
-// that run at once on one context need different tags, as in Gloo. A rank that
-// brings another number or size of elements is never heard: the others time
-// out.
+// and maximum segment size. Ignores the chosen algorithm. As in Gloo,
+// operations that run at once on one context need different tags. If a rank
+// brings another number or size of elements, its messages find no receive, and
+// the other ranks time out.
 void transposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {
 
-// The kernels' name for T, for the types that they can sum.
+// The kernels' ElementType for T, if they can sum it.
 template <typename T>
 struct SummableType : std::false_type {};
 
@@ -98,13 +98,12 @@ TransposeElements transposeElements(const std::vector<T*>& ptrs,
 
 }  // namespace detail
 
-// Class form, for a buffer that is reduced again and again: it sends into
-// memory that the receiver has set aside, so nothing is negotiated per run.
-// Results land in all of `ptrs`. As with Gloo's classes, all ranks must
-// construct their algorithms on a context in the same order, with the same
-// count and function; `ptrs` must outlive the object; one thread runs it.
-// Where counts differ all the same, the first run() throws an IoException that
-// names two ranks and what they bring.
+// Class form. Use it if a buffer is reduced repeatedly: it sends into memory
+// that the receiver has reserved, so nothing is negotiated per run. Results go
+// to all of `ptrs`. As with Gloo's classes, all ranks must construct their
+// algorithms on a context in the same order, with the same count and function;
+// `ptrs` must outlive the object; one thread runs it. If counts differ, the
+// first run() throws an IoException that names two ranks and their elements.
 template <typename T>
 class TransposeAllreduce : public Algorithm {
  public:

@@ -18,17 +18,17 @@ namespace {
 // on, large enough that the cost of a message does not matter.
 constexpr size_t kSegmentBytesMax = 256 << 10;
 constexpr size_t kSegmentBytesMin = 16 << 10;
-// For all inboxes together, unless there are so many peers that even the
-// smallest segments need more.
+// For all inboxes together. With many peers even the smallest segments may need
+// more.
 constexpr size_t kInboxBytes = 16 << 20;
 constexpr size_t kWindow = 2;
 // For sums on their way between groups: see the header.
 constexpr size_t kPlaces = 3;
 
-// In synchronous mode nobody reads from a peer while it writes to others. Of
-// one step's messages to a peer, which are two for each shard, sockets have to
-// hold what the reader does not wait for: Gloo makes the sender's buffer as
-// large as two messages, and the receiver's takes 64 KiB at least.
+// In synchronous mode a rank does not read from a peer while it writes to
+// others. A step has two messages to a peer for each shard. Sockets must hold
+// those that the reader does not wait for. Gloo makes the sender's buffer as
+// large as two messages; the receiver's buffer takes at least 64 KiB.
 constexpr size_t kReceiverBytes = 64 << 10;
 constexpr size_t kShardBytesMin = 8 << 10;
 
@@ -178,7 +178,7 @@ void TransposeEngine::scatter(size_t segment) {
   }
 }
 
-// With one group: its sums are the result.
+// With one group, its sums are the result.
 void TransposeEngine::reduce(size_t segment) {
   forSegments(layout_, mine_, segment, [&](int shard, auto range) {
     uint8_t* const own = at(0, range.offset);
@@ -195,7 +195,8 @@ void TransposeEngine::reduceGroup(size_t segment) {
     const uint8_t* const sum = foldContributions(shard, segment, range);
     const size_t offset =
         exchangePlace(shard - mine_.first, segment) * segmentBytes();
-    // What lay there has been received; but have the sends ended here, too?
+    // The old sum there has been received. Wait until its sends have ended
+    // here, too.
     forPartners(shard, segment, [](SendSlot& slot, size_t) { slot.wait(); });
     std::memcpy(sums_ + offset, sum, bytes(range));
     forPartners(shard, segment, [&](SendSlot& slot, size_t place) {
@@ -204,7 +205,7 @@ void TransposeEngine::reduceGroup(size_t segment) {
   });
 }
 
-// In the groups' order, the same everywhere.
+// Reduces in the groups' order, which is the same on all ranks.
 void TransposeEngine::combineGroups(size_t segment) {
   forSegments(layout_, mine_, segment, [&](int shard, auto range) {
     uint8_t* const result = at(0, range.offset);
@@ -229,9 +230,9 @@ void TransposeEngine::receiveBroadcast(size_t segment) {
   }
 }
 
-// In the order of the group's members. The accumulator is the first one's
-// contribution: ours, when we are the first, or else what lies in its inbox.
-// Returns where it is.
+// Reduces in the order of the group's members. The accumulator is the first
+// member's contribution: ours if we are the first, or else the one in its
+// inbox. Returns the accumulator.
 const uint8_t* TransposeEngine::foldContributions(int shard,
                                                   size_t segment,
                                                   ShardLayout::Range range) {
@@ -257,7 +258,7 @@ const uint8_t* TransposeEngine::foldContributions(int shard,
   return accumulator;
 }
 
-// Once it has come.
+// Waits until the sum has come.
 const uint8_t* TransposeEngine::groupSum(int group, int shard, size_t segment) {
   if (group == group_) {
     return sums_ + exchangePlace(shard - mine_.first, segment) * segmentBytes();

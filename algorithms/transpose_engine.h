@@ -18,9 +18,9 @@ namespace gloo {
 // x[i] = x[i] op y[i] for `count` elements.
 using ReduceInto = std::function<void(void* x, const void* y, size_t count)>;
 
-// What an allreduce of the class form works on.
+// The elements of a class-form allreduce.
 struct TransposeElements {
-  std::vector<void*> pointers;  // to as many elements each
+  std::vector<void*> pointers;  // to `count` elements each
   size_t count;
   size_t elementSize;
   ReduceInto reduce;
@@ -30,15 +30,15 @@ struct TransposeElements {
 //
 // Segments of all shards travel in step: segment s of every shard is scattered,
 // reduced and broadcast before s + kWindow is sent. An owner's broadcast of
-// segment s is at the same time its permission to send it s + kWindow, for it
-// has consumed s by then. The same holds from one run to the next, so that no
-// barrier and no notification is needed, and the inboxes stay small.
+// segment s is also its permission to send it s + kWindow, because it has
+// consumed s by then. The same holds from one run to the next. So no barrier
+// and no notification is needed, and the inboxes stay small.
 //
-// Owners in different groups get no such permission from each other. But they
-// take turns: one that sends its group's sum of a segment has got all others'
-// of the one before, who then had those before that. The last segment of a
-// shard may be empty: so with places for three, filled in turn from one run to
-// the next, the next one is always free.
+// Owners in different groups get no such permission from each other. But an
+// owner that sends its group's sum of segment s has received the other groups'
+// sums of s - 1. Their owners had received all sums of s - 2 before they sent
+// these. The last segment of a shard may be empty. So with three places, filled
+// in turn from one run to the next, the next place is always free.
 //
 // Threading: one thread at a time. The elements must outlive the object.
 class TransposeEngine {
@@ -48,12 +48,12 @@ class TransposeEngine {
     int exchange;
     int broadcast;
 
-    // The context's next ones.
+    // Takes the context's next slots.
     static Slots take(Context& context);
   };
 
-  // The same elements and groups on all ranks. Nobody may run() before all
-  // have been constructed.
+  // REQUIRES: the same elements and groups on all ranks. No rank may run()
+  // before all have constructed theirs.
   TransposeEngine(const std::shared_ptr<Context>& context,
                   TransposeElements elements,
                   RankGroups groups,
@@ -66,8 +66,8 @@ class TransposeEngine {
  private:
   using BufferPtr = std::unique_ptr<transport::Buffer>;
 
-  // A place to send from, with at most one send under way: Gloo does not guard
-  // a buffer's count of sends against two at once.
+  // A place to send from, with at most one send in flight: Gloo does not
+  // protect a buffer's count of sends against two at once.
   struct SendSlot {
     BufferPtr buffer;
     bool pending = false;
@@ -76,8 +76,9 @@ class TransposeEngine {
     void wait();
   };
 
-  // Another member of this rank's group. Sends have a slot for each of the
-  // receiver's or the sender's shards and each segment in the window.
+  // Another member of this rank's group. There is a send slot for each segment
+  // in the window of each shard: the peer's shards for scatterSend, ours for
+  // broadcastSend.
   struct Peer {
     int rank;
     RankGroups::Shards shards;
@@ -88,13 +89,13 @@ class TransposeEngine {
     std::vector<SendSlot> broadcastSend;  // of our shards' results
   };
 
-  // A rank of another group that owns what we own.
+  // A rank of another group that shares shards with us.
   struct Partner {
     int rank;
     RankGroups::Shards shared;
-    uint8_t* inbox;  // kPlaces of its group's sums of each shared shard
+    uint8_t* inbox;  // kPlaces sums of its group for each shared shard
     BufferPtr recv;  // into inbox
-    std::vector<SendSlot> send;  // of our group's sums, likewise
+    std::vector<SendSlot> send;  // of our group's sums, kPlaces for each shard
   };
 
   void connectPeer(int rank, const Slots& slots);
@@ -118,10 +119,10 @@ class TransposeEngine {
   void copyToOutputs(ShardLayout::Range range);
   void waitSent();
 
-  // Calls act(slot, place) for each partner that takes this group's sum.
+  // Calls act(slot, place) for each partner that gets this group's sum.
   template <typename Act>
   void forPartners(int shard, size_t segment, Act&& act);
-  // Which place, of those for some shards, a message belongs into.
+  // The place of a message among those for several shards.
   size_t windowPlace(size_t shard, size_t segment) const;
   size_t exchangePlace(size_t shard, size_t segment) const;
   size_t segmentBytes() const;
@@ -132,15 +133,15 @@ class TransposeEngine {
   const TransposeElements elements_;
   const RankGroups groups_;
   const int group_;                // this rank's
-  const RankGroups::Shards mine_;  // that this rank owns
+  const RankGroups::Shards mine_;  // owned by this rank
   const ShardLayout layout_;
-  const size_t window_;  // segments of one shard under way
+  const size_t window_;  // segments of one shard in flight
   std::vector<std::unique_ptr<uint8_t[]>> inboxes_;
   std::vector<Peer> peers_;          // in rank order
   std::vector<Partner> partners_;    // in rank order
   std::vector<Partner*> partnerOf_;  // by rank
-  uint8_t* sums_ = nullptr;  // kPlaces of this group's sums of our shards
-  size_t exchanged_ = 0;     // segments, in the runs before this one
+  uint8_t* sums_ = nullptr;          // our shards' sums, kPlaces for each
+  size_t exchanged_ = 0;             // segments, in earlier runs
 };
 
 }  // namespace gloo

@@ -45,7 +45,8 @@ void TransposeExchange::agree() {
     for (const auto& offer : offers) {
       wishes.push_back(offer.wish);
     }
-    // Nobody sends before all can receive, nor leaves before all know why.
+    // No rank sends before all can receive, or leaves before all know the
+    // error.
     try {
       engine_ = std::make_unique<TransposeEngine>(
           context_, std::move(elements_), agreedGroups(wishes), slots_);

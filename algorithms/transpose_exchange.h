@@ -11,9 +11,10 @@
 
 namespace gloo {
 
-// What TransposeAllreduce<T> and HierarchicalTransposeAllreduce<T> do, which
-// knows elements only as bytes: in its first run the ranks agree on what they
-// bring and how they are grouped, and an engine does the rest.
+// The common part of TransposeAllreduce<T> and
+// HierarchicalTransposeAllreduce<T>, where elements are only bytes. In its
+// first run the ranks agree on their elements and groups. An engine does the
+// rest.
 //
 // Threading: one thread at a time. The elements must outlive the object.
 class TransposeExchange {
@@ -22,15 +23,15 @@ class TransposeExchange {
   TransposeExchange(const std::shared_ptr<Context>& context,
                     TransposeElements elements);
 
-  // In groups that the ranks' wishes come to.
+  // In groups that follow from the ranks' wishes.
   TransposeExchange(const std::shared_ptr<Context>& context,
                     TransposeElements elements,
                     const GroupWish& wish);
 
-  // Throws IoException when a peer fails or the context's timeout passes, or
-  // if the ranks bring different numbers or sizes of elements, which the first
-  // run finds out, or what agreedGroups() throws; the object cannot be
-  // used after that.
+  // Throws IoException when a peer fails or the context's timeout passes. The
+  // first run also throws IoException if the ranks bring different numbers or
+  // sizes of elements, and the exceptions of agreedGroups(). The object cannot
+  // be used after an exception.
   void run();
 
  private:
@@ -40,7 +41,7 @@ class TransposeExchange {
   const TransposeEngine::Slots slots_;
   TransposeElements elements_;                // until there is an engine
   std::unique_ptr<TransposeEngine> engine_;   // with one group from the start
-  std::unique_ptr<RankAgreement> agreement_;  // of the first run only
+  std::unique_ptr<RankAgreement> agreement_;  // for the first run only
 };
 
 }  // namespace gloo

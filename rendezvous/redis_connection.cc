@@ -11,7 +11,7 @@ namespace rendezvous {
 
 namespace {
 
-// More than any roster; a server that sends more in one reply is none of ours.
+// Larger than any roster. If one reply is larger, this is not the right server.
 constexpr size_t kReplyBytesMax = 256 << 20;
 
 void format(const RedisCommand& command, std::string* out) {
@@ -37,7 +37,7 @@ bool startsWith(const std::string& text, const char* prefix) {
   return text.rfind(prefix, 0) == 0;
 }
 
-// What a user can do about an error reply, as a sentence.
+// The remedy for an error reply, as a sentence.
 std::string remedy(const std::string& error) {
   if (startsWith(error, "NOAUTH")) {
     return "This Redis needs a password: put it in the URL "
@@ -97,8 +97,8 @@ void RedisConnection::logIn(Deadline deadline) {
     }
     auth.push_back(url_.password);
     const auto reply = request(auth, deadline);
-    // "called without any password configured" since Redis 6, "no password is
-    // set" before: the door is open, so walk in.
+    // The error for a password that the server does not need: "called without
+    // any password configured" since Redis 6, "no password is set" before.
     const bool open =
         reply.text.find("without any password") != std::string::npos ||
         reply.text.find("no password is set") != std::string::npos;
@@ -106,7 +106,7 @@ void RedisConnection::logIn(Deadline deadline) {
       refuse("AUTH", reply);
     }
   }
-  // Learn now, not in the middle of a rendezvous, whether commands are let in.
+  // Find out now, not during a rendezvous, whether commands are allowed.
   command({"SELECT", std::to_string(url_.database)}, deadline);
 }
 
@@ -133,7 +133,7 @@ void RedisConnection::send(const std::vector<RedisCommand>& commands,
   for (const auto& command : commands) {
     format(command, &bytes);
   }
-  // Until all replies are in.
+  // Until all replies have come.
   broken_ = true;
   socket_.write(bytes, deadline);
 }
@@ -182,8 +182,8 @@ std::vector<RedisReply> RedisConnection::transaction(
   wrapped.insert(wrapped.end(), commands.begin(), commands.end());
   wrapped.push_back({"EXEC"});
   send(wrapped, deadline);
-  // A command refused before EXEC names the cause; EXEC itself only says that
-  // something was wrong.
+  // The error of a command before EXEC names the cause. The error of EXEC only
+  // says that something was wrong.
   RedisReply last;
   RedisReply refused;
   std::string refusedCommand;

@@ -14,18 +14,18 @@ namespace rendezvous {
 
 using RedisCommand = std::vector<std::string>;
 
-// A logged-in connection to a Redis server, version 5 or later. hiredis speaks
-// the protocol; the waiting is done here, so that no call outlasts its
+// A logged-in connection to a Redis server, version 5 or later. hiredis encodes
+// and decodes the protocol. Waiting is done here, so that no call exceeds its
 // deadline, even while the server is stopped.
 //
 // Owns its socket. One thread at a time. Every call throws gloo::IoException
-// that names the server and the remedy. After an exception that is not an
-// error reply, replies can no longer be matched to commands: every later call
-// throws too.
+// that names the server and the remedy. After an exception that is not an error
+// reply, replies can no longer be matched to commands, so every later call
+// throws, too.
 class RedisConnection {
  public:
   // Connects, logs in if `url` has a user or password, and selects the
-  // database. A password that the server does not ask for is no error.
+  // database. If the server needs no password, one in `url` is no error.
   RedisConnection(RedisUrl url, Deadline deadline);
   ~RedisConnection();
 
@@ -35,9 +35,9 @@ class RedisConnection {
   // Sends one command and waits for its reply. Throws on an error reply.
   RedisReply command(const RedisCommand& command, Deadline deadline);
 
-  // Runs the commands as one transaction: all of them or, when this process or
-  // the connection dies on the way, none. Returns one reply per command;
-  // throws when any of them is an error.
+  // Runs the commands as one transaction: all of them, or none if this process
+  // or the connection dies meanwhile. Returns one reply per command. Throws if
+  // any of them is an error.
   std::vector<RedisReply> transaction(const std::vector<RedisCommand>& commands,
                                       Deadline deadline);
 

@@ -9,8 +9,8 @@ namespace rendezvous {
 
 namespace {
 
-// Of one array: hiredis allocates for all that are announced. A read asks for
-// 256 entries, a transaction has a handful.
+// Maximum for one array, because hiredis allocates all announced elements. A
+// read asks for 256 entries; a transaction has a few.
 constexpr int kElementsMax = 65536;
 
 struct RawReplyDeleter {
@@ -90,7 +90,7 @@ RedisReplyReader::RedisReplyReader() {
 RedisReplyReader::~RedisReplyReader() = default;
 
 void RedisReplyReader::feed(const char* data, size_t bytes) {
-  // It takes nothing more after bytes that are not of the protocol.
+  // After bytes that violate the protocol, the reader takes no others.
   if (reader_->err == 0 &&
       redisReaderFeed(reader_.get(), data, bytes) != REDIS_OK) {
     GLOO_THROW_IO_EXCEPTION("Out of memory for a reply of Redis");

@@ -12,11 +12,11 @@ struct redisReader;
 namespace gloo {
 namespace rendezvous {
 
-// Makes replies of a server's bytes, however they are cut. hiredis does the
-// reading. One thread at a time.
+// Parses replies from a server's bytes, in pieces of any size, with hiredis.
+// One thread at a time.
 class RedisReplyReader {
  public:
-  // Throws gloo::IoException for want of memory, as does feed().
+  // Throws gloo::IoException if memory is short; so does feed().
   RedisReplyReader();
   ~RedisReplyReader();
 
@@ -25,9 +25,10 @@ class RedisReplyReader {
 
   void feed(const char* data, size_t bytes);
 
-  // The next whole reply, or false: there is none yet, or there never will be.
+  // Takes the next whole reply. False if there is none yet, or if error() says
+  // that none can follow.
   bool next(RedisReply* reply);
-  // Why there never will be; empty as long as the bytes are of the protocol.
+  // Why no reply can follow; empty while the bytes obey the protocol.
   std::string error() const;
 
  private:

@@ -75,8 +75,7 @@ Resolution resolveBy(const std::string& host, int port, Deadline deadline) {
   return future.get();
 }
 
-// poll()'s timeout: rounded up, so that a wait never ends before its time and
-// spins.
+// poll()'s timeout, rounded up: a wait that ends too early would spin.
 int pollTimeout(Deadline deadline) {
   const auto left = deadline - Clock::now();
   if (left <= Clock::duration::zero()) {
@@ -137,7 +136,7 @@ void RedisSocket::connectUnix(const RedisUrl& url, Deadline deadline) {
     } else if (Clock::now() >= deadline) {
       error = ETIMEDOUT;
     } else {
-      // The backlog is full, and there is nothing to wait on.
+      // The backlog is full, and no event tells when it has room.
       std::this_thread::sleep_for(milliseconds(5));
     }
   }

@@ -9,20 +9,20 @@
 namespace gloo {
 namespace rendezvous {
 
-// The moment a call must have returned by.
+// A call returns by this time.
 using Deadline = std::chrono::steady_clock::time_point;
 
-// A stream socket, connected over TCP or a unix socket, of which no call
-// outlasts its deadline. Owns the descriptor. One thread at a time.
+// A stream socket, connected over TCP or a unix socket. No call exceeds its
+// deadline. Owns the descriptor. One thread at a time.
 //
-// Every call throws gloo::IoException, which names the server and what to do,
-// when the deadline passes or the connection fails. After that the socket is
-// of no further use.
+// If the deadline passes or the connection fails, every call throws
+// gloo::IoException that names the server and the remedy. Do not use the socket
+// after that.
 class RedisSocket {
  public:
   // Resolves the name and connects to the first of its addresses that answers
-  // (connectToAny). A resolver that hangs is left behind on a thread of its
-  // own; it holds nothing of ours.
+  // (connectToAny). A resolver that hangs is left on a thread of its own, which
+  // uses nothing of this object.
   RedisSocket(const RedisUrl& url, Deadline deadline);
   ~RedisSocket();
 

@@ -13,18 +13,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Entries per read: bounds one reply.
+// Maximum entries per read, which bounds one reply.
 constexpr int kEntriesPerRead = 256;
 
 // Redis ends a blocked read up to a tick late (100 ms at its default hz of 10).
-// So it is asked to end that much early: a deadline that passes all the same
-// means that the server is stuck, not that no entry came.
+// So it is asked to end this much earlier. Then a deadline that passes means a
+// stuck server, not a lack of entries.
 constexpr milliseconds kServerTick{150};
 
-// What is left after that is too short to block for, and is polled.
+// The rest of the time is too short to block, and is polled.
 constexpr milliseconds kPollInterval{10};
 
-// Kept back for what the caller does when no entry came.
+// Time reserved for the caller's next steps, if no entry came.
 constexpr milliseconds kReserveMax{50};
 
 milliseconds timeLeft(Deadline deadline) {
@@ -70,7 +70,7 @@ std::vector<StreamEntry> parseStreamEntries(const RedisReply& reply,
   if (reply.isNil()) {
     return entries;
   }
-  // One stream was asked for: [[key, [entry, ...]]].
+  // The answer for one stream: [[key, [entry, ...]]].
   if (reply.elements.size() != 1 || reply.elements[0].elements.size() != 2) {
     throwMalformed(key);
   }

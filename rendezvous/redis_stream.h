@@ -12,7 +12,7 @@
 namespace gloo {
 namespace rendezvous {
 
-// One entry of a stream: fields in the order they were written; a name may
+// One entry of a stream. Its fields are in the order of writing; a name may
 // occur more than once.
 struct StreamEntry {
   std::string id;
@@ -22,25 +22,24 @@ struct StreamEntry {
   const std::string& field(const std::string& name) const;
 };
 
-// What XREAD of one stream, `key`, answers. Throws gloo::IoException if that is
-// something else.
+// Parses the answer to XREAD of one stream, `key`. Throws gloo::IoException if
+// it is anything else.
 std::vector<StreamEntry> parseStreamEntries(const RedisReply& reply,
                                             const std::string& key);
 
-// A Redis stream, read from its start to its end by each of its readers, in
-// the one order that all of them see. Reading blocks in the server, and every
-// waiting reader is woken by an entry; only the last moment before a deadline
-// is polled.
+// A Redis stream. Each reader reads it from its start to its end, and all see
+// the same order. Reading blocks in the server, and an entry wakes every
+// waiting reader. A reader polls only shortly before a deadline.
 //
-// Borrows the connection, which must outlive it. One thread at a time. Errors
-// as RedisConnection.
+// `connection` must outlive this. One thread at a time. Throws like
+// RedisConnection.
 class RedisStream {
  public:
   struct Options {
     std::string key;
-    // How long the stream outlives the last entry.
+    // The stream expires this long after its last entry.
     std::chrono::seconds ttl = std::chrono::hours(1);
-    // Older entries are dropped beyond about this many; 0: none.
+    // About how many entries are kept; older ones are dropped. 0: all are kept.
     size_t entriesMax = 0;
   };
 
@@ -52,18 +51,18 @@ class RedisStream {
       const std::vector<std::pair<std::string, std::string>>& fields,
       Deadline deadline);
 
-  // Returns the entries after those already returned. Waits for one if there
-  // is none; returns nothing when the server is well and none came in time
-  // (slightly ahead of the deadline, so that the caller can still act).
+  // Returns the entries after those already returned. Waits if there are none.
+  // If the server answers but no entry comes in time, returns nothing, slightly
+  // before the deadline, so that the caller can still act.
   std::vector<StreamEntry> read(Deadline deadline);
 
-  // Deletes entries, also those already gone.
+  // Deletes entries. Those already deleted are ignored.
   void erase(const std::vector<std::string>& ids, Deadline deadline);
 
   const std::string& key() const { return options_.key; }
 
  private:
-  // Blocks in the server for that long, if it is positive.
+  // Blocks in the server for `block`, if that is positive.
   std::vector<StreamEntry> readOnce(std::chrono::milliseconds block,
                                     Deadline deadline);
 

@@ -24,9 +24,9 @@ bool startsWith(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
 
-// What may be shown of a URL. All between the scheme and the last '@' can be
-// part of a password; so can, if the '@' was forgotten, what should be a port
-// and is no number.
+// The part of a URL that may be shown. All between the scheme and the last '@'
+// can be part of a password. If the '@' was forgotten, so can a port that is
+// not a number.
 std::string redact(const std::string& text) {
   const auto scheme = text.find("://");
   const auto begin = scheme == std::string::npos ? 0 : scheme + 3;
@@ -45,13 +45,13 @@ std::string redact(const std::string& text) {
   return number ? text : text.substr(0, colon + 1) + "***";
 }
 
-// A piece of a URL, in quotes, if it is among what may be shown.
+// A piece of a URL, in quotes; '***' if it may not be shown.
 std::string quote(const std::string& piece, const std::string& url) {
   const bool shown = redact(url).find(piece) != std::string::npos;
   return "'" + (shown ? piece : "***") + "'";
 }
 
-// Throws: what is wrong with the URL, then what to write instead.
+// Throws an error of `args`: the fault of the URL, then the remedy.
 template <typename... Args>
 [[noreturn]] void refuse(const std::string& url, const Args&... args) {
   throw InvalidOperationException(
@@ -141,7 +141,7 @@ void takeQuery(const std::string& url, std::string* rest, RedisUrl* result) {
 
 // Takes "user:password@" off the start of `rest`.
 void takeLogin(const std::string& url, std::string* rest, RedisUrl* result) {
-  // A path may hold an '@', a login may not hold a bare '/'.
+  // A path may have an '@', but a login has no bare '/'.
   const auto at = rest->substr(0, rest->find('/')).rfind('@');
   if (at == std::string::npos) {
     if (rest->rfind('@') != std::string::npos && result->unixPath.empty() &&

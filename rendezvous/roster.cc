@@ -14,8 +14,8 @@ namespace rendezvous {
 
 namespace {
 
-// Leftovers of crashed runs pile up in a job's stream until a run succeeds or
-// the stream expires. This many are kept; a run itself needs two a rank.
+// A job's stream keeps this many entries. A run needs two per rank. The others
+// are leftovers of crashed runs, until a run succeeds or the stream expires.
 size_t entriesMax(int size) {
   return 1024 + 64 * static_cast<size_t>(size);
 }
@@ -86,7 +86,7 @@ void check(const RosterOptions& options) {
 }  // namespace
 
 std::string redisKeyOfJob(const std::string& prefix) {
-  // Braces keep a job's keys together where Redis is sharded by a proxy.
+  // If a proxy shards Redis, the braces keep a job's keys together.
   return "gloo-ubt:{" + prefix + "}";
 }
 
@@ -131,8 +131,7 @@ Roster Roster::join(RedisConnection& connection,
     try {
       stream.erase(log.staleEntries(), deadline);
     } catch (const IoException&) {
-      // Housekeeping; the ranks have agreed, and leftovers expire by
-      // themselves.
+      // Ignored: the ranks have agreed, and leftovers expire by themselves.
     }
   }
   Roster roster;

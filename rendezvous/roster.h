@@ -12,34 +12,34 @@ namespace gloo {
 namespace rendezvous {
 
 struct RosterOptions {
-  // Names the job. Jobs that run at the same time need different ones; runs
-  // that follow each other may share one.
+  // Names the job. Jobs that run at the same time need different prefixes;
+  // later runs of a job may use the same one.
   std::string prefix;
   int rank = -1;
   int size = 0;
-  // Handed to every rank as it is; at most kPayloadBytesMax.
+  // Passed unchanged to every rank; at most kPayloadBytesMax bytes.
   std::string payload;
-  // How long the keys outlive the last one who joined. At least twice the
-  // time ranks may wait for each other.
+  // The keys expire this long after the last rank has joined. REQUIRES: at
+  // least twice the time that ranks may wait for each other.
   std::chrono::seconds ttl = std::chrono::hours(1);
 };
 
-// The ranks of one run of a job, agreed on through Redis: all ranks that get a
-// roster get the same one, with the same run id, and nothing that an earlier
-// run left in Redis can be part of it. roster_log.h says by which rules.
+// The ranks of one run of a job, agreed on through Redis. All ranks that get a
+// roster get the same one, with the same run id. Nothing that an earlier run
+// left in Redis can be part of it. roster_log.h has the rules.
 //
 // A plain value.
 class Roster {
  public:
   static constexpr size_t kPayloadBytesMax = 1 << 20;
 
-  // Joins the job and returns when all ranks have. Called by one thread per
-  // rank; the connection may be used for anything else before and after.
+  // Joins the job and returns when all ranks have joined. Called by one thread
+  // per rank. The connection may be used for other purposes before and after.
   //
-  // Throws gloo::IoException when the deadline passes (it names the missing
-  // ranks), when rank 0 gave up, when the ranks disagree on the size, when
-  // another process took this rank, or when Redis fails; and
-  // gloo::InvalidOperationException for options that make no sense.
+  // Throws gloo::IoException if the deadline passes (it names the missing
+  // ranks), rank 0 gave up, the ranks disagree on the size, another process
+  // took this rank, or Redis fails. Throws gloo::InvalidOperationException if
+  // options are invalid.
   static Roster join(RedisConnection& connection,
                      const RosterOptions& options,
                      Deadline deadline);
@@ -47,7 +47,7 @@ class Roster {
   // In rank order.
   const std::vector<RosterMember>& members() const { return members_; }
 
-  // Hexadecimal; no two runs share one.
+  // Hexadecimal, and different for every run.
   const std::string& runId() const { return runId_; }
 
  private:
@@ -55,7 +55,7 @@ class Roster {
   std::string runId_;
 };
 
-// The beginning of all keys of a job. Callers append ":" and a name.
+// All keys of a job begin with this. Callers append ":" and a name.
 std::string redisKeyOfJob(const std::string& prefix);
 
 }  // namespace rendezvous

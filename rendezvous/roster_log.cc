@@ -88,7 +88,7 @@ void RosterLog::applyJoin(const StreamEntry& entry, int rank) {
     return;
   }
   if (rank >= self_.size) {
-    return;  // of a job of another size; applyHere() tells if it is this one
+    return;  // another size; applyHere() reports it if it is our job
   }
   const bool own = nonce == self_.nonce;
   if (rank == self_.rank && joined_ && !own) {
@@ -126,8 +126,8 @@ void RosterLog::applyHere(const StreamEntry& entry, int rank) {
   }
   const int size = parseSmall(entry.field(kSize));
   if (size != self_.size) {
-    // Only rank 0 speaks for the job (this rank may be the odd one out), and
-    // only about answers to its own call.
+    // Only rank 0 reports this, because on other ranks their own size may be
+    // the wrong one. It only looks at answers to its own call.
     if (self_.rank == 0 && joined_) {
       mismatch_ = MakeString(
           "rank ",
@@ -177,8 +177,8 @@ void RosterLog::applyRoster(const StreamEntry& entry) {
   if (current) {
     members_ = std::move(members);
   } else if (own) {
-    // A rank joined anew between the last entry that rank 0 had read and this
-    // one. Rank 0 publishes again once that rank has answered.
+    // A rank joined again after the last entry that rank 0 had read. Rank 0
+    // publishes again once that rank has answered.
     published_ = false;
   }
 }
@@ -268,9 +268,9 @@ std::string RosterLog::missing() const {
 }
 
 std::vector<std::string> RosterLog::staleEntries() const {
-  // What came before this rank's join are answers to earlier calls, earlier
-  // rosters, and joins; the joins of this run's members are still to be read
-  // by slower ranks.
+  // Entries before this rank's join are answers to earlier calls, earlier
+  // rosters, and joins. Slower ranks still have to read the joins of this run's
+  // members.
   std::vector<std::string> stale;
   for (const auto& entry : earlier_) {
     bool needed = false;

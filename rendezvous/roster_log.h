@@ -12,33 +12,33 @@ namespace rendezvous {
 
 // A rank of a job as the others know it.
 struct RosterMember {
-  std::string nonce;    // kNonceBytes random bytes, drawn anew by every start
-  std::string payload;  // whatever the rank wants the others to have
+  std::string nonce;    // kNonceBytes random bytes, new for every start
+  std::string payload;  // the rank's data for the others
 };
 
 constexpr size_t kNonceBytes = 16;
 
-// The rules by which the ranks of a job agree on who they are, as a state
-// machine over the entries of the job's stream. It does no I/O: Roster feeds
-// it and writes what it asks for.
+// The rules that the ranks of a job follow to agree on a roster, as a state
+// machine over the entries of the job's stream. It does no I/O: Roster feeds it
+// entries, and appends the entries it asks for.
 //
 // All ranks see the same entries in the same order, and so come to the same
-// conclusion. The stream may begin with the leftovers of earlier runs. Four
-// kinds of entry:
+// conclusion. The stream may begin with the leftovers of earlier runs. There
+// are four kinds of entry:
 //
 //   join    rank R is here; its nonce and payload. Rank 0's join is also the
 //           call that the others answer.
 //   here    rank R has seen rank 0's call. Because the call holds a fresh
 //           nonce, the answer cannot be a leftover.
-//   roster  rank 0 has heard all ranks: their nonces and payloads.
-//   failed  rank 0 gave up; why.
+//   roster  rank 0 has heard all ranks; their nonces and payloads.
+//   failed  rank 0 gave up; the reason.
 //
 // Invariants:
-// 1. For each rank only its last join counts: a rank that crashed and was
-//    started again replaces its former self, which, if it still lives, fails.
-// 2. A roster counts only if each of its nonces is the last of its rank at the
-//    roster's place in the stream, and one of them is the reader's own.
-// 3. A start of a rank is in at most one roster that counts.
+//   1. For each rank only its last join counts. A rank that is started again
+//      replaces its earlier process, which fails if it still lives.
+//   2. A roster counts only if each of its nonces is the last one of its rank
+//      before the roster in the stream, and one of them is the reader's own.
+//   3. A start of a rank is in at most one roster that counts.
 class RosterLog {
  public:
   struct Self {
@@ -53,18 +53,18 @@ class RosterLog {
 
   explicit RosterLog(Self self);
 
-  // What this rank appends once, before anything else.
+  // The entry that this rank appends once, before any other.
   Fields joinEntry() const;
 
-  // Takes the next entry of the stream. Entries that make no sense are
-  // counted and otherwise ignored.
+  // Takes the next entry of the stream. Malformed entries are counted and
+  // ignored.
   void apply(const StreamEntry& entry);
 
-  // What this rank has to append in answer to what it has read, or nothing.
-  // Handing it out counts as appending it.
+  // An entry that this rank has to append in answer to the entries it has read,
+  // if there is one. Once returned, it counts as appended.
   std::optional<Fields> nextEntry();
 
-  // Rank 0's last word when its time is up.
+  // The entry that rank 0 appends when its time is up.
   Fields failedEntry(const std::string& reason) const;
 
   // The members in rank order, once agreed on.
@@ -72,17 +72,18 @@ class RosterLog {
     return members_;
   }
 
-  // Why this rank can never get a roster, once that is known: a sentence.
+  // Why this rank can never get a roster, as a sentence; empty until that is
+  // known.
   const std::optional<std::string>& failure() const { return failure_; }
 
-  // Who is missing, for a message: a sentence, and what to do.
+  // The missing ranks and the remedy, as text for a message.
   std::string missing() const;
 
-  // The ids of entries that no reader of this run's roster needs. Valid once
-  // members() is.
+  // The ids of entries that no reader of this run's roster needs. REQUIRES:
+  // members() is set.
   std::vector<std::string> staleEntries() const;
 
-  // Entries ignored because they made no sense.
+  // The number of malformed entries.
   size_t malformed() const { return malformed_; }
 
  private:
@@ -102,11 +103,11 @@ class RosterLog {
 
   const Self self_;
   std::vector<Seen> seen_;
-  // Entries before the own join: ids, and nonces where they are joins.
+  // Entries before this rank's join: their ids, and the nonces of joins.
   std::vector<std::pair<std::string, std::string>> earlier_;
-  bool joined_ = false;                  // own join has been read
+  bool joined_ = false;                  // this rank's join has been read
   std::string answered_;                 // the call last answered
-  bool published_ = false;               // a roster is under way (rank 0)
+  bool published_ = false;               // a roster has been sent (rank 0)
   std::optional<std::string> mismatch_;  // to be announced by rank 0
   std::optional<std::vector<RosterMember>> members_;
   std::optional<std::string> failure_;

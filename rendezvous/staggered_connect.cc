@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 // RFC 8305, section 8: how long one attempt has before the next one begins.
 constexpr std::chrono::milliseconds kPause(250);
 
-// Connections on their way. Closes those that are left.
+// Pending connections. The destructor closes those that are left.
 class Attempts {
  public:
   Attempts() = default;
@@ -55,11 +55,11 @@ class Attempts {
     return 0;
   }
 
-  // Waits until some attempt is over, or until then. Returns a descriptor that
-  // is connected, or -1; of attempts that failed, `error` is the last errno.
+  // Waits until some attempt ends, or until `until`. Returns a connected
+  // descriptor or -1. If attempts failed, `error` is the errno of the last one.
   int wait(Clock::time_point until, int* error) {
     const auto left = std::max(until - Clock::now(), Clock::duration::zero());
-    // Rounded up, so that a wait never ends before its time and spins.
+    // Rounded up: a wait that ends too early would spin.
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
     if (poll(entries_.data(),
              entries_.size(),

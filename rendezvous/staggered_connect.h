@@ -16,12 +16,13 @@ struct TcpAddress {
 
 // Connects to the first address that answers, in the manner of RFC 8305. The
 // addresses are tried in order. The next attempt begins when one fails, or has
-// had no answer for 250 ms; the earlier attempts go on. So an address that
-// drops packets does not use up the time of the others.
+// had no answer for 250 ms (less if all attempts would not fit before the
+// deadline). The earlier attempts go on. So an address that drops packets does
+// not use up the time of the others.
 //
-// Returns 0 and in `fd` a non-blocking descriptor, which the caller owns; or an
-// errno: ETIMEDOUT if some address has not answered by the deadline, else that
-// of the last attempt. REQUIRES an address.
+// Returns 0 and in `fd` a non-blocking descriptor, which the caller owns.
+// Otherwise returns an errno: ETIMEDOUT if some address has not answered by the
+// deadline, else that of the last attempt. REQUIRES: at least one address.
 int connectToAny(const std::vector<TcpAddress>& addresses,
                  std::chrono::steady_clock::time_point deadline,
                  int* fd);

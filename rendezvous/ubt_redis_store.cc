@@ -17,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 constexpr char kKey[] = "key";
 constexpr char kValue[] = "value";
 
-// A wait without end asks Redis again this often, so that it ends when Redis
-// does.
+// A wait without a timeout asks Redis again after this time, so that it fails
+// when Redis fails.
 constexpr milliseconds kEndlessSlice{10000};
 
 RosterOptions rosterOptions(const UbtRedisStore::Options& options) {
@@ -69,7 +69,7 @@ bool UbtRedisStore::readOn(Deadline deadline) {
   const auto entries = stream_.read(deadline);
   for (const auto& entry : entries) {
     const auto& value = entry.field(kValue);
-    // emplace: the first value of a key stands.
+    // emplace: the first value of a key remains.
     values_.emplace(
         entry.field(kKey),
         Value{entry.id, std::vector<char>(value.begin(), value.end())});
@@ -81,7 +81,7 @@ void UbtRedisStore::set(const std::string& key, const std::vector<char>& data) {
   const auto end = deadline();
   const auto id = stream_.append(
       {{kKey, key}, {kValue, std::string(data.begin(), data.end())}}, end);
-  // Who was first is what the stream says.
+  // The stream says which rank was first.
   auto it = values_.find(key);
   while (it == values_.end() && readOn(end)) {
     it = values_.find(key);

@@ -26,43 +26,43 @@ namespace rendezvous {
 //   gloo::rendezvous::UbtRedisStore store(options);
 //   context->connectFullMesh(store, device);
 //
-// Unlike Gloo's RedisStore it can be run again with the same prefix, knows
-// passwords, databases and unix sockets, waits without polling, leaves nothing
-// in Redis for longer than `ttl`, and never waits longer than it was told to,
-// even while Redis is stopped.
+// Unlike Gloo's RedisStore it can be run again with the same prefix, supports
+// passwords, databases and unix sockets, and waits without polling. It leaves
+// nothing in Redis for longer than `ttl`. It never waits longer than its
+// timeouts, even while Redis is stopped.
 //
-// The keys of all ranks of a run are entries of one stream, which each store
-// reads from start to end and keeps in memory: it is made for the few keys of
-// a rendezvous. One thread at a time.
+// The keys of all ranks of a run are entries of one stream. Each store reads it
+// from start to end and keeps it in memory: it is for the few keys of a
+// rendezvous. One thread at a time.
 class UbtRedisStore : public Store {
  public:
   struct Options {
-    std::string url;     // as RedisUrl; password also from the environment
+    std::string url;     // see RedisUrl; password also from the environment
     std::string prefix;  // names the job
     int rank = -1;
     int size = 0;
     // For joining, for set() and get(), and for wait() without a timeout.
     std::chrono::milliseconds timeout = kDefaultTimeout;
-    // How long a key outlives the last one set.
+    // Keys expire this long after the last one was set; at least 2 * timeout.
     std::chrono::seconds ttl = std::chrono::hours(1);
-    // For the other ranks, as it is; see roster().
+    // Passed unchanged to the other ranks; see roster().
     std::string payload;
   };
 
-  // Joins the job; returns when all ranks have. Errors as RedisUrl,
+  // Joins the job; returns when all ranks have joined. Throws like RedisUrl,
   // RedisConnection and Roster::join.
   explicit UbtRedisStore(const Options& options);
   ~UbtRedisStore() override;
 
-  // Throws gloo::IoException if any rank has set `key` before; the first
-  // value stands.
+  // Throws gloo::IoException if any rank has set `key` before; the first value
+  // remains.
   void set(const std::string& key, const std::vector<char>& data) override;
 
-  // Waits for the key. Throws gloo::IoException when it does not come in time
-  // or Redis fails.
+  // Waits for the key. Throws gloo::IoException if it does not come in time or
+  // Redis fails.
   std::vector<char> get(const std::string& key) override;
 
-  // Waits for all keys. Errors as get(). A timeout of gloo::kNoTimeout waits
+  // Waits for all keys. Throws like get(). A timeout of gloo::kNoTimeout waits
   // for as long as Redis answers.
   void wait(const std::vector<std::string>& keys) override;
   void wait(const std::vector<std::string>& keys,
@@ -74,7 +74,7 @@ class UbtRedisStore : public Store {
  private:
   UbtRedisStore(const Options& options, Deadline deadline);
   Deadline deadline() const;
-  // Reads on; returns false when nothing came in time.
+  // Reads new entries. False if none came in time.
   bool readOn(Deadline deadline);
 
   struct Value {

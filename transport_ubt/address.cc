@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On the wire: the part of tcp's socket address that its family uses, as in
-// memory, in 28 bytes; how many bytes of tcp's follow the socket address (u8),
-// and these; the Hello; the proof; zeros up to the room that Gloo has for it.
-// All are as long, for Gloo divides the sum by the number of pairs.
+// An address on the wire:
+//
+//   28 bytes   tcp's socket address as in memory, with only the fields that its
+//              family uses
+//   u8         how many bytes of tcp's address follow the socket address
+//              these bytes
+//              the Hello
+//              the proof
+//              zeros, up to the bytes that Gloo has for an address
+//
+// All addresses have one length, because Gloo divides the sum by the number of
+// pairs.
 #include "transport_ubt/address.h"
 
 #include <gloo/common/error.h>
@@ -20,7 +28,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// The room that Gloo's ContextFactory has.
+// The bytes that Gloo's ContextFactory has for an address.
 constexpr size_t kBytes = 192;
 constexpr size_t kUsedBytes = sizeof(sockaddr_in6);  // of a sockaddr_storage
 constexpr size_t kRestMax =
@@ -45,7 +53,7 @@ uint16_t portOf(const sockaddr_storage& storage) {
                    : reinterpret_cast<const sockaddr_in6&>(storage).sin6_port);
 }
 
-// Without what the family does not use: Gloo leaves there what was in memory.
+// Clears the fields that the family does not use: Gloo leaves old memory there.
 std::vector<char> plain(const std::vector<char>& tcp) {
   const sockaddr_storage storage = storageOf(tcp);
   sockaddr_storage out{};
@@ -102,11 +110,11 @@ Address::Address(const std::vector<char>& bytes) {
   tcp_ = plain(tcp);
   std::memcpy(proof_.data(), afterRest + Hello::kBytes, proof_.size());
   if (this->bytes() != bytes) {
-    throwStrange();  // there is something where nothing belongs
+    throwStrange();  // unused bytes must be zero
   }
 }
 
-// All but the proof.
+// The bytes that the proof covers.
 std::vector<uint8_t> Address::proven() const {
   const size_t rest = tcp_.size() - sizeof(sockaddr_storage);
   std::vector<uint8_t> bytes(kUsedBytes + 1 + rest + Hello::kBytes);

@@ -14,22 +14,22 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// What Gloo swaps: a pair's TCP address, the rank's Hello, and a proof over all
-// of it that the rank knows the job's secret.
+// The address that Gloo swaps: a pair's TCP address, the rank's Hello, and a
+// proof over both that the rank knows the job's secret.
 class Address : public ::gloo::transport::Address {
  public:
-  // The own. `tcp` is tcp::Address::bytes(). Throws gloo::IoException if that
-  // is of neither IPv4 nor IPv6, or longer than Gloo's.
+  // This rank's address. `tcp` is tcp::Address::bytes(). Throws
+  // gloo::IoException if it is not IPv4 or IPv6, or is longer than Gloo's.
   Address(const std::vector<char>& tcp,
           const Hello& hello,
           const std::string& secret,
           int rank);
 
-  // From a peer. Throws gloo::IoException if these are no bytes of ours. Checks
-  // form only: whoever uses it calls check() first.
+  // A peer's address. Throws gloo::IoException if `bytes` are no ubt address.
+  // Checks only the form: call check() before use.
   explicit Address(const std::vector<char>& bytes);
 
-  // Throws gloo::IoException that names `rank` unless that rank has sent just
+  // Throws gloo::IoException that names `rank` unless that rank sent exactly
   // this, with the job's secret, and all fields are within their bounds.
   void check(const std::string& secret, int rank) const;
 

@@ -54,7 +54,8 @@ void Context::connected(int peer, const Address& address) {
     connected_++;
   }
   if (connected_ < size - 1 || channel_.isOpen()) {
-    return;  // once: with the same keys it would repeat packet numbers
+    // Open only once: with the same keys it would repeat packet numbers.
+    return;
   }
   std::vector<Hello> hellos(size);
   std::vector<::ubt::SocketAddress> sockets(size);

@@ -16,9 +16,9 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// The ranks of one Gloo context: tcp's context for everything reliable, and a
-// session of the bounded protocol, begun once every pair is connected. In a
-// forked child its destructor does nothing, and allreduce() throws.
+// One Gloo context: tcp's context for everything reliable, and a session of the
+// bounded protocol, which begins once every pair is connected. In a forked
+// child its destructor does nothing, and allreduce() throws.
 class Context : public ::gloo::transport::Context {
  public:
   Context(std::shared_ptr<::gloo::transport::Device> device,
@@ -32,11 +32,11 @@ class Context : public ::gloo::transport::Context {
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* ptr,
                                                      size_t size) override;
 
-  // Channel::takes(); true also while the ranks are not connected yet.
+  // Channel::takes(), but true while the ranks are not connected yet.
   bool takes(::ubt::ElementType type, size_t elements, bool hierarchical) const;
 
-  // Channel::allreduce() over all ranks. Throws
-  // gloo::InvalidOperationException if they are not connected yet, or one.
+  // Channel::allreduce() over all ranks. Throws gloo::InvalidOperationException
+  // if the ranks are not connected yet, or if there is only one.
   ::ubt::OpReport allreduce(::ubt::TagSpace space,
                             uint32_t tag,
                             ::ubt::ElementType type,
@@ -45,21 +45,21 @@ class Context : public ::gloo::transport::Context {
                             std::chrono::milliseconds timeout,
                             bool hierarchical = false);
 
-  // What became of datagrams on this context's device, all contexts of it.
+  // Counters of this context's device. They include all its contexts.
   ::ubt::Counters counters() const { return channel_.counters(); }
   const Settings& settings() const { return channel_.settings(); }
 
   // Internal to the transport.
   const Hello& hello() const { return channel_.hello(); }
   void connected(int rank, const Address& address);
-  // The rank's pair is about to enter synchronous mode, where it takes no
-  // receive of ours.
+  // REQUIRES: called before the rank's pair enters synchronous mode, where it
+  // takes no receives from the watch.
   void synchronous(int rank) { channel_.leaveOut(rank); }
 
  private:
   const std::shared_ptr<::gloo::transport::Device> device_;
   const std::shared_ptr<::gloo::transport::Context> tcp_;
-  Channel channel_;  // lingers over tcp_
+  Channel channel_;  // its destructor uses tcp_
   std::mutex connectMutex_;
   std::vector<std::unique_ptr<Address>> addresses_;  // by rank
   int connected_ = 0;

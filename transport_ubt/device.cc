@@ -16,7 +16,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// Gloo's own look-up, with an error one can act on.
+// Gloo's own look-up, but the error lists the interfaces of this host.
 tcp::attr resolve(const tcp::attr& attr) {
   if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
     std::string known;
@@ -62,7 +62,7 @@ int Device::getInterfaceSpeed() const {
 
 std::shared_ptr<::gloo::transport::Context> Device::createContext(int rank,
                                                                   int size) {
-  (void)engine_->driver();  // which throws in a forked child
+  (void)engine_->driver();  // throws in a forked child
   return std::make_shared<Context>(
       shared_from_this(), engine_, tcp_->createContext(rank, size), rank, size);
 }

@@ -14,8 +14,8 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Where and how: an interface or host name as for tcp, and settings that by
-// default come from the GLOO_UBT_* variables.
+// A device's attributes: an interface or host name as for tcp, and settings, by
+// default from the GLOO_UBT_* variables.
 struct attr : public tcp::attr {
   attr() = default;
   /* implicit */ attr(const char* host) : tcp::attr(host) {}
@@ -24,15 +24,15 @@ struct attr : public tcp::attr {
   Settings settings = Settings::fromEnvironment();
 };
 
-// A device whose pairs and buffers are those of Gloo's tcp, and which adds,
-// on one UDP socket, a bounded path for the algorithms that ask for it.
-// Serves any number of contexts. Throws gloo::Exception that names an unknown
-// interface or host, a port range in use, an MTU too small.
+// Creates a device with the pairs and buffers of Gloo's tcp. On one UDP socket
+// it adds a bounded path for the algorithms that ask for it. Serves any number
+// of contexts. Throws gloo::Exception that names an unknown interface or host,
+// a port range in use, or an MTU that is too small.
 std::shared_ptr<::gloo::transport::Device> CreateDevice(const attr& attr);
 
-// Contexts hold their device. In a forked child of the process that made it,
-// it creates none: that throws gloo::InvalidOperationException. There it can be
-// destroyed, and its contexts too, which does nothing.
+// Contexts share ownership of their device. In a forked child of the process
+// that created it, createContext() throws gloo::InvalidOperationException, and
+// the destructors of the device and its contexts do nothing.
 class Device : public ::gloo::transport::Device,
                public std::enable_shared_from_this<Device> {
  public:

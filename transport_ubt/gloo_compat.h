@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All that differs between the Gloo of 2022 (Debian's libgloo) and today's
-// upstream. Define GLOO_UBT_UPSTREAM_GLOO when building against the latter.
+// The differences between the Gloo of 2022 (Debian's libgloo) and today's
+// upstream. Define GLOO_UBT_UPSTREAM_GLOO to build against upstream.
 
 #ifdef GLOO_UBT_UPSTREAM_GLOO
 
-// Pair::isConnected() is pure there; a wrapped pair answers for ours.
+// Pair::isConnected() is pure virtual there. Our pair asks the pair it wraps.
 #define GLOO_UBT_PAIR_IS_CONNECTED(inner) \
   bool isConnected() override {           \
     return (inner)->isConnected();        \
   }
-// createAndConnectAllPairs() is virtual there, and right for ubt as it is: it
-// uses createPair() and connect(). setLocalRank() is the base class's.
+// createAndConnectAllPairs() is virtual there. The base class's works for ubt,
+// because it uses createPair() and connect(); so does setLocalRank().
 
 #else
 

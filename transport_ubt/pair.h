@@ -18,7 +18,7 @@ namespace ubt {
 // tcp's own.
 class Pair : public ::gloo::transport::Pair {
  public:
-  // Both belong to the context, and outlive this.
+  // REQUIRES: `context` and its pair `tcp` outlive this.
   Pair(Context* context, int rank, ::gloo::transport::Pair* tcp)
       : context_(context),
         rank_(rank),
@@ -30,8 +30,8 @@ class Pair : public ::gloo::transport::Pair {
 
   const ::gloo::transport::Address& address() const override { return self_; }
 
-  // Throws gloo::IoException if the peer's device is not ubt, or what
-  // Address::check() throws.
+  // Throws gloo::IoException if the peer's device is not ubt, and the
+  // exceptions of Address::check().
   void connect(const std::vector<char>& bytes) override {
     const Address peer(bytes);
     peer.check(context_->settings().secret, rank_);
@@ -43,7 +43,7 @@ class Pair : public ::gloo::transport::Pair {
   GLOO_UBT_PAIR_IS_CONNECTED(tcp_)
 
   void setSync(bool enable, bool busyPoll) override {
-    context_->synchronous(rank_);  // first: the watch must let go of the pair
+    context_->synchronous(rank_);  // first: the watch must release the pair
     tcp_->setSync(enable, busyPoll);
   }
 
@@ -71,7 +71,7 @@ class Pair : public ::gloo::transport::Pair {
     tcp_->recv(buffer, tag, offset, nbytes);
   }
 
-  // The context this pair belongs to: how an algorithm finds the bounded path.
+  // The context of this pair. Algorithms find the bounded path through it.
   Context* context() const { return context_; }
 
  private:

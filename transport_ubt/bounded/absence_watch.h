@@ -10,22 +10,23 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Notices ranks that straggle always: nobody waits for them, so their
-// contributions are in no sum, and a training goes on without their share of
-// the data. Not thread-safe.
+// Finds ranks that are late for every allreduce. Nobody waits for them, so
+// their contributions are in no sum, and training goes on without their share
+// of the data. Not thread-safe.
 class AbsenceWatch {
  public:
-  // In so many bounded calls in a row. A pause of a process is shorter; and a
-  // job that halts for what is missing (ubt::Halt) does so later.
+  // A rank counts as always late after this many bounded calls in a row. A
+  // pause of a process is shorter. A job that halts for missing data
+  // (ubt::Halt) does so later.
   static constexpr int kCalls = 30;
 
-  // A call has returned. What to warn of: empty but for the first time that
-  // this is the kCalls-th in a row into whose own shard nothing came from some
-  // rank, for it had not entered.
+  // Takes the report of a call. Returns a warning when a rank, for the first
+  // time, has been absent from kCalls calls in a row: nothing came from it into
+  // this rank's shard, because it had not entered. Otherwise empty.
   std::string returned(const ::ubt::OpReport& report);
 
  private:
-  std::vector<int> calls_;  // by rank; beyond kCalls: said
+  std::vector<int> calls_;  // by rank; above kCalls: warned of
 };
 
 }  // namespace ubt

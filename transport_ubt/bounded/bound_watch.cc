@@ -10,7 +10,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// Rounded up, as a variable takes it.
+// Rounded up, in a form that a variable takes.
 std::string inWords(::ubt::Duration duration) {
   using std::chrono::microseconds;
   using std::chrono::milliseconds;
@@ -33,7 +33,7 @@ const BoundWatch::Row* BoundWatch::add(
     received += peer.received;
   }
   Row& row = (*rows)[::ubt::SizeClasses::of(all)];
-  if (ended && expected == 0) {  // nobody had entered: it says nothing
+  if (ended && expected == 0) {  // nobody had entered: proves nothing
     return nullptr;
   }
   if (!ended || 2 * received >= expected) {
@@ -65,8 +65,8 @@ std::string BoundWatch::returned(const ::ubt::OpReport& report) {
              : advice("broadcast", *broadcast, report.boundBroadcast, false);
 }
 
-// With repair `both` scatter stages end later than what was set; in proportion.
-// `both`: the other stage has as much to send.
+// With repair `both`, scatter stages end later than the set bound, in
+// proportion. `both`: the other stage has as many bytes to send.
 std::string BoundWatch::advice(const char* stages,
                                const Row& row,
                                ::ubt::Duration ended,

@@ -12,33 +12,33 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Notices bounds, set by hand, that are too short for most of what others send
-// ever to come in time. Not thread-safe.
+// Finds bounds, set by hand, that are too short for most data of the other
+// ranks to arrive. Not thread-safe.
 class BoundWatch {
  public:
-  // In so many calls in a row, of one size class. One burst of others is
+  // This many calls in a row, of one size class. A burst of other traffic is
   // shorter.
   static constexpr int kCalls = 10;
 
-  // Takes what was set (Options).
+  // Takes the bounds that were set (Options).
   BoundWatch(::ubt::Duration scatter, ::ubt::Duration broadcast)
       : scatter_(scatter), broadcast_(broadcast) {}
 
-  // A call has returned. What to warn of: empty but for the first time that
-  // this is the kCalls-th in a row of which a stage ended at its bound before
-  // half of it had come.
+  // Takes the report of a call. Returns a warning, once, when a stage of kCalls
+  // calls in a row has ended at its bound with less than half of its bytes.
+  // Otherwise empty.
   std::string returned(const ::ubt::OpReport& report);
 
  private:
   struct Row {
     int calls = 0;
-    // In all of them, of ranks that had entered. Bytes.
+    // Bytes of all these calls, from ranks that had entered.
     uint64_t expected = 0;
     uint64_t received = 0;
   };
   using Rows = std::map<uint32_t, Row>;  // by size class
 
-  // The row that is full by this call; null: none is.
+  // The row that has kCalls calls now; null if none has.
   static const Row* add(Rows* rows,
                         const std::vector<::ubt::StageBytes>& stage,
                         bool ended);

@@ -21,8 +21,8 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// A receiver's window holds so many slots of each sender, or credit would come
-// in steps too large to keep data flowing.
+// A receiver's window holds this many slots of each sender. With fewer, credit
+// would come in steps too large to keep data flowing.
 constexpr uint64_t kSlotsPerSender = 4;
 constexpr uint64_t kSlotBytesFloor = 1024;
 
@@ -38,7 +38,7 @@ void warnOfSilence(int rank,
         "interface (GLOO_SOCKET_IFNAME). Or has that rank died or "
         "stopped?");
   } catch (const std::exception&) {
-    // Without memory for a warning there are other errors.
+    // Without memory for a warning, other errors will follow.
   }
 }
 
@@ -52,7 +52,7 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
       watchable_(mesh_.size, true) {
   hello_.port = address().port();
   hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());
-  // No more than the socket's buffer, whose size is an int.
+  // It fits: a window is at most the socket's buffer, whose size is an int.
   hello_.windowBytes = static_cast<uint32_t>(engine_->driver().windowBytes());
   hello_.want(settings().minBytes, {settings().groups, hostId()});
   hello_.publicKey = exchange_.publicKey();
@@ -60,16 +60,17 @@ Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
 
 Channel::~Channel() {
   if (!isOfThisProcess()) {
-    keepForEver(std::move(watch_));  // its thread is not here,
-    keepForEver(std::move(paths_));  // nor are its
+    // Their threads do not exist in this process.
+    keepForEver(std::move(watch_));
+    keepForEver(std::move(paths_));
     return;
   }
   if (session_ != nullptr) {
     try {
-      // While it lingers, the watch still tells of ranks that are gone.
+      // Meanwhile the watch still reports ranks that are gone.
       linger();
     } catch (const std::exception&) {
-      // There is no memory to find out who needs it.
+      // No memory to find out which ranks need it.
     }
     watch_.reset();
     engine_->driver().close(session_);
@@ -98,8 +99,8 @@ void Channel::linger() {
   }
 }
 
-// Ranks with different ideas of what is bounded would wait for each other, some
-// here, some over tcp.
+// All ranks must have the same minimum size for the bounded path. Otherwise
+// some would wait here, and others over tcp, for each other.
 void Channel::checkEligibility(const std::vector<Hello>& hellos,
                                std::chrono::milliseconds timeout) const {
   std::string why;
@@ -114,13 +115,13 @@ void Channel::checkEligibility(const std::vector<Hello>& hellos,
   if (why.empty()) {
     return;
   }
-  // If any two ranks differ, every rank differs from some: all come by here.
+  // If two ranks differ, every rank differs from some rank, so all come here.
   bidFarewell(mesh_, timeout);
   throw ::gloo::IoException(why);
 }
 
-// All ranks come to the same, be it that they cannot. That is said once an op
-// asks for groups: others do not need them.
+// All ranks get the same groups or the same error. The error is thrown when an
+// op asks for groups, because other ops do not need them.
 std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
     const std::vector<Hello>& hellos) {
   std::vector<GroupWish> wishes;
@@ -156,7 +157,7 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
   }
 }
 
-// The largest that all paths carry, up to the setup's.
+// The largest slot, in bytes, that all paths carry; at most the setup's.
 size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
                              std::vector<::ubt::SocketAddress> addresses,
                              std::chrono::milliseconds timeout,
@@ -180,7 +181,7 @@ size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
   return agreed.slotBytes;
 }
 
-// What all ranks derive from the same hellos: epoch, slot size, keys, groups.
+// All ranks derive the same epoch, slot size, keys and groups from the hellos.
 void Channel::open(const std::vector<Hello>& hellos,
                    std::vector<::ubt::SocketAddress> addresses,
                    std::chrono::milliseconds timeout,
@@ -232,7 +233,7 @@ void Channel::open(const std::vector<Hello>& hellos,
     warnOfSilence(rank, addresses[rank].str(), own);
   };
   if (setup.options.multicast) {
-    // A port that rank 0's firewall lets through, if it has one.
+    // Rank 0's port: its firewall, if any, lets it through.
     addresses[mesh_.rank] =
         ::ubt::groupAddress(address().family(),
                             setup.epoch,
@@ -303,7 +304,7 @@ bool Channel::takes(::ubt::ElementType type,
   return report;
 }
 
-// The call has its result: what fails here must not make it throw.
+// The call has its result, so a failure here must not make it throw.
 void Channel::advise(const ::ubt::OpReport& report) noexcept {
   try {
     std::string bound;
@@ -311,7 +312,7 @@ void Channel::advise(const ::ubt::OpReport& report) noexcept {
     {
       std::lock_guard<std::mutex> lock(adviceMutex_);
       if (settings().protocol.boundScatter > ::ubt::Duration{0}) {
-        bound = boundWatch_.returned(report);  // learned ones need no advice
+        bound = boundWatch_.returned(report);  // learned bounds need none
       }
       absence = absenceWatch_.returned(report);
     }
@@ -332,8 +333,8 @@ void Channel::advise(const ::ubt::OpReport& report) noexcept {
   }
 }
 
-// Where it cannot begin, the next call tries again. A rank that dies meanwhile
-// is noticed by its silence.
+// If the watch cannot begin, the next call tries again. Until then, only its
+// silence shows that a rank has died.
 void Channel::watch() noexcept {
   try {
     std::lock_guard<std::mutex> lock(watchMutex_);

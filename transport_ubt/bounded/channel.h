@@ -29,56 +29,56 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// One Gloo context's bounded path: what this rank tells the others about it,
-// the session once all have told theirs, and its allreduce.
+// The bounded path of one Gloo context: this rank's Hello, the session that
+// begins when all ranks have exchanged theirs, and its allreduce.
 class Channel {
  public:
-  // What is behind `mesh` must outlive this.
+  // The objects that `mesh` uses must outlive this.
   Channel(std::shared_ptr<Engine> engine, Mesh mesh);
-  // Lingers until no peer needs anything of this rank, within open()'s timeout
-  // and Settings::linger, and warns of whom it waits for if that takes long.
-  // Not if the last allreduce threw, for then somebody has been waited for
-  // already; nor in a forked child, where it does nothing.
+  // Lingers until no peer needs data from this rank, within open()'s timeout
+  // and Settings::linger. If that takes long, warns and names the ranks it
+  // waits for. Does not linger if the last allreduce threw, because that call
+  // has waited already. In a forked child it does nothing.
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
   const Hello& hello() const { return hello_; }
 
-  // Begins the session. `hellos` and `addresses` (ports do not count) are by
-  // rank, the own entries unused; `timeout` is the context's. By one thread at
-  // a time, before any allreduce. Waits for all other ranks to do the same, for
-  // `wait` at most, and finds out how long datagrams may be on the paths to
-  // them (PathAgreement). Throws gloo::Exception that names a rank whose
-  // settings or key do not match or that has gone, or a setting too small;
-  // MeshSwap::TimedOut if a rank does not come: then the same call may go on.
+  // Begins the session. `hellos` and `addresses` are indexed by rank; ports in
+  // `addresses` and this rank's entries are unused. `timeout` is the context's.
+  // Waits, for at most `wait`, until all other ranks call it, and finds out how
+  // many bytes a datagram may have on the paths to them (PathAgreement). Call
+  // it from one thread at a time, before any allreduce. Throws gloo::Exception
+  // that names a rank whose settings or key do not match or that has gone, or a
+  // setting that is too small. Throws MeshSwap::TimedOut if a rank does not
+  // come; then the same call may be repeated.
   void open(const std::vector<Hello>& hellos,
             std::vector<::ubt::SocketAddress> addresses,
             std::chrono::milliseconds timeout,
             std::chrono::milliseconds wait);
-  // Of a context that ends now: how long it may linger.
+  // How long the context may linger if it ends now.
   Lingering lingering() const { return {mesh_.rank, linger_.load()}; }
-  // The ranks for which it would linger; empty if for none.
+  // The ranks that need it to linger.
   std::vector<int> neededBy();
-  // Its owner has seen to that already: the destructor does not linger.
+  // The destructor will not linger, because the owner has done so.
   void doNotLinger() { linger_ = std::chrono::milliseconds(0); }
   bool isOpen() const { return session_ != nullptr; }
 
-  // Whether allreduce() can take so many values: their number, and that of a
-  // shard's slots, have to fit a header. The same on all ranks. REQUIRES
-  // isOpen().
+  // Whether allreduce() takes `elements`: their count and the slot count of a
+  // shard must fit a packet header. The same on all ranks. REQUIRES: isOpen().
   bool takes(::ubt::ElementType type, size_t elements, bool hierarchical) const;
 
-  // Sums `elements` values over all ranks, in place, by the op's bound.
-  // `tag`, one of `space`, as in gloo::AllreduceOptions: the same on all ranks,
-  // not in use by another allreduce of this context and space now. `timeout`,
-  // at most that of open(), bounds warm-up and the wait for ranks that lag;
-  // zero, Gloo's kNoTimeout: that of open(). `hierarchical`, likewise the same
-  // on all ranks: in the groups that Settings::groups asks for; all in one if
-  // those have not one size. Callable from several threads. Throws
-  // gloo::IoException that names the rank if one died, disagrees or holds
-  // everybody up, the data is then undefined; gloo::InvalidOperationException
-  // if it takes no such op; or what agreedGroups() throws, or Engine::driver().
+  // Sums `elements` elements over all ranks, in place, by the op's bound.
+  // `tag`, in its `space`, is as in gloo::AllreduceOptions: the same on all
+  // ranks, and not in use by another allreduce of this context and space.
+  // `timeout`, at most open()'s, bounds warm-up and the wait for slow ranks;
+  // zero (Gloo's kNoTimeout) means open()'s. `hierarchical`, also the same on
+  // all ranks, sums in the groups of Settings::groups, or in one group if those
+  // differ in size. Several threads may call. Throws gloo::IoException that
+  // names a rank if it died, disagrees or blocks the others; `data` is then
+  // undefined. Throws gloo::InvalidOperationException if takes() is false, and
+  // the exceptions of agreedGroups() and Engine::driver().
   ::ubt::OpReport allreduce(::ubt::TagSpace space,
                             uint32_t tag,
                             ::ubt::ElementType type,
@@ -87,11 +87,11 @@ class Channel {
                             std::chrono::milliseconds timeout,
                             bool hierarchical = false);
 
-  // The connection to that rank can take no receive any more: it is not
-  // watched, and a rank that dies is noticed by its silence alone.
+  // Stops watching the connection to that rank, because it takes no receives
+  // any more. If the rank dies, only its silence shows it.
   void leaveOut(int rank);
 
-  // What became of datagrams on the engine's socket, all contexts of it.
+  // Counters of the engine's socket. They include all its contexts.
   ::ubt::Counters counters() const { return engine_->driver().counters(); }
   const Settings& settings() const { return engine_->settings(); }
   bool isOfThisProcess() const { return engine_->isOfThisProcess(); }
@@ -113,18 +113,18 @@ class Channel {
       const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);
   void watch() noexcept;
-  // Warns of what a call shows to be wrong with settings or ranks.
+  // Warns of settings or ranks that a call shows to be wrong.
   void advise(const ::ubt::OpReport& report) noexcept;
 
   const std::shared_ptr<Engine> engine_;
   const Mesh mesh_;
   KeyExchange exchange_;
   Hello hello_;
-  std::unique_ptr<PathAgreement> paths_;  // while it opens, or if that failed
-  ::ubt::Session* session_ = nullptr;     // the driver's
-  std::exception_ptr noGroups_;           // why hierarchical ops cannot be
-  std::once_flag farewell_;               // to those that found so, too
-  std::string groupsRemark_;              // what to know of those that can
+  std::unique_ptr<PathAgreement> paths_;  // while it opens, or after a failure
+  ::ubt::Session* session_ = nullptr;     // owned by the driver
+  std::exception_ptr noGroups_;           // why no hierarchical op can run
+  std::once_flag farewell_;               // to ranks that find the same
+  std::string groupsRemark_;              // a warning for hierarchical ops
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
   std::mutex adviceMutex_;
   BoundWatch boundWatch_;
@@ -133,7 +133,7 @@ class Channel {
   std::vector<bool> watchable_;        // by rank
   std::unique_ptr<MeshWatch> watch_;   // from the first allreduce on
   std::atomic<uint64_t> failures_{0};  // ops that threw
-  std::atomic<uint64_t> forgiven_{0};  // of those, before an op that did not
+  std::atomic<uint64_t> forgiven_{0};  // failures_ before an op that succeeded
 };
 
 }  // namespace ubt

@@ -40,8 +40,8 @@ size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
   return slot;
 }
 
-// The arena's limit is the process's, however many devices it has. Devices may
-// outlive static objects.
+// The arena's limit is per process, not per device. Never destroyed, because
+// devices may outlive static objects.
 ::ubt::ArenaBudget& processBudget() {
   static auto* const kBudget = new ::ubt::ArenaBudget();
   return *kBudget;
@@ -70,7 +70,7 @@ std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
   try {
     driver =
         std::make_unique<::ubt::Driver>(options, ::ubt::reductionKernels());
-  } catch (const std::runtime_error& error) {  // std::system_error, too
+  } catch (const std::runtime_error& error) {  // includes std::system_error
     throw ::gloo::IoException(error.what());
   }
   const std::string advice = receiveBufferAdvice(
@@ -93,7 +93,7 @@ Engine::Engine(const sockaddr_storage& address, const Settings& settings)
 
 Engine::~Engine() {
   if (!home_.isThis()) {
-    // Its threads are not here; descriptors close with this process.
+    // Its threads do not exist here. Its descriptors close with this process.
     keepForEver(std::move(driver_));
   }
 }

@@ -12,30 +12,30 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// One UDP socket and what drives the bounded protocol on it. Serves any number
-// of contexts, from any number of threads. In a forked child it does nothing:
-// it neither reads the socket nor sends, and its destructor leaves all to the
-// process that made it.
+// One UDP socket and the driver of the bounded protocol on it. Serves any
+// number of contexts, from any number of threads. In a forked child it does
+// nothing: it does not receive or send, and its destructor leaves all to the
+// process that created it.
 class Engine {
  public:
-  // At an address of this host; settings say which ports will do. Warns once of
-  // a receive buffer that the kernel cut short and of injected faults. Throws
-  // gloo::Exception that names a port range in use, an MTU too small or
-  // settings that contradict each other.
+  // Binds an address of this host and a port that the settings allow. Warns
+  // once if the kernel limits the receive buffer, and once of injected faults.
+  // Throws gloo::Exception that names a port range in use, an MTU that is too
+  // small, or settings that contradict each other.
   Engine(const sockaddr_storage& address, const Settings& settings);
   ~Engine();
 
   // Throws gloo::InvalidOperationException in a forked child.
   ::ubt::Driver& driver();
-  // Whether it was made by this process, not by one that forked it.
+  // True in the process that created it, false in a forked child.
   bool isOfThisProcess() const { return home_.isThis(); }
   const ::ubt::SocketAddress& address() const {
     return driver_->socket().address();
   }
   const Settings& settings() const { return settings_; }
-  // Payload bytes of one slot that this host's interface allows.
+  // Maximum bytes of a slot on this host's interface.
   size_t slotBytesMax() const { return slotBytesMax_; }
-  // Bytes of a datagram beside its slot.
+  // Bytes of a datagram without its slot.
   static size_t aroundSlotBytes(::ubt::AuthMode auth);
 
  private:

@@ -15,7 +15,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// No collective's: those have a small prefix in the top byte.
+// No collective uses this slot: theirs have a small prefix in the top byte.
 constexpr uint64_t kSlot = 0xfd00000000000000;
 
 template <typename Talk>
@@ -23,7 +23,7 @@ void asFarAsConnected(Talk&& talk) {
   try {
     talk();
   } catch (const ::gloo::IoException&) {
-    // Whoever bids farewell has more to say than that.
+    // The caller has a more useful error to report.
   }
 }
 
@@ -43,7 +43,7 @@ void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
       });
     }
   }
-  // Who is gone is no reason to leave the others waiting.
+  // Even if one rank is gone, the others wait for this one.
   for (const auto& buffer : buffers) {
     asFarAsConnected([&] {
       buffer->waitSend(deadline.remaining());

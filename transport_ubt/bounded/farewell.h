@@ -9,12 +9,13 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// To be called by all ranks that have found, each by itself, that they cannot
-// go on, before they say why. Returns once each has called it or its connection
-// has failed, or `timeout` is over; Gloo's tcp then closes the context's
-// connections. Without it the first to end closes connections to ranks that do
-// not know yet, which see only that. Takes a slot of `mesh` of its own, so one
-// at a time for each; from any thread.
+// Lets all ranks report an error that each of them finds by itself. Call it
+// before the report. Without it, the first rank to end closes its connections,
+// and ranks that have not found the error yet only report the closed
+// connection. Returns once each rank has called it or its connection has
+// failed, or after `timeout`. After a timeout Gloo's tcp closes the context's
+// connections. Any thread may call, but one at a time for each mesh, because it
+// uses a fixed slot of `mesh`.
 void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout);
 
 }  // namespace ubt

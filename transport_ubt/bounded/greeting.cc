@@ -78,7 +78,7 @@ bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
   }
   out->address = ::ubt::SocketAddress(storage, out->hello.port);
   return bytes.size() == kBytes && (version == kIpv4 || version == kIpv6) &&
-         out->encode() == bytes;  // nothing is where nothing belongs
+         out->encode() == bytes;  // unused bytes must be zero
 }
 
 void Greeting::prove(const std::string& secret, int rank) {

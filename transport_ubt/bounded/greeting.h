@@ -13,26 +13,27 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// What a rank tells every other over Gloo's mesh before the first bounded op of
-// a context: where it is to be found, and enough to see who does not belong.
+// The message that a rank sends to every other over Gloo's mesh before the
+// first bounded op of a context. It has the rank's Hello, its address, and a
+// proof that lets others refuse a rank of another job.
 struct Greeting {
   Hello hello;
   ::ubt::SocketAddress address;
-  // Covers all of it, and the rank.
+  // Covers all other fields and the rank.
   SecretProof proof{};
 
-  // Sets the proof of that rank. After this nothing may be altered.
+  // Sets the proof of that rank. After this no field may change.
   void prove(const std::string& secret, int rank);
 
   static constexpr size_t kBytes =
       Hello::kBytes + 1 + 16 + 16;
   std::vector<uint8_t> encode() const;
-  // False if these are no bytes of ours, or another version's. Checks form
-  // only: whoever uses it calls refusal() first.
+  // False if this is no greeting of this version. Checks only the form: call
+  // refusal() before use.
   static bool decode(const std::vector<uint8_t>& bytes, Greeting* out);
 
-  // Why this cannot be what that rank of this job has sent, or which field of
-  // it is out of bounds, with the rank's name; empty if all is well.
+  // Why that rank of this job cannot have sent this, or which field is out of
+  // bounds. Names the rank. Empty if the greeting is good.
   std::string refusal(const std::string& secret, int rank) const;
 };
 

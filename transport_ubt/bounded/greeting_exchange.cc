@@ -13,10 +13,10 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// A wait that times out would close every connection; these never do.
+// A wait that times out closes every connection, so these never do.
 constexpr auto kForEver = std::chrono::hours(24 * 365);
 // Room for another version's greeting: Gloo ends the process if a message is
-// longer than the buffer it is for.
+// longer than its buffer.
 constexpr size_t kInboxBytes = 4096;
 
 constexpr char kRemedy[] =
@@ -102,7 +102,7 @@ std::string GreetingExchange::take(int rank) {
   return "";
 }
 
-// Throws what went wrong with a rank.
+// Throws gloo::IoException if a rank's greeting has failed.
 std::string GreetingExchange::silentBy(
     std::chrono::steady_clock::time_point when) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -122,7 +122,7 @@ std::string GreetingExchange::silentBy(
   return names;
 }
 
-// Unless it has begun. The time.
+// Begins the exchange, if it has not begun. Returns the time.
 std::chrono::steady_clock::time_point GreetingExchange::begin() {
   const auto now = std::chrono::steady_clock::now();
   std::lock_guard<std::mutex> lock(mutex_);
@@ -138,7 +138,7 @@ std::chrono::steady_clock::time_point GreetingExchange::begin() {
   return now;
 }
 
-// Once.
+// True for the first call only.
 bool GreetingExchange::mayWarn() {
   std::lock_guard<std::mutex> lock(mutex_);
   return !std::exchange(warned_, true);

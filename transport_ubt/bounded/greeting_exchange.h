@@ -21,14 +21,14 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Swaps greetings with every other rank of a mesh, once in the life of that.
-// One that failed has to be kept as long as the mesh: a rank may still answer,
-// and a connection of Gloo's is stuck once a message finds its buffer gone.
+// Swaps greetings with every other rank of a mesh, once for each mesh. After a
+// failure, keep this as long as the mesh: a rank may still answer, and a Gloo
+// connection hangs once a message finds its buffer gone.
 //
-// No wait of Gloo's times out meanwhile: that would close all connections.
+// No wait of Gloo's times out here, because that would close all connections.
 class GreetingExchange {
  public:
-  // No collective's: those have a small prefix in the top byte.
+  // No collective uses this slot: theirs have a small prefix in the top byte.
   static constexpr uint64_t kSlot = 0xfc00000000000000;
 
   struct Patience {
@@ -37,8 +37,8 @@ class GreetingExchange {
   };
   using Warn = std::function<void(const std::string&)>;
 
-  // Not all have answered in time. They still may. The same for all steps in
-  // which a context opens.
+  // Some ranks have not answered in time, but still may. All steps that open a
+  // context throw this.
   using TimedOut = MeshSwap::TimedOut;
 
   // Throws gloo::IoException if the mesh is gone.
@@ -47,11 +47,11 @@ class GreetingExchange {
                    std::string secret);
   ~GreetingExchange();
 
-  // The greetings by rank, the own one in its place. Ranks that do not answer
-  // are named in a warning, once, `untilWarning` after the first call of this,
-  // and on timeout in a TimedOut: a later call waits on. At once, the
-  // gloo::IoException names one that is gone or does not belong here. Any
-  // number of threads may call.
+  // The greetings of all ranks, indexed by rank; includes this rank's. Once,
+  // `untilWarning` after the first call, warns and names the ranks that have
+  // not answered. On timeout throws TimedOut, which names them; a later call
+  // goes on waiting. Throws gloo::IoException at once if a rank is gone or does
+  // not belong here, and names it. Any number of threads may call.
   std::vector<Greeting> run(const Patience& patience, const Warn& warn);
 
  private:
@@ -59,22 +59,22 @@ class GreetingExchange {
     std::vector<uint8_t> inbox;
     std::unique_ptr<gloo::transport::UnboundBuffer> incoming;
     std::unique_ptr<gloo::transport::UnboundBuffer> outgoing;
-    // Gloo has no wait for whichever of several comes first.
+    // Gloo cannot wait for the first of several buffers.
     std::thread thread;
   };
 
   std::chrono::steady_clock::time_point begin();
   bool mayWarn();
   void greet(int rank);
-  // What is wrong with what a rank sent; empty if nothing.
+  // Why a rank's message is refused; empty if it is accepted.
   std::string take(int rank);
-  // "rank 1, rank 3"; empty once all have answered.
+  // The ranks that have not answered by then, as "rank 1, rank 3".
   std::string silentBy(std::chrono::steady_clock::time_point when);
 
   const Mesh mesh_;
   const std::string secret_;
   std::vector<uint8_t> own_;
-  std::vector<Peer> peers_;  // by rank; the own one is empty
+  std::vector<Peer> peers_;  // by rank; this rank's is empty
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Greeting> all_;   // by rank

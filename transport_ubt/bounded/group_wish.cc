@@ -15,8 +15,8 @@ using ::ubt::RankGroups;
 
 constexpr char kVariable[] = "GLOO_UBT_GROUPS";
 
-// Fewest rounds, 2 (N / G - 1) + (G - 1), of those G that send hardly more
-// bytes than a plain transpose: G is at most N / G.
+// The number of groups G with the fewest rounds, 2 (N/G - 1) + (G - 1), and
+// with G <= N/G. Ranks then send hardly more bytes than in a plain transpose.
 int suitable(int ranks) {
   int groups = 1;
   for (int i = 2; i * i <= ranks; i++) {

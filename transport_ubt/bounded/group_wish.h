@@ -12,19 +12,20 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// How a rank would have all ranks grouped, and where it runs.
+// The grouping that a rank wants for all ranks, and the host that it runs on.
 struct GroupWish {
   Grouping grouping;
   uint64_t host = 0;  // hostId()
 };
 
-// What the ranks' wishes, by rank, come to. Throws gloo::IoException that names
-// two ranks whose groupings differ, or gloo::InvalidOperationException that
-// names a number of groups which does not divide the ranks, and those that do:
-// the same on all ranks.
+// The groups that follow from the ranks' wishes, indexed by rank. The result
+// and any exception are the same on all ranks. Throws gloo::IoException that
+// names two ranks whose groupings differ. Throws
+// gloo::InvalidOperationException if the number of groups does not divide that
+// of the ranks; it names the possible ones.
 ::ubt::RankGroups agreedGroups(const std::vector<GroupWish>& wishes);
 
-// Why so many ranks cannot be grouped so; empty if they can.
+// Why `ranks` ranks cannot form this grouping; empty if they can.
 std::string whyNotGrouped(const Grouping& grouping, int ranks);
 
 }  // namespace ubt

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kMagic = 0x36746275;  // "ubt6", little-endian
 
-// 64 bits hold what minBytes and the grouping may be.
+// minBytes and the grouping share 64 bits.
 constexpr int kMinBytesBits = 41;
 constexpr int kCountBits = 21;
 constexpr uint64_t kMinBytesMost = (uint64_t{1} << kMinBytesBits) - 1;

@@ -14,11 +14,11 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// What a rank tells every other about its UDP side. Made fresh for each
-// context: the public key is also the nonce that sets runs apart.
+// A rank's message to every other about its UDP side. Made fresh for each
+// context: the public key is also the nonce that distinguishes runs.
 struct Hello {
-  // Bounds of the fields. Slots are multiples of ShardLayout::kSlotStep; a
-  // smaller one has no room for control records.
+  // Bounds of the fields. Slots are multiples of ShardLayout::kSlotStep. Below
+  // kSlotBytesMin they have no room for control records.
   static constexpr uint32_t kSlotBytesMin = 256;
   static constexpr uint32_t kSlotBytesMost = 65472;
   static constexpr uint32_t kWindowBytesMin = 1024;
@@ -28,25 +28,26 @@ struct Hello {
   uint32_t slotBytesMax = 0;
   uint32_t windowBytes = 0;
   uint64_t minBytes = 0;  // the same on all ranks; under 2^41
-  // Likewise its grouping, if any op is hierarchical; its count under 2^21. Of
-  // the host 32 bits: Gloo leaves no room for more.
+  // The grouping is the same on all ranks if any op is hierarchical. Its count
+  // is under 2^21. The host has 32 bits, because Gloo has no room for more.
   GroupWish groups;
   std::array<uint8_t, 32> publicKey{};
 
-  // What this rank would have, within those limits.
+  // Sets minBytes and groups, limited to those ranges.
   void want(uint64_t bytesMin, const GroupWish& wish);
 
-  // On the wire, the protocol's version with it.
+  // The bytes on the wire, which include the protocol's version.
   static constexpr size_t kBytes = 4 + 2 + 2 + 4 + 8 + 4 + 32;
   void encode(::ubt::WriteCursor* out) const;
-  // False if these are no bytes of ours, or another version's. Checks no bound.
+  // False if this is no Hello of this version. Does not check bounds.
   static bool decode(::ubt::ReadCursor* in, Hello* out);
 
   // Which field is out of bounds, with its value and the bounds; empty if none.
   std::string outOfBounds() const;
 };
 
-// Why no rank can be reached at such an IP address, as Hello::outOfBounds().
+// Why no rank can be reached at this IP address, in the form of
+// Hello::outOfBounds().
 std::string outOfBounds(const ::ubt::SocketAddress& address);
 
 }  // namespace ubt

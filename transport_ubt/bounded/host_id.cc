@@ -32,7 +32,7 @@ std::string networkNamespace() {
 
 }  // namespace
 
-// FNV-1a.
+// An FNV-1a hash.
 uint64_t hostId() {
   const std::string text =
       hostName() + "\n" + bootId() + "\n" + networkNamespace();

@@ -7,9 +7,10 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// The same number for processes on one host, another one elsewhere: made of the
-// host's name, what the kernel drew when it booted, and the network namespace,
-// for containers and the lab's hosts have a network between them.
+// A number that is the same for all processes on one host, and differs between
+// hosts. It is a hash of the host's name, the kernel's boot id and the network
+// namespace. The namespace counts because containers, and the lab's hosts, have
+// a network between them.
 uint64_t hostId();
 
 }  // namespace ubt

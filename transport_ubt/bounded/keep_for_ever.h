@@ -10,9 +10,9 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// For what a forked child must not destroy: threads that are not there would be
-// joined. Gloo's tcp would wait for one, and take the parent's sockets out of
-// the epoll set that both processes share.
+// Keeps an object that a forked child must not destroy, because its destructor
+// would join threads that do not exist there. Gloo's tcp would wait for one,
+// and remove the parent's sockets from the epoll set that both processes share.
 inline void keepForEver(std::shared_ptr<void> object) {
   static std::mutex mutex;
   static auto* const kKept = new std::vector<std::shared_ptr<void>>();

@@ -14,8 +14,8 @@ namespace {
 
 static_assert(crypto_kx_PUBLICKEYBYTES == sizeof(PublicKey), "key size");
 
-// Hash of the job's secret and everybody's public key: the context every
-// derived key is bound to.
+// A hash of the job's secret and all ranks' public keys. Every derived key
+// depends on it.
 std::array<uint8_t, 32> transcript(const std::vector<PublicKey>& all,
                                    const std::string& secret) {
   const SecretKey key = keyOf(secret);
@@ -29,8 +29,8 @@ std::array<uint8_t, 32> transcript(const std::vector<PublicKey>& all,
   return hash;
 }
 
-// A key for one use of one direction. `use` sets the uses apart, as does the
-// key's size, which is part of what is hashed.
+// Derives the key for one use of one direction. Keys differ by `use`, and by
+// their size, which is part of the hash.
 template <typename Key>
 void bind(const uint8_t* session,
           const std::array<uint8_t, 32>& transcript,
@@ -84,7 +84,7 @@ std::vector<::ubt::PeerKeys> KeyExchange::derive(
     }
     uint8_t receive[crypto_kx_SESSIONKEYBYTES];
     uint8_t send[crypto_kx_SESSIONKEYBYTES];
-    // The lower rank plays the client.
+    // The lower rank is the client.
     const auto exchange = rank < peer ? crypto_kx_client_session_keys
                                       : crypto_kx_server_session_keys;
     if (exchange(receive,

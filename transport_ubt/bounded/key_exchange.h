@@ -16,11 +16,11 @@ namespace ubt {
 using PublicKey = std::array<uint8_t, 32>;
 
 // One rank's part in agreeing on a context's epoch and keys (libsodium
-// crypto_kx). Keys come from the exchange, all ranks' fresh public keys and
-// the job's secret, so nothing recorded elsewhere verifies here.
+// crypto_kx). Keys come from the exchange, all ranks' fresh public keys and the
+// job's secret, so packets recorded elsewhere do not verify here.
 class KeyExchange {
  public:
-  // A fresh key pair. Throws gloo::Exception if there is no randomness.
+  // Creates a fresh key pair. Throws gloo::Exception if there is no randomness.
   KeyExchange();
   ~KeyExchange();  // wipes the secret key
   KeyExchange(const KeyExchange&) = delete;
@@ -28,14 +28,15 @@ class KeyExchange {
 
   const PublicKey& publicKey() const { return publicKey_; }
 
-  // What this rank's group keys in a context come from: fresh each time.
+  // A fresh seed for this rank's multicast keys in a context.
   static ::ubt::GroupSeed groupSeed();
 
   // The identity of a context: a hash of all ranks' public keys, in order.
   static uint64_t epoch(const std::vector<PublicKey>& all);
 
-  // The keys between `rank` (this one) and each other rank; the own entry is
-  // zero. Throws gloo::IoException naming a rank whose key is no key.
+  // The keys between `rank` (this one) and each other rank, indexed by rank.
+  // This rank's entry is zero. Throws gloo::IoException that names a rank whose
+  // public key is invalid.
   std::vector<::ubt::PeerKeys> derive(int rank,
                                       const std::vector<PublicKey>& all,
                                       const std::string& secret) const;

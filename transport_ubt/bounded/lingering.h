@@ -9,32 +9,33 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// For how long a context that ends goes on serving ranks that still need its
-// results, and what it says about that. Not thread-safe.
+// How long an ending context goes on serving ranks that still need its results,
+// and when it warns of that. Not thread-safe.
 class Lingering {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // It is silent about what is over sooner.
+  // No warning if lingering takes less time than this.
   static constexpr std::chrono::seconds kSilence{5};
 
   // Begins now. `rank` is the one that ends.
   Lingering(int rank, std::chrono::milliseconds limit)
       : rank_(rank), start_(Clock::now()), limit_(limit) {}
 
-  // Ends it so much later than it began, if that is sooner.
+  // Ends it `limit` after it began, if that is sooner.
   void atMost(std::chrono::milliseconds limit) {
     limit_ = limit < limit_ ? limit : limit_;
   }
 
-  // Whether to go on: some ranks need something, and the limit is not reached.
+  // Whether to go on: some ranks need results, and the limit is not reached.
   bool goesOn(const std::vector<int>& needing, Clock::time_point now) const {
     return !needing.empty() && now < start_ + limit_;
   }
-  // What to warn of, given the ranks that need something: empty, but once after
-  // kSilence, and once when the limit is reached.
+  // A warning that names the ranks that need results: once after kSilence, and
+  // once when the limit is reached. Otherwise empty.
   std::string remark(const std::vector<int>& needing, Clock::time_point now);
-  // When goesOn() or remark() may say something else though nothing happens.
+  // goesOn() and remark() do not change before this time, unless an event
+  // happens.
   Clock::time_point nextLook(Clock::time_point now) const;
 
  private:

@@ -12,12 +12,12 @@ namespace transport {
 namespace ubt {
 
 // The reliable side of a Gloo context: its ranks, connected to each other, and
-// buffers to send and receive with, on slots of one's own. Not Gloo's class,
-// because the layout of that differs between Gloos.
+// buffers to send and receive with, on slots that the caller chooses. Not
+// Gloo's class, because its layout differs between versions of Gloo.
 struct Mesh {
   int rank = 0;
   int size = 1;
-  // A buffer over memory that outlives it. Callable from any thread.
+  // Creates a buffer over memory that outlives it. Any thread may call.
   std::function<std::unique_ptr<UnboundBuffer>(void* ptr, size_t bytes)>
       createUnboundBuffer;
 };

@@ -10,17 +10,17 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// When what waits for other ranks, and begins now, has to be over.
+// The deadline of a wait for other ranks that begins now.
 class MeshDeadline {
  public:
   explicit MeshDeadline(std::chrono::milliseconds timeout)
       : end_(std::chrono::steady_clock::now() + patience(timeout)) {}
 
-  // For UnboundBuffer's waits.
+  // The time left, for UnboundBuffer's waits.
   std::chrono::milliseconds remaining() const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         end_ - std::chrono::steady_clock::now());
-    // Negative would mean "the context's timeout".
+    // Gloo takes a negative time for the context's timeout.
     return std::max(left, std::chrono::milliseconds(1));
   }
 

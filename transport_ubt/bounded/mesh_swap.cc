@@ -13,7 +13,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// A wait that times out would close every connection; these never do.
+// A wait that times out closes every connection, so these never do.
 constexpr auto kForEver = std::chrono::hours(24 * 365);
 
 }  // namespace
@@ -47,13 +47,13 @@ MeshSwap::~MeshSwap() {
   thread_.join();
 }
 
-// By a thread of its own.
+// Runs on a thread of its own.
 void MeshSwap::talk() noexcept {
   try {
     swap();
   } catch (const std::exception&) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    failure_ = "no memory";  // short enough to need none
+    failure_ = "no memory";  // short enough to allocate nothing
     over_ = true;
     changed_.notify_all();
   }

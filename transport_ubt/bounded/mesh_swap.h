@@ -19,27 +19,28 @@ namespace transport {
 namespace ubt {
 
 // Swaps one message with every other rank of a mesh, once. No wait of Gloo's
-// times out meanwhile: that would close all connections. If it failed, it has
-// to be kept as long as the mesh: a rank may still send its message, and a
-// connection is stuck once a message finds its buffer gone.
+// times out meanwhile, because that would close all connections. After a
+// failure, keep this as long as the mesh: a rank may still send its message,
+// and a connection hangs once a message finds its buffer gone.
 class MeshSwap {
  public:
-  // The swap goes on: it may be waited for again.
+  // The swap goes on: run() may be called again.
   struct TimedOut : public ::gloo::IoException {
     using IoException::IoException;
   };
 
-  // The messages of all ranks are of one size. `slot` is no collective's, and
-  // of one swap.
+  // REQUIRES: the messages of all ranks have one size. No collective and no
+  // other swap uses `slot`.
   MeshSwap(Mesh mesh, uint64_t slot, std::vector<uint8_t> own);
   ~MeshSwap();
   MeshSwap(const MeshSwap&) = delete;
   MeshSwap& operator=(const MeshSwap&) = delete;
 
-  // The messages by rank, the own one in its place. Throws gloo::IoException
-  // that names a rank that is gone, TimedOut that names one that has not sent
-  // its message within `timeout`, or std::exception for lack of memory or
-  // threads. One thread at a time; again after TimedOut, or for the same.
+  // The messages of all ranks, indexed by rank; includes this rank's. Throws
+  // gloo::IoException that names a rank that is gone, TimedOut that names a
+  // rank whose message has not come within `timeout`, or std::exception if
+  // memory or threads are short. One thread at a time. Another call goes on
+  // after TimedOut, and otherwise has the same outcome.
   std::vector<std::vector<uint8_t>> run(std::chrono::milliseconds timeout);
 
  private:
@@ -55,7 +56,7 @@ class MeshSwap {
   const Mesh mesh_;
   const uint64_t slot_;
   std::vector<uint8_t> own_;
-  std::vector<Peer> peers_;  // by rank; the own one is empty
+  std::vector<Peer> peers_;  // by rank; this rank's is empty
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;

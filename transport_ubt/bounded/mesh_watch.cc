@@ -16,13 +16,14 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// Slots that no collective uses: Gloo's carry a small prefix in the top byte.
+// No collective uses these slots: theirs have a small prefix in the top byte.
 constexpr uint64_t kFirstSlot = 0xfe00000000000000;
-// A wait that times out would close every pair; this one never does.
+// A wait that times out closes every pair, so this one never does.
 constexpr auto kForEver = std::chrono::hours(24 * 365);
-// What Gloo's tcp says of each pair once a wait of this process has timed out.
+// The error that Gloo's tcp has for each pair once a wait of this process has
+// timed out.
 constexpr char kOwnTimeout[] = "Application timeout caused pair closure";
-// By then a rank that gave up has said so over UDP.
+// Within this time, a rank that gave up has said so over UDP.
 constexpr std::chrono::milliseconds kGrace{250};
 
 }  // namespace
@@ -41,8 +42,8 @@ MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
   } catch (const ::gloo::IoException&) {
     // The mesh is gone, and there is nothing to watch.
   }
-  // Also because Gloo's tcp writes to sockets without MSG_NOSIGNAL, and right
-  // after a death others may be going down as well: SIGPIPE.
+  // quietThread() also blocks SIGPIPE: Gloo's tcp writes without MSG_NOSIGNAL,
+  // and after one death other ranks may go down, too.
   thread_ = ::ubt::quietThread([this] { run(); });
 }
 
@@ -87,7 +88,7 @@ void MeshWatch::post() {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception&) {
-      leaveOut(rank);  // it became synchronous under our hands
+      leaveOut(rank);  // it has become synchronous
     }
   }
   if (!gone.empty()) {
@@ -126,7 +127,7 @@ void MeshWatch::tell(const std::vector<std::pair<int, std::string>>& gone) {
   }
 }
 
-// False if there is nothing to watch for any more.
+// False if there is nothing left to watch.
 bool MeshWatch::renewAlarm() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_) {
@@ -135,8 +136,8 @@ bool MeshWatch::renewAlarm() {
   try {
     alarm_ = mesh_.createUnboundBuffer(&byte_, sizeof(byte_));
   } catch (const std::exception&) {
-    // The context is gone: its connections are there while this has buffers. Or
-    // there is no memory, and a rank that falls silent is still noticed.
+    // Either the context is gone; its connections stay while this has buffers.
+    // Or memory is short; then a dead rank is still noticed by its silence.
     if (spares_.empty()) {
       return false;
     }
@@ -154,11 +155,11 @@ void MeshWatch::run() {
         return;  // aborted by the destructor
       }
     } catch (const std::bad_alloc&) {
-      // The next post() does it all again, and may have memory.
+      // The next post() repeats all this, and may have memory.
       std::unique_lock<std::mutex> lock(mutex_);
       stop_.wait_for(lock, kGrace, [this] { return stopping_; });
     } catch (const std::exception&) {
-      // Some pair has gone, and post() finds out which.
+      // A pair has closed; post() finds out which.
     }
   }
 }

@@ -16,26 +16,29 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Tells when a connection of Gloo's mesh closes: a rank died or left. Keeps a
-// receive pending on every pair, on a slot that nobody sends to; Gloo ends it
-// with an exception when a pair goes. One thread a context. A pair in
-// synchronous mode cannot be watched: it takes no such receive, and only who
-// reads from it learns that it has closed. It watches on when the context is
-// gone, for a path that lingers, and keeps the connections open meanwhile.
+// Reports when a connection of Gloo's mesh closes, because a rank died or left.
+// Keeps a receive pending on every pair, on a slot that nobody sends to; Gloo
+// ends it with an exception when the pair closes. Uses one thread per context.
+// A pair in synchronous mode cannot be watched: it takes no such receive, and
+// only a thread that reads from it notices that it has closed. For a path that
+// lingers, this goes on when the context is gone, and keeps the connections
+// open.
 class MeshWatch {
  public:
-  // Called once per rank, from the watching thread; of the own rank, once, if
-  // this process closed all connections itself: Gloo does so when a wait of its
-  // own times out, and no other rank is gone then. Of other ranks with a delay:
-  // one that gave up, and whose engine lives, says so meanwhile by itself.
+  // Called once per rank, on the watching thread. Called for this rank, once,
+  // if this process itself closed all connections. Gloo does so when one of its
+  // waits times out; no other rank is gone then. For other ranks the call is
+  // delayed: in the meantime, a rank that gave up and whose engine lives
+  // reports that itself.
   using Closed = std::function<void(int rank, const std::string& why)>;
 
-  // What is behind `mesh` must outlive this. `watched` is by rank.
+  // The objects that `mesh` uses must outlive this. `watched` is indexed by
+  // rank.
   MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed);
   // After this returns, `closed` is not called any more.
   ~MeshWatch();
 
-  // Watches this rank no more. From any thread.
+  // Stops watching this rank. Any thread may call.
   void leaveOut(int rank);
 
  private:
@@ -53,10 +56,10 @@ class MeshWatch {
   char byte_ = 0;
   std::mutex mutex_;
   std::condition_variable stop_;
-  std::vector<bool> watched_;  // by rank; those that are gone are not
+  std::vector<bool> watched_;  // by rank; false once it is gone
   bool stopping_ = false;
   std::unique_ptr<UnboundBuffer> alarm_;
-  // For when no others can be had: one for each rank that may go.
+  // Used when no new buffer can be created: one for each rank that may go.
   std::vector<std::unique_ptr<UnboundBuffer>> spares_;
   std::thread thread_;
 };

@@ -20,17 +20,19 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// No collective's: those have a small prefix in the top byte.
+// No collective uses these slots: theirs have a small prefix in the top byte.
 constexpr uint64_t kReadySlot = 0xfa00000000000000;
 constexpr uint64_t kFindingsSlot = kReadySlot + 1;
 constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
 constexpr int kIpv6Overhead = 40 + 8;
-// What networks and tunnels in use carry, and what every one has to.
+// MTUs of common networks and tunnels. Every network carries the last ones.
 constexpr int kMtus[] = {9000, 8896, 8000, 4000, 1500, 1460, 1400, 1280, 576};
-// Between two rounds of probes: at first, at most; each is twice the last.
+// The first and the longest pause between rounds of probes. Each is twice the
+// one before.
 constexpr std::chrono::milliseconds kFirstPause{5};
 constexpr std::chrono::milliseconds kLongestPause{160};
-// Rounds of full datagrams alone: most often no others are needed.
+// The first rounds send full datagrams only, because mostly no others are
+// needed.
 constexpr int kFullRounds = 2;
 
 std::vector<uint8_t> encode(const std::vector<uint32_t>& sizes) {
@@ -65,7 +67,7 @@ std::vector<::ubt::AuthKey> receiveKeys(
 
 }  // namespace
 
-// Sends probes to all other ranks, again and again, until it goes.
+// Sends probes to all other ranks repeatedly, until it is destroyed.
 class PathAgreement::Prober {
  public:
   explicit Prober(const PathAgreement* agreement)
@@ -88,7 +90,7 @@ class PathAgreement::Prober {
     try {
       probe();
     } catch (const std::exception&) {
-      // Without memory for a probe this rank sends none, and others say so.
+      // Without memory this rank sends no probes, and other ranks warn of that.
     }
   }
 
@@ -121,7 +123,7 @@ class PathAgreement::Prober {
       probe.slotBytes = slotBytes;
       const auto datagram =
           probe.encode(setup.keys[rank].send, slotBytes + setup.aroundBytes);
-      // What this host refuses to send has not arrived, either.
+      // A probe that this host refuses to send counts as not arrived.
       (void)socket.sendWhole(
           ::ubt::reachedFrom(socket.address(), setup.addresses[rank]),
           datagram.data(),
@@ -164,7 +166,8 @@ std::vector<uint32_t> PathAgreement::candidates() const {
   return slots;
 }
 
-// Until what this rank is to find out has arrived, or will not any more.
+// Waits until the probes to this rank have arrived, or until its patience is
+// over.
 void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
   const auto full = static_cast<uint32_t>(setup_.slotBytes);
   const auto arrived = [&](uint32_t slotBytes,
@@ -190,7 +193,7 @@ void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
 
 PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
   const MeshDeadline deadline(timeout);
-  ready_.run(timeout);  // all listen
+  ready_.run(timeout);  // now all ranks listen
   if (prober_ == nullptr) {
     prober_ = std::make_unique<Prober>(this);
     probingSince_ = std::chrono::steady_clock::now();
@@ -200,7 +203,7 @@ PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
     findings_ = std::make_unique<MeshSwap>(
         mesh_, kFindingsSlot, encode(listener_.slotBytes()));
   }
-  // Others may be waiting for probes of this rank: it goes on sending.
+  // The prober goes on, because other ranks may still wait for its probes.
   const auto all = findings_->run(deadline.remaining());
   prober_.reset();
   std::vector<std::vector<uint32_t>> arrived;
@@ -218,7 +221,7 @@ std::string PathAgreement::nameOf(int rank) const {
              : name + " (" + setup_.addresses[rank].str() + ")";
 }
 
-// `arrived` by receiver, then by sender.
+// `arrived` is indexed by receiver, then by sender. In slot bytes.
 PathAgreement::Agreed PathAgreement::agreed(
     const std::vector<std::vector<uint32_t>>& arrived) const {
   const auto path = [this](int sender, int receiver) {

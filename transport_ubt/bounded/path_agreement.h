@@ -19,42 +19,41 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// How the ranks of a context agree on the largest slot that every path between
-// two of them carries. Each rank sends probes as long as full datagrams, which
-// no host may cut, and shorter ones where those do not arrive. Then all tell
-// all what has arrived. Paths on which nothing has say nothing about a size:
-// UDP is blocked there, and the ranks at both ends get a warning.
+// Finds the largest slot that every path between two ranks of a context
+// carries. Each rank sends probes as long as full datagrams, which no host may
+// fragment, and shorter ones if those do not arrive. Then all ranks exchange
+// their results. If no probe arrives on a path, UDP is blocked there. Such a
+// path does not limit the slot, and the ranks at both ends get a warning.
 class PathAgreement {
  public:
   struct Setup {
     uint64_t epoch = 0;
     std::vector<::ubt::PeerKeys> keys;            // by rank
-    std::vector<::ubt::SocketAddress> addresses;  // by rank; the own is unused
-    size_t slotBytes = 0;                         // the largest wished
-    size_t aroundBytes = 0;  // of a datagram, beside its slot
-    // The context's. Paths on which nothing arrives take a quarter of it at
-    // most.
+    std::vector<::ubt::SocketAddress> addresses;  // by rank; own entry unused
+    size_t slotBytes = 0;                         // the largest wanted
+    size_t aroundBytes = 0;  // of a datagram, without its slot
+    // The context's. Waiting for a blocked path takes at most a quarter of it.
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
   };
   struct Agreed {
     size_t slotBytes = 0;  // the same on all ranks
-    // What users should know of paths that begin or end here.
+    // Warnings for the user, about paths that begin or end here.
     std::vector<std::string> warnings;
   };
 
-  // Ranks that hear each other have done so by then, unless their hosts are
-  // very busy: then full datagrams are given up, or, much later, any.
+  // How long to wait for full datagrams, and then for any. If ranks can hear
+  // each other, their probes arrive earlier, unless their hosts are very busy.
   static constexpr std::chrono::milliseconds kFullPatience{1000};
   static constexpr std::chrono::milliseconds kAnyPatience{3000};
 
-  // `driver` and what is behind `mesh` must outlive this, and this must live as
-  // long as the mesh if run() throws (MeshSwap).
+  // `driver` and the objects that `mesh` uses must outlive this. If run()
+  // throws, keep this as long as the mesh (MeshSwap).
   PathAgreement(const Mesh& mesh, ::ubt::Driver* driver, Setup setup);
   ~PathAgreement();
 
-  // All ranks of the mesh have to, and wait for each other. Throws as
-  // MeshSwap::run() does; after MeshSwap::TimedOut it may go on with another
-  // run(). One thread at a time.
+  // All ranks of the mesh must call it, and wait for each other. Throws like
+  // MeshSwap::run(). After MeshSwap::TimedOut another run() goes on. One thread
+  // at a time.
   Agreed run(std::chrono::milliseconds timeout);
 
  private:
@@ -70,9 +69,9 @@ class PathAgreement {
   const Setup setup_;
   ::ubt::PathProbes::Listener listener_;
   MeshSwap ready_;
-  std::unique_ptr<Prober> prober_;  // once all listen,
+  std::unique_ptr<Prober> prober_;  // set once all listen
   std::chrono::steady_clock::time_point probingSince_{};
-  std::unique_ptr<MeshSwap> findings_;  // and once there are some
+  std::unique_ptr<MeshSwap> findings_;  // set once probes have been awaited
 };
 
 }  // namespace ubt

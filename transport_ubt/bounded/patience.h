@@ -10,8 +10,8 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// For how long a Gloo timeout lets one wait, such that a deadline made of it
-// overflows no clock: a year stands for all that is longer, and for kNoTimeout.
+// The wait that a Gloo timeout allows, but at most a year, so that a deadline
+// made of it overflows no clock. For kNoTimeout, a year.
 inline std::chrono::milliseconds patience(std::chrono::milliseconds timeout) {
   constexpr std::chrono::milliseconds kYear = std::chrono::hours(24 * 365);
   return timeout == kNoTimeout ? kYear : std::min(timeout, kYear);

@@ -7,10 +7,10 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// What a user can do where the kernel granted a UDP socket less of a receive
-// buffer than was asked for; empty if it granted all. `granted` is as the
-// kernel tells it (SO_RCVBUF, socket(7)): twice what it allows for, the other
-// half being its own. Bytes.
+// Advice for the user if the kernel granted a UDP socket a smaller receive
+// buffer than was asked for; empty if it did not. Both are in bytes. `granted`
+// is the kernel's number (SO_RCVBUF, socket(7)): half of it is for the kernel
+// itself.
 inline std::string receiveBufferAdvice(int granted, int asked) {
   if (granted / 2 >= asked) {
     return "";

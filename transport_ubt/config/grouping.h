@@ -8,12 +8,12 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// By what ranks form the groups of a hierarchical transpose. GLOO_UBT_GROUPS.
+// How ranks form the groups of a hierarchical transpose. GLOO_UBT_GROUPS.
 struct Grouping {
   enum class By : uint32_t {
-    kSize,   // as many equal groups as suit the number of ranks
-    kHost,   // ranks that run on one host
-    kCount,  // so many equal groups, `count`
+    kSize,   // equal groups; the rank count gives their number
+    kHost,   // one group for each host
+    kCount,  // `count` equal groups
   };
   By by = By::kSize;
   uint32_t count = 0;
@@ -23,7 +23,7 @@ struct Grouping {
   }
   bool operator!=(const Grouping& other) const { return !(*this == other); }
 
-  // As the variable has it.
+  // The variable's text.
   std::string str() const {
     switch (by) {
       case By::kSize:

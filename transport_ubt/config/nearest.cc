@@ -11,7 +11,7 @@ namespace ubt {
 
 namespace {
 
-// Levenshtein's.
+// The Levenshtein distance.
 size_t editDistance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -8,8 +8,7 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// The name that takes the fewest edits to get from what was typed; an empty
-// string if there are no names.
+// The name with the fewest edits from `typed`; empty if there are no names.
 std::string nearest(const std::string& typed,
                     const std::vector<std::string>& names);
 

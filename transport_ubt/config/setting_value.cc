@@ -50,7 +50,7 @@ uint64_t integerOf(const char* name,
                     : unit == "ms" ? 1e6
                     : unit == "s"  ? 1e9
                                    : 0;
-  const bool some = number * ns >= 1 && number < 1e6;  // no NaN, either
+  const bool some = number * ns >= 1 && number < 1e6;  // false for NaN
   if (end == text.c_str() || !some) {
     rejectSetting(name,
                   whole.empty() ? text : whole,

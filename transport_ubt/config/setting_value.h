@@ -11,9 +11,9 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// What the text of a setting means. All of these throw
-// gloo::InvalidOperationException for a text that means nothing here; the error
-// names the setting, its text and what is allowed.
+// These functions convert a setting's text to its value. All of them throw
+// gloo::InvalidOperationException if the text is not allowed. The error names
+// the setting, its text and the allowed values.
 
 [[noreturn]] void rejectSetting(const char* name,
                                 const std::string& text,
@@ -38,26 +38,27 @@ T choiceOf(const char* name,
 // "on" or "off".
 bool switchOf(const char* name, const std::string& text);
 
-// From min to max. `whole` is all of the setting's text if `text` is but a part
-// of it.
+// An integer from min to max. If `text` is only a part of the setting's text,
+// `whole` is all of it.
 uint64_t integerOf(const char* name,
                    const std::string& text,
                    uint64_t min,
                    uint64_t max,
                    const std::string& whole = "");
 
-// "500us", "20ms", "1s": a nanosecond at least, under 10^6 of the unit.
-// `whole`: likewise.
+// A duration, e.g. "500us", "20ms", "1s": at least a nanosecond, less than 10^6
+// units. `whole` is as in integerOf().
 ::ubt::Duration durationOf(const char* name,
                            const std::string& text,
                            const std::string& whole = "");
-// Likewise, or "off": zero.
+// Like durationOf(), but "off" gives zero.
 ::ubt::Duration durationOrOff(const char* name, const std::string& text);
 
-// From 0 to under 1.
+// A number from 0 to under 1.
 double shareOf(const char* name, const std::string& text);
 
-// "12.5%", above 0 to 100, as a share; `allowed` is what else the error names.
+// A percentage, e.g. "12.5%", above 0 and at most 100, as a share. `allowed`
+// names other allowed values for the error.
 double percentageOf(const char* name,
                     const std::string& text,
                     const std::string& allowed);

@@ -83,7 +83,7 @@ using Reader =
 
 using Readers = std::map<std::string, Reader>;
 
-// What happens to an op.
+// Repair, fill, order and authentication.
 Readers policyReaders() {
   return {
       {"GLOO_UBT_REPAIR",
@@ -122,7 +122,7 @@ Readers policyReaders() {
   };
 }
 
-// How long it may take, and which it is.
+// Bounds, transform, warm-up, loss limits, lead and eligibility.
 Readers boundReaders() {
   return {
       {"GLOO_UBT_BOUND", readBound},
@@ -261,7 +261,7 @@ const Readers& readers() {
   return *kReaders;
 }
 
-// Read elsewhere: by the Redis rendezvous and the drop-in.
+// Variables that the Redis rendezvous and the drop-in read.
 constexpr const char* kOthers[] = {"GLOO_UBT_REDIS_PASSWORD",
                                    "GLOO_UBT_REDIS_PASSWORD_FILE",
                                    "GLOO_UBT_HANDSHAKE_TIMEOUT",
@@ -282,7 +282,7 @@ void warnOfUnknown() {
   }
 }
 
-// What is about learned bounds contradicts one that is set by hand.
+// Settings for learned bounds contradict a bound that is set by hand.
 void refuseBesideBound() {
   const char* const early = std::getenv("GLOO_UBT_EARLY");
   const char* const other =

@@ -16,8 +16,8 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
-// Everything that can be set about the bounded transport, with its defaults:
-// the one typed home of the GLOO_UBT_* variables (docs/configuration.md).
+// All settings of the bounded transport and their defaults, in one typed
+// struct: the GLOO_UBT_* variables (docs/configuration.md).
 struct Settings {
   // Protocol: GLOO_UBT_REPAIR, _FILL, _ORDER, _AUTH, _BOUND, _BOUND_MODE,
   // _HADAMARD, _EARLY, _WARMUP_OPS, _SKIP_LOSS, _ZERO_LOSS,
@@ -28,12 +28,12 @@ struct Settings {
   // Smallest allreduce that takes the bounded path. GLOO_UBT_MIN_BYTES.
   size_t minBytes = 256 << 10;
 
-  // Of the hierarchical transpose, exact and bounded. GLOO_UBT_GROUPS.
+  // Groups of the hierarchical transpose, exact and bounded. GLOO_UBT_GROUPS.
   Grouping groups;
 
   // Socket: GLOO_UBT_PORTS (lo-hi; 0: any), _MTU (bytes; 0: the interface's),
   // _GSO, _ARENA_BYTES (of the process, over all its devices), _WINDOW_BYTES
-  // (of a socket), _WINDOW (auto: it adapts), _TRAINS (likewise).
+  // (of a socket), _WINDOW and _TRAINS (auto: they adapt).
   uint16_t portLow = 0;
   uint16_t portHigh = 0;
   int mtu = 0;
@@ -42,12 +42,12 @@ struct Settings {
   size_t windowBytes = 2 << 20;
   bool windowAdapts = true;
   bool trainsAdapt = true;
-  // What a call does that has nothing to do. GLOO_UBT_YIELD, _NAP.
+  // How an idle call waits. GLOO_UBT_YIELD, _NAP.
   ::ubt::IdlePolicy idle{std::chrono::microseconds(200),
                          std::chrono::microseconds(100)};
 
-  // How long a context or process that ends goes on serving ranks that still
-  // need its results, at most; zero: not at all. GLOO_UBT_LINGER.
+  // The maximum time that an ending context or process serves ranks that still
+  // need its results; zero: not at all. GLOO_UBT_LINGER.
   ::ubt::Duration linger = std::chrono::minutes(30);
 
   // Shared by all ranks of a job; keeps others out. GLOO_UBT_SECRET, or the
@@ -57,21 +57,21 @@ struct Settings {
   // GLOO_UBT_FAULT.
   ::ubt::FaultOptions faults;
 
-  // The names of all variables.
+  // The names of the variables that read() takes.
   static std::vector<std::string> variables();
 
-  // Takes one variable's value. Throws as fromEnvironment(), also for a name
-  // that is none of those.
+  // Sets one variable's value. Throws like fromEnvironment(), also for an
+  // unknown name.
   void read(const std::string& name, const std::string& value);
 
-  // Throws gloo::InvalidOperationException with the remedy if two of them
+  // Throws gloo::InvalidOperationException with the remedy if two settings
   // contradict each other.
   void check() const;
 
-  // Reads the variables. Throws gloo::InvalidOperationException, which names
-  // the variable, its value and what is allowed, or two that contradict each
-  // other; warns once on stderr of an unknown GLOO_UBT_* variable and names the
-  // nearest.
+  // Reads the variables. Throws gloo::InvalidOperationException that names a
+  // variable, its value and the allowed values, or two variables that
+  // contradict each other. Once per process, warns on stderr of each unknown
+  // GLOO_UBT_* variable and names the nearest known one.
   static Settings fromEnvironment();
 };
 

@@ -18,23 +18,23 @@
 namespace ubt {
 namespace {
 
-// Work between two looks at the clock.
+// Maximum work of one turn.
 constexpr int kReceivesPerTurn = 16;
 constexpr int kTrainsPerTurn = 4;
-// The service thread gives the mutex back after this many turns.
+// The service thread releases the mutex after this many turns.
 constexpr int kTurnsPerService = 8;
-// What a call still has to send when it ends goes out in this many turns.
+// A call that ends sends its last datagrams in at most this many turns.
 constexpr int kTurnsToSendAll = 64;
-// A deadline waits for the socket to be drained, but not longer: under a flood
-// it never is.
+// A deadline waits until the socket is drained, but at most this long: a
+// flooded socket is never drained.
 constexpr Duration kOverdueMax = std::chrono::milliseconds(10);
-// A thread that was made way for may fail to come.
+// Maximum wait for a thread that asked for the mutex: it may never take it.
 constexpr Duration kMakeWayMax = std::chrono::milliseconds(1);
-// A full socket is tried again after this, at the latest.
+// A full socket is tried again after at most this time.
 constexpr Duration kSendRetry = std::chrono::milliseconds(1);
-// Why a context goes should be heard; not at any price.
+// close() waits at most this long for room to send why the context ends.
 constexpr Duration kLeaveMax = std::chrono::milliseconds(20);
-// A kernel buffer holds headers and slack beside the payload.
+// Buffer bytes for each payload byte: the kernel also counts headers and slack.
 constexpr uint64_t kBufferPerPayload = 2;
 
 int othersAt(const SocketAddress& here,
@@ -47,7 +47,7 @@ int othersAt(const SocketAddress& here,
 
 }  // namespace
 
-// Holds the mutex. Whoever drives makes way for it.
+// Holds the mutex. The driving caller lets an Entry take it between two turns.
 class Driver::Entry {
  public:
   explicit Entry(Driver* driver) : driver_(driver) {
@@ -65,7 +65,7 @@ class Driver::Entry {
   Lock lock_;
 };
 
-// A caller that may wait, and drive, inside.
+// A caller that may wait and drive.
 class Driver::Call : public Entry {
  public:
   explicit Call(Driver* driver) : Entry(driver) { driver->callers_++; }
@@ -83,7 +83,7 @@ class Driver::Call : public Entry {
   Call& operator=(const Call&) = delete;
 };
 
-// A caller's op: it ends with this, whatever happens.
+// A caller's op. The destructor ends it if leave() has not.
 class Driver::Inside {
  public:
   Inside(Session* session, const OpId& id) : session_(session), id_(id) {}
@@ -147,7 +147,7 @@ Session* Driver::open(const Session::Setup& setup,
   Session* const session = endpoint_.open(setup);
   try {
     if (setup.options.multicast) {
-      // Where this fails, ranks find out as where nothing gets through.
+      // If this fails, ranks notice it as if multicast did not get through.
       loop_ = loop_ || ranksHere > 1;
       socket_.prepareMulticast(loop_);
       groups_.join(session, addresses[setup.rank], socket_.address());
@@ -217,18 +217,20 @@ bool Driver::allreduce(Session* session,
   if (failure->what.empty() && session->broken()) {
     failure->what = session->failure();
   }
-  // What others wait for should not wait for the next caller.
+  // Other ranks may wait for these datagrams. Do not leave them to the next
+  // caller.
   sendAll();
   if (!failure->what.empty()) {
-    // Other calls of the session fail with it, and one that drives may sleep.
+    // Other calls of the session fail, too. One of them may drive and be
+    // asleep.
     callReady();
     wakeSleeper();
   }
   return failure->what.empty();
 }
 
-// Until the op is finished. The session sees to that, by its bound or its
-// timeout; where it does not, it is broken off.
+// Waits until the op is finished. The session finishes it by the bound or the
+// timeout. If the session does not, it is broken off.
 void Driver::await(Lock& lock,
                    Session* session,
                    const OpId& id,
@@ -239,7 +241,7 @@ void Driver::await(Lock& lock,
     return;
   }
   TimePoint now{};
-  work(&now);  // this process may have been stopped until now
+  work(&now);  // the process may have been stopped
   endpoint_.deadlinePassed(now);
   if (!finished()) {
     session->breakOff(
@@ -251,7 +253,7 @@ void Driver::await(Lock& lock,
 
 void Driver::peerClosed(Session* session, int rank, const std::string& why) {
   const Entry entry(this);
-  // What it said before it went is nearer the cause.
+  // First read the rank's last packets: they are nearer the cause.
   TimePoint now{};
   for (int turn = 0; turn < kTurnsPerService && work(&now); turn++) {
   }
@@ -269,9 +271,9 @@ TimePoint Driver::nextDeadline() const {
   return std::min(endpoint_.nextDeadline(), sender_.nextDeadline());
 }
 
-// One train of each socket. Each has a time of its own: by one read before it
-// came, while this thread lost the CPU, it would seem faster than any other,
-// and these slow (QueueingDelay).
+// Receives one train from each socket. Each train needs a time of its own, read
+// after it came. With an older time (this thread may have lost the CPU) its
+// delay would look too short, and all other delays too long (QueueingDelay).
 bool Driver::receive() {
   const auto take = [&](TimePoint now, const std::byte* datagram, size_t size) {
     if (probes_.take(datagram, size)) {
@@ -284,13 +286,15 @@ bool Driver::receive() {
   return groups_.receive(take) || alone;
 }
 
-// One turn: takes what has come, lets deadlines pass once the socket is
-// drained, sends. True if there may be more to do at once.
+// One turn: receives, lets deadlines pass once the socket is drained, and
+// sends. True if there may be more to do now.
 bool Driver::work(TimePoint* now) {
   bool drained = false;
   int received = 0;
   while (!drained && received < kReceivesPerTurn) {
-    *now = steadyNow();  // what came by then, the last look has taken
+    // If receive() finds nothing, all that came before this time has been
+    // taken.
+    *now = steadyNow();
     drained = !receive();
     received += !drained;
   }
@@ -302,12 +306,12 @@ bool Driver::work(TimePoint* now) {
   return received > 0 || sent;
 }
 
-// A turn of sending; true if there may be more.
+// One turn of sending. True if there may be more to send.
 bool Driver::send(TimePoint now) {
   try {
     return sender_.send(now, kTrainsPerTurn);
   } catch (const std::exception&) {
-    // As good as lost on the way: the protocol makes up for it.
+    // The protocol recovers from this as from a loss on the network.
     endpoint_.shared().counters.add(Counter::kSendFailed);
     return false;
   }
@@ -318,13 +322,14 @@ void Driver::sendAll() {
   }
 }
 
-// True once `ready`, false if the deadline came first.
+// Waits or drives until `ready`. False if the deadline came first.
 bool Driver::driveUntil(Lock& lock,
                         const std::function<bool()>& ready,
                         TimePoint deadline,
                         const IdlePolicy& idle) {
-  // Whoever leaves, be it by an exception, sees to it that somebody drives: who
-  // was asked to may find itself ready, and leave, too.
+  // A thread that leaves, even by an exception, wakes a waiter if no thread
+  // drives. That waiter may be ready and leave, too; then it wakes the next
+  // one.
   struct HandOver {
     ~HandOver() {
       if (!driver->driving_ && !driver->waiters_.empty()) {
@@ -345,7 +350,7 @@ bool Driver::driveUntil(Lock& lock,
   return ready();
 }
 
-// `place`: this caller's in waiters_. It is moved there, which takes no memory.
+// `place` holds this caller's entry. Moving it into waiters_ allocates nothing.
 void Driver::waitForDriver(Lock& lock,
                            std::list<Waiter*>* place,
                            TimePoint deadline) {
@@ -363,7 +368,7 @@ void Driver::waitForDriver(Lock& lock,
 }
 
 void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
-  struct Driving {  // ends whatever happens
+  struct Driving {  // ends even on an exception
     explicit Driving(bool* on) : on_(on) { *on_ = true; }
     ~Driving() { *on_ = false; }
     bool* const on_;
@@ -373,7 +378,7 @@ void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
   TimePoint yieldUntil = looked_ + self.idle.yield;
   while (!self.ready() && steadyNow() < deadline) {
     const bool busy = work(&now);
-    // Whatever kept this turn long would have kept a deadline waiting.
+    // A deadline might have waited for as long as this turn took.
     endpoint_.shared().lateness.sample(now, now - looked_);
     looked_ = now;
     callReady();
@@ -395,14 +400,14 @@ void Driver::yield(Lock& lock, TimePoint now) {
   resumed(now);
 }
 
-// Until a datagram, room in the socket, a deadline or another caller comes.
-// In its first `napMax` at most datagrams do not wake it.
+// Sleeps until a datagram, room in the socket, a deadline or another caller
+// comes. Datagrams do not wake it in the first `napMax`.
 void Driver::sleep(Lock& lock,
                    TimePoint now,
                    TimePoint deadline,
                    Duration napMax) {
   const bool blocked = sender_.blocked();
-  // What waits to be sent is overdue, and remains so until there is room.
+  // Datagrams that wait for room stay overdue until there is room.
   const TimePoint due = nextDeadline();
   const TimePoint timer = blocked && due <= now ? now + kSendRetry : due;
   const TimePoint until = std::min(timer, deadline);
@@ -425,7 +430,7 @@ void Driver::sleep(Lock& lock,
   (void)!read(wakeFd_, &wakes, sizeof(wakes));
 }
 
-// This thread has the CPU again, and wanted it then.
+// This thread runs again; it wanted to run at `wanted`.
 void Driver::resumed(TimePoint wanted) {
   looked_ = steadyNow();
   if (looked_ > wanted) {
@@ -433,7 +438,7 @@ void Driver::resumed(TimePoint wanted) {
   }
 }
 
-// Something changed under a caller that sleeps in poll.
+// Tells a driving caller that sleeps in poll that something has changed.
 void Driver::wakeSleeper() {
   if (sleeping_) {
     const uint64_t one = 1;
@@ -451,8 +456,8 @@ void Driver::callReady() {
   }
 }
 
-// A mutex is not fair: without a wait, this thread would have it back before
-// the one that asked has even woken.
+// Lets threads that ask for the mutex take it. A mutex is not fair: without the
+// wait, this thread would take it back before they have woken.
 void Driver::makeWay(Lock& lock) {
   if (asking_ > 0) {
     madeWay_.wait_for(lock, kMakeWayMax, [this] { return asking_ == 0; });
@@ -460,7 +465,7 @@ void Driver::makeWay(Lock& lock) {
 }
 
 ServiceThread::Next Driver::look() {
-  // Callers serve, and should not have to make way for this thread.
+  // Callers serve the sockets. They should not have to wait for this thread.
   if (callers_ > 0) {
     return {steadyNow() + ServiceThread::kPeriod, false};
   }

@@ -21,53 +21,55 @@
 
 namespace ubt {
 
-// Runs an endpoint on a real socket. Whoever waits drives: a caller inside an
-// allreduce polls the socket itself; the service thread does only while no
-// caller is inside (docs/threading.md). A caller that drives makes way, between
-// two turns, for other threads. All methods may be called from any thread.
+// Runs an endpoint on a real socket (docs/threading.md). A caller that waits in
+// an allreduce drives: it polls the socket itself. The service thread polls
+// only while no caller is inside. Between two turns the driving caller lets
+// other threads take the mutex. Any thread may call any method.
 class Driver : private ServiceThread::Client {
  public:
   struct Options {
     UdpSocket::Options socket;
-    Endpoint::Limits limits;  // windowBytesMax is cut to what the socket holds
+    Endpoint::Limits limits;  // the socket's buffer limits windowBytesMax
     FaultOptions faults;
-    IdlePolicy idle;  // as configured, whatever the host
-    // A call that outlives its timeout by more ends all the same, and its
-    // session with it: that is a bug here.
+    IdlePolicy idle;  // as configured, not yet adapted to the host
+    // A call that exceeds its timeout by more than this is a bug here. It ends,
+    // and its session with it.
     Duration overdueMax = std::chrono::seconds(1);
   };
 
-  // An op that cannot yield a result; `what` names the rank and the remedy.
+  // Why an op has no result; `what` names the rank and the remedy.
   struct Failure {
     std::string what;
   };
 
-  // Throws as UdpSocket's constructor does.
+  // Throws like UdpSocket's constructor.
   Driver(const Options& options, const Reduction& reduction);
   ~Driver() override;
 
   const UdpSocket& socket() const { return socket_; }
-  // Those that come in on it.
+  // The path probes that arrive on the socket.
   PathProbes& probes() { return probes_; }
-  // What this rank tells the others of its receive window. Bytes.
+  // The receive window that this rank announces, in bytes.
   uint64_t windowBytes() const { return limits_.windowBytesMax; }
 
-  // `addresses` by rank; the own entry is the group's, if multicast is on.
+  // `addresses` is indexed by rank. With multicast, this rank's own entry is
+  // the multicast address. The session is valid until close().
   Session* open(const Session::Setup& setup,
                 std::vector<SocketAddress> addresses);
 
-  // Serves what peers may still need of the session, for `patience` at most.
+  // Serves data that peers may still need from the session, for at most
+  // `patience`.
   void linger(Session* session, Duration patience);
-  // The ranks that may still need something of it; empty once none does.
+  // The ranks that may still need data from the session.
   std::vector<int> neededBy(Session* session);
-  // Ends the session. REQUIRES no call inside it, now or later.
+  // Ends and frees the session. REQUIRES: no call uses it now or later.
   void close(Session* session);
 
-  // One allreduce, in place. True: `report` says what became of it. False:
-  // `failure` says why there is no result. Returns by the op's bound, or by
-  // `timeout` while warming up or waiting before its op; zero: that of the
-  // session's options. Whatever happens, also if it throws for lack of memory,
-  // the bucket is the caller's again.
+  // Runs one allreduce, in place. If true, `report` describes it. If false,
+  // `failure` says why there is no result. Returns by the op's bound; by
+  // `timeout` in warm-up, or while the op may not begin yet. A zero timeout
+  // means the session's. Afterwards the caller owns the bucket again, even if
+  // this throws because memory is short.
   bool allreduce(Session* session,
                  uint32_t tag,
                  const OpShape& shape,
@@ -76,7 +78,7 @@ class Driver : private ServiceThread::Client {
                  OpReport* report,
                  Failure* failure);
 
-  // The mesh says a rank of the session is gone; ends every wait for it.
+  // Reports that the mesh has lost `rank`. Ends every wait for it.
   void peerClosed(Session* session, int rank, const std::string& why);
 
   // A snapshot.
@@ -86,7 +88,7 @@ class Driver : private ServiceThread::Client {
   // A thread that waits while another one drives.
   struct Waiter {
     std::function<bool()> ready;
-    IdlePolicy idle;  // while it drives itself
+    IdlePolicy idle;  // for when it drives itself
     std::condition_variable wake;
     bool called = false;  // its wait is over; it asks for the mutex
   };
@@ -123,29 +125,29 @@ class Driver : private ServiceThread::Client {
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
 
   std::mutex mutex_;
-  // Threads that are about to take the mutex while another may hold it for
-  // long. Counted up without the mutex, down with it.
+  // How many threads ask for the mutex while another may hold it for long.
+  // Decremented only with the mutex, incremented also without it.
   std::atomic<int> asking_{0};
   std::condition_variable madeWay_;
   UdpSocket socket_;
   PathProbes probes_;
   GroupSockets groups_;
-  bool loop_ = false;  // multicast reaches this host, too
+  bool loop_ = false;  // other ranks of this host get multicast
   const Endpoint::Limits limits_;
   Endpoint endpoint_;
   PacketSender sender_;
   int wakeFd_ = -1;
   const IdlePolicy idle_;
   const Duration overdueMax_;
-  int ranksPerCpu_ = 1;    // of the context that has most
+  int ranksPerCpu_ = 1;    // maximum over the contexts
   bool driving_ = false;   // some caller polls the socket
-  bool sleeping_ = false;  // and is blocked in it, the mutex free
+  bool sleeping_ = false;  // it sleeps there, without the mutex
   TimePoint looked_{};     // when the driving caller last looked at the clock
   std::atomic<int> callers_{0};  // changes under the mutex
   TimePoint lastCall_{};         // when the last caller left
   TimePoint serviceLooks_{};     // when the service thread looks next
   std::list<Waiter*> waiters_;
-  std::unique_ptr<ServiceThread> service_;  // last: it uses all the others
+  std::unique_ptr<ServiceThread> service_;  // last member: it uses the others
 };
 
 }  // namespace ubt

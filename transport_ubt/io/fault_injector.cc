@@ -46,7 +46,7 @@ Duration delayOf(const std::string& item, const std::string& text) {
 uint64_t seedOf(const std::string& item, const std::string& text) {
   size_t end = 0;
   const double value = number(item, text, &end);
-  // What a double holds exactly.
+  // A double holds integers up to this limit, 2^53, exactly.
   if (end != text.size() || !(value >= 0 && value <= 9007199254740992.0)) {
     reject(item, "is no seed");
   }

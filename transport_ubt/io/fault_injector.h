@@ -14,13 +14,14 @@
 
 namespace ubt {
 
-// What GLOO_UBT_FAULT asks for, e.g. "loss:0.01,dup:0.001,reorder:0.01,
-// tail:0.02,delay:200us,seed:7". Probabilities are of each datagram sent.
+// The faults that GLOO_UBT_FAULT requests, e.g.
+// "loss:0.01,dup:0.001,reorder:0.01,tail:0.02,delay:200us,seed:7".
+// Probabilities are per datagram sent.
 struct FaultOptions {
   double loss = 0;
   double duplicate = 0;
-  double reorder = 0;  // held back by up to kReorderBy
-  double tail = 0;     // share of each message, its last (MessageTail)
+  double reorder = 0;  // delayed by up to kReorderBy
+  double tail = 0;     // share lost at a message's end (MessageTail)
   Duration delay{0};   // of every datagram
   uint64_t seed = 1;
 
@@ -29,15 +30,15 @@ struct FaultOptions {
            delay > Duration{0};
   }
 
-  // Throws std::invalid_argument that names what is wrong and lists what is
-  // known. An empty text means no faults.
+  // Throws std::invalid_argument, which names the bad item and lists the known
+  // ones. An empty text means no faults.
   static FaultOptions parse(const std::string& text);
 };
 
-// Harms outgoing datagrams, repeatably: it decides, and keeps those that are
-// to leave later. Each sending rank has random numbers of its own, made from
-// the seed and the rank. If all ranks drew the same ones, they would lose their
-// datagrams together. Not thread-safe.
+// Injects repeatable faults into outgoing datagrams: it decides which are lost,
+// and holds those that leave later. Each sending rank has its own random
+// numbers, made from the seed and the rank. With the same numbers, all ranks
+// would lose their datagrams together. Not thread-safe.
 class FaultInjector {
  public:
   static constexpr Duration kReorderBy = std::chrono::milliseconds(1);
@@ -49,8 +50,8 @@ class FaultInjector {
 
   explicit FaultInjector(const FaultOptions& options) : options_(options) {}
 
-  // Takes a datagram that `rank` sends; due() gives it back when it is to
-  // leave. False if it is lost.
+  // Takes a datagram that `rank` sends. due() returns it when it is to leave.
+  // False if it is lost.
   bool send(TimePoint now,
             int rank,
             const SocketAddress& to,

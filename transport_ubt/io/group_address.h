@@ -7,9 +7,9 @@
 
 namespace ubt {
 
-// Where a context's ranks reach each other all at once: a group of the local
-// (239.255.0.0/16) or, of IPv6, the site-local scope (ff15::/16), which the
-// epoch picks. Contexts may meet in one: whoever listens tells them apart.
+// The multicast address of a context. The epoch selects it from 239.255.0.0/16
+// (local scope) or, with IPv6, from ff15::/16 (site-local scope). Contexts may
+// share an address: their receivers tell them apart.
 SocketAddress groupAddress(int family, uint64_t epoch, uint16_t port);
 
 }  // namespace ubt

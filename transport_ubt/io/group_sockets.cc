@@ -12,8 +12,8 @@
 namespace ubt {
 namespace {
 
-// What owners may have under way to one rank, and what the kernel takes
-// besides.
+// Room for all data that owners may have in flight to one rank, and for the
+// kernel's overhead.
 constexpr int kReceiveBufferBytes = 8 * Multicast::kWindowBytesMax;
 
 }  // namespace
@@ -46,7 +46,7 @@ bool GroupSockets::join(const Session* session,
     }
     sockets_[session] = std::move(socket);
     return true;
-  } catch (const std::runtime_error&) {  // std::system_error, too
+  } catch (const std::runtime_error&) {  // includes std::system_error
     return false;
   }
 }

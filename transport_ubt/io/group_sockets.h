@@ -10,8 +10,8 @@
 
 namespace ubt {
 
-// What sessions hear by multicast: a socket for each group that one has joined.
-// Not thread-safe; but fd() may be waited for by any thread.
+// The sockets that receive multicast, one for each session that has joined. Not
+// thread-safe, but any thread may wait for fd().
 class GroupSockets {
  public:
   // Throws std::system_error if there are no descriptors left.
@@ -20,18 +20,18 @@ class GroupSockets {
   GroupSockets(const GroupSockets&) = delete;
   GroupSockets& operator=(const GroupSockets&) = delete;
 
-  // Joins the group on the interface that has the address `at`. Where that
-  // cannot be, the session hears nothing: false.
+  // Joins the multicast address `group` on the interface that has the address
+  // `at`. If that fails, returns false: the session receives no multicast.
   bool join(const Session* session,
             const SocketAddress& group,
             const SocketAddress& at);
   void leave(const Session* session) { sockets_.erase(session); }
 
-  // Readable while any socket has something; the same all the time.
+  // Readable while any socket has a datagram. Never changes.
   int fd() const { return epollFd_; }
   bool any() const { return !sockets_.empty(); }
 
-  // As UdpSocket's, one train of each socket.
+  // Like UdpSocket::receive(), with one train of each socket.
   template <typename Take>
   bool receive(Take&& take) {
     bool received = false;

@@ -7,9 +7,9 @@
 
 namespace ubt {
 
-// The process that made something which has threads, or sockets with a
-// conversation on them. A child by fork() gets a copy, with the same sockets
-// and without the threads: it must neither use the copy nor destroy it.
+// The process that created an object with threads or sockets. A child of fork()
+// gets a copy, with the same sockets but without the threads. The child must
+// not use or destroy that copy.
 class HomeProcess {
  public:
   bool isThis() const { return getpid() == pid_; }

@@ -6,8 +6,8 @@
 namespace ubt {
 namespace {
 
-// Two that share a CPU lose more by a nap than they gain where a call is over
-// in a few of them.
+// A shorter call takes only a few naps. Then two ranks that share a CPU lose
+// more by napping than they gain.
 constexpr size_t kShortCallBytes = 1 << 20;
 
 }  // namespace

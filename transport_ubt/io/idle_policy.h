@@ -8,31 +8,35 @@
 
 namespace ubt {
 
-// What a caller that has nothing to do does before it lets the next datagram
-// wake it. That wake-up costs the kernel, and mostly the sender, more time than
-// an answer takes; so a caller is better awake, or else asleep until there is
-// more to do than one datagram.
+// What an idle caller does before it lets the next datagram wake it. Such a
+// wake-up costs the kernel more time than an answer takes, and mostly the
+// sender pays. So a caller should stay awake, or sleep until several datagrams
+// have come.
 struct IdlePolicy {
-  Duration yield{0};  // for so long it yields the CPU, and looks again
-  Duration nap{0};    // then it sleeps for so long, whatever comes
+  Duration yield{0};  // for this long it yields the CPU and looks again
+  Duration nap{0};    // then it sleeps this long, whatever arrives
 
-  // A smaller window is full, and all senders wait, long before a nap is over.
+  // Naps need a receive window of this size. A smaller one fills up, and all
+  // senders wait, long before a nap is over.
   static constexpr uint64_t kNapWindowBytesMin = 1 << 20;
 
-  // This one where the socket's window has so many bytes: without naps, if
-  // that is too few.
+  // This policy for a socket with a receive window of `windowBytes`: without
+  // naps, if the window is smaller than kNapWindowBytesMin.
   IdlePolicy inWindow(uint64_t windowBytes) const;
 
-  // For a call over so many bytes, where so many ranks of its context share a
-  // CPU. One yields; two yield in a short call, or where they may not nap; all
-  // others nap, `configured.nap` for each rank that shares the CPU, or, where
-  // they may not, sleep at once.
+  // The policy for a call over `bytes`, when `ranksPerCpu` ranks of its context
+  // share a CPU. A nap lasts `ranksPerCpu` times `configured.nap`.
+  //
+  //     ranks per CPU   under 1 MiB   1 MiB or more   naps are off
+  //     1               yield         yield           yield
+  //     2               yield         nap             yield
+  //     3 or more       nap           nap             sleep at once
   static IdlePolicy forCall(const IdlePolicy& configured,
                             int ranksPerCpu,
                             size_t bytes);
 };
 
-// Sleeps through whatever datagrams come; not through a wake-up of `wakeFd`.
+// Sleeps for `length`, or until `wakeFd` is readable. Datagrams do not end it.
 void nap(int wakeFd, Duration length);
 
 }  // namespace ubt

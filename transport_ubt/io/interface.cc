@@ -19,7 +19,7 @@ bool sameHost(const sockaddr* a, const SocketAddress& b) {
   return SocketAddress(storage, 0).sameHost(b);
 }
 
-// The whole of 127/8 answers on loopback, without being listed.
+// All addresses of 127/8 are on loopback, but they are not listed.
 bool isLoopback(const SocketAddress& address) {
   return address.family() == AF_INET &&
          (ntohl(reinterpret_cast<const sockaddr_in*>(address.data())
@@ -57,7 +57,8 @@ SocketAddress reachedFrom(const SocketAddress& own, const SocketAddress& peer) {
   if (!IN6_IS_ADDR_LINKLOCAL(&in->sin6_addr)) {
     return peer;
   }
-  // A bound link-local address says which of the interfaces that have it.
+  // Several interfaces may have the address of `own`. Its number says which
+  // one.
   in->sin6_scope_id =
       reinterpret_cast<const sockaddr_in6*>(own.data())->sin6_scope_id;
   if (in->sin6_scope_id == 0) {

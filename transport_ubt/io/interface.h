@@ -7,13 +7,13 @@
 
 namespace ubt {
 
-// The name of this host's interface that has the address, whatever its port;
-// empty if none has.
+// The name of this host's interface that has the address; empty if none has.
+// The port is ignored.
 std::string interfaceOf(const SocketAddress& address);
 
-// The peer's address, for a socket bound to `own`. A link-local address needs
-// the number of an interface of this host: that of `own`. The peer's number
-// means nothing here. Other addresses are returned unchanged.
+// The address that a socket bound to `own` must use for the peer. A link-local
+// address needs an interface number of this host. The peer's number means
+// nothing here, so `own`'s replaces it. Other addresses are returned unchanged.
 SocketAddress reachedFrom(const SocketAddress& own, const SocketAddress& peer);
 
 }  // namespace ubt

@@ -12,16 +12,16 @@
 
 namespace ubt {
 
-// Tells the last datagrams of messages, for GLOO_UBT_FAULT=tail:P: the loss of
-// a time that ran out (OptiReduce, section 3.3), always of the same elements,
-// and of most ranks' alike. A message is what a rank sends another, or all by
-// multicast, in one stage of one op, slot by slot. Not thread-safe.
+// Finds the last datagrams of messages, for GLOO_UBT_FAULT=tail:P. Losing these
+// is like running out of time (OptiReduce, section 3.3): the same elements are
+// lost each time, and from most ranks. A message is the slots that a rank sends
+// to one rank, or to all by multicast, in one stage of one op. Not thread-safe.
 class MessageTail {
  public:
-  // Ops whose shape is remembered; older ones are forgotten first.
+  // Maximum number of remembered ops; the oldest are forgotten first.
   static constexpr size_t kOpsMax = 256;
 
-  // The context that sends.
+  // The sending context.
   struct Context {
     uint64_t epoch = 0;
     int rank = 0;
@@ -29,13 +29,13 @@ class MessageTail {
     size_t slotBytesMax = 0;
   };
 
-  // `share`: of a message's slots, 0 to 1, rounded to whole ones.
+  // `share` of a message's slots, from 0 to 1, is rounded to whole slots.
   explicit MessageTail(double share) : share_(share) {}
 
-  // Whether a datagram to `peer` belongs to that share of its message. Never
-  // so what is sent on request, control, what belongs to a hierarchical op, or
-  // a result of an op for which nothing has been contributed through here yet:
-  // a result does not say how long its op is.
+  // Whether a datagram to `peer` is in the last `share` of its message. Always
+  // false for repairs, control and hierarchical ops. Also false for a result if
+  // no contribution of its op has passed here: a result does not say how many
+  // elements its op has.
   bool holds(const Context& context, int peer, const PacketHeader& header);
 
  private:

@@ -52,8 +52,8 @@ bool PacketSender::send(TimePoint now, int trains) {
        sent++) {
     size_t count = 0;
     size_t bytes = 0;
-    // A train: datagrams to one peer of one session, all of one size but the
-    // last, which may be the control that goes with the data.
+    // A train has datagrams to one peer of one session, all of one size. Only
+    // the last may be shorter; it may be the control that goes with the data.
     while (count < UdpSocket::kTrainSegmentsMax && left > 0 && !blocked()) {
       OutPacket& packet = *packets_[count];
       sessions_[count] = endpoint_->packetOut(now, &packet);
@@ -154,7 +154,7 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
     return sent;
   }
   if (sent == UdpSocket::Sent::kFailed || sent == UdpSocket::Sent::kRefused) {
-    // As good as lost on the way: the protocol makes up for it.
+    // The protocol recovers from this as from a loss on the network.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
     return UdpSocket::Sent::kFailed;
   }
@@ -172,7 +172,8 @@ bool PacketSender::isNarrow(const SocketAddress& host) const {
       });
 }
 
-// Once for each host.
+// Warns, and sends no trains to that host from now on. Called once for each
+// host.
 void PacketSender::refused(const SocketAddress& to, int error) {
   narrow_.push_back(to);
   socket_->warn(
@@ -194,8 +195,8 @@ std::string PacketSender::nameOf(const SocketAddress& to) const {
   return to.str();
 }
 
-// Asks before it builds a train that would have to be copied and wait, but not
-// each time: most sockets have room.
+// Asks the socket before a train is built, because a train without room must be
+// copied and wait. Does not ask each time, because most sockets have room.
 bool PacketSender::hasRoom(TimePoint now) {
   if (sinceAskedBytes_ >= backlogBytes_ / 4) {
     full_ = !socket_->writable();
@@ -208,7 +209,7 @@ bool PacketSender::hasRoom(TimePoint now) {
   return !full_;
 }
 
-// The socket is full.
+// Adapts the backlog to the link. REQUIRES: the socket is full.
 void PacketSender::fitSocket(TimePoint now) {
   LinkRate& link = endpoint_->shared().link;
   link.full(now, sentBytes_);
@@ -219,7 +220,7 @@ void PacketSender::fitSocket(TimePoint now) {
   }
 }
 
-// True if no train waits any more.
+// True if no train waits afterwards.
 bool PacketSender::sendWaiting() {
   while (blocked()) {
     const Waiting& train = waiting_.front();
@@ -239,7 +240,7 @@ bool PacketSender::sendWaiting() {
   return true;
 }
 
-// Its datagrams wait singly, in its place.
+// Puts the train's datagrams into its place in the queue, one by one.
 void PacketSender::divide(const Waiting& train) {
   size_t end = train.bytes.size();
   while (end > 0) {

@@ -15,42 +15,42 @@
 
 namespace ubt {
 
-// Moves datagrams from an endpoint to a socket, neighbours to one peer as one
-// train, straight from the memory they lie in. The path to a host may refuse a
-// train: its MTU has shrunk, or its interface cannot segment. From then on this
-// host gets single datagrams, which may be cut into fragments. One warning says
-// so, and the refused datagrams are sent again. Not thread-safe.
+// Moves datagrams from an endpoint to a socket, without copying them.
+// Consecutive datagrams to one peer leave as one train. The path to a host may
+// refuse a train, because its MTU has shrunk or its interface cannot segment.
+// From then on this host gets single datagrams, which may be fragmented. One
+// warning says so, and the refused datagrams are sent again. Not thread-safe.
 class PacketSender {
  public:
-  // All must outlive this.
+  // `endpoint` and `socket` must outlive this.
   PacketSender(Endpoint* endpoint,
                UdpSocket* socket,
                const FaultOptions& faults);
 
-  // Where a session's ranks are.
+  // The addresses of a session's ranks, indexed by rank.
   void setAddresses(const Session* session,
                     std::vector<SocketAddress> addresses);
   void forget(const Session* session) { addresses_.erase(session); }
 
-  // A turn: sends what `trains` trains can carry, but at most
-  // datagramsMax(trains) datagrams, and has the socket hold no more than the
-  // link needs (LinkRate). So it ends even if the endpoint always has another
-  // one. False if there was nothing to send, or the socket is full.
+  // One turn: sends about `trains` trains, and at most datagramsMax(trains)
+  // datagrams. So it ends even if the endpoint always has more. The socket
+  // never holds more than the link needs (LinkRate). False if no datagram was
+  // taken from the endpoint: there was none, or the socket is full.
   bool send(TimePoint now, int trains);
   static constexpr size_t datagramsMax(int trains) {
     return static_cast<size_t>(trains) * UdpSocket::kTrainSegmentsMax;
   }
-  // Whether there is no room in the socket: nothing more is taken from the
-  // endpoint until there is.
+  // Whether the socket is full. Until it has room, nothing more is taken from
+  // the endpoint.
   bool blocked() const { return full_ || !waiting_.empty(); }
 
-  // When held-back datagrams want to go (fault injection); kNever usually.
+  // When the next datagram held by fault injection is due; kNever if there is
+  // none.
   TimePoint nextDeadline() const { return faults_.nextDeadline(); }
 
  private:
-  // A train the socket had no room for, or a part of one that it refused. The
-  // memory it was gathered from need not outlive the call that made it, so this
-  // is a copy.
+  // A train that the socket had no room for, or a part of one that it refused.
+  // This is a copy, because the original memory may be gone after the call.
   struct Waiting {
     SocketAddress to;
     std::vector<std::byte> bytes;
@@ -85,15 +85,15 @@ class PacketSender {
   FaultInjector faults_;
   MessageTail tail_;
   std::map<const Session*, std::vector<SocketAddress>> addresses_;
-  // At most two trains, or the datagrams of such: nothing new is taken on while
-  // one waits, but one may have been.
+  // At most two trains, or their datagrams. While one train waits, nothing more
+  // is taken from the endpoint, but a second train may have been taken already.
   std::deque<Waiting> waiting_;
-  std::vector<SocketAddress> narrow_;  // hosts to which no train goes
-  bool full_ = false;                  // the socket said so when it was asked
-  size_t sinceAskedBytes_ = 0;         // sent since then
+  std::vector<SocketAddress> narrow_;  // hosts that get no trains
+  bool full_ = false;                  // the socket was full when asked
+  size_t sinceAskedBytes_ = 0;         // sent since the socket had room
   uint64_t sentBytes_ = 0;
-  size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // the socket's
-  // Packets of the train being built, and which session each belongs to.
+  size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // set in the socket
+  // The packets of the train being built, and the session of each.
   std::vector<std::unique_ptr<OutPacket>> packets_;
   std::vector<const Session*> sessions_;
 };

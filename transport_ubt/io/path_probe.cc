@@ -12,7 +12,7 @@
 namespace ubt {
 namespace {
 
-// "ubtpath" behind a byte of a header's version that there is not.
+// 0xff, then "ubtpath". No packet header has the version 0xff.
 constexpr uint64_t kMagic = 0x68746170746275ff;
 
 using Tag = std::array<uint8_t, 16>;

@@ -9,12 +9,12 @@
 
 namespace ubt {
 
-// A datagram as long as one that carries a slot of `slotBytes`, and of no other
-// use: where it arrives, slots of that size do. On the wire, little-endian: a
-// magic (u64) that no packet header begins with, epoch (u64), source and
-// destination (u32 each), slotBytes (u32), a tag (16 bytes), zeros. The tag is
-// BLAKE2b, keyed with the key of the direction, of all before it and of the
-// datagram's length (u32).
+// A test datagram, as long as one that carries a slot of `slotBytes`. If it
+// arrives, slots of that size arrive, too. On the wire, little-endian: a magic
+// (u64) that no packet header begins with, epoch (u64), source and destination
+// (u32 each), slotBytes (u32), a tag (16 bytes), zeros. The tag is BLAKE2b,
+// keyed with the key of the direction, of all before it and the datagram's
+// length in bytes (u32).
 struct PathProbe {
   static constexpr size_t kBytesMin = 8 + 8 + 4 + 4 + 4 + 16;
 
@@ -23,12 +23,13 @@ struct PathProbe {
   uint32_t destination = 0;
   uint32_t slotBytes = 0;
 
-  // A datagram of `bytes`. REQUIRES at least kBytesMin.
+  // A datagram of `bytes` bytes. REQUIRES: bytes >= kBytesMin.
   std::vector<std::byte> encode(const AuthKey& key, size_t bytes) const;
 
-  // False if this is no probe. Checks no tag.
+  // False if this is no probe. Does not check the tag.
   static bool decode(const std::byte* datagram, size_t bytes, PathProbe* out);
-  // Whether who has the key sent just this, as long as it is.
+  // Whether a holder of the key sent this probe with this length. REQUIRES:
+  // decode() has accepted the datagram.
   static bool isAuthentic(const AuthKey& key,
                           const std::byte* datagram,
                           size_t bytes);

@@ -14,16 +14,15 @@
 
 namespace ubt {
 
-// The probes that come in on one socket, for the contexts that begin there.
-// What no listener awaits is answered by nobody. All methods may be called from
-// any thread.
+// Receives path probes from one socket, for the contexts that begin there.
+// Probes without a listener are ignored. Any thread may call any method.
 class PathProbes {
  public:
   // One rank of a context that begins.
   class Listener {
    public:
-    // `keys` by rank: those of what comes from it; the own one unused. `probes`
-    // must outlive this.
+    // `keys` is indexed by rank: the key of that rank's probes to this one.
+    // This rank's own entry is unused. `probes` must outlive this.
     Listener(PathProbes* probes,
              uint64_t epoch,
              int rank,
@@ -32,10 +31,11 @@ class PathProbes {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    // The largest slot, in bytes, that has come from each rank; 0: none has.
+    // The size of the largest slot, in bytes, that each rank has probed; 0 if
+    // no probe has come.
     std::vector<uint32_t> slotBytes() const;
-    // Waits until slots of so many bytes have come from every other rank, or
-    // for so long. Whether they have.
+    // Waits until probes of at least `slotBytes` have come from every other
+    // rank, or for `limit`. True if they have come.
     bool await(uint32_t slotBytes, std::chrono::milliseconds limit);
 
    private:
@@ -49,11 +49,11 @@ class PathProbes {
     std::vector<uint32_t> slotBytes_;  // by rank
   };
 
-  // Whether the datagram has a probe's form: it is nobody else's then.
+  // True if the datagram has the form of a probe. Then nobody else needs it.
   bool take(const std::byte* datagram, size_t bytes);
 
  private:
-  std::atomic<int> listening_{0};  // a look that costs a datagram nothing
+  std::atomic<int> listening_{0};  // listeners_.size(), read without the mutex
   std::mutex mutex_;
   std::condition_variable changed_;
   std::set<Listener*> listeners_;

@@ -8,9 +8,9 @@
 
 namespace ubt {
 
-// A thread on which no handler of the program's signals runs: those belong on
-// threads that the program knows. What the thread itself may cause, such as
-// SIGSEGV, it gets all the same. Throws as std::thread's constructor does.
+// A thread that blocks the program's signals: handlers run only on threads that
+// the program knows. Signals that the thread itself may cause, such as SIGSEGV,
+// are not blocked. Throws like std::thread's constructor.
 template <typename Body>
 std::thread quietThread(Body&& body) {
   struct Mask {

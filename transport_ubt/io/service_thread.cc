@@ -25,7 +25,7 @@ void check(int status, const char* what) {
 
 ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
     : client_(client) {
-  // libuv's own timers tick in milliseconds; a timerfd does not.
+  // A timerfd, because libuv's own timers have a resolution of 1 ms.
   timerFd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (timerFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "timerfd_create");
@@ -74,7 +74,7 @@ ServiceThread::~ServiceThread() {
 }
 
 void ServiceThread::run() {
-  // Timers of this thread are late by as little as can be.
+  // The smallest slack, in ns: timers of this thread should not be late.
   prctl(PR_SET_TIMERSLACK, 1);
   uv_run(&loop_, UV_RUN_DEFAULT);
 }

@@ -9,20 +9,20 @@
 
 namespace ubt {
 
-// Serves sockets while no caller does, in a libuv loop of its own. While
-// callers come and go it only looks up now and then, so that it does not wake
-// for datagrams a caller is going to take; once none has come for a whole
-// period it watches the sockets itself.
+// Serves sockets in its own libuv loop while no caller does. While callers come
+// and go, it looks only once in each period, so that datagrams which a caller
+// will take do not wake it. When no caller has come for a whole period, it
+// watches the sockets.
 class ServiceThread {
  public:
   struct Next {
-    TimePoint at = kNever;      // when to look again, at the latest
-    bool watchSockets = false;  // and whenever there is something to receive
+    TimePoint at = kNever;      // the latest time of the next look
+    bool watchSockets = false;  // look also when data arrives
   };
   class Client {
    public:
     virtual ~Client() = default;
-    // Takes and sends what there is, if no caller does.
+    // Receives and sends, if no caller does.
     virtual Next look() = 0;
   };
 

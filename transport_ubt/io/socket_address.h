@@ -13,7 +13,7 @@ namespace ubt {
 class SocketAddress {
  public:
   SocketAddress() = default;
-  // Any other family throws std::invalid_argument.
+  // Throws std::invalid_argument for any other family.
   SocketAddress(const sockaddr_storage& storage, uint16_t port);
 
   const sockaddr* data() const {
@@ -26,7 +26,7 @@ class SocketAddress {
   SocketAddress withPort(uint16_t port) const {
     return SocketAddress(storage_, port);
   }
-  // Whether the IP addresses are the same, whatever the ports.
+  // Whether the IP addresses are the same. Ports are ignored.
   bool sameHost(const SocketAddress& other) const;
   // "127.0.0.1:80" or "[::1]:80".
   std::string str() const;

@@ -7,7 +7,7 @@
 
 namespace ubt {
 
-// The clock that real time is told by, as the core counts it.
+// The steady clock's time, as a TimePoint of the core.
 inline TimePoint steadyNow() {
   return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
 }

@@ -22,7 +22,7 @@ namespace ubt {
 namespace {
 
 constexpr size_t kStagingBytes = 65536;
-// If the interface cannot be told, what every network carries.
+// If the interface is unknown: an MTU that every network carries.
 constexpr int kMtuUnknown = 1280;
 
 [[noreturn]] void throwErrno(const std::string& what) {
@@ -45,7 +45,7 @@ int interfaceMtu(int fd, const SocketAddress& address) {
   return ioctl(fd, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : kMtuUnknown;
 }
 
-// The interface that has the address; 0 if none has.
+// The index of the interface that has the address; 0 if none has.
 int indexOf(const SocketAddress& address) {
   return static_cast<int>(if_nametoindex(interfaceOf(address).c_str()));
 }
@@ -59,7 +59,8 @@ void join(int fd, const SocketAddress& group, const SocketAddress& at) {
     request.imr_ifindex = indexOf(at);
     failed = setsockopt(
         fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request));
-    // Not what others of this host have joined on other interfaces.
+    // Receive only multicast that this socket has joined, not that of other
+    // sockets.
     set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL");
   } else {
     ipv6_mreq request{};
@@ -103,14 +104,15 @@ UdpSocket::UdpSocket(const Options& options)
     throwErrno("cannot create a UDP socket");
   }
   try {
-    if (options.joinAt) {  // others of this host may be there, too
+    if (options.joinAt) {  // other ranks here may join, too
       set(fd_, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
     }
     bindTo(fd_, options);
     if (options.joinAt) {
       join(fd_, options.address, *options.joinAt);
     }
-    // Root may go beyond rmem_max; anyone else gets what it allows.
+    // Only root may exceed rmem_max; for others the kernel limits the size to
+    // it.
     if (setsockopt(fd_,
                    SOL_SOCKET,
                    SO_RCVBUFFORCE,
@@ -136,7 +138,7 @@ UdpSocket::UdpSocket(const Options& options)
     mtu_ = interfaceMtu(fd_, address_);
     const int on = 1;
     const int off = 0;
-    // An old kernel refuses these; then each datagram travels alone.
+    // An old kernel refuses these options. Then each datagram travels alone.
     (void)setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
     segmentation_ =
         options.segmentation &&
@@ -207,9 +209,9 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
     if (errno == EAGAIN || errno == ENOBUFS) {
       return Sent::kFull;
     }
-    // Of a train: its segments are longer than the path's MTU (kernels since
-    // 6.14 say EMSGSIZE, earlier ones EINVAL), or its interface cannot checksum
-    // or segment for us (udp(7), UDP_SEGMENT). All that is the path's.
+    // The path refuses a train if its segments exceed the path MTU (EMSGSIZE
+    // since kernel 6.14, EINVAL before), or if its interface cannot checksum or
+    // segment (udp(7), UDP_SEGMENT).
     const bool refused =
         errno == EMSGSIZE ||
         (train && (errno == EIO || errno == EINVAL || errno == EOPNOTSUPP));
@@ -239,8 +241,8 @@ bool UdpSocket::sendWhole(const SocketAddress& to,
   return sent >= 0;
 }
 
-// No message can say so of itself alone. Where this fails, the kernel's default
-// stays, which is that the sender cuts.
+// A socket option, because no message can select this for itself. If it fails,
+// the kernel's default stays: the sender fragments.
 void UdpSocket::setCut(Cut cut) const {
   const bool four = address_.family() == AF_INET;
   static_assert(IP_PMTUDISC_WANT == IPV6_PMTUDISC_WANT &&
@@ -291,7 +293,8 @@ bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
   return true;
 }
 
-// The kernel doubles what it is told, and wakes writers at half of that.
+// The kernel doubles the value. The socket is writable while less than half of
+// that is used.
 void UdpSocket::setBacklog(size_t bytes) {
   set(fd_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes), "SO_SNDBUF");
 }

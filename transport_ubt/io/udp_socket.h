@@ -19,10 +19,10 @@
 
 namespace ubt {
 
-// A bound, non-blocking UDP socket that hands whole trains of datagrams to
-// the kernel (UDP_SEGMENT) and takes them from it (UDP_GRO), where kernel and
-// interface can; one datagram a call where they cannot. One thread at a time
-// may send, one receive.
+// A bound, non-blocking UDP socket. It sends and receives whole trains of
+// datagrams (UDP_SEGMENT, UDP_GRO) if the kernel and the interface can do so,
+// and otherwise one datagram a call. One thread at a time may send, and one
+// receive.
 class UdpSocket {
  public:
   struct Options {
@@ -31,21 +31,21 @@ class UdpSocket {
     uint16_t portHigh = 0;  // inclusive
     int receiveBufferBytes = 4 << 20;
     bool segmentation = true;  // false: never use UDP_SEGMENT
-    // Set: `address` is a group, to be joined on the interface that has this
-    // one; the socket takes what goes to the group's port, as may others.
+    // If set, `address` is a multicast address, which the socket joins on the
+    // interface that has `joinAt`. Other sockets may share its port.
     std::optional<SocketAddress> joinAt;
-    // Told of what a user should know. By the thread that sends; may be empty.
+    // Gets warnings for the user, on the sending thread. May be empty.
     std::function<void(const std::string&)> warn;
   };
 
-  // What one call may carry: the kernel's limits.
+  // The kernel's limits for one call.
   static constexpr size_t kTrainBytesMax = 65507;
   static constexpr size_t kTrainSegmentsMax = 64;
 
   enum class Sent : uint8_t {
     kYes,
     kFull,     // try again when writable
-    kRefused,  // the path or its interface takes no such train or datagram
+    kRefused,  // the path or its interface cannot take it
     kFailed,
   };
 
@@ -58,11 +58,11 @@ class UdpSocket {
 
   int fd() const { return fd_; }
   const SocketAddress& address() const { return address_; }
-  // As the kernel accounts for it, which is more than the payload it holds.
+  // In the kernel's accounting: fewer bytes of payload fit.
   int receiveBufferBytes() const { return receiveBufferBytes_; }
-  // Smallest MTU of the interface that holds the address. Bytes.
+  // The MTU of the interface that has the address, in bytes; 1280 if unknown.
   int mtu() const { return mtu_; }
-  // Whether trains may be sent at all; a path may refuse them all the same.
+  // Whether trains may be sent. A path may still refuse them.
   bool segmentation() const { return segmentation_; }
   void warn(const std::string& warning) const {
     if (warn_ != nullptr) {
@@ -70,32 +70,31 @@ class UdpSocket {
     }
   }
 
-  // Has what is sent to a group leave by the interface of this socket's
-  // address, for no further than its own link, and with `loop` for this host,
-  // too. False if that cannot be.
+  // Makes multicast leave by the interface of this socket's address and stay on
+  // that link. With `loop` this host gets it, too. False if that fails.
   bool prepareMulticast(bool loop);
 
   // Sends a train of datagrams of `segmentBytes` each (the last may be
-  // shorter), gathered from `pieces`. Without `train` they are one datagram,
-  // whatever `segmentBytes` is. If it was refused or failed, errno says why.
+  // shorter), gathered from `pieces`. Without `train` sends one datagram and
+  // ignores `segmentBytes`. If it was refused or failed, errno says why.
   Sent send(const SocketAddress& to,
             const iovec* pieces,
             size_t count,
             size_t segmentBytes,
             bool train);
-  // Sends one datagram, in fragments where the path has no room for it whole.
+  // Sends one datagram, in fragments if it exceeds the path MTU.
   Sent sendInFragments(const SocketAddress& to,
                        const iovec* pieces,
                        size_t count);
-  // Sends one datagram whole or not at all. By any thread. False if it did not
-  // leave this host.
+  // Sends one datagram whole or not at all. Any thread may call. False if it
+  // did not leave this host.
   bool sendWhole(const SocketAddress& to,
                  const std::byte* datagram,
                  size_t bytes) const;
 
-  // Takes one train if there is one and calls
-  // take(TimePoint, const std::byte*, size_t) for each datagram in it, with a
-  // time at which all were there. False if there was none.
+  // Receives one train and calls take(TimePoint, const std::byte*, size_t) for
+  // each of its datagrams. All had arrived at that time. False if there was no
+  // train.
   template <typename Take>
   bool receive(Take&& take) {
     size_t trainBytes = 0;
@@ -105,37 +104,38 @@ class UdpSocket {
     }
     const TimePoint now = steadyNow();
     size_t at = 0;
-    do {  // an empty datagram is one, too
+    do {  // an empty datagram counts, too
       take(now, staging_.get() + at, std::min(segmentBytes, trainBytes - at));
       at += segmentBytes;
     } while (at < trainBytes);
     return true;
   }
 
-  // How much may wait for the link before the socket says it is full, as the
-  // kernel accounts for it; a train more does.
+  // Sets how many bytes, in the kernel's accounting, may wait for the link
+  // before the socket is full. One train more may wait.
   void setBacklog(size_t bytes);
-  // Whether less waits. A send that finds no room costs as much as one that
-  // does.
+  // Whether fewer bytes than that wait. Ask before a send, because a send that
+  // finds no room costs as much as one that succeeds.
   bool writable() const;
-  // Whether nothing does.
+  // Whether no bytes wait.
   bool sentAll() const;
 
-  // Waits until there is something to receive (or, if `writable`, room to
-  // send), `wakeFd` or `otherFd` is readable or the time is up; with negative
-  // nanoseconds, for ever. A descriptor may be -1: none.
+  // Waits until the socket, `wakeFd` or `otherFd` is readable, or (if
+  // `writable`) the socket has room, or the time is up. Negative nanoseconds
+  // mean no time limit. A descriptor of -1 is ignored.
   void wait(int wakeFd,
             bool writable,
             int64_t nanoseconds,
             int otherFd = -1) const;
 
  private:
-  // False if there is none. REQUIRES both pointers.
+  // False if there is none. REQUIRES: both pointers are set.
   bool receiveTrain(size_t* trainBytes, size_t* segmentBytes);
 
-  // Who cuts packets that the path has no room for.
+  // Who fragments datagrams that exceed the path MTU.
   enum class Cut : uint8_t { kSender, kAnybody, kNobody };
-  // While one thread has it otherwise than kSender, it holds cutting_.
+  // A thread that sets anything but kSender holds cutting_ until it sets
+  // kSender.
   void setCut(Cut cut) const;
 
   const std::function<void(const std::string&)> warn_;
@@ -145,7 +145,7 @@ class UdpSocket {
   int receiveBufferBytes_ = 0;
   int mtu_ = 0;
   bool segmentation_ = false;
-  std::unique_ptr<std::byte[]> staging_;  // stays hot in the cache
+  std::unique_ptr<std::byte[]> staging_;  // reused, so it stays in the cache
 };
 
 }  // namespace ubt

@@ -17,10 +17,11 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// For a pipe that nobody reads. Short: a device may do nothing else meanwhile.
+// Maximum wait for a full pipe. Short, because the device may do nothing else
+// meanwhile.
 constexpr int kWaitMs = 100;
 
-// Whether a write of PIPE_BUF bytes or fewer would not block.
+// True if a write of up to PIPE_BUF bytes would not block.
 bool takesMore() noexcept {
   pollfd stderrFd{STDERR_FILENO, POLLOUT, 0};
   int ready = 0;
@@ -74,7 +75,7 @@ void warnOnce(const std::string& text) noexcept {
     if (!said->insert(text).second) {
       return;
     }
-  } catch (const std::exception&) {  // rather twice than never
+  } catch (const std::exception&) {  // a repeated warning is better than none
   }
   warn(text);
 }

@@ -9,14 +9,14 @@ namespace ubt {
 
 // Lines that a library writes to stderr. The ranks of a job often share one
 // terminal or file, so each line of up to 4 KiB is one write(2), and lines of
-// two ranks do not mix. Callable from any thread. Never throws. A line that
-// cannot be written is dropped: where nobody reads a full pipe, after a second.
+// two ranks do not mix. Any thread may call. Never throws. A line that cannot
+// be written is dropped; if nobody reads a full pipe, after 100 ms.
 
 // Writes "TEXT\n".
 void writeLine(const std::string& text) noexcept;
 // Writes "warning: TEXT\n".
 void warn(const std::string& text) noexcept;
-// The same, unless this process has warned of just that before.
+// The same, but only once per process for each text.
 void warnOnce(const std::string& text) noexcept;
 
 }  // namespace ubt

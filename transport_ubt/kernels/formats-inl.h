@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How elements of each ElementType get into vectors and back.
+// Loads elements of each ElementType into vectors, and stores them.
 //
-// For a file that Highway compiles once for each instruction set: include this
-// after highway.h, outside of any namespace. It is read again for each set,
-// hence no include guard but Highway's.
+// Include this after highway.h, outside of any namespace, in a file that
+// Highway compiles once for each instruction set. It is read again for each
+// set, so its only include guard is Highway's.
 #if defined(TRANSPORT_UBT_KERNELS_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRANSPORT_UBT_KERNELS_FORMATS_INL_H_
 #undef TRANSPORT_UBT_KERNELS_FORMATS_INL_H_
@@ -37,10 +37,10 @@ using U16 = hn::Rebind<uint16_t, F32>;
 using VF32 = hn::Vec<F32>;
 using VU32 = hn::Vec<U32>;
 
-// Every format below has: Real (the type its arithmetic is in), Tag (of a
-// vector of those), Stored (one element in memory), Vector (some elements,
-// ready for arithmetic), lanes(), load, store, add and multiply; and kParts, of
-// how many vectors of reals a Vector consists, with part<> to get at one.
+// Every format below has: Real (the type of its arithmetic), Tag (of a vector
+// of Reals), Stored (one element in memory), Vector (some elements, ready for
+// arithmetic), lanes(), load, store, add and multiply. A Vector consists of
+// kParts vectors of Reals; part<> gives one of them.
 
 template <typename T>
 struct Plain {
@@ -67,8 +67,8 @@ struct Plain {
   }
 };
 
-// A bfloat16 is the upper half of a float32, so a 32-bit lane that holds two of
-// them holds one in place and one that needs a shift: nothing is unpacked.
+// A bfloat16 is the upper half of a float32. So a 32-bit lane that holds two of
+// them holds one in place, and one that needs a shift. Nothing is unpacked.
 struct Bfloat16 {
   using Real = float;
   using Tag = F32;
@@ -91,8 +91,8 @@ struct Bfloat16 {
             hn::BitCast(F32(), hn::And(pairs, hn::Set(U32(), 0xffff0000u)))};
   }
 
-  // To nearest, ties to even. A NaN needs no care: what arithmetic makes of
-  // bfloat16s has nothing but zeros to round away.
+  // Rounds to nearest, ties to even. A NaN needs no special case: if arithmetic
+  // on bfloat16s makes one, the bits that are rounded away are zero.
   static HWY_INLINE void store(Vector v, Stored* to) {
     storeRounded(hn::BitCast(U32(), v.even), hn::BitCast(U32(), v.odd), to);
   }
@@ -106,7 +106,7 @@ struct Bfloat16 {
   }
 
  private:
-#if HWY_TARGET == HWY_SCALAR  // a "vector" of 32 bits does not exist as 16s
+#if HWY_TARGET == HWY_SCALAR  // a 32-bit "vector" has no 16-bit lanes
   static HWY_INLINE VU32 loadPairs(const Stored* from) {
     uint32_t pair;
     std::memcpy(&pair, from, sizeof(pair));
@@ -125,14 +125,14 @@ struct Bfloat16 {
   static HWY_INLINE VU32 loadPairs(const Stored* from) {
     return hn::BitCast(U32(), hn::LoadU(Halves(), from));
   }
-  // All that rounding takes is done on 16 bits: twice as many at a time.
+  // Rounds in 16-bit lanes: a vector has twice as many of these.
   static HWY_INLINE void storeRounded(VU32 even, VU32 odd, Stored* to) {
     const Halves d;
     const auto kept = hn::OddEven(hn::BitCast(d, odd),
                                   hn::BitCast(d, hn::ShiftRight<16>(even)));
     const auto lost = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(odd)),
                                   hn::BitCast(d, even));
-    // Half a unit, 0x8000, goes up only if that makes what is kept even.
+    // Half a unit, 0x8000, is rounded up only if the kept bits are odd.
     const auto keptIsEven = hn::AndNot(kept, hn::Set(d, 1));
     const auto up = hn::ShiftRight<15>(hn::SaturatedSub(lost, keptIsEven));
     hn::StoreU(hn::Add(kept, up), d, to);
@@ -140,7 +140,7 @@ struct Bfloat16 {
 #endif
 };
 
-// What both implementations of float16 share.
+// The common part of both implementations of float16.
 struct Float16Arithmetic {
   using Real = float;
   using Tag = F32;

@@ -9,7 +9,7 @@
 #include "transport_ubt/kernels/hadamard_layout.h"
 
 // This file is compiled once for each instruction set: foreach_target.h
-// includes it again and again, with HWY_NAMESPACE naming the set.
+// includes it repeatedly, and HWY_NAMESPACE names the set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "transport_ubt/kernels/hadamard.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -22,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ubt {
 namespace HWY_NAMESPACE {
 
-// The signs of a tile, and the 1 / 8 that keeps the energy.
+// The signs of a tile, times the 1 / 8 that keeps the energy.
 template <typename Real>
 HWY_INLINE void makeFactors(uint64_t signs, Real* factors) {
   constexpr Real kChoices[] = {Real(1) / 8, Real(-1) / 8};
@@ -31,7 +31,7 @@ HWY_INLINE void makeFactors(uint64_t signs, Real* factors) {
   }
 }
 
-// A strip that the matrix has fewer columns for.
+// Transforms a strip that has fewer columns than kStripColumns.
 template <typename Format, bool kForward>
 HWY_INLINE void transformNarrow(typename Format::Stored* data,
                                 size_t stride,
@@ -115,15 +115,16 @@ void inverse(ElementType type,
   transformAs<false>(type, matrix, columns, seed, firstTile);
 }
 
-// Whether all magnitudes are below one, by their bits: those of a float order
-// as integers do once the sign is gone, and infinities and NaNs come last.
+// Whether all magnitudes are below one whose bits are `limit`. Without the
+// sign, the bits of floats compare like integers; infinities and NaNs come
+// last.
 template <typename Bits>
 HWY_INLINE bool bitsBelow(const void* from, size_t count, Bits limit) {
   const auto* data = static_cast<const Bits*>(from);
   constexpr Bits kMagnitude = std::numeric_limits<Bits>::max();
   const hn::ScalableTag<Bits> d;
   const auto magnitude = hn::Set(d, kMagnitude);
-  // Memory gives twice as much to one who reads at four places in turns.
+  // Reading at four places in turn doubles the throughput of memory.
   constexpr size_t kPlaces = 4;
   const size_t step = 4 * hn::Lanes(d);
   const size_t quarter = count / kPlaces / step * step;
@@ -215,7 +216,8 @@ uint64_t limitBits(ElementType type, size_t contributors) {
   return static_cast<uint64_t>(std::max(exponent, 0)) << limit.mantissaBits;
 }
 
-// Calls one(matrix, columns, number of its first tile), the last part first.
+// Calls one(matrix, columns, number of its first tile) for each matrix, the
+// last one first.
 template <typename One>
 void forEachMatrix(ElementType type, void* data, size_t count, const One& one) {
   const size_t elementBytes = elementSize(type);
@@ -236,8 +238,8 @@ bool hadamardTransform(ElementType type,
                        size_t count,
                        uint64_t seed,
                        size_t contributors) {
-  // A pass of its own: what has been transformed cannot be restored, bit for
-  // bit, if a later tile fails.
+  // A separate pass: transformed tiles cannot be restored, bit for bit, if a
+  // later one fails.
   if (!HWY_DYNAMIC_DISPATCH(allBelow)(
           type, data, count, limitBits(type, contributors))) {
     return false;

@@ -8,58 +8,65 @@
 
 namespace ubt {
 
-// The randomised, block-wise Walsh-Hadamard transform: what a lost packet takes
-// from a transformed shard is a little of very many elements, where it would
-// have been all of a few. Source: OptiReduce (NSDI'25; first called Ultima),
-// section on the Hadamard transform; the fast algorithm is the classic one
-// (Fino and Algazi, "Unified matrix treatment of the fast Walsh-Hadamard
-// transform", 1976).
+// The randomised, block-wise Walsh-Hadamard transform. A packet lost from a
+// transformed shard takes a little from very many elements, instead of all from
+// a few. Source: OptiReduce (NSDI'25; first called Ultima), section on the
+// Hadamard transform. The fast algorithm is the classic one (Fino and Algazi,
+// "Unified matrix treatment of the fast Walsh-Hadamard transform", 1976).
 //
-// A block is 64 elements. Forward is y = H D x / 8, backward x = D H y / 8,
-// where H is the Hadamard matrix of order 64 in natural order, H[i][j] = -1 to
-// the number of ones in i & j, and D is diagonal with random signs. Both keep
-// the energy of a block (its sum of squares), undo each other, and are linear:
-// the sum of several ranks' transformed shards is the transform of the sum.
+// A block is 64 elements. Forward is y = H D x / 8, backward x = D H y / 8. H
+// is the Hadamard matrix of order 64 in natural order: H[i][j] is -1 to the
+// power of the number of ones in i & j. D is diagonal with random signs. Both
+// keep the energy of a block (its sum of squares) and undo each other. Both are
+// linear: the sum of several ranks' transformed shards is the transform of the
+// sum.
 //
-// With coefficients lost in any way that does not depend on the signs, set to
-// zero, and a block that kept r > 0 of its 64 multiplied by 64 / r, what comes
-// back is x in expectation over seeds; error and energy are spread evenly.
+// Coefficients may be lost in any way that does not depend on the signs. Set
+// them to zero, and multiply a block that kept r > 0 of its 64 by 64 / r. Then
+// the inverse gives x in expectation over seeds, and spreads error and energy
+// evenly.
 //
-// Where a block lies: take n = hadamardColumns(type, count). The shard's last
-// 64 * n elements are a matrix of 64 rows and n columns, row after row, and
-// each column is a block: element k of block c lies at
+// Layout: let n = hadamardColumns(type, count). The shard's last 64 * n
+// elements are a matrix of 64 rows and n columns, row after row. Each column is
+// a block. Element k of block c is
 //
 //   data[count - 64 * n + k * n + c]
 //
-// so that a packet, a run within a row or two, holds one or a few coefficients
-// of each of many blocks. What lies before is a shard of its own, laid out in
-// the same way, until fewer than 64 elements are left: those, the shard's very
-// first, travel plain. They come first because a bound cuts off the end.
+// A packet is a run within one or two rows, so it holds one or a few
+// coefficients of each of many blocks. The elements before the matrix are laid
+// out like a shard of their own, and so on, until fewer than 64 are left.
+// Those, the shard's very first, travel plain. They come first because a bound
+// cuts off the end.
 //
-// n is count / 64, except where rows would lie a multiple of 512 bytes apart,
-// give or take 32, and at least 4096: then a cache would have room for few of
-// the 64 rows at once (a shard of 25 MiB took 1.7 times as long), and n is less
-// by as many columns as 64 bytes hold.
+// n is count / 64, with one exception. If rows would be at least 4096 bytes
+// apart, and within 32 bytes of a multiple of 512, a cache would have room for
+// few of them at once (a shard of 25 MiB took 1.7 times as long). Then n is
+// smaller by the number of elements in 64 bytes.
 //
-// Signs: 1024 bytes of each row, from the row's begin, are a tile; the tiles of
-// the shard's last part come first, then those of the part before it. Bit k of
-// hadamardSigns(seed, number of the tile) (hadamard_layout.h) is set where row
-// k of the tile is negated.
+// Signs: a tile is 1024 bytes of each row, counted from the row's begin. The
+// tiles of the shard's last matrix are numbered first, then those of the matrix
+// before it. Bit k of hadamardSigns(seed, number of the tile)
+// (hadamard_layout.h) is set if row k of the tile is negated.
 //
-// float16 and bfloat16 are computed as float32 and rounded once, to nearest
-// even, when stored. For finite values all processors give the same bits, as
-// long as no caller has told its own to flush subnormals to zero. There and
-// back, the error of a block is at most 12 a + 2 s of its norm (the root of
-// its energy), where a = 2^-24, or 2^-53 for float64, and s = 2^-11 for
-// float16, 2^-8 for bfloat16 and else 0; more only among subnormals.
+// float16 and bfloat16 are computed as float32, and rounded once, to nearest
+// even, when stored. For finite values all processors give the same bits,
+// unless a caller has told its processor to flush subnormals to zero. Forward
+// and backward together change a block by at most 12 a + 2 s of its norm (the
+// root of its energy); by more only among subnormals:
 //
-// `data` needs the alignment of one element. Stateless, callable from any
-// thread, allocates nothing; 30 KB of stack.
+//              a       s
+//   float32    2^-24   0
+//   float64    2^-53   0
+//   float16    2^-24   2^-11
+//   bfloat16   2^-24   2^-8
+//
+// `data` needs the alignment of one element. Stateless; any thread may call.
+// Allocates nothing; uses 30 KB of stack.
 
-// Transforms a shard in place and returns true; or returns false, with every
-// bit as it was, if one element is not less in magnitude than
-// hadamardLimit(type, contributors) or is not finite. Such a shard has to
-// travel plain. All ranks that add up shards must use the same seed.
+// Transforms a shard of `count` elements in place and returns true. Returns
+// false, and changes no bit, if one element is not finite or its magnitude is
+// not less than hadamardLimit(type, contributors). Such a shard has to travel
+// plain. All ranks that add up shards must use the same seed.
 //
 // contributors: how many ranks' shards are added up, at least 1.
 bool hadamardTransform(ElementType type,
@@ -71,21 +78,21 @@ bool hadamardTransform(ElementType type,
 // Undoes hadamardTransform() in place, for one shard or for a sum of them.
 void hadamardInverse(ElementType type, void* data, size_t count, uint64_t seed);
 
-// The magnitude that elements must stay below, a power of two. With c for
+// The magnitude that elements must stay below, a power of two. c is
 // `contributors`, rounded up to a power of two:
 //
 //   float16             2^12 / c
 //   float32, bfloat16   2^112 / c
 //   float64             2^1008 / c
 //
-// Then no coefficient is over 8 times, and no sum over all contributors over
-// 8 * c times the limit, rounding included, and that is at most half of what
-// the type holds. Nor does the way back overflow, whichever coefficients are
-// missing; in the wide types, even if what arrived was first multiplied by up
-// to 64.
+// Then, with rounding, a coefficient is at most 8 times the limit, and a sum
+// over all contributors at most 8 * c times. That is at most half of the type's
+// maximum. The inverse does not overflow either, whichever coefficients are
+// missing. In the wide types this holds even if the coefficients were first
+// multiplied by up to 64.
 double hadamardLimit(ElementType type, size_t contributors);
 
-// The number n of the matrix's columns, see above.
+// The number n of columns of the matrix, see above.
 size_t hadamardColumns(ElementType type, size_t count);
 
 }  // namespace ubt

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Speed of the Hadamard transform, in place, beside memcpy's from one buffer of
-// the same size to another: forward_ratio (its check included) and
-// inverse_ratio are their times over memcpy's, medians of the thread's CPU
-// time. All three take turns, since what else a machine does changes from one
-// moment to the next. The design's limit is 1.5 at 25 MB.
+// Compares the Hadamard transform, in place, with memcpy from one buffer of the
+// same size to another. It reports median times as ratios to memcpy's:
+// forward_ratio (with its check) and inverse_ratio. Times are CPU times of the
+// thread. All three take turns, because the other load of a machine changes
+// from moment to moment. The design's limit is 1.5 at 25 MB.
 //
 //   bazel run //transport_ubt/kernels:hadamard_benchmark
 #include <benchmark/benchmark.h>
@@ -94,7 +94,7 @@ void roundTrip(benchmark::State& state) {
   state.SetLabel(ubt::elementTypeName(type));
 }
 
-// 25 MB, 25 MiB (rows would lie a multiple of a page apart), and shards that
+// 25 MB, 25 MiB (rows would be a multiple of a page apart), and shards that
 // stay in a cache.
 BENCHMARK(roundTrip)
     ->ArgNames({"type", "bytes"})

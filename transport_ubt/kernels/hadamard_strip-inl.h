@@ -16,8 +16,8 @@
 #include "transport_ubt/kernels/formats-inl.h"
 #include "transport_ubt/kernels/hadamard_layout.h"
 
-// Where vectors are emulated there are no registers to keep, and a compiler
-// that checks each access would be busy for minutes.
+// Emulated vectors are not unrolled: they have no registers to keep, and a
+// compiler that checks each access would take minutes.
 #undef UBT_UNROLL_8
 #if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
 #define UBT_UNROLL_8
@@ -31,15 +31,15 @@ namespace HWY_NAMESPACE {
 
 // Blocks are columns, so nothing moves between lanes: a vector holds the same
 // row of neighbouring blocks. 64 = 8 * 8, and 8 vectors fit into the registers
-// of any processor: three levels of sums and differences between neighbouring
-// rows, to a scratch that stays in the first cache, then three between rows
-// that lie 8 apart, and back to memory.
+// of any processor. So the first three levels of sums and differences are
+// between neighbouring rows, and go to a scratch that stays in the first cache.
+// The last three are between rows that are 8 apart, and go back to memory.
 //
-// All of it waits for memory unless that is asked for long before and evenly.
-// So the unit of work is a strip of 128 bytes of each row, which fits into the
-// first cache together with its scratch (in float32, for the narrow types), and
-// a tile is 8 strips: while one tile is worked on, the next one is prefetched,
-// a run of 1024 bytes in each row.
+// All this waits for memory, unless memory is prefetched early and evenly. So
+// the unit of work is a strip of 128 bytes of each row. It fits into the first
+// cache together with its scratch (in float32, for the narrow types). A tile is
+// 8 strips. While one tile is worked on, the next one is prefetched: 1024 bytes
+// of each row.
 
 constexpr size_t kRows = kHadamardRows;
 constexpr size_t kRadix = 8;
@@ -47,15 +47,15 @@ constexpr size_t kLineBytes = 64;
 constexpr size_t kTileBytes = kHadamardTileBytes;
 constexpr size_t kStripBytes = 128;
 
-// What one pass over 8 rows of a strip prefetches, half a row of a tile: a
-// strip has 16 passes, a tile's 8 strips have 2 for each of its rows.
+// One pass over 8 rows of a strip prefetches half a row of a tile. A strip has
+// 16 passes, so a tile's 8 strips have 2 passes for each of its rows.
 constexpr size_t kAheadBytes = kRows * kStripBytes / (2 * kRadix);
 
 template <typename Format>
 constexpr size_t kStripColumns = kStripBytes / sizeof(typename Format::Stored);
 
-// Rows of the scratch do not lie a power of two apart: with 8 of them at once,
-// the cache would have too few places.
+// Rows of the scratch are not a power of two apart. Otherwise the cache would
+// have too few places for 8 of them at once.
 template <typename Format>
 constexpr size_t kScratchStride = kStripColumns<Format> +
                                   kLineBytes / sizeof(typename Format::Real);
@@ -86,7 +86,7 @@ HWY_INLINE void transform8(V (&v)[kRadix]) {
   butterfly(v[3], v[7]);
 }
 
-// From `rows`, 8 neighbours, to 8 rows of scratch.
+// The first three levels: from 8 neighbouring `rows` to 8 rows of scratch.
 template <typename Format, bool kForward, size_t kPart>
 HWY_INLINE void firstLevels(const typename Format::Stored* rows,
                             size_t stride,
@@ -108,7 +108,8 @@ HWY_INLINE void firstLevels(const typename Format::Stored* rows,
   }
 }
 
-// From `scratch`, 8 rows that lie 8 apart, as do their factors.
+// The last three levels: from 8 rows of `scratch` that are 8 apart, like their
+// factors.
 template <typename Format, bool kForward>
 HWY_INLINE void lastLevels(const typename Format::Real* scratch,
                            const typename Format::Real* factors,
@@ -127,7 +128,7 @@ HWY_INLINE void lastLevels(const typename Format::Real* scratch,
   }
 }
 
-// Where the next tile lies, and how much of it has been asked for.
+// The next tile, and how much of it has been prefetched.
 struct Ahead {
   const char* tile;
   size_t strideBytes;
@@ -142,7 +143,8 @@ struct Ahead {
   }
 };
 
-// Prefetches as much as falls to `bytes` of a pass that are at `offset`.
+// Prefetches the part of a pass's bytes ahead that belongs to `bytes` at
+// `offset`.
 HWY_INLINE void prefetch(const char* ahead, size_t offset, size_t bytes) {
   constexpr size_t kRatio = kAheadBytes / kStripBytes;
   for (size_t i = 0; i < kRatio * bytes; i += kLineBytes) {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 // This file is compiled once for each instruction set: foreach_target.h
-// includes it again and again, with HWY_NAMESPACE naming the set.
+// includes it repeatedly, and HWY_NAMESPACE names the set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "transport_ubt/kernels/reduction_kernels.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -43,7 +43,7 @@ HWY_INLINE void forEach(const One& one,
                         const void* source,
                         size_t count) {
   using Stored = typename Format::Stored;
-  // Plain pointers into packets: LoadU and StoreU need no alignment at all.
+  // Pointers into packets: LoadU and StoreU need no alignment.
   auto* to = static_cast<Stored*>(destination);
   const auto* from = static_cast<const Stored*>(source);
   const size_t lanes = Format::lanes();

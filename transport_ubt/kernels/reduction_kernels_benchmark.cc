@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Speed of the receive-and-reduce loop, measured as it is used: payloads of one
-// datagram, read from a staging buffer that stays in the cache, are added into
-// an accumulator that may be far larger than it.
+// Measures the receive-and-reduce loop with real sizes. Payloads of one
+// datagram are read from a staging buffer that stays in the cache. They are
+// added into an accumulator that may be far larger than the cache.
 //
-//   bazel run //benchmark:reduction_kernels_benchmark
+//   bazel run //transport_ubt/kernels:reduction_kernels_benchmark
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
