@@ -22,7 +22,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr int kRanks = 3;
-// The time that a wait without hope takes: far less than the contexts' 20 s.
+// How long a wait for data that never comes lasts: far less than the contexts'
+// 20 s.
 constexpr std::chrono::milliseconds kInVain{500};
 
 // The error of a call with this tag that waits for a rank that never enters.
