@@ -15,7 +15,7 @@ constexpr Duration kControlPatience = std::chrono::milliseconds(1);
 constexpr Duration kRetryMin = std::chrono::milliseconds(2);
 constexpr Duration kRetryMax = std::chrono::milliseconds(50);
 constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
-// The most records in a peer's queue. queue() drops any more.
+// The most records in a peer's queue. queue() refuses any further record.
 constexpr size_t kControlQueueMax = 512;
 
 }  // namespace
