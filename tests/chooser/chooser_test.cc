@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every order of events of a small job, as far as some tens of seconds go.
-// chooser explores more.
+// Every order of events of a small job that some tens of seconds allow. The
+// program `chooser` explores more.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ bool never() {
   return false;
 }
 
-// All schedules of at most two deviations; of those with two, one part of
-// `parts`.
+// Explores all schedules of at most two deviations. Of those with two, only one
+// part of `parts`.
 void exploreTwo(const JobOptions& options,
                 uint64_t schedulesMin,
                 uint32_t parts = 1) {
@@ -92,7 +92,8 @@ TEST(Schedule, IsReadAsItIsWritten) {
   }
 }
 
-// The same schedule gives the same run; one that fits no run says so.
+// The same schedule gives the same run. A schedule that fits no run is an
+// error.
 TEST(SmallJob, RepeatsAnyRun) {
   Schedule schedule;
   ASSERT_TRUE(fromText("4:drop 9:postpone 20:duplicate", &schedule));
@@ -101,7 +102,7 @@ TEST(SmallJob, RepeatsAnyRun) {
   EXPECT_EQ(first.run(schedule, nullptr), "");
   EXPECT_EQ(second.run(schedule, nullptr), "");
   EXPECT_EQ(first.steps(), second.steps());
-  ASSERT_TRUE(fromText("0:drop", &schedule));  // of an entry
+  ASSERT_TRUE(fromText("0:drop", &schedule));  // drops an entry
   EXPECT_NE(SmallJob{JobOptions()}.run(schedule, nullptr), "");
 }
 

@@ -10,18 +10,19 @@
 
 namespace ubt::chooser {
 
-// Runs one small job under every schedule of a number of deviations, depth
-// first. A run begins anew for each: the core cannot be copied.
+// Runs one small job under every schedule with a given number of deviations,
+// depth first. Each run starts anew, because the core cannot be copied.
 class Explorer {
  public:
-  // Called every 1,024 schedules; explore() ends when it returns true.
+  // Called every 1,024 schedules. If it returns true, explore() ends.
   using Stop = std::function<bool()>;
 
   explicit Explorer(const JobOptions& options) : options_(options) {}
 
-  // All schedules with exactly that number of deviations; or, of those with
-  // any, the part of them whose first has the index `part` modulo `parts`.
-  // False if it was stopped, or a promise was broken.
+  // Runs all schedules with exactly this number of deviations. Among schedules
+  // with deviations, runs those whose first deviation has an index that is
+  // `part` modulo `parts`. Returns false if it was stopped or a promise was
+  // broken.
   bool explore(int deviations,
                const Stop& stop,
                uint32_t part = 0,
@@ -29,7 +30,8 @@ class Explorer {
 
   uint64_t schedules() const { return schedules_; }
   uint64_t steps() const { return steps_; }
-  // The broken promise and the schedule that broke it; empty if none was.
+  // The broken promise, and the schedule that broke it. Empty if none was
+  // broken.
   const std::string& violation() const { return violation_; }
   const Schedule& culprit() const { return culprit_; }
 

@@ -39,7 +39,7 @@ OpShape OpCheck::shape() const {
   return shape;
 }
 
-// Each rank has three bits of its own: no two sets of ranks have the same sum,
+// Each rank has its own three bits. So no two sets of ranks have the same sum,
 // rescaled or not.
 float OpCheck::contribution(int op, int rank, size_t element) const {
   return static_cast<float>((1 + (element * 3 + op) % 7) << (3 * rank));
@@ -51,7 +51,7 @@ float OpCheck::sum(int op, unsigned set, size_t element) const {
     sum += set >> rank & 1 ? contribution(op, rank, element) : 0;
   }
   const int count = countOf(set);
-  // As the core's reduction does it in tests: rounded once.
+  // Rounds once, like the core's reduction in tests.
   const double factor = static_cast<double>(ranks_) / count;
   return count == 0 ? 0 : static_cast<float>(sum * factor);
 }
@@ -91,7 +91,7 @@ std::string OpCheck::checkReport(int rank, const OpReport& report) const {
   return "";
 }
 
-// All ranks hold the same bits but where they say that they filled in.
+// All ranks hold the same bits, except where they report a fill.
 std::string OpCheck::checkSlot(int op,
                                const Slot& slot,
                                const std::vector<Outcome>& outcomes,

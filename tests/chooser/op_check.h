@@ -13,7 +13,7 @@ namespace ubt::chooser {
 
 // The result of one op at one rank.
 struct Outcome {
-  bool there = false;  // it has returned a result
+  bool there = false;  // the rank has returned a result
   OpReport report;
   std::vector<float> result;
 };
@@ -29,9 +29,8 @@ class OpCheck {
   float contribution(int op, int rank, size_t element) const;
 
   // Checks the outcomes of an op, by rank. Returns the first broken promise, or
-  // an empty string.
-  // `calm`: nothing kept a contribution from coming in time, so that every sum
-  // holds those of most ranks.
+  // an empty string. `calm`: all contributions came in time, so every sum must
+  // hold those of most ranks.
   std::string check(int op,
                     const std::vector<Outcome>& outcomes,
                     bool calm) const;
@@ -40,7 +39,7 @@ class OpCheck {
   struct Slot {
     int owner = 0;
     size_t index = 0;
-    size_t begin = 0;  // elements of the bucket
+    size_t begin = 0;  // in elements of the bucket
     size_t end = 0;
   };
 
@@ -56,7 +55,7 @@ class OpCheck {
              const Outcome& outcome) const;
 
   const int ranks_;
-  const size_t slots_;  // of a shard
+  const size_t slots_;  // per shard
   const size_t slotElements_;
   const Options options_;
 };

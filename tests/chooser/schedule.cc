@@ -26,7 +26,7 @@ bool hasWhich(Choice choice) {
          choice == Choice::kStarve;
 }
 
-// `word` without its step.
+// Parses a word without its step.
 bool choiceOf(const std::string& word, Deviation* out) {
   for (size_t i = 0; i < kNames.size(); i++) {
     const std::string name = kNames[i];

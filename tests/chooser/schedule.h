@@ -11,10 +11,10 @@ namespace ubt::chooser {
 // A step usually delivers the oldest event in flight. If no event is in flight,
 // the next deadline passes. A deviation does one of these instead.
 enum class Choice : uint8_t {
-  kOvertake,   // event `which` takes place first
+  kOvertake,   // event `which` happens first
   kPostpone,   // the oldest event becomes the newest
   kDrop,       // the oldest datagram is lost
-  kDuplicate,  // it is delivered, and a copy becomes the newest event
+  kDuplicate,  // it is delivered; a copy becomes the newest event
   kHold,       // the oldest event waits until all bounds have passed
   kMiss,       // a caller enters when the others' calls have timed out
   kStall,      // all events wait until all bounds have passed
@@ -22,8 +22,8 @@ enum class Choice : uint8_t {
   kClose,      // the connection to rank `which` closes
   kCrash,      // the rank dies
   kStop,       // its process stops until the others' calls have timed out
-  kLeave,      // the rank, which is done, destroys its context
-  kStarve,     // as usual, but an allocation fails, after `which` others
+  kLeave,      // the rank, which has finished, destroys its context
+  kStarve,     // as usual, but an allocation fails after `which` others
 };
 
 struct Deviation {
@@ -36,9 +36,10 @@ struct Deviation {
 // schedule always give the same run.
 using Schedule = std::vector<Deviation>;
 
-// As "12:drop 15:close2": step, choice and, where the choice needs it, which.
+// A text such as "12:drop 15:close2": step, choice and, if the choice needs it,
+// `which`.
 std::string toText(const Schedule& schedule);
-// False if the text is none of toText()'s.
+// Returns false if the text is not from toText().
 bool fromText(const std::string& text, Schedule* out);
 
 }  // namespace ubt::chooser

@@ -14,17 +14,19 @@ constexpr size_t kSlotBytes = 64;
 constexpr uint64_t kEpoch = 7;
 constexpr Duration kBound = std::chrono::milliseconds(10);
 constexpr Duration kTimeout = std::chrono::milliseconds(400);
-// Longer than every bound: repair `both` has 4.
+// Longer than every bound; with repair `both` a bound is 4 * kBound.
 constexpr Duration kHoldFor = 5 * kBound;
 // Longer than all calls that wait for a rank, one after another.
 constexpr Duration kMissFor = 3 * kTimeout;
-// Each event takes that long: a round trip is measured, retries follow it.
+// The time that each event takes, so that round trips can be measured. Retries
+// follow the round trip.
 constexpr Duration kEventTakes = std::chrono::microseconds(1);
-// Events that come before a timeout may delay the end of its call by this.
+// Events just before a timeout may delay the end of its call by this.
 constexpr Duration kSlack = std::chrono::milliseconds(1);
-// In a smaller arena contributions to ops that nobody has entered may be lost.
+// In a smaller arena, contributions to an op may get lost before a rank enters
+// it.
 constexpr size_t kRoomyArena = 64 << 10;
-// More allocations than a verb makes, most often.
+// More allocations than most verbs make.
 constexpr uint8_t kStarvedAfterMax = 6;
 constexpr uint32_t kStepsMax = 5000;
 constexpr int kTurnsMax = 100;
@@ -38,7 +40,7 @@ std::string name(int rank) {
   return "rank " + std::to_string(rank);
 }
 
-// Whether an op has returned everywhere.
+// Whether all ranks have returned from an op.
 bool isThere(const std::vector<Outcome>& outcomes) {
   return std::all_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
     return outcome.there;
@@ -55,7 +57,7 @@ Options SmallJob::protocolOf(const JobOptions& options) {
     protocol.warmupOps = 0;
     protocol.boundScatter = protocol.boundBroadcast = kBound;
   }
-  // What is left out of a sum has to show in it.
+  // Nothing is zeroed, so that missing contributions show in a sum.
   protocol.zeroLoss = 0;
   protocol.haltLoss = 0;
   protocol.leadOps = 1;
@@ -135,7 +137,7 @@ bool SmallJob::isOver() const {
     if (!rank.over) {
       return false;
     }
-    // After an error somebody may keep something for a rank that is gone.
+    // After an error a rank may keep data for one that is gone.
     if (errors_.empty() && faults_ == 0 && rank.session != nullptr &&
         rank.session->opsHeld() > 0) {
       return false;
@@ -164,8 +166,8 @@ TimePoint SmallJob::nextDeadline(int* rank) const {
 
 // Choices --------------------------------------------------------------------
 
-// To drop, hold or copy an event before it is the oldest makes no difference,
-// and order matters between events of one rank.
+// It makes no difference to drop, hold or copy an event before it is the
+// oldest. Only the order of events at one rank matters.
 void SmallJob::offer(std::vector<Deviation>* offered) const {
   const auto add = [&](Choice choice, size_t which = 0) {
     offered->push_back({step_, choice, static_cast<uint8_t>(which)});
@@ -206,7 +208,8 @@ void SmallJob::offer(std::vector<Deviation>* offered) const {
   if (oldest.kind == Event::Kind::kEntry && faults_ < options_.faults) {
     add(Choice::kMiss);
   }
-  // Else a call may time out while all it needs is in flight.
+  // Otherwise a call may time out while all the data that it needs is in
+  // flight.
   if (deadline <= now_ + kHoldFor) {
     add(Choice::kDeadline);
   }
@@ -322,7 +325,7 @@ void SmallJob::deviate(const Deviation& deviation) {
   }
 }
 
-// The rank is to blame from then on, if any allocation fails.
+// If an allocation fails, the rank is at fault from then on.
 void SmallJob::starve(int rank, uint64_t after) {
   const std::vector<int> culprits = culprits_;
   const bool calm = calm_;
@@ -423,7 +426,7 @@ void SmallJob::releaseHeld() {
   held_.erase(std::remove_if(held_.begin(), held_.end(), due), held_.end());
 }
 
-// Both ends see it: this one at once.
+// Both ends notice: this one at once, the peer by an event.
 void SmallJob::close(int rank, int peer) {
   faults_++;
   culprits_ = {rank, peer};
@@ -456,7 +459,7 @@ void SmallJob::leave(int rank) {
   vanish(rank);
 }
 
-// The others' connections to it close.
+// The connections of the other ranks to it close.
 void SmallJob::vanish(int rank) {
   ranks_[rank].session = nullptr;
   ranks_[rank].endpoint.reset();
@@ -503,7 +506,7 @@ auto SmallJob::verb(int rank, const Verb& verb) -> decltype(verb()) {
   return verb();
 }
 
-// What a driver does after anything has happened.
+// Acts like a driver after each event.
 void SmallJob::pump(int rank) {
   Rank& me = ranks_[rank];
   for (int turn = 0; turn < kTurnsMax; turn++) {
@@ -540,7 +543,7 @@ void SmallJob::sendAll(int rank) {
   }
 }
 
-// Whether a call has ended.
+// Returns whether a call has ended.
 bool SmallJob::poll(int rank) {
   Rank& me = ranks_[rank];
   if (!me.inside || !me.session->finished(me.id)) {
@@ -585,7 +588,7 @@ void SmallJob::giveUp(int rank, const std::string& why) {
     violation("a call throws, and nothing is wrong: " + why);
     return;
   }
-  // A rank that was stopped does not know it, and blames the others.
+  // A rank that was stopped does not know that, and blames the others.
   if (ranks_[rank].stoppedUntil == TimePoint{} && !blamesRightly(why)) {
     violation("an error does not name the culprit, or an innocent: " + why);
   }
@@ -595,11 +598,10 @@ bool SmallJob::isCulprit(int rank) const {
   return std::find(culprits_.begin(), culprits_.end(), rank) != culprits_.end();
 }
 
-// Every error names the culprit. The error of a timeout names no other rank,
-// except in warm-up, where owners that lack a contribution of the culprit
-// cannot deliver, and in a small arena, where other ranks wait for room. If a
-// stopped rank of a warm-up op owes data to another rank only, it is not named
-// at all.
+// Every error must name the culprit. A timeout names no other rank, with two
+// exceptions. In warm-up, owners that lack a contribution of the culprit cannot
+// deliver. In a small arena, ranks wait for room. If a stopped rank of a
+// warm-up op owes data to another rank only, the error does not name it at all.
 bool SmallJob::blamesRightly(const std::string& why) const {
   if (options_.exact && stops_ > 0) {
     return true;
@@ -628,7 +630,7 @@ void SmallJob::checkOp(int op) {
 }
 
 // With a lead of one op, the first rank to begin an op knows that all ranks
-// have finished the op before.
+// have finished the one before.
 void SmallJob::checkLead(int rank) {
   for (const Rank& other : ranks_) {
     if (other.session != nullptr && !other.over && other.op < ranks_[rank].op) {
@@ -639,7 +641,7 @@ void SmallJob::checkLead(int rank) {
 
 void SmallJob::checkEnd() {
   for (int op = 0; op < options_.ops; op++) {
-    if (!isThere(outcomes_[op])) {  // else it was checked then
+    if (!isThere(outcomes_[op])) {  // if it is there, it has been checked
       checkOp(op);
     }
   }

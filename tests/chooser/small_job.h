@@ -17,18 +17,18 @@ namespace ubt::chooser {
 
 struct JobOptions {
   int ranks = 3;
-  int slots = 1;  // of a shard
+  int slots = 1;  // per shard
   int ops = 2;
   RepairPolicy repair = RepairPolicy::kBroadcast;
-  bool exact = false;  // ops of warm-up
+  bool exact = false;  // all ops are warm-up
   size_t arenaBytes = 1 << 20;
   uint64_t windowBytes = 64 << 10;  // a rank's receive window
-  // The most of each kind of fault in one run.
+  // The maximum number of each kind of fault in one run.
   int drops = 2;
   int duplicates = 1;
-  int holds = 2;    // stalls included
+  int holds = 2;    // including stalls
   int faults = 1;   // closed connections, crashes and missed calls
-  int starves = 0;  // allocations that fail; each is a fault as well
+  int starves = 0;  // failing allocations, which count as faults, too
 };
 
 // A whole job of the real protocol core: each rank calls `ops` allreduces, one
@@ -38,25 +38,25 @@ class SmallJob {
  public:
   explicit SmallJob(const JobOptions& options);
 
-  // Runs until all calls have ended and nothing is in flight or kept any more,
-  // and returns which promise was broken (docs/semantics.md); empty if none
-  // was. `offered`, if not null, gets what could have been the next deviation,
-  // at each step behind the schedule's last.
+  // Runs until all calls have ended, and nothing is in flight or kept any more.
+  // Returns the broken promise (docs/semantics.md), or an empty string. If
+  // `offered` is not null, it gets all possible next deviations, at each step
+  // after the schedule's last.
   std::string run(const Schedule& schedule, std::vector<Deviation>* offered);
 
   uint32_t steps() const { return step_; }
-  // Prints each event of the run on a line. Call before run().
+  // Prints each event of the run on one line. Call before run().
   void trace() { tracing_ = true; }
 
  private:
   static constexpr size_t kDatagramBytesMax = 128;
 
-  // Something that is to happen at a rank.
+  // An event that is due at a rank.
   struct Event {
     enum class Kind : uint8_t { kDatagram, kEntry, kNews };
     Kind kind = Kind::kDatagram;
     int rank = 0;
-    int from = 0;  // the sender, or whom the news are about
+    int from = 0;  // the sender, or the rank that the news is about
     size_t bytes = 0;
     std::array<std::byte, kDatagramBytesMax> datagram;
   };
@@ -66,7 +66,7 @@ class SmallJob {
   };
   struct Rank {
     std::unique_ptr<Endpoint> endpoint;
-    Session* session = nullptr;  // null: crashed, or left
+    Session* session = nullptr;  // null if it crashed or left
     int op = 0;
     bool inside = false;
     bool over = false;  // makes no further call
@@ -101,7 +101,7 @@ class SmallJob {
   void vanish(int rank);
 
   void enter(int rank);
-  // Runs a verb of a rank's core. Its allocations may fail; no others do.
+  // Runs a verb of a rank's core. Only its allocations may fail.
   template <typename Verb>
   auto verb(int rank, const Verb& verb) -> decltype(verb());
   void pump(int rank);
@@ -127,11 +127,11 @@ class SmallJob {
   int drops_ = 0;
   int duplicates_ = 0;
   int holds_ = 0;
-  int faults_ = 0;  // stops included
+  int faults_ = 0;  // including stops
   int stops_ = 0;
   int starves_ = 0;
   int starving_ = -1;  // the rank whose allocations may fail
-  // Nothing kept a contribution from coming in time.
+  // All contributions came in time.
   bool calm_;
   std::vector<int> culprits_;
   std::vector<std::string> errors_;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bounded path itself, over UDP, against a plain sum: type x ranks x form x
-// inputs x size, in one group and in several. Bounds are set by hand, far off,
-// so that every op is bounded from the first and none expires. Values are such
-// that sums are exact in every type and order, so results must be equal in
-// every bit.
+// Compares the bounded path over UDP with a plain sum: type x ranks x form x
+// inputs x size, in one group and in several. Bounds are set by hand and long,
+// so that every op is bounded and none expires. All sums are exact in every
+// type and order, so results must be equal in every bit.
 #include <gloo/math.h>
 #include <gloo/types.h>
 #include <gtest/gtest.h>
@@ -23,7 +22,7 @@ namespace gloo {
 namespace testing {
 namespace {
 
-// Gloo has no such type; PyTorch brings its own, with a function to add them.
+// Gloo has no bfloat16 type. PyTorch brings its own, with a function to add it.
 struct Bfloat16 {
   uint16_t bits = 0;
 
@@ -65,7 +64,7 @@ constexpr auto kBound = std::chrono::seconds(60);
 std::shared_ptr<transport::Device> createDevice() {
   transport::ubt::attr attr("127.0.0.1");
   attr.settings.minBytes = 0;
-  attr.settings.mtu = 1500;  // several slots a shard
+  attr.settings.mtu = 1500;  // several slots per shard
   auto& protocol = attr.settings.protocol;
   protocol.warmupOps = 0;
   protocol.boundScatter = protocol.boundBroadcast = kBound;
@@ -73,7 +72,8 @@ std::shared_ptr<transport::Device> createDevice() {
   return transport::ubt::CreateDevice(attr);
 }
 
-// 0 or 1: bfloat16 holds whole numbers to 256, and 65 ranks have 195 inputs.
+// Values are 0 or 1, because bfloat16 holds whole numbers up to 256, and 65
+// ranks have 195 inputs.
 int valueAt(int rank, int input, size_t index) {
   uint64_t bits = (index * 128 + rank) * 4 + input + 1;
   bits *= 0x9e3779b97f4a7c15;
@@ -126,7 +126,7 @@ BoundedReport runClass(const Job& job,
                        const std::shared_ptr<Context>& context,
                        Buffers<T>& buffers) {
   if constexpr (std::is_same<T, Bfloat16>::value) {
-    return std::nullopt;  // Gloo's ReductionFunction has no such type
+    return std::nullopt;  // Gloo's ReductionFunction does not support bfloat16
   } else {
     return job.hierarchical
                ? runOnce<HierarchicalBoundedTransposeAllreduce<T>, T>(
@@ -232,7 +232,7 @@ std::string cellName(const ::testing::TestParamInfo<Cell>& info) {
          kForms[static_cast<int>(std::get<2>(info.param))];
 }
 
-// By themselves, or in 2, 3, 3 and 5 groups (GLOO_UBT_GROUPS=auto).
+// In one group, or in 2, 3, 3 and 5 groups (GLOO_UBT_GROUPS=auto).
 const auto kRanks = ::testing::Values(Ranks{2, false},
                                       Ranks{3, false},
                                       Ranks{8, false},

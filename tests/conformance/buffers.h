@@ -6,7 +6,7 @@
 namespace gloo {
 namespace testing {
 
-// One rank's inputs.
+// The inputs of one rank.
 template <typename T>
 using Buffers = std::vector<std::vector<T>>;
 

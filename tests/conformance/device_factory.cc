@@ -24,7 +24,7 @@ std::shared_ptr<transport::Device> createUbtDevice() {
 
 const std::vector<Transport>& transports() {
   static const std::vector<Transport> kTransports = {
-      {"tcp", &createTcpDevice},  // the first: see tcpTransport()
+      {"tcp", &createTcpDevice},  // must be the first (tcpTransport())
       {"ubt", &createUbtDevice},
   };
   return kTransports;

@@ -11,17 +11,18 @@
 namespace gloo {
 namespace testing {
 
-// A transport that the conformance matrix runs over.
+// A transport for the conformance matrix.
 struct Transport {
   std::string name;
   // Makes one rank's device, on the loopback interface.
   std::function<std::shared_ptr<transport::Device>()> createDevice;
 };
 
-// All of them. A new transport is one line in device_factory.cc.
+// All transports. A new one is one line in device_factory.cc.
 const std::vector<Transport>& transports();
 
-// Gloo's own, for what is the same over all of them.
+// Gloo's own transport, for tests whose subject is the same over all
+// transports.
 inline const Transport& tcpTransport() {
   return transports()[0];
 }

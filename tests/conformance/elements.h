@@ -40,9 +40,10 @@ T combine(Operation operation, T x, T y) {
   return x;
 }
 
-// One element of one input of one rank: scattered, different everywhere, and
-// such that no signed integer overflows in any operation over 64 ranks.
-// Floating-point values need rounding, so that the order of operations shows.
+// One element of one input of one rank. Elements are scattered and differ from
+// each other. No signed integer overflows in any operation over 64 ranks.
+// Floating-point values need rounding, so that the order of operations is
+// visible.
 template <typename T>
 T element(Operation operation, int rank, int input, size_t index) {
   uint64_t bits = (index * 64 + rank) * 8 + input + 1;
@@ -84,7 +85,7 @@ void combineInto(Operation operation,
   }
 }
 
-// The inputs of a rank combined in their order.
+// The inputs of a rank, combined in order.
 template <typename T>
 std::vector<T> contributionOf(Operation operation,
                               int rank,
@@ -97,7 +98,7 @@ std::vector<T> contributionOf(Operation operation,
   return result;
 }
 
-// What a transpose allreduce has to give: the ranks combined in their order.
+// The expected result of a transpose allreduce: the ranks combined in order.
 template <typename T>
 std::vector<T> reference(Operation operation,
                          int ranks,
@@ -111,8 +112,8 @@ std::vector<T> reference(Operation operation,
   return result;
 }
 
-// What a hierarchical one has to give: the members of each group combined in
-// their order, and then the groups.
+// The expected result of a hierarchical one: the members of each group combined
+// in order, and then the groups.
 template <typename T>
 std::vector<T> groupsReference(Operation operation,
                                const RankGroups& groups,
@@ -138,8 +139,9 @@ std::vector<T> groupsReference(Operation operation,
   return result;
 }
 
-// What one by halving and doubling has to give: neighbours are combined, again
-// and again, at first only as many of the first as leave a power of two.
+// The expected result of halving and doubling: neighbours are combined, round
+// by round. In the first round only as many of the first ranks are combined as
+// leave a power of two.
 template <typename T>
 std::vector<T> treeReference(Operation operation,
                              int ranks,

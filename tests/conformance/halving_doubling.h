@@ -10,7 +10,7 @@
 namespace gloo {
 namespace testing {
 
-// meshHalvingDoublingAllreduce() over the options' own context.
+// Calls meshHalvingDoublingAllreduce() with the context of the options.
 inline void halvingDoublingAllreduce(const AllreduceOptions& options) {
   const auto& impl = allreduceOptionsImpl(options);
   meshHalvingDoublingAllreduce(contextMesh(*impl.context), impl);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The allreduce by halving and doubling against plain loops in the same order,
-// over tcp: type x operation x size x ranks x inputs x form. Results must be
-// equal in every bit, since the order of operations is part of the contract.
+// Compares the allreduce by halving and doubling over tcp with plain loops in
+// the same order: type x operation x size x ranks x inputs x form. Results must
+// be equal in every bit, because the order of operations is part of the
+// contract.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -33,7 +34,8 @@ TEST_P(HalvingDoublingMatrix, equalsPlainLoops) {
 const auto kForms = ::testing::Values(Form::kHalvingDoublingInPlace,
                                       Form::kHalvingDoublingSeparate);
 
-// Every type and operation: with as few ranks as can be, and with one too many.
+// Every type and operation, with 2 ranks, the minimum, and with 5, which is one
+// more than a power of two.
 INSTANTIATE_TEST_SUITE_P(Types,
                          HalvingDoublingMatrix,
                          ::testing::Combine(::testing::Values(2, 5),

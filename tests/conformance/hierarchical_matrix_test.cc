@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hierarchical transpose allreduce against plain loops over groups, and
-// over their members: groups x type x operation x size x inputs x form. Results
-// must be equal in every bit, since the order of operations is part of the
-// contract.
+// Compares the hierarchical transpose allreduce with plain loops over groups
+// and over their members: groups x type x operation x size x inputs x form.
+// Results must be equal in every bit, because the order of operations is part
+// of the contract.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace gloo {
 namespace testing {
 namespace {
 
-// Who is with whom.
+// The groups of the ranks.
 struct Ranks {
   std::string name;
   std::vector<GroupWish> wishes;
@@ -27,7 +27,7 @@ Ranks inGroups(int ranks, uint32_t groups) {
           equalGroups(ranks, groups)};
 }
 
-// Host by rank, a digit each.
+// `hosts` has one digit per rank: the number of its host.
 Ranks byHost(const std::string& hosts) {
   std::vector<int> numbers(hosts.begin(), hosts.end());
   return {"hosts_" + hosts, onHosts(numbers)};
@@ -58,7 +58,7 @@ const auto kForms = ::testing::Values(Form::kHierarchicalClass,
                                       Form::kHierarchicalInPlace,
                                       Form::kHierarchicalSeparate);
 
-// Every type and operation: equal groups, and unequal ones.
+// Every type and operation, with groups of equal and of different sizes.
 INSTANTIATE_TEST_SUITE_P(Types,
                          HierarchicalMatrix,
                          ::testing::Combine(::testing::Values(tcpTransport()),
@@ -90,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(Groups,
                                             kForms),
                          cellName);
 
-// Groups of many sizes; also of one rank alone, and of ranks that are no
-// neighbours.
+// Groups of many sizes. Some have a single rank, or ranks that are not
+// consecutive.
 INSTANTIATE_TEST_SUITE_P(
     Hosts,
     HierarchicalMatrix,

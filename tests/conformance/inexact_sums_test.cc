@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bounded path over UDP with values whose sums have to be rounded: ranks
-// get the same bits, and these are near the sum in double precision. Once with
-// everything at its default, so that ops warm up, learn bounds, expire and are
-// repaired, and once with bounds that nobody meets.
+// Tests the bounded path over UDP with values whose sums are rounded. Ranks get
+// the same bits, and these are near the sum in double precision. Runs once with
+// default settings, so that ops warm up, learn bounds, expire and are repaired.
+// Runs again with bounds that never expire.
 #include <gloo/math.h>
 #include <gtest/gtest.h>
 
@@ -24,9 +24,9 @@ namespace gloo {
 namespace testing {
 namespace {
 
-// More than warm-up takes.
+// More ops than warm-up takes.
 constexpr int kCalls = 30;
-// In every type more than GLOO_UBT_MIN_BYTES.
+// More than GLOO_UBT_MIN_BYTES in every type.
 constexpr size_t kElements = 140001;
 constexpr auto kBound = std::chrono::seconds(60);
 
@@ -74,7 +74,7 @@ Result<T> sumOnce(const std::shared_ptr<Context>& context,
   return result;
 }
 
-// Of T: how far a sum may be off, in terms of its summands' magnitudes.
+// The relative error of a sum in type T, by the magnitudes of its summands.
 template <typename T>
 double rounding() {
   if constexpr (std::is_same<T, float16>::value) {
@@ -140,7 +140,7 @@ void runJob(const Ranks& ranks, Bounds bounds) {
                 0)
           << "rank " << rank << ", call " << call;
     }
-    // Where contributions are left out it is an estimate of the sum.
+    // If contributions are left out, the result is an estimate of the sum.
     if (first.report.pairsMissing == 0) {
       complete++;
       expectNearSum(first.values, ranks.count, call);

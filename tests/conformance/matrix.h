@@ -11,8 +11,8 @@
 namespace gloo {
 namespace testing {
 
-// What the matrices of tests have in common: axes, the ends of their cells'
-// names, and the sizes that each cell tries.
+// The common parts of the test matrices: axes, endings of the cells' names, and
+// the sizes for each cell.
 
 inline auto everyType() {
   return ::testing::Values(Type::kInt8,
@@ -31,13 +31,14 @@ inline auto everyOperation() {
       Operation::kSum, Operation::kProduct, Operation::kMin, Operation::kMax);
 }
 
-// "float_sum_InPlace".
+// A name such as "float_sum_InPlace".
 inline std::string jobName(Type type, Operation operation, Form form) {
   return std::string(typeName(type)) + "_" + operationName(operation) + "_" +
          formName(form);
 }
 
-// Runs the job with each of these counts, and with one input and several.
+// Runs the job with each of these element counts, with one input and with
+// several.
 inline void runSizes(Type type,
                      Job job,
                      const Transport& transport,
@@ -52,7 +53,7 @@ inline void runSizes(Type type,
   }
 }
 
-// None, one, fewer elements than there are ranks, and many.
+// Zero elements, one, fewer than there are ranks, and many.
 inline void runSizes(Type type,
                      const Job& job,
                      const Transport& transport,

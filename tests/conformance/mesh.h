@@ -13,7 +13,7 @@
 namespace gloo {
 namespace testing {
 
-// Ranks that are threads of this process, connected with each other.
+// Connected ranks that are threads of this process.
 class Mesh {
  public:
   using ContextPtr = std::shared_ptr<Context>;
@@ -21,9 +21,9 @@ class Mesh {
   Mesh(const Transport& transport, int ranks);
   ~Mesh();
 
-  // Calls `body` on every rank's own thread, with that rank's context, and
-  // waits for all. Returns what went wrong, one line a rank; empty when
-  // nothing did. After a failure the mesh must not be used again.
+  // Calls `body` in a thread per rank, with that rank's context, and waits for
+  // all. Returns the errors, one line per rank; empty if there are none. After
+  // a failure the mesh must not be used again.
   std::string run(const std::function<void(const ContextPtr&)>& body);
 
   int ranks() const { return contexts_.size(); }
@@ -32,12 +32,12 @@ class Mesh {
   std::vector<ContextPtr> contexts_;
 };
 
-// Connecting takes longer than most tests: meshes are kept until the process
-// ends, or until `forget`. Not thread-safe.
+// To connect takes longer than most tests, so meshes are kept until the process
+// ends or forgetMesh() is called. Not thread-safe.
 Mesh& sharedMesh(const Transport& transport, int ranks);
 void forgetMesh(const Transport& transport, int ranks);
 
-// All of a rank's pairs.
+// Makes all of a rank's pairs synchronous.
 void makeSynchronous(Context& context);
 
 }  // namespace testing

@@ -19,7 +19,7 @@ AllreduceOptions::Func sumFunction() {
       &sum<T>);
 }
 
-// To sum all ranks' `values` in place.
+// Options to sum all ranks' `values` in place.
 template <typename T>
 AllreduceOptions sumOptions(const std::shared_ptr<Context>& context,
                             std::vector<T>* values) {
@@ -29,8 +29,8 @@ AllreduceOptions sumOptions(const std::shared_ptr<Context>& context,
   return options;
 }
 
-// Sums 20 times in a row under one tag: one of the callers of a rank that run
-// at once.
+// Sums 20 times in a row under one tag. A rank may have several such callers at
+// the same time.
 template <typename Allreduce>
 void sumManyTimes(const std::shared_ptr<Context>& context,
                   uint32_t tag,

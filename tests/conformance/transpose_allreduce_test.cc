@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the matrix does not vary: segments, runs in a row, tags, errors.
+// Properties that the matrix does not vary: segments, runs in a row, tags,
+// errors.
 #include "algorithms/transpose_allreduce.h"
 
 #include <gloo/common/error.h>
@@ -20,7 +21,8 @@ namespace {
 
 class TransposeSegments : public ::testing::TestWithParam<Transport> {};
 
-// More segments than the window holds, and shards that differ in their last.
+// There are more segments than the window holds, and the last segments of
+// shards differ.
 TEST_P(TransposeSegments, longShardsAreCutUp) {
   for (const int ranks : {2, 3, 8}) {
     for (const size_t count : {1000003, 700001}) {
@@ -44,7 +46,7 @@ TEST_P(TransposeSegments, optionsChooseTheSegment) {
   }
 }
 
-// No barrier separates two runs: a fast rank is in the next one already.
+// No barrier separates two runs, so a fast rank may already be in the next one.
 TEST_P(TransposeSegments, runsFollowEachOtherWithoutABarrier) {
   for (const auto form : {Form::kClass, Form::kOptionsInPlace}) {
     for (const size_t count : {2, 5, 4096, 300000}) {
@@ -55,8 +57,8 @@ TEST_P(TransposeSegments, runsFollowEachOtherWithoutABarrier) {
   }
 }
 
-// In synchronous mode a send blocks until the kernel has taken all of it, and
-// all ranks send at once: what is under way has to fit in the sockets' buffers.
+// In synchronous mode a send blocks until the kernel has taken all of it. All
+// ranks send at once, so the data in flight must fit in the sockets' buffers.
 TEST_P(TransposeSegments, synchronousPairsDoNotBlockEachOther) {
   constexpr int kRanks = 4;
   for (const size_t count : {1, 5000, 4000000}) {
@@ -95,7 +97,7 @@ TEST_P(TransposeOptions, differentTagsRunAtOnce) {
   EXPECT_EQ("", error);
 }
 
-// Bounded or not.
+// For the exact and the bounded allreduce.
 TEST_P(TransposeOptions, refusesWhatGlooRefuses) {
   Mesh mesh(GetParam(), 2);
   const auto refused = [](const AllreduceOptions& options) {
@@ -107,7 +109,7 @@ TEST_P(TransposeOptions, refusesWhatGlooRefuses) {
     const size_t count = 100000;
     std::vector<float> values(count);
     AllreduceOptions nothing(context);
-    EXPECT_NO_THROW(transposeAllreduce(nothing));  // no elements, no work
+    EXPECT_NO_THROW(transposeAllreduce(nothing));  // it has no elements
     EXPECT_NO_THROW(boundedTransposeAllreduce(nothing));
     AllreduceOptions noFunction(context);
     noFunction.setOutput(values.data(), count);
@@ -146,7 +148,7 @@ TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
   EXPECT_EQ("", error);
 }
 
-// Every rank's error names two ranks' elements.
+// Every rank's error names the element counts of two ranks.
 TEST_P(TransposeOptions, ranksThatDisagreeOnTheElementsAreNamed) {
   for (const size_t other : {0, 1, 999, 2000, 200000}) {
     Mesh mesh(GetParam(), 3);

@@ -20,7 +20,7 @@
 namespace gloo {
 namespace testing {
 
-// Wishes by rank: for so many equal groups, or as if ranks ran on these hosts.
+// Wishes by rank: for `groups` equal groups, or for groups by these hosts.
 inline std::vector<GroupWish> equalGroups(int ranks, uint32_t groups) {
   return std::vector<GroupWish>(
       ranks, {{transport::ubt::Grouping::By::kCount, groups}, 0});
@@ -36,8 +36,8 @@ inline std::vector<GroupWish> onHosts(const std::vector<int>& hosts) {
   return wishes;
 }
 
-// Test vocabulary: one allreduce, run on all ranks of a shared mesh in one of
-// the forms that a user can call, and checked bit by bit.
+// Vocabulary of the tests: one allreduce runs on all ranks of a shared mesh, in
+// one of the forms that a user can call. Every bit of the result is checked.
 
 enum class Form {
   kClass,
@@ -47,7 +47,7 @@ enum class Form {
   kBoundedOptions,  // in place
   kHalvingDoublingInPlace,
   kHalvingDoublingSeparate,
-  kHierarchicalClass,  // these take the job's wishes
+  kHierarchicalClass,  // these use the job's wishes
   kHierarchicalInPlace,
   kHierarchicalSeparate,
 };
@@ -92,14 +92,14 @@ const ReductionFunction<T>* functionOf(Operation operation) {
   return nullptr;
 }
 
-// One allreduce to do, on every rank of a mesh.
+// One allreduce for every rank of a mesh.
 struct Job {
   Form form;
   Operation operation;
   int inputs;
   size_t count;
   size_t segmentBytesMax = 1 << 20;    // options forms only
-  int repeats = 1;                     // with fresh inputs every time
+  int repeats = 1;                     // each with new inputs
   std::vector<GroupWish> wishes = {};  // by rank
 };
 
@@ -125,7 +125,7 @@ void expectAll(const std::vector<T>& expected,
   for (const auto& result : results) {
     GLOO_ENFORCE_EQ(expected.size(), result.size());
     for (size_t i = 0; i < expected.size(); i++) {
-      // Equal in every bit, which a NaN or -0.0 would not be with ==.
+      // Compares bits, because NaN is not == NaN, and -0.0 == 0.0.
       // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
       if (std::memcmp(&expected[i], &result[i], sizeof(T)) != 0) {
         ADD_FAILURE() << "rank " << rank << " element " << i << ": "

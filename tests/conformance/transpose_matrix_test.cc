@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exact transpose allreduce against a plain loop, over every transport, and
-// the bounded one where it has to be exact, being too small for a bound:
-// type x operation x size x ranks x inputs x form. Results must be equal in
-// every bit, since the order of operations is part of the contract.
+// Compares the exact transpose allreduce with a plain loop, over every
+// transport. The bounded one is included where it must be exact because it is
+// too small for a bound. The matrix is type x operation x size x ranks x inputs
+// x form. Results must be equal in every bit, because the order of operations
+// is part of the contract.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -35,8 +36,8 @@ TEST_P(TransposeMatrix, equalsAPlainLoop) {
 const auto kForms = ::testing::Values(
     Form::kClass, Form::kOptionsInPlace, Form::kOptionsSeparate);
 
-// Every type and operation: with a rank in the middle, and with as few as can
-// be.
+// Every type and operation, with 2 ranks, the minimum, and with ranks between
+// the first and the last.
 INSTANTIATE_TEST_SUITE_P(
     Types,
     TransposeMatrix,

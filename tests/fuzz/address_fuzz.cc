@@ -7,7 +7,7 @@
 
 #include "transport_ubt/address.h"
 
-// A peer's address, as it comes out of the store.
+// The input is a peer's address from the store.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<char> bytes(data, data + size);
   try {
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::abort();
     }
     address.check("secret", 1);
-    std::abort();  // nobody has proven it
+    std::abort();  // no input holds a valid proof
   } catch (const gloo::IoException&) {
   }
   return 0;

@@ -5,7 +5,7 @@
 
 #include "transport_ubt/core/wire/control.h"
 
-// What decodes must encode to the bytes it was read from.
+// A record that can be decoded must encode to the same bytes.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(data);
   ubt::ReadCursor cursor(bytes, size);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hostile peer that holds the right keys: whatever it sends must not crash,
-// hang, or make the endpoint hold more than its limits. In every mode of
-// authentication, and in the wrong one. Meanwhile time passes in steps of any
-// size, callers come and go, connections close, contexts end, and allocations
-// fail.
+// A hostile peer that holds the right keys. None of its packets may crash or
+// hang the endpoint, or make it hold more than its limits. Covers every mode of
+// authentication, and packets in the wrong mode. Meanwhile time passes in steps
+// of any size, callers enter and return, connections close, contexts end, and
+// allocations fail.
 
 #include <cstdlib>
 #include <cstring>
@@ -25,14 +25,14 @@ constexpr int kRanks = 3;
 constexpr size_t kArenaBytes = 64 << 10;
 constexpr size_t kElements = 2000;
 constexpr size_t kOpsMax = 300;
-// All together, of which the arena is a part.
+// All memory, including the arena.
 constexpr size_t kHeapBytesMax = 8 << 20;
-// Their headers do not differ.
+// Headers do not tell these sessions apart.
 constexpr int kSessions = 2;
 constexpr size_t kCallsMax = 8;
 constexpr auto kTimeout = std::chrono::seconds(1);
 
-// Of each peer's in a session, both ways.
+// The keys of each peer in a session, the same in both directions.
 ubt::PeerKeys keysOf(int session) {
   const auto byte = static_cast<uint8_t>(session);
   ubt::PeerKeys keys;
@@ -43,8 +43,8 @@ ubt::PeerKeys keysOf(int session) {
   return keys;
 }
 
-// A packet from the fuzzer's bytes: the header's fixed parts are made right,
-// so that the input decides over the rest, be it for which session it is.
+// Makes a packet from the fuzzer's bytes. The fixed parts of the header are
+// set, so that the input decides all the rest, such as the session.
 std::vector<std::byte> packetFrom(ubt::AuthMode auth,
                                   const uint8_t* data,
                                   size_t size) {
@@ -59,7 +59,7 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
   const bool second = (header.context & 1) != 0;
   header.context = 1;
   if (header.type == ubt::PacketType::kData) {
-    header.sealed = auth == ubt::AuthMode::kAead;  // of no effect otherwise
+    header.sealed = auth == ubt::AuthMode::kAead;  // without effect otherwise
   }
   header.source = 1 + header.source % (kRanks - 1);
   const ubt::PeerKeys keys =
@@ -97,7 +97,7 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
   return packet;
 }
 
-// A peer's group key, all zero, as packetFrom() likes to have it.
+// A peer's group key, all zeros, as an input of packetFrom().
 std::vector<uint8_t> groupKeyOf(ubt::AuthMode auth, uint16_t rank) {
   ubt::PacketHeader header;
   header.source = rank - 1;
@@ -144,7 +144,7 @@ class Victim {
     pass(std::chrono::microseconds(100));
   }
 
-  // Something else happens: which, and to whom or how much, a byte each.
+  // Another event happens. `what` selects it; `how` is its object or amount.
   void happens(uint8_t what, uint8_t how) {
     const size_t which = how % sessions_.size();
     ubt::Session* const session = sessions_[which];
@@ -174,7 +174,7 @@ class Victim {
       case 5:
         close(which);
         break;
-      case 6:  // the session that meets it breaks, and no other one
+      case 6:  // only the session that meets it breaks
         ubt::FailingHeap::failAfter(how);
         starved_++;
         break;
@@ -182,7 +182,7 @@ class Victim {
     pass(std::chrono::microseconds(1));
   }
 
-  // Every call ends by its timeout, whatever came.
+  // Every call must end by its timeout, whatever packets came.
   void end() {
     pass(2 * kTimeout);
     for (size_t i = 0; i < sessions_.size(); i++) {
@@ -193,8 +193,8 @@ class Victim {
     }
   }
 
-  // Whether it holds no more than it may, and no failed allocation broke more
-  // than one session.
+  // Whether it is within its limits, and each failed allocation broke at most
+  // one session.
   bool withinLimits() const {
     size_t broken = 0;
     for (const ubt::Session* session : sessions_) {
@@ -238,7 +238,7 @@ class Victim {
     return setup;
   }
 
-  // One tag must not be in two calls of a context at once.
+  // Whether the tag is in use. A context must not have two calls with one tag.
   bool isInside(size_t which, uint32_t tag) const {
     for (const Call& call : calls_) {
       if (call.session == which && call.tag == tag) {
@@ -267,7 +267,7 @@ class Victim {
         now_, tag, shape, reinterpret_cast<std::byte*>(call.bucket.data()));
   }
 
-  // Calls that are over return, be it long after.
+  // Calls that have ended return, maybe long after their end.
   void leaveAll(size_t which) {
     ubt::Session* const session = sessions_[which];
     for (auto call = calls_.begin(); call != calls_.end();) {
@@ -281,7 +281,7 @@ class Victim {
     }
   }
 
-  // A context ends once its callers are out.
+  // Ends a context once its callers have returned.
   void close(size_t which) {
     for (const Call& call : calls_) {
       if (call.session == which) {
@@ -308,18 +308,18 @@ class Victim {
   const ubt::AuthMode auth_;
   const bool grouped_;
   ubt::TimePoint now_{std::chrono::seconds(1)};
-  std::list<Call> calls_;  // outlive what works on their buckets
+  std::list<Call> calls_;  // must outlive endpoint_, which uses their buckets
   ubt::Endpoint endpoint_;
-  std::vector<ubt::Session*> sessions_;  // null: closed
+  std::vector<ubt::Session*> sessions_;  // null if closed
   ubt::OutPacket out_;
-  size_t starved_ = 0;  // allocations that were to fail
+  size_t starved_ = 0;  // allocations that were made to fail
 };
 
 }  // namespace
 
-// The mode, whether ranks form groups and whether there are several contexts;
-// then a row of packets, each behind a length of two bytes, or of what else
-// happens, where these two bytes say so.
+// The first byte gives the mode, whether ranks form groups, and whether there
+// are several contexts. Then come packets, each after a length of two bytes.
+// These two bytes may stand for another event instead.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr uint8_t kLengthMask = 0x07;
   if (size == 0) {

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A parser of outside bytes, as a fuzz target and as a plain test."""
+"""A parser of untrusted bytes as a fuzz target and as a plain test."""
 
 def fuzz_target(name, srcs, deps, corpus = None):
     """Defines the test `name`.
 
-    With --config=fuzz it is libFuzzer's, and runs for a minute, or as long as
-    --test_arg=-max_total_time=SECONDS says; without, it replays some thousand
-    random inputs. An input that crashes libFuzzer lies in the outputs.zip of
-    the test's folder in bazel-testlogs; where it is short, the log has it too.
+    With --config=fuzz the test is a libFuzzer target. It runs for a minute, or
+    as long as --test_arg=-max_total_time=SECONDS says. Without it, the test
+    replays some thousand random inputs. An input that crashes the libFuzzer
+    target is in outputs.zip in the test's folder in bazel-testlogs. A short
+    one is in the log, too.
 
     Args:
-      name: of the test.
+      name: name of the test.
       srcs: one file with LLVMFuzzerTestOneInput.
-      deps: what it needs.
-      corpus: a folder here of inputs that are kept, and always tried.
+      deps: libraries that it needs.
+      corpus: a folder here with kept inputs, which are always tried.
     """
     folders = ["tests/fuzz/" + corpus] if corpus else []
     native.cc_test(

@@ -5,8 +5,8 @@
 
 #include "transport_ubt/bounded/greeting.h"
 
-// What decodes says the same again once it has been encoded, is refused unless
-// its rank proves it, and then holds nothing that is out of bounds.
+// A greeting that can be decoded must encode to the same bytes. It is refused
+// without a valid proof of its rank. With a proof its fields must be in bounds.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using gloo::transport::ubt::Hello;
   using gloo::transport::ubt::Greeting;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells libFuzzer to leave an input that crashes where Bazel keeps it: in the
-// test's outputs.zip. Only short inputs are printed as well.
+// Makes libFuzzer write a crashing input to the folder that Bazel keeps in the
+// test's outputs.zip. libFuzzer itself prints only short inputs.
 
 #include <cstdlib>
 #include <string>

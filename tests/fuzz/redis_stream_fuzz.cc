@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever a server answers to XREAD, it is entries or refused, and the same
-// however its bytes are cut.
+// Any answer to XREAD either has entries or is refused. The result does not
+// depend on how its bytes are cut.
 #include <gloo/common/error.h>
 
 #include <cstddef>
@@ -47,7 +47,8 @@ std::string entriesOf(const std::string& bytes, size_t piece) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(data, data + size);
-  // As it came, and behind what a true answer begins with.
+  // Tries the input itself, and the input after the beginning of a valid
+  // answer.
   for (const char* const before :
        {"", "*1\r\n*2\r\n$3\r\nkey\r\n*1\r\n*2\r\n$1\r\n0\r\n"}) {
     if (entriesOf(before + bytes, size + 100) != entriesOf(before + bytes, 7)) {

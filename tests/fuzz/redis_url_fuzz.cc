@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text is a URL or refused.
+// Any text is either a URL or refused.
 #include <gloo/common/error.h>
 
 #include <cstddef>

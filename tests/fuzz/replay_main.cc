@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for libFuzzer where there is none: feeds a target the kept inputs
-// in the folders that it is given, as libFuzzer does, and then random ones that
-// are the same each time. No coverage guides it; it shows that the target
-// builds, runs, and withstands plain noise.
+// Replaces libFuzzer where it is not available. Feeds the target with the kept
+// inputs in the given folders, as libFuzzer does, then with random inputs that
+// are the same in each run. It is not guided by coverage. It shows that the
+// target builds, runs, and withstands plain noise.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-// How many the folder holds; every one was read.
+// Feeds all inputs in a folder and returns their number.
 int replayFolder(const char* folder) {
   int inputs = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever stands in a job's stream, the rules neither crash nor loop, and
-// never hand out a roster without the reader's own nonce.
+// For any contents of a job's stream, the rules do not crash or loop, and never
+// return a roster without the reader's own nonce.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ using gloo::rendezvous::kNonceBytes;
 using gloo::rendezvous::RosterLog;
 using gloo::rendezvous::StreamEntry;
 
-// Takes bytes off the input; zeros when it is used up.
+// Takes bytes from the input. Returns zeros at its end.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -32,7 +32,7 @@ class Input {
   size_t size_;
 };
 
-// A few nonces, so that the fuzzer hits upon equal ones.
+// Only a few nonces exist, so that the fuzzer finds equal ones.
 std::string nonce(uint8_t number) {
   return std::string(kNonceBytes - (number > 250 ? 1 : 0), char(number % 8));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any value of any variable is taken or refused.
+// Any value of any variable is either accepted or refused.
 #include <gloo/common/error.h>
 
 #include <cstddef>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const std::string& name = (*kNames)[data[0] % kNames->size()];
   if (name == "GLOO_UBT_SECRET_FILE") {
-    return 0;  // whatever file the fuzzer hits upon
+    return 0;  // the fuzzer might read any file
   }
   Settings settings;
   try {

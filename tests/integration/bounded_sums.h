@@ -18,17 +18,17 @@ namespace testing {
 
 inline constexpr size_t kElements = 70000;
 
-// A device of generous bounds, with a short warm-up.
+// A device with long bounds and a short warm-up.
 inline std::shared_ptr<transport::Device> device() {
   transport::ubt::attr attr("127.0.0.1");
   attr.settings.protocol.warmupOps = 2;
-  // A bound learned on a machine this busy would be another test's matter.
+  // A bound learned on a busy machine is not the subject of these tests.
   attr.settings.protocol.boundScatter = std::chrono::seconds(10);
   attr.settings.protocol.boundBroadcast = std::chrono::seconds(10);
   return transport::ubt::CreateDevice(attr);
 }
 
-// Bounded allreduces with results that name rank, op and thread.
+// Runs bounded allreduces. Their sums differ by rank, op and thread.
 inline void allreduces(const Mesh::ContextPtr& context, uint32_t tag, int ops) {
   std::vector<float> values(kElements);
   for (int op = 0; op < ops; op++) {

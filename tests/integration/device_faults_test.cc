@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices and settings that cannot be: errors name the culprit and what is
-// allowed. And those that can: ports of a range, IPv6, no segmentation, every
-// byte authenticated, harmed datagrams, a small arena.
+// Devices and settings that are invalid: errors name the culprit and the
+// allowed values. Also unusual valid ones: a range of ports, IPv6, no
+// segmentation, full authentication, harmed datagrams, a small arena.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using test::UdpPort;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// What a lone worker says when it creates its device.
+// The output of a single worker when it creates its device.
 std::string alone(const Job::Words& arguments, const Job::Words& environment) {
   Job job(1);
   Job::Words all{"--ops", "0"};
@@ -30,7 +30,7 @@ std::string alone(const Job::Words& arguments, const Job::Words& environment) {
   return job.output(0);
 }
 
-// Runs a job to its end; every result is checked.
+// Runs a job to its end and checks every result.
 void expectExactSums(Job* job,
                      const Job::Words& arguments,
                      const Job::Words& environment) {
@@ -45,7 +45,7 @@ void expectExactSums(Job* job,
   }
 }
 
-// Bounded, and yet nothing may be missing however busy the machine is.
+// Ops are bounded, but nothing may be missing on a busy machine.
 constexpr char kPatient[] = "GLOO_UBT_BOUND=10s";
 
 int64_t counted(const Job& job, const std::string& counter) {
@@ -166,14 +166,14 @@ TEST(Mtu, MayDifferBetweenRanks) {
   expectExactSums(&job, {"--ops", "3"}, {"GLOO_UBT_MTU=9000"});
 }
 
-// Little of what the first says gets through, but that it is gone does.
+// Few packets of the first rank that halts get through, but its end is noticed.
 TEST(Halt, EndsEveryRankAndSaysWhy) {
   Job job(3);
   job.startRest({"--ops", "2000"},
                 {"GLOO_UBT_BOUND=5ms",
                  "GLOO_UBT_REPAIR=none",
                  "GLOO_UBT_HALT_LOSS=0.5",
-                 "GLOO_UBT_FAULT=loss:0.7"});  // of questions and answers, too
+                 "GLOO_UBT_FAULT=loss:0.7"});  // loses control packets, too
   std::string all;
   for (int rank = 0; rank < job.size(); rank++) {
     EXPECT_NE(job.wait(rank), 0);
@@ -198,7 +198,7 @@ TEST(WithoutSegmentation, DatagramsTravelAlone) {
 
 class WholeDatagrams : public ::testing::TestWithParam<const char*> {};
 
-// Small slots in trains, and the largest.
+// Small slots in trains, and the largest possible slots.
 TEST_P(WholeDatagrams, CarryEverything) {
   const std::string auth = std::string("GLOO_UBT_AUTH=") + GetParam();
   for (const char* const mtu : {"GLOO_UBT_MTU=1500", "GLOO_UBT_MTU=65536"}) {
@@ -300,8 +300,8 @@ TEST(InjectedFaults, TailsThatAreLostAreCounted) {
   EXPECT_GT(counted(job, "lost_on_purpose"), 0);
 }
 
-// A rank that comes late to buckets of which its shard alone is four times its
-// arena: what does not fit is dropped, counted, and asked for again.
+// A rank is late for buckets whose shard is four times its arena. Data that
+// finds no room is dropped, counted, and requested again.
 TEST(FullArena, IsCountedAndRepairedWhileWarmingUp) {
   Job job(2);
   const Job::Words small{"GLOO_UBT_ARENA_BYTES=1048576"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forked children of a process that has devices and contexts.
+// Tests of forked children of a process with devices and contexts.
 
 #include <gloo/common/error.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ bool isForkedChild = false;
 }  // namespace
 
 #ifdef __SANITIZE_ADDRESS__
-// What only threads hold that are not in a forked child is no leak there.
+// In a forked child, memory held only by the parent's other threads is no leak.
 extern "C" int __lsan_is_turned_off() {  // NOLINT(bugprone-reserved-identifier)
   return isForkedChild ? 1 : 0;
 }
@@ -54,7 +54,7 @@ class Forked : public ::testing::Test {
 #endif
   }
 
-  // A forked child's exit status after `body`; it ends by exit().
+  // The exit status of a forked child that runs `body` and then exit().
   static int childAfter(const std::function<void()>& body) {
     const pid_t child = fork();
     if (child == 0) {
@@ -90,7 +90,7 @@ TEST_F(Forked, AChildThatNeverSummedDoesSoWithoutHarm) {
 }
 
 TEST_F(Forked, AChildsAllreduceThrowsAndTakesNothingOfTheParents) {
-  for (int round = 0; round < 2; round++) {  // without a first sum, and after
+  for (int round = 0; round < 2; round++) {  // before and after a first sum
     EXPECT_EQ(childAfter([this] {
                 const std::string error =
                     mesh_->run([](const ContextPtr& context) {
@@ -120,7 +120,7 @@ TEST_F(Forked, AChildCreatesNoContextOnAParentsDevice) {
             0);
 }
 
-// Its own devices work, beside those that it inherited.
+// A child's own devices work, in addition to the inherited ones.
 TEST_F(Forked, AChildSumsOnDevicesOfItsOwn) {
   sumInParent();
   EXPECT_EQ(childAfter([this] {
@@ -136,7 +136,7 @@ TEST_F(Forked, AChildSumsOnDevicesOfItsOwn) {
   sumInParent();
 }
 
-// The child's whole life falls into the parent's allreduces.
+// The child lives only while the parent's allreduces run.
 TEST_F(Forked, AChildTakesNoDatagramOfAnAllreduceThatGoesOn) {
   sumInParent();
   std::atomic<bool> over{false};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank gives up an operation of plain Gloo while calls of the bounded
-// allreduce go on: Gloo closes all of its connections, and nobody has died.
+// A rank gives up an operation of plain Gloo while bounded allreduces run. Gloo
+// closes all of its connections, although nobody has died.
 
 #include <gloo/common/error.h>
 #include <gmock/gmock.h>
@@ -22,10 +22,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr int kRanks = 3;
-// Who waits in vain does so for far less than the contexts' 20 s.
+// How long a wait for data that never comes lasts: far less than the contexts'
+// 20 s.
 constexpr std::chrono::milliseconds kInVain{500};
 
-// What a call of this tag says that waits for a rank that never enters.
+// The error of a call with this tag that waits for a rank that never enters.
 std::string failureOf(const Mesh::ContextPtr& context, uint32_t tag) {
   try {
     allreduces(context, tag, 1);
@@ -35,7 +36,7 @@ std::string failureOf(const Mesh::ContextPtr& context, uint32_t tag) {
   }
 }
 
-// Until Gloo closes all connections.
+// Waits for data that never comes, so that Gloo closes all connections.
 void waitInVainFor(const Mesh::ContextPtr& context, int rank) {
   char byte = 0;
   auto buffer = context->createUnboundBuffer(&byte, sizeof(byte));
@@ -45,7 +46,7 @@ void waitInVainFor(const Mesh::ContextPtr& context, int rank) {
 
 class GaveUpTest : public ::testing::Test {
  protected:
-  // Gloo writes to sockets whose other end is gone.
+  // Gloo writes to sockets that the peer has closed.
   static void SetUpTestSuite() { signal(SIGPIPE, SIG_IGN); }
 
   GaveUpTest() : mesh_({"ubt", device}, kRanks) {

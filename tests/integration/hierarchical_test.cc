@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks in groups, real processes: the right sums under loss, and news of a
-// rank's death that reaches those that never talk to it.
+// Ranks in groups as real processes: sums are right under loss, and the news of
+// a rank's death reaches ranks that never talk to it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@ using test::Job;
 using test::Line;
 using ::testing::HasSubstr;
 
-// The promise, but for threads that a busy machine runs late: those of the
-// kernel's news, Gloo's device, the watch and the caller.
+// The promised time, without the lateness of kHops threads on a busy machine:
+// those of the kernel's event, Gloo's device, the watch and the caller.
 constexpr int64_t kNamedWithinUs = 1000000;
 constexpr int kHops = 4;
-// By how much a caller may be late to run on a busy machine.
+// How late a caller may run on a busy machine.
 constexpr int64_t kLatenessUs = 1000000;
 
 TEST(Groups, GiveTheRightSumsUnderLoss) {
@@ -44,7 +44,7 @@ TEST(Groups, GiveTheRightSumsUnderLoss) {
   }
 }
 
-// A host is one group of all ranks: a plain transpose.
+// The ranks of one host form a single group: a plain transpose.
 TEST(Groups, OfOneHostAreOne) {
   Job job(3);
   job.startRest({"--hierarchical", "--ops", "3"},
@@ -102,8 +102,8 @@ INSTANTIATE_TEST_SUITE_P(Bounds,
                          ::testing::Values("GLOO_UBT_BOUND=50ms",
                                            "GLOO_UBT_WARMUP_OPS=1000000"));
 
-// It stays out of each op for longer than the others need: they go on without
-// what it brings, in its group and in the other.
+// The straggler is away from each op for longer than the others need. The
+// others go on without its contribution, in both groups.
 TEST(Groups, AStragglerDelaysNobody) {
   Job job(4);
   const Job::Words environment{

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes from strangers at the ranks' UDP ports, while allreduces run: each is
-// dropped and counted under its name, none is answered, no result changes.
+// Strangers send bytes to the ranks' UDP ports while allreduces run. Each
+// datagram is dropped and counted under its name. None is answered, and no
+// result changes.
 //
 //   HOSTILE_DATAGRAMS=1000000 bazel test
 //   //tests/integration:hostile_datagrams_test
@@ -38,13 +39,13 @@ constexpr size_t kElements = 50000;
 constexpr int kRounds = 100;
 constexpr uint64_t kSeed = 20251;
 
-// In the second test.
+// The number of datagrams in the second test.
 uint64_t datagrams() {
   const char* const value = std::getenv("HOSTILE_DATAGRAMS");
   return value == nullptr ? 20000 : std::strtoull(value, nullptr, 10);
 }
 
-// Of memory that this process holds.
+// Resident memory of this process.
 size_t residentBytes() {
   size_t pages = 0;
   std::ifstream file("/proc/self/statm");
@@ -73,8 +74,8 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
                  attr.settings.minBytes = 0;
                  attr.settings.protocol.auth = GetParam();
                  attr.settings.protocol.order = ubt::SumOrder::kRank;
-                 // A flood may fill the socket's buffer: what is lost then
-                 // comes again, within the bounds.
+                 // A flood may fill the socket's buffer. Lost data then comes
+                 // again, within the bounds.
                  attr.settings.protocol.repair = ubt::RepairPolicy::kBoth;
                  attr.settings.segmentation = false;  // for UdpTap
                  attr.settings.mtu = 1500;
@@ -97,7 +98,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
     std::printf("seed %lu\n", static_cast<unsigned long>(kSeed));
   }
 
-  // A datagram of this job in all but its tag.
+  // A header of this job that is right except for its tag.
   ubt::PacketHeader forged() {
     ubt::PacketHeader header;
     header.type =
@@ -127,11 +128,11 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
     for (std::byte& byte : bytes) {
       byte = static_cast<std::byte>(random_());
     }
-    bytes[0] = std::byte{0xff};  // no version of ours
+    bytes[0] = std::byte{0xff};  // not our version
     return bytes;
   }
 
-  // One of each kind, to rank 0.
+  // Sends one datagram of each kind to rank 0.
   void attackOnce() {
     stranger_.send(ports_[0], noise(1 + random_() % 2000));
     Bytes truncated = bytesOf(forged(), 0);
@@ -149,7 +150,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
     stranger_.send(ports_[0], bytesOf(header, 100));
   }
 
-  // All ranks sum until `attack`, of its own thread, is over.
+  // All ranks sum until `attack`, which runs in its own thread, has returned.
   std::string sumDuring(const std::function<void()>& attack) {
     std::atomic<bool> attacked{false};
     std::thread attacker([&] {
@@ -171,7 +172,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
         for (size_t i = 0; i < kElements; i++) {
           ASSERT_EQ(values[i], sumAt(i)) << i;
         }
-        // Rank 0 decides for all whether to go on.
+        // Rank 0 decides for all ranks whether to go on.
         go[0] = context->rank == 0 && !attacked ? 1 : 0;
         TransposeAllreduce<float>(context, {go.data()}, 1).run();
       } while (go[0] > 0);
@@ -193,7 +194,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
 };
 
 TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
-  // What ranks say while not all have opened their sessions arrives before.
+  // Packets that ranks send before all sessions are open must arrive first.
   EXPECT_EQ(sumDuring([] {}), "");
   std::vector<ubt::Counters> before;
   for (const auto* const context : contexts_) {
@@ -205,7 +206,7 @@ TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
   const auto error = sumDuring([this] {
     for (int round = 0; round < kRounds; round++) {
       attackOnce();
-      // Not more at a time than the socket's buffer holds.
+      // No more datagrams at a time than the socket's buffer holds.
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   });
@@ -229,9 +230,9 @@ TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
   EXPECT_FALSE(stranger_.hasReceived());
 }
 
-// An observer repeats datagrams at any later time, or changes one bit. Under
-// auth=header it changes headers only, because the mode covers no payload.
-// Beside it, strangers guess.
+// An observer repeats datagrams at any later time, or changes one bit. With
+// auth=header it changes headers only, because this mode does not cover
+// payloads. Meanwhile strangers guess.
 TEST_P(HostileDatagrams, RepeatedAndAlteredOnesChangeNothing) {
   test::UdpTap tap(ports_[0]);
   if (!tap.works()) {

@@ -70,7 +70,7 @@ std::vector<Line> Job::lines(int rank, const std::string& part) const {
   std::vector<Line> found;
   std::ifstream file(path(rank));
   std::string text;
-  while (std::getline(file, text) && !file.eof()) {  // whole lines only
+  while (std::getline(file, text) && !file.eof()) {  // complete lines only
     if (text.find(part) != std::string::npos) {
       found.emplace_back(text);
     }

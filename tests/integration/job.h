@@ -12,13 +12,13 @@
 
 namespace test {
 
-// A line that a worker printed: words, of which some are name=value.
+// A line that a worker printed. Some of its words are name=value.
 class Line {
  public:
   explicit Line(std::string text) : text_(std::move(text)) {}
 
   const std::string& text() const { return text_; }
-  // The number behind `name=`; -1 if there is none.
+  // The number after `name=`; -1 if there is none.
   int64_t number(const std::string& name) const;
   bool has(const std::string& part) const {
     return text_.find(part) != std::string::npos;
@@ -28,20 +28,20 @@ class Line {
   std::string text_;
 };
 
-// Processes of //tests/integration:worker that are the ranks of one job and
-// meet through a directory. They end with this object. One thread.
+// The ranks of one job, as processes of //tests/integration:worker that meet
+// through a directory. They end with this object. Use from one thread.
 class Job {
  public:
   using Words = std::vector<std::string>;
 
-  // Generous: machines are busy.
+  // A long time, because machines are busy.
   static constexpr std::chrono::seconds kLimit{40};
 
   explicit Job(int size);
 
-  // Starts one rank. `environment` is of NAME=VALUE.
+  // Starts one rank. `environment` has words of the form NAME=VALUE.
   void start(int rank, const Words& arguments, const Words& environment = {});
-  // Starts those that are not.
+  // Starts all ranks that do not run yet.
   void startRest(const Words& arguments, const Words& environment = {});
 
   ChildProcess& process(int rank) { return *processes_[rank]; }
@@ -49,12 +49,12 @@ class Job {
 
   // Everything the rank has printed.
   std::string output(int rank) const;
-  // Its lines that contain `part`.
+  // The rank's lines that contain `part`.
   std::vector<Line> lines(int rank, const std::string& part) const;
   // Waits for a line that contains `part` and returns the first. Throws
   // std::runtime_error with the output if it does not come.
   Line await(int rank, const std::string& part) const;
-  // Waits until the process has ended; its exit status, or -1.
+  // Waits until the process has ended. Returns its exit status, or -1.
   int wait(int rank);
 
  private:
@@ -64,7 +64,7 @@ class Job {
   std::vector<std::unique_ptr<ChildProcess>> processes_;
 };
 
-// Microseconds of the clock that workers print.
+// The time in microseconds, by the clock of the workers' output.
 int64_t nowUs();
 
 }  // namespace test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts and devices that come and go in one process, share a device, and
+// Contexts and devices that begin and end in one process, share a device, and
 // are used by several threads.
 
 #include <gloo/rendezvous/context.h>
@@ -32,7 +32,8 @@ size_t entries(const char* directory) {
   return std::distance(begin, std::filesystem::directory_iterator());
 }
 
-// Threads that have been joined may still be listed for a moment.
+// Waits for threads that have ended, because the kernel may list them for a
+// moment.
 size_t threadsOnce(size_t expected) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   size_t threads = entries("/proc/self/task");
@@ -43,7 +44,7 @@ size_t threadsOnce(size_t expected) {
   return threads;
 }
 
-// Threads of this process on which a handler of the signal may run.
+// The number of threads of this process that may run a handler of the signal.
 size_t threadsOpenTo(int signal) {
   size_t open = 0;
   for (const auto& thread :
@@ -60,7 +61,8 @@ size_t threadsOpenTo(int signal) {
   return open;
 }
 
-// As many threads; `body` gets the number of its own: a rank, for example.
+// Runs `body` in `count` threads. It gets the thread's number, for example a
+// rank.
 void onThreads(int count, const std::function<void(int)>& body) {
   std::vector<std::thread> threads;
   threads.reserve(count);
@@ -103,7 +105,7 @@ TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
       }),
                 "");
     }
-    if (round == 1) {  // what libraries keep for ever is there by now
+    if (round == 1) {  // libraries have made their lasting allocations by now
       fds = entries("/proc/self/fd");
       threads = entries("/proc/self/task");
     }
@@ -112,7 +114,8 @@ TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
   EXPECT_EQ(threadsOnce(threads), threads);
 }
 
-// Gloo's own threads do not block them; so there are as many as with tcp.
+// Gloo's own threads do not block signals, so the number is the same as with
+// tcp.
 TEST(Lifetimes, NoSignalsHandlerRunsOnAThreadOfTheTransport) {
   Mesh tcp(testing::tcpTransport(), 3);
   const size_t before = threadsOpenTo(SIGUSR1);
@@ -166,7 +169,7 @@ TEST(Lifetimes, ContextsWithoutABoundedAllreduceEndAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
-// As with Gloo's own devices.
+// The same as for Gloo's own devices.
 TEST(Lifetimes, AContextHoldsItsDevice) {
   const auto holders = [](const std::shared_ptr<transport::Device>& device) {
     rendezvous::HashStore store;
@@ -177,7 +180,7 @@ TEST(Lifetimes, AContextHoldsItsDevice) {
 }
 
 TEST(Timeout, OfACallHoldsWhileWarmingUp) {
-  // The contexts' own is 20 s.
+  // The contexts' own timeout is 20 s.
   Mesh mesh({"ubt", [] { return transport::ubt::CreateDevice("127.0.0.1"); }},
             2);
   EXPECT_EQ(mesh.run([](const ContextPtr& context) {
@@ -239,7 +242,7 @@ TEST(Timeout, IsNotWaitedForTwiceOnceARankIsGivenUp) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
-// Gloo's kNoTimeout, and more than a clock in nanoseconds can be asked for.
+// Gloo's kNoTimeout, and a timeout that is too long for a clock in nanoseconds.
 TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
   for (const std::chrono::milliseconds timeout :
        {std::chrono::milliseconds(0),
@@ -262,7 +265,7 @@ TEST(Timeout, OfNoneAtAllOrAnAgeWaitsForRanksThatComeLate) {
       algorithm.run();
       EXPECT_TRUE(algorithm.report().has_value());
       EXPECT_EQ(values[0], 2);
-      // The options form, exact and bounded.
+      // The options form, first exact, then bounded.
       AllreduceOptions options(context);
       options.setOutput(values.data(), kElements);
       void (*sum)(void*, const void*, const void*, size_t) = &gloo::sum<float>;

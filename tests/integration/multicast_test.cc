@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results by multicast between processes on loopback: the same results, where
-// all hear, some or nobody.
+// Results by multicast between processes on loopback. Results are the same if
+// all ranks hear, some, or none.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using test::Line;
 
 constexpr int kRanks = 4;
 constexpr char kFull[] = "GLOO_UBT_AUTH=full";
-// Long enough for ranks to find out who hears; no bound cuts anything short.
+// Long enough for ranks to find out which ranks hear. No bound expires.
 const Job::Words kArguments = {"--ops", "40", "--pause-ms", "2"};
 
 Job::Words with(const Job::Words& more) {
@@ -51,8 +51,9 @@ TEST_P(MulticastModes, GivesTheSameSumsWithLessSent) {
   for (int rank = 0; rank < kRanks; rank++) {
     const int64_t sent = counted(job, rank, "sent_data");
     const int64_t toAll = counted(job, rank, "sent_multicast");
-    // A quarter, once it is known who hears: three parts are contributions, and
-    // one is results. It takes a few ops, more of them where they are quick.
+    // A quarter of the packets, once the owner knows that ranks hear: three
+    // parts are contributions, one is results. It takes a few ops to know that,
+    // and more if ops are fast.
     EXPECT_GT(toAll, sent / 12) << job.output(rank);
     EXPECT_EQ(counted(job, rank, "bad_tag"), 0);
   }
@@ -81,7 +82,7 @@ TEST(Multicast, LossAndDisorderChangeNothing) {
   expectExactSums(&job);
 }
 
-// Multicast may arrive there or not.
+// Multicast may work there or not.
 TEST(Multicast, Ipv6ComesToTheSame) {
   Job job(kRanks);
   auto arguments = kArguments;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two ranks in two networks, on a link of 9,000 bytes, whose UDP somebody
-// drops.
+// Two ranks in two networks, on a link of 9,000 bytes that drops some UDP
+// packets.
 
 #include <gloo/common/error.h>
 #include <gloo/rendezvous/context.h>
@@ -44,12 +44,12 @@ class PathsTest : public ::testing::Test {
     for (int rank = 0; rank < kRanks; rank++) {
       networks_[rank].run(std::string("ip addr add ") + kIps[rank] +
                           "/24 dev wire");
-      // What passes is single datagrams, as on a wire.
+      // The link passes single datagrams, as a real wire does.
       networks_[rank].run("ip link set wire gso_max_segs 1");
     }
   }
 
-  // A rank's host drops what the rule says of the other rank's packets.
+  // The rank's host drops the other rank's packets that match the rule.
   void drop(const std::string& rule, int rank = 1) {
     networks_[rank].run(
         std::string("nft 'add table ip hop; "
@@ -58,7 +58,7 @@ class PathsTest : public ::testing::Test {
         kIps[1 - rank] + " ip protocol udp " + rule + " drop'");
   }
 
-  // Each rank does `body`, with a context; what went wrong, by rank.
+  // Runs `body` at each rank with a context. Returns the errors by rank.
   std::vector<std::string> run(const Body& body) {
     rendezvous::HashStore store;
     std::vector<std::future<std::string>> ranks;
@@ -94,8 +94,8 @@ class PathsTest : public ::testing::Test {
     std::vector<std::string> failures;  // by rank
     std::string warnings;
   };
-  // What becomes of a job at whose second sum these ranks' hosts begin to drop
-  // the other's datagrams.
+  // Runs a job. At its second sum the hosts of these ranks begin to drop the
+  // other rank's datagrams. Returns the errors.
   Ended block(const std::vector<int>& deaf) {
     std::promise<void> done[kRanks];
     std::promise<void> blocked;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four ranks, of which one is killed or stopped at a random instant: every
-// other one returns or throws by its deadline, and errors name the culprit.
+// One of four ranks is killed or stopped at a random time. Every other rank
+// returns or throws by its deadline, and errors name the culprit.
 //
 //   RANDOM_FAULTS=200 bazel test //tests/integration:random_faults_test
 
@@ -26,10 +26,11 @@ using ::testing::HasSubstr;
 
 constexpr int kRanks = 4;
 constexpr int64_t kTimeoutMs = 1500;
-// Of a call: it may have begun right before the fault, and wait to begin.
+// The deadline of a call. The call may have begun right before the fault, and
+// may wait to begin.
 constexpr int64_t kDeadlineUs = kTimeoutMs * 1000;
-// Threads that a busy machine may run late, one after the other: the worker's
-// own, the watch, the driver, and those of the process that is named.
+// Threads that a busy machine may run late, one after the other: the worker's,
+// the watch, the driver, and those of the process that is named.
 constexpr int kHops = 4;
 
 int setting(const char* name, int otherwise) {
@@ -42,13 +43,13 @@ struct Fault {
   int culprit = 0;
   int afterOps = 0;
   std::chrono::microseconds then{0};
-  bool byHand = false;  // its bound
+  bool byHand = false;  // its bound is set by hand
 
   explicit Fault(uint64_t seed) {
     std::mt19937_64 random(seed);
     signal = random() % 2 == 0 ? SIGKILL : SIGSTOP;
     culprit = static_cast<int>(random() % kRanks);
-    // In the warm-up of 10 ops, or after it.
+    // During the warm-up of 10 ops, or after it.
     afterOps = static_cast<int>(random() % 30);
     then = std::chrono::microseconds(random() % 20000);
     byHand = random() % 2 == 0;
@@ -62,7 +63,7 @@ struct Fault {
   }
 };
 
-// By how much the latest survivor ended later than its deadline. Us.
+// How much later than its deadline the last survivor ended, in microseconds.
 int64_t harm(const Fault& fault) {
   Job job(kRanks);
   job.startRest(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that die, stop, stay away, come late or disagree: the others return in
-// time, and their errors name the culprit.
+// Ranks that die, stop, never enter, come late or disagree. The others return
+// in time, and their errors name the culprit.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,18 +20,18 @@ using test::Job;
 using test::Line;
 using ::testing::HasSubstr;
 
-// The promise, but for threads that a busy machine runs late: those of the
-// kernel's news, Gloo's device, the watch and the caller.
+// The promised time, without the lateness of kHops threads on a busy machine:
+// those of the kernel's event, Gloo's device, the watch and the caller.
 constexpr int64_t kNamedWithinUs = 1000000;
 constexpr int kHops = 4;
 
 int64_t namedWithinUs(const test::Lateness& lateness) {
   return kNamedWithinUs + kHops * lateness.worst().count();
 }
-// By how much a caller may be late to run on a busy machine.
+// How late a caller may run on a busy machine.
 constexpr int64_t kLatenessUs = 1000000;
 
-// Bounded from the first op, by 4 x (50 + 50) ms.
+// Ops are bounded from the first, by 4 x (50 + 50) ms.
 const Job::Words kByHand{"GLOO_UBT_BOUND=50ms"};
 
 void expectOpsWithinTheirBounds(const Job& job, int rank) {
@@ -41,8 +41,8 @@ void expectOpsWithinTheirBounds(const Job& job, int rank) {
   }
 }
 
-// Every rank but `culprit` ends with an error that has `text`, soon after
-// `sinceUs`, since when `lateness` was taken.
+// Expects that every rank but `culprit` ends with an error that contains
+// `text`, soon after `sinceUs`. `lateness` was measured since then.
 void expectOthersName(Job* job,
                       int culprit,
                       const std::string& text,
@@ -95,7 +95,7 @@ TEST(KilledRank, IsNamedUnderABoundSetByHand) {
 }
 
 TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
-  // Rank 0 enters no op for seconds; meanwhile rank 2, too, throws and goes.
+  // Rank 0 enters no op for seconds. Meanwhile rank 2 throws and ends, too.
   Job job(3);
   job.start(0, {"--ops", "2", "--pause-ms", "1500"}, kByHand);
   job.startRest({"--ops", "1000000"}, kByHand);
@@ -106,13 +106,13 @@ TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
   job.process(1).signal(SIGKILL);
   const Line error = job.await(0, "ended with: ");
   EXPECT_THAT(error.text(), HasSubstr("rank 1"));
-  // It pauses for 1.5 s before each op.
+  // Rank 0 pauses for 1.5 s before each op.
   EXPECT_LE(error.number("at_us") - killed, namedWithinUs(lateness) + 1500000);
   EXPECT_THAT(job.await(2, "ended with: ").text(), HasSubstr("rank 1"));
 }
 
-// A child holds its connections open, so that none closes when it dies. Its
-// silence tells: docs/semantics.md, of a rank that answers nothing.
+// A child keeps the connections of the dead rank open, so none closes. The
+// others notice the silence (docs/semantics.md: a rank that answers nothing).
 TEST(KilledRank, IsNamedThoughItsChildLivesOn) {
   constexpr int64_t kSilenceUs = 10000000;
   for (const auto& environment :
@@ -163,14 +163,15 @@ TEST(StoppedRank, IsNamedWhenTheTimeoutHasPassed) {
                   rank,
                   static_cast<long>((error.number("at_us") - stopped) / 1000),
                   error.text().c_str());
-      // Whoever is first to throw leaves, which the other may notice first.
+      // The first rank that throws leaves, and the other may notice that first.
       EXPECT_THAT(error.text(), HasSubstr("rank 1"));
       expectOpsWithinTheirBounds(job, rank);
       int since = 0;
       for (const Line& op : job.lines(rank, "op=")) {
         since += op.number("at_us") > stopped;
       }
-      // Its engine stands still as well, and sends no results of its shard.
+      // The stopped rank's engine stands still, too, and sends no results of
+      // its shard.
       EXPECT_LE(since, 5);
     }
   }
@@ -217,7 +218,7 @@ TEST(AbsentRank, IsNamedByTimeoutWhileWarmingUp) {
     EXPECT_THAT(error.text(), HasSubstr("rank 2"));
     both += error.text();
   }
-  // The second may hear of the first's error before its own.
+  // The second rank may hear of the first one's error before it fails itself.
   EXPECT_THAT(both, HasSubstr("rank 2 never entered"));
   EXPECT_THAT(both, HasSubstr("1000 ms"));
 }
@@ -232,7 +233,7 @@ TEST(AbsentRank, GivesResultsUntilTheLeadIsUsedUp) {
     const auto ops = job.lines(rank, "op=");
     EXPECT_EQ(ops.size(), 4u);
     for (const Line& op : ops) {
-      // Rank 2's contribution, to everything; its engine did its duty.
+      // Only rank 2's contributions are missing; its engine did its work.
       EXPECT_EQ(op.number("missing"), 100000) << op.text();
       EXPECT_EQ(op.number("drift"), 0) << op.text();
     }
@@ -254,8 +255,8 @@ TEST(AbsentRank, IsWaitedForWhileWarmingUp) {
 
 TEST(Disagreement, OfElementTypesNamesBoth) {
   Job job(3);
-  // Late: once all are connected. They stay, or who is first to throw would be
-  // all that some learn of.
+  // They enter late, once all are connected. They stay, because the end of the
+  // first one that throws would hide the cause from others.
   Job::Words arguments{"--elements", "80000", "--late-ms", "200", "--stay"};
   arguments.insert(arguments.end(), {"--type", "float64"});
   job.start(1, arguments);
@@ -329,12 +330,12 @@ TEST(Disagreement, OfSecretsNamesARankByTimeout) {
     EXPECT_THAT(error.text(), HasSubstr("rank " + std::to_string(1 - rank)));
     both += error.text();
   }
-  // The second may find the first gone before its own time is up.
+  // The second rank may notice the end of the first before its own timeout.
   EXPECT_THAT(both, HasSubstr("GLOO_UBT_SECRET"));
 }
 
 TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
-  // Everything that rank 1 sends is lost, as behind a firewall.
+  // All packets that rank 1 sends are lost, as behind a firewall.
   for (const auto* bound : {"GLOO_UBT_WARMUP_OPS=20", "GLOO_UBT_BOUND=20ms"}) {
     Job job(3);
     job.start(1,
@@ -351,7 +352,7 @@ TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
   }
 }
 
-// Long before its timeout, and with what a user has to know.
+// The warning comes long before the timeout and tells the user the remedy.
 TEST(BlockedUdp, IsWarnedOfWhileACallWaits) {
   Job job(3);
   job.start(1, {"--timeout-ms", "600000"}, {"GLOO_UBT_FAULT=loss:1"});

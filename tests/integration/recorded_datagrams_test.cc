@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Genuine datagrams, recorded and fed again: twice, late, to another run, cut
-// short, changed, in the form of another mode. Each is dropped and counted
-// under its name.
+// Genuine datagrams are recorded and fed again: twice, late, to another run,
+// cut short, changed, or in the form of another mode. Each is dropped and
+// counted under its name.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ float valueAt(int rank, size_t i) {
   return static_cast<float>((i * 7 + rank * 13) % 31);
 }
 
-// Two ranks on wires that remember what they carried.
+// Two ranks and a record of all datagrams between them.
 class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
  protected:
   struct Host {
@@ -61,7 +61,7 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
     }
   }
 
-  // Runs one op to its end; each datagram is fed `times` times.
+  // Runs one op to its end. Each datagram is fed `times` times.
   void runOp(Host (&hosts)[2], int times) {
     OpShape shape;
     shape.elements = kElements;
@@ -121,7 +121,8 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
     return host.endpoint.shared().counters.get(counter);
   }
 
-  // Rank 1's control, right in all but that it is sealed if others are not.
+  // A control packet of rank 1 that is right, but sealed if others are not, or
+  // the reverse.
   static Bytes foreign(const ControlRecord& record) {
     Bytes bytes(PacketHeader::kBytes + 200);
     std::byte* const payload = bytes.data() + PacketHeader::kBytes;
@@ -155,7 +156,7 @@ class RecordedDatagrams : public ::testing::TestWithParam<AuthMode> {
     return bytes;
   }
 
-  // Nothing held, no answer.
+  // Expects that the host holds nothing and sends no answer.
   void expectUntouched(Host* host) {
     EXPECT_EQ(host->endpoint.shared().arena.heldBytes(), 0u);
     EXPECT_EQ(host->session->opsHeld(), 0u);
@@ -217,7 +218,7 @@ TEST_P(RecordedDatagrams, OfAnotherRunAreRejected) {
   runOp(sameEpoch, 1);
 }
 
-// Headers name a context by a part of its epoch, which another may share.
+// Headers have only a part of a context's epoch, which another may share.
 TEST_P(RecordedDatagrams, FindTheirContextAmongThoseOfOneNumber) {
   constexpr uint64_t kTwin = 1 + (1 << 16);
   Host hosts[2];
@@ -253,8 +254,8 @@ TEST_P(RecordedDatagrams, TruncatedAnywhereAreRejected) {
       fed++;
     }
   }
-  // A data packet's tag may cover but its header: then it is its length that is
-  // wrong, or, for results, its op that nobody has announced.
+  // If the tag covers only the header, it is still right. Then the packet's
+  // length is wrong, or the op of its results is unknown.
   uint64_t counts =
       counted(fresh, Counter::kMalformed) + counted(fresh, Counter::kBadTag);
   if (GetParam() == AuthMode::kHeader) {
@@ -267,7 +268,7 @@ TEST_P(RecordedDatagrams, TruncatedAnywhereAreRejected) {
   EXPECT_EQ(fresh.session->opsHeld(), 0u);
 }
 
-// Any byte, but for the payload's where the tag does not cover it.
+// Changes any byte, except payload bytes that the tag does not cover.
 TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
   Host hosts[2];
   openAll(hosts);
@@ -283,7 +284,7 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
     const size_t covered = data && GetParam() == AuthMode::kHeader
                                ? PacketHeader::kBytes
                                : datagram.size();
-    // All of the header and the end, less of what lies between.
+    // Every byte of the header and of the end, and some in between.
     for (size_t at = 0; at < covered;
          at += at < 44 || at + 9 > covered ? 1 : 1 + at / 8) {
       Bytes changed = datagram;
@@ -302,8 +303,9 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
   expectUntouched(&fresh);
 }
 
-// Of a rank in another mode announcements are heard, so that both learn of it,
-// and those only until it has been heard in the right one.
+// Of a rank in another mode only announcements count, so that both ranks learn
+// of the difference. They count until the rank has been heard in the right
+// mode.
 TEST_P(RecordedDatagrams, OfTheOtherFormAnnounceAndNoMore) {
   Host hosts[2];
   Host fresh;
@@ -330,12 +332,12 @@ TEST_P(RecordedDatagrams, OfTheOtherFormAnnounceAndNoMore) {
   EXPECT_EQ(hosts[0].session->failure(), "");
 }
 
-// What may not be read on the way is not there to be read.
+// A payload that must not be read on the way is not readable.
 TEST_P(RecordedDatagrams, ShowTheirPayloadUnlessSealed) {
   Host hosts[2];
   openAll(hosts);
   runOp(hosts, 1);
-  // Some of rank 1's contribution to rank 0's shard.
+  // A part of rank 1's contribution to rank 0's shard.
   float values[4];
   for (size_t i = 0; i < 4; i++) {
     values[i] = valueAt(1, 100 + i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that are threads of one process and share one device: every collective
+// Ranks are threads of one process and share one device. Tests every collective
 // of Gloo and of this project, over Gloo's tcp and over ubt.
 
 #include <gloo/allgather.h>
@@ -49,9 +49,9 @@ using testing::Transport;
 using ContextPtr = Mesh::ContextPtr;
 using Values = std::vector<float>;
 
-constexpr size_t kCount = 5000;  // elements of a rank
+constexpr size_t kCount = 5000;  // elements per rank
 
-// One collective, checked, at one rank.
+// Runs one collective at one rank and checks its result.
 struct Collective {
   const char* name;
   std::function<void(const ContextPtr&)> run;
@@ -83,7 +83,7 @@ Values sumOf(int ranks) {
   return sum;
 }
 
-// All ranks' values in a row; of rank r, count(r).
+// The values of all ranks, one after another. Rank r has count(r) values.
 Values allOf(int ranks, const std::function<size_t(int)>& count) {
   Values all;
   for (int rank = 0; rank < ranks; rank++) {
@@ -103,7 +103,7 @@ size_t growing(int rank) {
 
 void (*const kSum)(void*, const void*, const void*, size_t) = &sum<float>;
 
-// Of the ring, the chunked ring, and so on: classes that sum in place.
+// For the ring, the chunked ring, and other classes that sum in place.
 template <typename Algorithm>
 void sums(const ContextPtr& context) {
   Values values = of(context->rank);
@@ -158,7 +158,7 @@ void gathersInARing(const ContextPtr& context) {
   EXPECT_EQ(out, allOf(context->size, same));
 }
 
-// Rank r sends its part p to rank p: of all, rank r gets part r.
+// Rank r sends its part p to rank p, and gets part r of every rank.
 void exchangesAll(const ContextPtr& context) {
   const int size = context->size;
   Values in(size);
@@ -334,7 +334,7 @@ std::vector<Collective> collectives() {
 class SharedDevice
     : public ::testing::TestWithParam<std::tuple<std::string, Collective>> {
  protected:
-  // Kept until the process ends, as are its meshes.
+  // The devices live until the process ends, like their meshes.
   static Transport transport(const std::string& name) {
     static const auto kTcp = testing::tcpTransport().createDevice();
     static const auto kUbt = testing::device();

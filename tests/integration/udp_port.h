@@ -31,7 +31,7 @@ class UdpPort {
 
   uint16_t port() const { return port_; }
 
-  // Throws std::runtime_error if the kernel does not take it.
+  // Throws std::runtime_error if the kernel refuses the datagram.
   template <typename Byte>
   void send(uint16_t port, const std::vector<Byte>& bytes) const {
     const sockaddr_in to = loopback(port);

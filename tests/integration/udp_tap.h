@@ -18,8 +18,8 @@
 
 namespace test {
 
-// Hears the datagrams to one port of the IPv4 loopback interface, as an
-// observer on the path does. Needs the right to open packet sockets.
+// Reads the datagrams to one port of the IPv4 loopback interface, like an
+// observer on the path. Needs the right to open packet sockets.
 class UdpTap {
  public:
   explicit UdpTap(uint16_t port)
@@ -44,7 +44,7 @@ class UdpTap {
 
   bool works() const { return fd_ >= 0; }
 
-  // The payload of the next one that has come; false if none has.
+  // Gives the payload of the next datagram. Returns false if none has come.
   bool next(std::vector<std::byte>* payload) {
     std::byte bytes[65536];
     ssize_t size = 0;

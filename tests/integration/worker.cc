@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of a job, for tests to start, stop and kill: joins the others,
-// runs bounded allreduces, and prints one line for each thing that happens,
-// with the time it happened at (CLOCK_MONOTONIC, the same in all processes).
+// One rank of a job, which tests start, stop and kill. It joins the others,
+// runs bounded allreduces, and prints one line for each event. Each line has
+// the time of the event by CLOCK_MONOTONIC, which is the same in all processes.
 
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
@@ -27,21 +27,21 @@ namespace {
 struct Flags {
   int rank = 0;
   int size = 1;
-  std::string store;  // a directory
-  std::string redis;  // or a URL
+  std::string store;  // a directory, if there is no URL
+  std::string redis;  // a URL
   std::string host = "127.0.0.1";
   std::string interface;
   std::string type = "float32";
   size_t elements = 100000;
   int ops = 1;
   int pauseMs = 0;        // before each op
-  int lateMs = 0;         // before the first
+  int lateMs = 0;         // before the first op
   int timeoutMs = 10000;  // of the context
-  int childMs = 0;        // how long a forked child lives; 0: there is none
-  bool stay = false;   // with its context until killed, once all is done or an
-                       // error printed
-  bool exact = false;  // the transpose over the reliable transport instead
-  bool hierarchical = false;  // the bounded one in groups
+  int childMs = 0;        // life of a forked child; 0: no child
+  // At the end, or after an error is printed, keeps the context until killed.
+  bool stay = false;
+  bool exact = false;         // the exact transpose over the reliable transport
+  bool hierarchical = false;  // the bounded transpose in groups
 };
 
 int64_t nowUs() {
@@ -182,7 +182,8 @@ void runOps(const Flags& flags, const std::shared_ptr<gloo::Context>& context) {
   }
 }
 
-// As a DataLoader's worker does, it has all of the parent's descriptors open.
+// Like a DataLoader's worker, the child has all of the parent's descriptors
+// open.
 void forkChild(int lifeMs) {
   const pid_t child = fork();
   if (child == 0) {
@@ -228,7 +229,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // as a program over Gloo's tcp has to
+  signal(SIGPIPE, SIG_IGN);  // as every program over Gloo's tcp has to do
   Flags flags;
   CLI::App app("One rank of a test's job.");
   app.add_option("--rank", flags.rank);

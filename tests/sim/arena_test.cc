@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arenas without room: what is exact stays exact, and no shard that another
-// rank lacks is lost.
+// Arenas that are full: exact ops stay exact, and no shard that another rank
+// lacks is lost.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace ubt::sim {
 namespace {
 
-// An arena that holds neither what comes early nor a shard that others lack,
-// nor, in rank order, what waits for its turn.
+// An arena with no room for early data or for a shard that others lack. In rank
+// order it also has no room for contributions that wait for their turn.
 class FullArena : public ::testing::TestWithParam<SumOrder> {};
 
 TEST_P(FullArena, LeavesWarmupExact) {
@@ -38,8 +38,8 @@ TEST_P(FullArena, LeavesWarmupExact) {
 INSTANTIATE_TEST_SUITE_P(
     Sim, FullArena, ::testing::Values(SumOrder::kArrival, SumOrder::kRank));
 
-// What came early and made way for something else is counted once it is there
-// again, and as missing if it is not.
+// Early results that were dropped for lack of room count once if they come
+// again, and as missing if not.
 TEST(SimArena, EarlyResultsGivenUpForRoomAreCountedOnce) {
   for (const size_t arenaKb : {16, 64}) {
     SimOptions options = bounded(3);
@@ -52,8 +52,8 @@ TEST(SimArena, EarlyResultsGivenUpForRoomAreCountedOnce) {
   }
 }
 
-// First the arena has no room for a contribution, then it has, and then it is
-// dropped after all, for it is of the form of fewer ranks.
+// The arena first refuses a contribution, then takes it. In the end it drops
+// it, because fewer ranks contributed in this form.
 TEST(SimArena, ContributionsRefusedAndTakenAreOneOfTheTwo) {
   SimOptions options;
   options.seed = 400000167;
@@ -89,8 +89,8 @@ TEST(SimArena, ContributionsRefusedAndTakenAreOneOfTheTwo) {
   runChecked(options);
 }
 
-// An arena that holds the shards of no more than two ops. While one rank is
-// late, the others go on as far as these go; then they wait for it.
+// An arena with room for the shards of two ops. While one rank is late, the
+// others continue until the arena is full. Then they wait for that rank.
 SimOptions roomForTwoShards() {
   SimOptions options = bounded(20);
   options.arenaBytes = 1 << 20;
@@ -114,8 +114,9 @@ TEST(SimArena, AnOwnerKeepsEveryShardThatALateRankLacks) {
   EXPECT_EQ(result.errors, 0u) << ::testing::PrintToString(result.errorTexts);
 }
 
-// Ranks without repair keep only what they have room for. A late rank with
-// repair asks for the rest: all calls fail at once, not at the timeout.
+// Ranks without repair keep only the slots that they have room for. A late rank
+// with repair asks for the rest. All calls then fail at once, not at the
+// timeout.
 TEST(SimArena, ARankThatKeptNoResultsSaysSoWhenAsked) {
   SimOptions options = roomForTwoShards();
   options.arenaBytes = 1000 << 10;

@@ -7,7 +7,7 @@
 
 namespace ubt::sim {
 
-// Stages end at these bounds from the first op on: nothing is learned first.
+// Options with these bounds from the first op on, so nothing is learned.
 inline SimOptions bounded(int boundMs) {
   SimOptions options;
   options.protocol.warmupOps = 0;

@@ -59,7 +59,7 @@ TEST(Causes, WhatARankToBlameSaysIsPassedOn) {
   EXPECT_TRUE(causes.explain(3, text));
 }
 
-// It was told that it is to blame, and cannot know better.
+// Another rank told it that it is at fault, and it cannot know better.
 TEST(Causes, ARankThatIsBlamedByTheOneToBlameMayBlameItself) {
   const std::string text = "rank 1 has given up, because of itself: its error";
   Causes causes(crashOf(2));
@@ -82,7 +82,8 @@ TEST(Causes, AShortPauseExplainsNothingALongOneDoes) {
       0, "op with tag 7 timed out: rank 2 has not answered for 4 s;"));
 }
 
-// It is busy for seconds with what others send before they wait for it.
+// The rank is busy for seconds with data that others send before they wait for
+// it.
 TEST(Causes, ARankThatIsFarTooSlowExplainsATimeoutThatNamesIt) {
   const std::string text = "op with tag 7 timed out: rank 2 did not deliver;";
   SimOptions options;

@@ -25,7 +25,7 @@ std::vector<Duration> timesOf(const std::string& name,
   return ExactJob(options, graph).run();
 }
 
-// Of what a bucket takes on the wire of one link.
+// The time in units of the time that a bucket takes on one link.
 double inBuckets(Duration time, const SimOptions& options) {
   const double bucket = 4.0 * options.elementsMax * 1514 / 1448;
   return std::chrono::duration<double>(time).count() * options.bytesPerSecond /
@@ -37,7 +37,7 @@ Duration median(std::vector<Duration> times) {
   return times[times.size() / 2];
 }
 
-// On links that nobody else uses.
+// Nobody else uses the links.
 TEST(ExactJob, TakesWhatTheBytesTake) {
   SimOptions options = job(8);
   for (const double bytesPerSecond : {6.25e7, 1.25e9}) {
@@ -54,7 +54,8 @@ TEST(ExactJob, TakesWhatTheBytesTake) {
   }
 }
 
-// A rank that is late is waited for, by all: a step of each algorithm needs it.
+// All ranks wait for a late one, because each algorithm has a step that needs
+// it.
 TEST(ExactJob, AStragglerHoldsUpEverybody) {
   SimOptions options = job(8);
   options.lateRank = 3;
@@ -67,7 +68,7 @@ TEST(ExactJob, AStragglerHoldsUpEverybody) {
   }
 }
 
-// Their connections share links evenly: no rank's waits for another's.
+// Connections share links evenly, so that no rank's link waits for another.
 TEST(ExactJob, AllSendAllTheTime) {
   SimOptions options = job(16);
   options.pathDelay = std::chrono::microseconds(50);
@@ -89,12 +90,13 @@ TEST(ExactJob, ABurstTakesItsShareOfALink) {
   options.burstShare = 0.344;
   std::vector<Duration> times = timesOf("ring", options);
   EXPECT_LT(median(times), alone * 11 / 10);
-  // A third of a link is left: as the lab's p3.
+  // A third of a link is left, as in the lab's p3.
   EXPECT_GT(*std::max_element(times.begin(), times.end()), alone * 5 / 2);
   EXPECT_LT(*std::max_element(times.begin(), times.end()), alone * 4);
 }
 
-// A step waits for the slowest way of any: the more there are, the slower.
+// A step waits for the slowest of all paths. With more steps, the sum is
+// larger.
 TEST(ExactJob, TailsOfWaysAddUpOverSteps) {
   SimOptions options = job(32);
   options.elementsMax = 10000;
@@ -109,7 +111,7 @@ TEST(ExactJob, TailsOfWaysAddUpOverSteps) {
     return std::chrono::duration<double>(with - without).count();
   };
   EXPECT_GT(slower("ring"), 10 * 1e-4);      // 62 steps
-  EXPECT_LT(slower("transpose"), 8 * 1e-4);  // 2
+  EXPECT_LT(slower("transpose"), 8 * 1e-4);  // 2 steps
 }
 
 }  // namespace

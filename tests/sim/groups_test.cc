@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that run in groups of ranks, in three stages.
+// Ops in groups of ranks, with three stages.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(SimGroups, ZeroLossIsExactEverywhere) {
     EXPECT_EQ(result.pairsMissing, 0u);
     EXPECT_EQ(result.driftElements, 0u);
     EXPECT_EQ(result.errors, 0u);
-    // Nobody is sent what is none of its business.
+    // No rank gets data that is not meant for it.
     EXPECT_EQ(result.counters.get(Counter::kMismatched), 0u);
   }
 }
@@ -60,8 +60,9 @@ TEST(SimGroups, ARankTalksToItsGroupAndToItsCoOwners) {
   EXPECT_EQ(grouped.pairsMissing, 0u);
   options.groups = 1;
   const SimResult plain = runChecked(options);
-  // 2 (N / G - 1) + (G - 1) messages of a shard, for 2 (N - 1) of a 4th of one;
-  // slots are as large: 9 * 4 for 30.
+  // In groups: 2 (N / G - 1) + (G - 1) messages of a shard. Plain: 2 (N - 1)
+  // messages of a shard a fourth as large. Slots have one size, so 9 * 4 slots
+  // replace 30.
   EXPECT_LT(grouped.counters.get(Counter::kAcceptedData),
             plain.counters.get(Counter::kAcceptedData) * 36 / 30 * 11 / 10);
 }
@@ -99,9 +100,9 @@ TEST(SimGroups, AFullArenaLeavesWarmupExact) {
   }
 }
 
-// What an owner keeps for others it must have room for when it returns, not
-// only when its call was over. Which sizes leave none just then depends on what
-// an op takes of the arena.
+// An owner needs room for the data that it keeps for others when it returns,
+// not only after its call. The arena sizes that leave none depend on the room
+// that an op takes.
 TEST(SimGroups, NoSizeOfArenaMakesWarmupTimeOut) {
   SimOptions options = warmingUp({6, 3});
   options.protocol.order = SumOrder::kRank;
@@ -119,7 +120,7 @@ TEST(SimGroups, NoSizeOfArenaMakesWarmupTimeOut) {
   }
 }
 
-// Sums of other groups are asked for as results are.
+// Ranks ask for sums of other groups in the same way as for results.
 TEST(SimGroups, BroadcastRepairLeavesNoDrift) {
   for (const Ranks& ranks : kSome) {
     SimOptions options = boundedIn(ranks, 20);
@@ -127,8 +128,8 @@ TEST(SimGroups, BroadcastRepairLeavesNoDrift) {
     const SimResult result = runChecked(options);
     EXPECT_EQ(result.errors, 0u);
     EXPECT_EQ(result.driftElements, 0u);
-    // Groups of one lose nothing but sums; but who comes late, for it waited
-    // for the last op's, may be left out by all.
+    // Groups of one rank lose only sums. But a rank that is late, because it
+    // waited for the sums of the last op, may be left out by all others.
     if (ranks.ranks > ranks.groups) {
       EXPECT_GT(result.pairsMissing, 0u);
     }
@@ -143,8 +144,8 @@ TEST(SimGroups, BothRepairsLeaveNothingOut) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
-// What groups lack of each other is rescaled, said and counted: the checker
-// sees to that.
+// Missing sums of other groups are rescaled, reported and counted. The checker
+// checks that.
 TEST(SimGroups, WithoutRepairGroupsDriftApart) {
   SimOptions options = boundedIn({4, 4}, 10);
   options.loss = 0.05;

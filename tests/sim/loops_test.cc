@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each control loop buys, on a simulated network.
+// The benefit of each control loop, on a simulated network.
 
 #include "tests/sim/run_checked.h"
 #include "transport_ubt/core/base/percentile.h"
@@ -8,8 +8,8 @@
 namespace ubt::sim {
 namespace {
 
-// Links of 500 Mbit/s that lose half a datagram in a hundred, the paper's
-// policy, nothing set by hand.
+// Links of 500 Mbit/s that lose 0.5 % of datagrams, the paper's policy, no
+// bound set by hand.
 SimOptions lossy() {
   SimOptions options;
   options.ops = 200;
@@ -30,12 +30,12 @@ TEST(EarlyTimeout, EndsStagesThatWaitForWhatIsLost) {
   EXPECT_EQ(without.early, 0u);
   EXPECT_LT(with.boundedTime / with.boundedOps,
             without.boundedTime / without.boundedOps * 9 / 10);
-  // Hardly anything is lost by it.
+  // It loses hardly any data.
   EXPECT_LT(with.pairsMissing, without.pairsMissing * 11 / 10);
 }
 
-// Of a small op's senders, which send some 36 slots each, one in seven would
-// lose its mark if it had but one.
+// The senders of a small op send some 36 slots each. With a single mark, one
+// sender in seven would lose it.
 TEST(EarlyTimeout, NeedsNotEveryMark) {
   SimOptions options = lossy();
   options.ops = 60;
@@ -65,7 +65,7 @@ TEST(Hadamard, IsOnWhileMuchIsLost) {
   EXPECT_EQ(runChecked(options).transformed, 0u);
 }
 
-// A second in twenty packets, between seconds in which nothing is lost.
+// For one second, one in twenty packets is lost. Before and after it, none is.
 TEST(ControlLoops, ComeBackAfterLossThatComesAndGoes) {
   SimOptions options = lossy();
   options.ops = 300;
@@ -111,12 +111,12 @@ TEST(Hadamard, RanksMayDifferInForm) {
 TEST(SizeClasses, ASizeNotSeenYetDoesNotWarmUp) {
   SimOptions options = lossy();
   const SimResult result = runChecked(options);
-  // Sizes are drawn at random: ten classes or more, of which one warms up and
-  // those that come up meanwhile.
+  // Sizes are random, in ten classes or more. Only one class warms up, and
+  // those that occur meanwhile.
   EXPECT_GT(result.boundedOps, result.returns * 7 / 10);
 }
 
-// Six threads end their rank's warm-up in another order on each rank.
+// Six threads end warm-up in a different order on each rank.
 TEST(SimLoops, AnOpThatIsExactHereAndBoundedThereEnds) {
   SimOptions options;
   options.threads = 6;

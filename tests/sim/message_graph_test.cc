@@ -21,8 +21,8 @@ TEST(MessageGraph, WhatEachRankSendsIsWhatTheAlgorithmTakes) {
       EXPECT_NE(message.from, message.to);
     }
     const double mean = std::accumulate(sent.begin(), sent.end(), 0.0) / 16;
-    // A quarter to three members, the sum of it to three co-owners, and the
-    // result to the members.
+    // A quarter of the data to three members, its sum to three co-owners, and
+    // the result to the three members.
     const double expected =
         std::string(name) == "hierarchical_transpose" ? 9.0 / 4 : 30.0 / 16;
     EXPECT_NEAR(mean, expected, 1e-3) << name;

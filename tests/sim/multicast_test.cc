@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results by multicast, where it arrives and where it does not.
+// Results by multicast: it may reach all ranks, some, or none.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ SimOptions eightRanks() {
   return options;
 }
 
-// The most that any rank has sent, as a share of what it sends without.
+// The maximum of the bytes that a rank sends, relative to unicast only.
 double shareOfUnicast(SimOptions options) {
   const auto most = [](const SimResult& result) {
     EXPECT_EQ(result.errors, 0u);
@@ -53,7 +53,8 @@ TEST(Multicast, LeavesOutThoseThatHearNothing) {
   EXPECT_EQ(result.pairsMissing, 0u);
   EXPECT_EQ(result.repairedBytes, 0u);
   EXPECT_GT(result.counters.get(Counter::kSentMulticast), 0u);
-  // An owner that hears spares itself two of fourteen parts, others three.
+  // An owner that hears multicast saves two of fourteen parts, any other owner
+  // three.
   EXPECT_LE(shareOfUnicast(options), 0.9);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Links of 100 MB/s; once in every such time a burst of one source.
+// Links of 100 MB/s, with one burst of one source in every period.
 SimOptions withBursts(int ranks,
                       Duration every,
                       Duration lasting,
@@ -22,9 +22,10 @@ SimOptions withBursts(int ranks,
   return options;
 }
 
-// What waits at one host for its link keeps no other's from the receiver's.
+// A datagram that waits for one host's uplink does not delay another host's
+// datagram at the receiver's link.
 TEST(Network, WhoIsAtTheSwitchFirstGoesFirst) {
-  const SimOptions options =  // there may be bursts, but later
+  const SimOptions options =  // the first burst comes later
       withBursts(3, std::chrono::hours(1), milliseconds(1), 0.1);
   EventQueue events;
   const TimePoint start = events.now();
@@ -36,10 +37,10 @@ TEST(Network, WhoIsAtTheSwitchFirstGoesFirst) {
   while (events.step()) {
   }
   EXPECT_LT(small - start, milliseconds(1));
-  EXPECT_GT(large - start, milliseconds(20));  // 10 on either link
+  EXPECT_GT(large - start, milliseconds(20));  // 10 ms on each of two links
 }
 
-// A burst's host hands no more to its link than a socket lets wait.
+// A burst's host passes at most a socket's buffer to its link.
 TEST(Network, ABurstLeavesRoomForOthersOnItsOwnLink) {
   const SimOptions options =
       withBursts(2, milliseconds(100), milliseconds(100), 2);

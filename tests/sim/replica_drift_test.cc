@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drift as counted, and as far as theory lets replicas come apart
+// Compares the counted drift with the theory of how far replicas drift apart
 // (docs/semantics.md, Drift).
 
 #include "transport_ubt/sim/replica_drift.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRanks = 8;
 
-// Bounds so long that all comes in time which comes at all.
+// The bounds are so long that every packet that is not lost comes in time.
 SimOptions job(int ops) {
   SimOptions options = bounded(50);
   options.ranks = kRanks;
@@ -34,8 +34,8 @@ double shareOfResults(uint64_t count, const SimResult& result) {
          (static_cast<double>(result.boundedOps) * 20000);
 }
 
-// Each of the N - 1 shards that a rank does not own comes in packets, of which
-// a share p gets lost.
+// A rank does not own N - 1 shards. They come in packets, and a fraction p of
+// these gets lost.
 TEST(ReplicaDrift, IsCountedAsOftenAsPacketsGetLost) {
   const SimResult result = runChecked(job(80));
   EXPECT_NEAR(shareOfResults(result.driftElements, result),
@@ -43,8 +43,8 @@ TEST(ReplicaDrift, IsCountedAsOftenAsPacketsGetLost) {
               0.003);
 }
 
-// A fill by the own contribution is off by N - 1 mean squares of a sum.
-// Replicas walk at random: with each op by as much again.
+// A fill with the own contribution has a squared error of N - 1 mean squares of
+// a sum. Replicas do a random walk: each op adds the same again.
 TEST(ReplicaDrift, GrowsAsARandomWalkOfFillsDoes) {
   for (const int ops : {60, 120}) {
     const SimResult result = runChecked(job(ops));

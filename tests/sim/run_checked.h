@@ -7,7 +7,7 @@
 
 namespace ubt::sim {
 
-// Runs and reports every violation with what is needed to repeat it.
+// Runs a job and reports every violation with the options that repeat it.
 inline SimResult runChecked(const SimOptions& options) {
   SimResult result = World(options).run();
   for (const std::string& violation : result.violations) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What keeps a job from training on too little.
+// The safeguards against training on too little data.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace ubt::sim {
 namespace {
 
-// Ops whose stages end at bounds too short for what the network loses.
+// Ops with bounds too short for the network's loss.
 SimOptions lossy(double loss) {
   SimOptions options = bounded(5);
   options.loss = loss;
@@ -40,7 +40,7 @@ TEST(Safeguards, NothingIsZeroedWhereLittleIsMissing) {
   EXPECT_EQ(result.returns, calls(options));
 }
 
-// One rank alone loses much; all of them stop, and say why.
+// One rank alone loses much. All ranks stop and give the reason.
 TEST(Safeguards, ARankThatLacksTooMuchHaltsTheJob) {
   for (const auto repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
@@ -68,7 +68,7 @@ TEST(Safeguards, NobodyHaltsAJobThatMayNotBe) {
   EXPECT_EQ(result.returns, calls(options));
 }
 
-// Nor one that loses what is usual.
+// The same for a job with an ordinary loss.
 TEST(Safeguards, NobodyHaltsAJobForWhatIsUsual) {
   SimOptions options = lossy(0.005);
   options.protocol.repair = RepairPolicy::kNone;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes jobs of many ranks fit a machine changes nothing that they tell.
+// Options that let jobs of many ranks fit one machine do not change the
+// results.
 
 #include <gtest/gtest.h>
 
@@ -43,15 +44,16 @@ TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
   EXPECT_EQ(seldom.errors, 0u);
   EXPECT_EQ(seldom.pairsMissing, 0u);
   ASSERT_EQ(seldom.opTimes.size(), atOnce.opTimes.size());
-  // Two stages and a round trip of credit: a dozen looks, at most.
+  // Two stages and a round trip of credit take at most a dozen looks.
   for (size_t op = 0; op < atOnce.opTimes.size(); op++) {
     EXPECT_GT(seldom.opTimes[op], atOnce.opTimes[op]);
     EXPECT_LT(seldom.opTimes[op] - atOnce.opTimes[op], 12 * options.wakesEvery);
   }
 }
 
-// Each rank owes each other one 62 KB, which would fit one train: were they
-// sent so, results would wait until nearly all contributions are there.
+// Each rank owes 62 KB to each other one, which would fit one train. If it were
+// sent as one train, results would wait until nearly all contributions are
+// there.
 TEST(SimScale, StagesOverlapHoweverManyRanksThereAre) {
   SimOptions options = ofRanks(64);
   options.elementsMax = 1000000;

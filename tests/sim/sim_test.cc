@@ -33,7 +33,7 @@ TEST(Sim, NothingIsLostAtARankThatJoinsLate) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
-// Of odd seeds, headers do not tell contexts apart (world.cc).
+// If the seed is odd, headers do not tell contexts apart (world.cc).
 TEST(Sim, ContextsShareASocket) {
   for (const uint64_t seed : {1, 2, 3}) {
     SimOptions options = bounded(100);
@@ -58,7 +58,7 @@ TEST(Sim, WarmupIsExactUnderLoss) {
 
 // Order ----------------------------------------------------------------------
 
-// The results of the same inputs on a network that delivers at random.
+// The hash of results for the same inputs on a network that reorders datagrams.
 uint64_t bitsOf(SimOptions options, SumOrder order, uint64_t timingSeed) {
   options.roughInputs = true;
   options.reorder = 0.5;
@@ -70,7 +70,7 @@ uint64_t bitsOf(SimOptions options, SumOrder order, uint64_t timingSeed) {
   return result.resultBits;
 }
 
-// Rank order, not order of arrival, gives the same bits in every run.
+// Rank order gives the same bits in every run; order of arrival does not.
 void expectOrderMatters(const SimOptions& options) {
   const uint64_t byRank = bitsOf(options, SumOrder::kRank, 1);
   const uint64_t onArrival = bitsOf(options, SumOrder::kArrival, 1);
@@ -114,7 +114,7 @@ TEST(Sim, BroadcastRepairLeavesNoDrift) {
   EXPECT_GT(result.pairsMissing, 0u);
 }
 
-// Bounds end before most results have come once, and calls go on all the same.
+// Bounds end before most results have come, and yet the calls go on.
 TEST(Sim, HeavyLossNeverMakesReplicasDiffer) {
   for (const int groups : {1, 2}) {
     for (const RepairPolicy repair :
@@ -132,7 +132,7 @@ TEST(Sim, HeavyLossNeverMakesReplicasDiffer) {
   }
 }
 
-// Whatever the policy, and though the loss keeps results from coming in time.
+// This holds for every policy, even if loss keeps results from coming in time.
 TEST(Sim, NoRankSkipsAlone) {
   for (const auto repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
@@ -200,8 +200,8 @@ TEST(Sim, TheSameTagOfClassAndOptionsFormIsTwoOps) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
-// Threads bring different tags, so each rank may be ahead in ops that the other
-// has yet to begin: to begin those must not take a lead.
+// Threads bring different tags. So each rank may be ahead in ops that the other
+// has not begun, and must be able to begin those without using the lead.
 TEST(Sim, OppositeOrdersOfTagsHoldNobodyUp) {
   for (const int ranks : {2, 5}) {
     SimOptions options = bounded(10);
@@ -216,8 +216,8 @@ TEST(Sim, OppositeOrdersOfTagsHoldNobodyUp) {
   }
 }
 
-// Whoever gets an error ends its context, as programs do. The others then hear
-// of that, perhaps before they hear of the cause: they name the cause.
+// A rank that gets an error ends its context, as programs do. The others may
+// hear that before they hear the cause. They must still name the cause.
 
 void expectAllName(const SimOptions& options, const std::string& culprit) {
   const SimResult result = runChecked(options);
@@ -240,9 +240,9 @@ TEST(Sim, ErrorsThatFollowACrashNameTheCrashedRank) {
   }
 }
 
-// One of its threads hears that a rank has died, and tells all others, who then
-// take nothing of this rank any more. So its other threads' calls end as well,
-// be it that the dead rank owes them nothing.
+// One thread of a rank hears that another rank has died and tells all ranks.
+// These then accept nothing more from its rank. So the calls of its other
+// threads end, too, even if the dead rank owes them nothing.
 TEST(Sim, EveryThreadOfARankThatLeavesNamesTheCrashedRank) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     SimOptions options = bounded(10);
@@ -277,14 +277,14 @@ TEST(Sim, RanksThatDisagreeAreNamedEverywhere) {
     SimOptions options = bounded(10);
     options.seed = seed;
     options.loss = seed % 2 == 0 ? 0.05 : 0;
-    options.errorEnds = seed % 4 < 2;  // else its context goes on
+    options.errorEnds = seed % 4 < 2;  // otherwise its context goes on
     options.lateOps = 0.3;
     options.lateBy = std::chrono::milliseconds(5);
     options.disagrees = 2;
     const SimResult result = runChecked(options);
     EXPECT_EQ(result.errors, 4u);
     for (const std::string& text : result.errorTexts) {
-      // If what was brought got lost, at least the rank is known.
+      // If the rank's announcement got lost, at least the rank is known.
       const char* const known = options.loss > 0 ? "rank 2" : "rank 2 brings";
       EXPECT_NE(text.find(known), std::string::npos)
           << text << "\n  " << options.str();
@@ -310,8 +310,8 @@ TEST(Sim, RanksThatDisagreeOnSealingAreNamedEverywhere) {
   }
 }
 
-// Who disagrees may be the first of whom a rank hears: then the others are not
-// to blame that bring something else than it does.
+// A rank may hear first from the one that disagrees. The other ranks then
+// differ from that one, but they are not at fault.
 TEST(Sim, TheOddRankIsToBlameThoughItIsHeardFirst) {
   for (uint64_t seed = 1; seed <= 400; seed++) {
     SimOptions options = bounded(10);
@@ -341,7 +341,8 @@ TEST(Sim, SealedDatagramsCarryEverything) {
   EXPECT_EQ(result.pairsMissing, 0u);
 }
 
-// Seed 316: bounds learned under 30 % loss, four times both, outlast a timeout.
+// Bounds may be longer than the timeout, such as those learned under heavy
+// loss.
 TEST(Sim, ACallEndsByItsTimeoutWhateverItsBounds) {
   for (const double loss : {0.3, 1.0}) {
     SimOptions options = bounded(2000);
@@ -373,8 +374,8 @@ TEST(SimOptionsText, HoldsEveryMember) {
   EXPECT_THROW(SimOptions::parse("rank=2"), std::invalid_argument);
 }
 
-// Options at random, from consecutive seeds, until enough ops were checked.
-// Each fault that there is happens on the way.
+// Random options from consecutive seeds, until enough ops were checked. Every
+// fault must happen in one of them.
 TEST(Sim, TwentyThousandOpsUnderRandomFaults) {
   uint64_t ops = 0;
   int seeds = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that call late.
+// Ranks that enter late.
 
 #include "tests/sim/bounded.h"
 #include "tests/sim/run_checked.h"
@@ -17,8 +17,8 @@ TEST(Stragglers, AreLeftOutAndNothingFails) {
   EXPECT_EQ(result.driftElements, 0u);
 }
 
-// It holds the others to its pace, by their lead, and is in no sum: they get
-// what they can have without it, and no call fails.
+// A rank that is always late slows the others to its pace, by their lead, and
+// is in no sum. The others get the rest of each sum, and no call fails.
 TEST(Stragglers, AreLeftOutAndNothingElseIfTheyAlwaysAre) {
   SimOptions options = bounded(5);
   options.ops = 100;
@@ -35,8 +35,8 @@ TEST(Stragglers, AreLeftOutAndNothingElseIfTheyAlwaysAre) {
   EXPECT_LE(result.pairsMissing, contribution);
 }
 
-// Two of three ranks enter 10 ms late, in turns, which is longer than both
-// stages may take: the rank that is early starts no clock alone.
+// Two of three ranks enter 10 ms late, in turns. That is longer than both
+// stages may take. A single early rank must not start the clock.
 TEST(Stragglers, AnEarlyRankLeavesNobodyOut) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
@@ -49,14 +49,14 @@ TEST(Stragglers, AnEarlyRankLeavesNobodyOut) {
       options.lateBy = std::chrono::milliseconds(10);
       const SimResult result = runChecked(options);
       EXPECT_EQ(result.errors, 0u);
-      // No more than a minority of each sum, as the checker checks.
+      // Each sum lacks at most a minority; the checker checks that.
       EXPECT_EQ(result.pairsMissing > 0, ranks > 2);
       EXPECT_EQ(result.driftElements, 0u);
     }
   }
 }
 
-// Its connections stay open, as those of a rank whose forked child lives on do.
+// The dead rank's connections stay open, as if a forked child of it lived on.
 TEST(Stragglers, ARankThatAnswersNothingIsNamedAfterTenSeconds) {
   for (const uint32_t warmupOps : {0, 1000}) {
     SimOptions options = bounded(10);
@@ -77,9 +77,9 @@ TEST(Stragglers, ARankThatAnswersNothingIsNamedAfterTenSeconds) {
   }
 }
 
-// Its host stands still in the middle of an op. Some ranks have all that it
-// owes them, and lack only what others cannot sum without it: these are not to
-// blame.
+// The rank's host stands still in the middle of an op. Some ranks already have
+// all of the data that it owes them. They lack only results of owners that wait
+// for it, and those owners are not at fault.
 TEST(Stragglers, ARankThatStandsStillIsNamedByThoseThatItOwesNothing) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     SimOptions options;
@@ -101,8 +101,8 @@ TEST(Stragglers, ARankThatStandsStillIsNamedByThoseThatItOwesNothing) {
   }
 }
 
-// Where the op is exact, ranks wait for the one that never enters. Where it is
-// bounded, a rank needs nothing of that one, but waits for the former.
+// Ranks with an exact op wait for the one that never enters. A rank with a
+// bounded op needs nothing from that one, but waits for the exact ones.
 TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
   for (uint64_t seed = 1; seed <= 20; seed++) {
     SimOptions options = bounded(10);
@@ -119,9 +119,9 @@ TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
   }
 }
 
-// What rank 5 says does not reach rank 0 for a while. Meanwhile it gets rank
-// 0's results, and so announces itself no more. But it has entered: rank 7,
-// which skips the op, is the one that never does.
+// Packets of rank 5 do not reach rank 0 for a while. Rank 5 gets rank 0's
+// results meanwhile, so it no longer announces itself. But it has entered: only
+// rank 7, which skips the op, never does.
 TEST(Stragglers, ARankWhoseAnnouncementIsLostHasEnteredAllTheSame) {
   const SimResult result = runChecked(SimOptions::parse(
       "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 fill=1 "
@@ -147,7 +147,7 @@ TEST(Stragglers, ARankWhoseAnnouncementIsLostHasEnteredAllTheSame) {
   }
 }
 
-// A caller that is late, on a host whose engine answers, is a straggler.
+// A late caller is a straggler if its host's engine answers.
 TEST(Stragglers, ALateCallerIsNotTakenForDead) {
   SimOptions options = bounded(10);
   options.protocol.timeout = std::chrono::minutes(10);

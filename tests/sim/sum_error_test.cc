@@ -18,7 +18,7 @@ SimOptions threeElements() {
   return options;
 }
 
-// What both ranks got, if a result is off by that much in each element.
+// The outcomes at both ranks if results are off by `off`, by rank and element.
 std::vector<Outcome> outcomes(const Inputs& inputs,
                               const std::vector<std::vector<float>>& off) {
   std::vector<Outcome> all(off.size());
@@ -66,8 +66,9 @@ TEST(SumError, IsAMeanOverRanksAndElementsAndAWorstOfEachOp) {
   EXPECT_DOUBLE_EQ(error.worst(), (16 + 4) / 2.0 / unit);
 }
 
-// Zeros, and half of what was sent, rescaled: of independent contributions a
-// sum of k of n is (n - k) / k off.
+// Missing results are zeros, and sums without some contributions are rescaled.
+// If contributions are independent, a sum of k of n has a relative squared
+// error of (n - k) / k.
 TEST(SumError, OfARunIsWhatItLacks) {
   SimOptions options;
   options.ranks = 8;
@@ -88,7 +89,7 @@ TEST(SumError, OfARunIsWhatItLacks) {
   EXPECT_GT(lossy.error.worst(), 1);
 }
 
-// Nobody waits for the late rank, and its own time is not counted.
+// No rank waits for the late one, and its own time does not count.
 TEST(OpTimes, LeaveOutTheLateRank) {
   SimOptions options;
   options.ranks = 4;

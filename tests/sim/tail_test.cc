@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is left of a tail that others' bursts make.
+// The tail that remains under bursts of other users.
 
 #include "tests/sim/run_checked.h"
 #include "transport_ubt/core/base/percentile.h"
@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The paper's policy, and nothing but it.
+// The paper's policy, without additions.
 SimOptions unrepaired(int ranks, int ops, uint32_t elements) {
   SimOptions options;
   options.ranks = ranks;
@@ -22,9 +22,9 @@ SimOptions unrepaired(int ranks, int ops, uint32_t elements) {
   return options;
 }
 
-// A quarter of the lab's size and times: links of 500 Mbit/s, an op of 30 ms,
-// of which the fullest link is busy all the time. `burst`: every half second
-// two hosts send to a third for a fifth of it, with two thirds of its rate.
+// A quarter of the lab's size and times: links of 500 Mbit/s and an op of 30 ms
+// that keeps the fullest link busy all the time. `burst`: every 500 ms two
+// hosts send to a third one for 100 ms, with two thirds of its rate.
 SimOptions job(bool burst) {
   SimOptions options = unrepaired(8, 90, 250000);
   options.bytesPerSecond = 6.25e7;
@@ -48,13 +48,14 @@ double lossOf(const SimResult& result, const SimOptions& options) {
 TEST(Tail, LinksAreFullWhereNobodyElseSends) {
   const SimOptions options = job(false);
   const SimResult result = runChecked(options);
-  // 7 / 8 of the bucket twice, with headers, at the rate of a link.
+  // Twice 7 / 8 of the bucket, with headers, at the rate of a link.
   const Duration line = milliseconds(31);
   EXPECT_LT(percentile(result.opTimes, 0.5), line * 11 / 10);
   EXPECT_LT(lossOf(result, options), 0.0005);
 }
 
-// A window of what most switches hold would lose most of it, again and again.
+// A window of the size that suits most switches would lose most of its data,
+// again and again.
 TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
   SimOptions options = job(false);
   options.ops = 50;
@@ -72,12 +73,12 @@ TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
     flat += percentile(result.opTimes, 0.5);
     EXPECT_LT(lossOf(result, options), 0.05) << seed;
   }
-  EXPECT_LT(flat, deep * 7 / 4);  // nearly 4 if it is flooded
+  EXPECT_LT(flat, deep * 7 / 4);  // nearly 4 if the queue is flooded
 }
 
-// Bounds by hand, so no stage ends early: who lacks a slot waits to the end of
-// them, who lacks none is off half of that ahead. Seen on real sockets: from
-// there on every rank left out all the others.
+// Bounds are set by hand, so no stage ends early. A rank that lacks a slot
+// waits until both stages end. A rank that lacks none is ahead by half of that.
+// If they stayed apart, every rank would leave out all others.
 TEST(Tail, RanksThatPartMeetAgain) {
   SimOptions options = unrepaired(3, 60, 100000);
   options.loss = 0.02;
@@ -87,7 +88,8 @@ TEST(Tail, RanksThatPartMeetAgain) {
   options.protocol.boundBroadcast = milliseconds(30);
   for (const uint64_t seed : {1, 2, 3}) {
     options.seed = seed;
-    // Of two of three contributions and of their sums, one in fifty each.
+    // One in fifty of two of three contributions is lost, and as many of their
+    // sums.
     EXPECT_LT(lossOf(runChecked(options), options), 0.08);
   }
 }
@@ -99,12 +101,12 @@ TEST(Tail, BoundsEndWhatBurstsHoldBack) {
   EXPECT_LT(percentile(result.opTimes, 0.9), alone * 3 / 2);
   EXPECT_LT(percentile(result.opTimes, 0.99), alone * 2);
   EXPECT_LT(lossOf(result, options), 0.05);
-  // Most ops meet no burst, and none of them is slower for those that did.
+  // Most ops meet no burst, and the ops that meet one do not slow them down.
   EXPECT_LT(percentile(result.opTimes, 0.5), alone * 11 / 10);
 }
 
-// Who has all its results early and goes on starts clocks that those whose
-// results are on their way yet cannot keep to.
+// A rank with all results may go on early and start the clocks of the next op.
+// Ranks whose results are still on their way would be late for it.
 TEST(Tail, NoneGoesAheadOfThoseThatWaitForItsResults) {
   SimOptions options = job(true);
   options.protocol.repair = RepairPolicy::kBroadcast;

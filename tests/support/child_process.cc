@@ -14,7 +14,8 @@ namespace test {
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command,
                            const std::string& outputPath) {
-  // Prepared before fork(): the child may call little in a threaded process.
+  // Prepared before fork(), because a child of a threaded process may call only
+  // a few functions.
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const auto& argument : command) {

@@ -10,13 +10,13 @@
 
 namespace test {
 
-// A process that the test started: dies with the thread that started it, and
-// at the latest with this object. Its output goes to a file, or with an empty
-// path to nowhere. One thread at a time.
+// A child process of a test. It is killed when the thread that started it ends,
+// or when this object is destroyed. Its output goes to a file, or nowhere if
+// the path is empty. Use from one thread at a time.
 class ChildProcess {
  public:
-  // Looks the program up in PATH. Throws std::runtime_error if there is no
-  // process to be had; a program that cannot be run exits with 127.
+  // Looks the program up in PATH. Throws std::runtime_error if no process can
+  // be made. A program that cannot be run exits with 127.
   ChildProcess(const std::vector<std::string>& command,
                const std::string& outputPath);
   ~ChildProcess();
@@ -26,8 +26,8 @@ class ChildProcess {
 
   void signal(int number);
 
-  // The exit status, or 128 + the signal that ended it; nothing if the process
-  // still runs after `limit`.
+  // Returns the exit status, or 128 + the signal that ended it. Returns nothing
+  // if the process still runs after `limit`.
   std::optional<int> wait(std::chrono::milliseconds limit);
 
   pid_t pid() const { return pid_; }

@@ -8,8 +8,8 @@
 
 namespace test {
 
-// Sets a variable, or with no value unsets it, and at the end what it was
-// before is back. No other thread may look at the environment meanwhile.
+// Sets an environment variable, or unsets it if the value is null. The
+// destructor restores it. No other thread may use the environment meanwhile.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) {

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kNever = INT64_MAX;
 
 std::atomic<int64_t> left{kNever};  // allocations before the one that fails
-std::atomic<bool> fails{false};     // whether those after it fail, too
+std::atomic<bool> fails{false};     // whether all later ones fail, too
 std::atomic<bool> hasFailed{false};
 std::atomic<size_t> held{0};
 thread_local int scopes = 0;

@@ -6,22 +6,22 @@
 
 namespace ubt {
 
-// Makes allocations fail. A program that links this has another operator new.
-// Thread-safe.
+// Makes allocations fail. It replaces operator new of the program that links
+// it. Thread-safe.
 class FailingHeap {
  public:
-  // The allocation after `before` more of them, where one may fail, throws
-  // std::bad_alloc; if `allAfter`, so does every later one.
+  // Lets `before` more allocations succeed. The next one throws std::bad_alloc,
+  // and so do all later ones if `allAfter`. Only allocations in a Scope count.
   static void failAfter(uint64_t before, bool allAfter = false);
-  // No further one fails.
+  // No allocation fails from now on.
   static void heal();
-  // Whether one has failed since failAfter().
+  // Whether an allocation has failed since failAfter().
   static bool failed();
-  // What is allocated now. Bytes.
+  // Bytes that are allocated now.
   static size_t heldBytes();
 
-  // In its lifetime, in the thread that made it, allocations count and may
-  // fail. Elsewhere they do neither.
+  // While a Scope exists, allocations of the thread that made it count and may
+  // fail. Other allocations do neither.
   class Scope {
    public:
     Scope();

@@ -8,9 +8,9 @@
 
 namespace test {
 
-// How late this machine is to run a thread: one of its own wants to wake every
-// few milliseconds. A promise in seconds holds but for this, and a test that
-// measures it need not guess how busy the machine is.
+// Measures how late this machine runs threads: its own thread wakes every few
+// milliseconds. A promise in seconds may be late by this. A test that measures
+// it need not guess how busy the machine is.
 class Lateness {
  public:
   Lateness();
@@ -18,7 +18,7 @@ class Lateness {
   Lateness(const Lateness&) = delete;
   Lateness& operator=(const Lateness&) = delete;
 
-  // The worst since the start. From any thread.
+  // The maximum since the start. Callable from any thread.
   std::chrono::microseconds worst() const;
 
  private:

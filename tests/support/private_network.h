@@ -6,37 +6,38 @@
 
 namespace test {
 
-// A network namespace that only this test uses. The kernel removes it, with all
-// that is in it, once this object and every socket in it are gone. One thread
-// at a time.
+// A network namespace for one test. The kernel removes it, with its contents,
+// once this object and every socket in it are gone. Use from one thread at a
+// time.
 class PrivateNetwork {
  public:
-  // Whether this process may make one, and has the `ip` command. A test that
-  // needs one and may not skips itself, and says so.
+  // Whether this process may create one and has the `ip` command. If not, a
+  // test that needs one skips itself and says so.
   static bool possible();
 
-  // Throws std::runtime_error if it cannot be made: see possible().
+  // Throws std::runtime_error if it cannot be created (see possible()).
   PrivateNetwork();
   ~PrivateNetwork();
   PrivateNetwork(const PrivateNetwork&) = delete;
   PrivateNetwork& operator=(const PrivateNetwork&) = delete;
 
-  // Runs `body` by a thread in here. A socket that it makes stays in here.
-  // Throws what `body` throws.
+  // Runs `body` in a thread inside this network. A socket that it creates stays
+  // inside. Throws the exceptions of `body`.
   void within(const std::function<void()>& body) const;
 
-  // Runs a shell command in here, as `ip link set lo up`. Throws
-  // std::runtime_error with the command if it fails.
+  // Runs a shell command inside this network, such as `ip link set lo up`. If
+  // it fails, throws std::runtime_error with the command.
   void run(const std::string& command) const;
 
-  // Leads to it, for the `ip` command of a child of this process.
+  // A path to the namespace, for the `ip` command of a child of this process.
   std::string path() const;
 
  private:
   int file_ = -1;
 };
 
-// A link of two ends, each with a name and an MTU in bytes, both up.
+// A link between two networks. Each end has a name; both have the same MTU in
+// bytes and are up.
 struct Wire {
   const PrivateNetwork* one;
   const PrivateNetwork* other;

@@ -4,7 +4,7 @@ import os
 
 
 def is_alive(pid):
-    """Exists; one that nobody has waited for yet does."""
+    """Whether the process exists. A zombie does."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -17,7 +17,8 @@ std::atomic<unsigned long> yields{0};
 #ifndef __SANITIZE_THREAD__
 std::atomic<uint64_t> nextSeed{1};
 
-// One in four times. What is slept is what others may need to get ahead.
+// Yields or sleeps in one of four calls. During a sleep, other threads can get
+// ahead.
 void maybeYield() {
   thread_local uint64_t state = nextSeed++ * 0x9e3779b97f4a7c15;
   state ^= state << 13;

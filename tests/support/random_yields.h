@@ -3,12 +3,12 @@
 
 namespace ubt {
 
-// A program that links this gives its CPU away, or sleeps for a moment, at
-// random, wherever a thread locks a mutex or waits for a condition: rare orders
-// of threads become frequent ones. Under ThreadSanitizer it does nothing, as
-// that has to see locks itself.
+// In a program that links this, a thread sometimes yields the CPU or sleeps for
+// a moment when it locks a mutex or waits for a condition. Rare orders of
+// threads become frequent. Under ThreadSanitizer it does nothing, because
+// ThreadSanitizer must see the locks itself.
 struct RandomYields {
-  // How often a thread has. Zero under ThreadSanitizer.
+  // How often threads have done so. Zero under ThreadSanitizer.
   static unsigned long count();
 };
 

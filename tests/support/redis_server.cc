@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStartLimit{10000};
 constexpr int kAttempts = 5;
 
-// Free now; another process may still be faster.
+// A port that is free now. Another process may still take it first.
 int freePort() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

@@ -11,13 +11,13 @@
 
 namespace test {
 
-// A private redis-server that listens on a unix socket and on a free port of
-// the loopback interface and keeps nothing. It ends with this object.
+// A private redis-server without persistence. It listens on a unix socket and
+// on a free port of the loopback interface. It ends with this object.
 //
-// To be made by a thread that outlives it.
+// REQUIRES that the thread that creates it outlives it.
 class RedisServer {
  public:
-  // With a password, clients have to log in as the default user.
+  // If a password is given, clients must log in as the default user.
   explicit RedisServer(const std::string& password = "");
 
   // URLs without the password.
@@ -27,14 +27,14 @@ class RedisServer {
   std::string url() const;
   int port() const { return port_; }
 
-  // Stops answering, but keeps its connections (SIGSTOP).
+  // Stops it with SIGSTOP: it does not answer, but keeps its connections.
   void stop() { process_->signal(SIGSTOP); }
   void resume() { process_->signal(SIGCONT); }
-  // Dies (SIGKILL), and has died when this returns.
+  // Kills it with SIGKILL and waits until it is dead.
   void kill();
 
  private:
-  // Returns false if the port was taken by someone else.
+  // Returns false if another process took the port.
   bool start(const std::string& password);
   bool answers() const;
 

@@ -9,8 +9,8 @@
 
 namespace test {
 
-// A fresh directory right under /tmp, removed with all it holds at the end.
-// Bazel's own $TEST_TMPDIR is too long a path for a unix socket.
+// A new directory directly under /tmp, removed with its contents at the end.
+// The path of Bazel's own $TEST_TMPDIR is too long for a unix socket.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -7,7 +7,7 @@ from front_end.errors import EXIT_USAGE
 
 
 def error_of(parse, argv):
-    """What a wrong command line is answered with."""
+    """The error text for a wrong command line."""
     text = io.StringIO()
     try:
         with contextlib.redirect_stderr(text):

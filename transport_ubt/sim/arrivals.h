@@ -14,16 +14,16 @@
 
 namespace ubt::sim {
 
-// The data that one rank's endpoint was given, and how it counted each
-// datagram: to compare with what the reports of its ops say.
+// The data packets that one rank's endpoint received, and how it counted each
+// of them. The checker compares these with the reports of its ops.
 class Arrivals {
  public:
   struct Slots {
     std::set<uint32_t> taken;
-    std::set<uint32_t> inVain;  // late, or refused for lack of room
+    std::set<uint32_t> inVain;  // late, or refused because there was no room
   };
 
-  // REQUIRES a datagram of data.
+  // REQUIRES a data packet.
   void note(const PacketHeader& header, Counter fate) {
     UBT_REQUIRE(header.type == PacketType::kData);
     if (fate == Counter::kAcceptedData) {

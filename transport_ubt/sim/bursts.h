@@ -10,8 +10,8 @@
 
 namespace ubt::sim {
 
-// Other people's traffic: once in every period, at a random time in it, some
-// hosts send to one, as in the lab.
+// Traffic of other users. Once per period, at a random time, some hosts send to
+// one host, as in the lab.
 class Bursts {
  public:
   struct Chunk {
@@ -19,13 +19,13 @@ class Bursts {
     int source = 0;
     int victim = 0;
   };
-  // What is handed over at once, on the wire.
+  // The bytes that a host hands over at once, with all headers.
   static constexpr size_t kChunkBytes = 16 * 1514;
 
   Bursts(const SimOptions& options, TimePoint start);
 
-  // The next chunk that is sent by `until`; false: there is none. Chunks come
-  // in order.
+  // Gives the next chunk that is sent by `until`, in order of time. Returns
+  // false if there is none.
   bool next(TimePoint until, Chunk* out);
 
  private:
@@ -34,10 +34,10 @@ class Bursts {
   const SimOptions& options_;
   std::mt19937_64 random_;
   std::vector<int> hosts_;  // the victim, then the sources
-  Duration interval_{0};    // between chunks
-  TimePoint period_;        // the next one begins
-  TimePoint at_ = kNever;   // the next chunk
-  TimePoint end_{};         // of the burst
+  Duration interval_{0};    // time between chunks
+  TimePoint period_;        // the next period begins
+  TimePoint at_ = kNever;   // time of the next chunk
+  TimePoint end_{};         // end of the burst
   size_t turn_ = 0;
 };
 

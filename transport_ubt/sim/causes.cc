@@ -10,10 +10,10 @@
 namespace ubt::sim {
 namespace {
 
-// What lasts no longer than this share of a call's timeout is made up for.
+// A fault that lasts no longer than this part of a call's timeout makes no call
+// fail.
 constexpr int kTimeoutShare = 4;
-// Where more is lost, credit and requests come so late that a call may time
-// out.
+// At a higher loss, credit and requests come so late that a call may time out.
 constexpr double kLossMost = 0.2;
 
 uint64_t bit(int rank) {
@@ -28,7 +28,7 @@ bool holds(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-// All ranks that it names, in order: "rank 7".
+// All ranks that the text names, in order, such as "rank 7".
 std::vector<int> ranksIn(const std::string& text) {
   constexpr const char* kName = "rank ";
   std::vector<int> ranks;
@@ -87,7 +87,8 @@ Causes::Causes(const SimOptions& options)
   }
 }
 
-// Between these two the mesh closes a connection, or one of them leaves.
+// Whether the mesh closes the connection between these two, or one of them
+// leaves.
 bool Causes::isBrokenTo(int rank, int peer) const {
   const MeshBreak& mesh = options_.faults.meshBreak;
   return (closes_ >> peer & 1) != 0 ||
@@ -115,11 +116,11 @@ bool Causes::explain(int rank, const std::string& text) {
     return isBrokenTo(rank, first);
   }
   if (holds(text, "has not answered for 10 s")) {
-    // Whom the others gave up as silent hears nothing of them either.
+    // A rank that the others gave up as silent hears nothing from them either.
     return (silent_ >> first & 1) != 0 || (silent_ >> rank & 1) != 0;
   }
   if (holds(text, "has destroyed its context")) {
-    // Who is told to halt has nobody to blame when it ends its context.
+    // A rank that ends its context because it was told to halt blames nobody.
     return (closes_ >> first & 1) != 0 || (mayHalt_ && options_.errorEnds);
   }
   if (holds(text, "had no room to keep results")) {
@@ -133,9 +134,9 @@ bool Causes::explain(int rank, const std::string& text) {
   }
   if (holds(text, "has given up because of rank") ||
       holds(text, "has given up, because of itself")) {
-    // The culprit itself may have seen only the silence of others. If two ranks
-    // disagree, neither knows which of them is the odd one. Ranks that lost the
-    // announcements know only what those two say.
+    // The rank at fault may itself have seen only that others are silent. If
+    // two ranks disagree, neither knows which one is the odd one. Ranks that
+    // lost the announcements know only what these two ranks report.
     const bool disagree = options_.disagrees >= 0 || options_.otherwise >= 0;
     const int culprit = second >= 0 ? second : first;
     return blames(second) || blames(first) || chained() || disagree ||
@@ -143,8 +144,9 @@ bool Causes::explain(int rank, const std::string& text) {
            (culprit >= 0 && (hearsay_ >> culprit & 1) != 0);
   }
   if (startsWith(text, "op with tag ")) {
-    // All that it names are to blame, not only some. But where datagrams get
-    // lost, so do answers to three questions in a row.
+    // Every rank in this text must be at fault, not only some. But on a network
+    // that loses datagrams, the answers to three questions in a row may get
+    // lost, too.
     const auto blamed = [this](int one) { return blames(one); };
     const bool some = std::any_of(named.begin(), named.end(), blamed);
     const bool all = std::all_of(named.begin(), named.end(), blamed);

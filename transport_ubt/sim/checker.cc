@@ -12,7 +12,7 @@
 namespace ubt::sim {
 namespace {
 
-// Whether a report names a range, exactly so.
+// Whether a report has exactly this range.
 bool hasRange(const std::vector<OpReport::Range>& ranges,
               size_t begin,
               size_t end) {
@@ -22,8 +22,8 @@ bool hasRange(const std::vector<OpReport::Range>& ranges,
       });
 }
 
-// Whether any rank contributed to a shard, or got it, transformed; or one may
-// have of which there is no outcome.
+// Whether any rank contributed to a shard, or received it, in transformed form.
+// A rank without an outcome counts if it may have done so.
 bool isSpread(const SimOptions& options,
               int owner,
               const std::vector<Outcome>& outcomes) {
@@ -55,8 +55,8 @@ void Checker::check(const OpKey& key,
   const RankGroups groups = options_.groupsOf(shape);
   const ShardLayout layout(shape, groups.shards(), options_.slotBytes);
   const size_t elementBytes = elementSize(shape.type);
-  std::vector<uint64_t> missing(options_.ranks);  // pairs, by rank
-  std::vector<size_t> filled(options_.ranks);     // ranges, by rank
+  std::vector<uint64_t> missing(options_.ranks);  // missing pairs, by rank
+  std::vector<size_t> filled(options_.ranks);     // filled ranges, by rank
   const bool ownersKnown = std::all_of(
       outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; });
   for (int shard = 0; shard < groups.shards(); shard++) {
@@ -105,8 +105,8 @@ void Checker::check(const OpKey& key,
   }
 }
 
-// Who waits for every result fills nothing in. Its results lack groups' sums
-// only if an owner does not wait for these.
+// A rank that waits for every result fills nothing in. Its results lack sums of
+// groups only if some owner does not wait for these.
 void Checker::checkDrift(const OpKey& key,
                          int rank,
                          const OpReport& report) const {
@@ -121,8 +121,8 @@ void Checker::checkDrift(const OpKey& key,
   }
 }
 
-// Of a shard of which some contributions were transformed: what ranks got that
-// filled nothing is the same, and the inverse of the sums.
+// Checks a shard with transformed contributions. Every rank's part must be the
+// inverse of the sums. Ranks that filled nothing must hold the same bits.
 void Checker::checkSpread(const OpKey& key,
                           int owner,
                           const std::vector<Outcome>& outcomes) const {
@@ -151,8 +151,8 @@ void Checker::checkSpread(const OpKey& key,
   }
 }
 
-// A rank skips if and only if too much is missing; where anything may be
-// skipped, all ranks miss the same.
+// A rank skips an op if and only if too much is missing. If ops may be skipped,
+// all ranks lack the same data.
 void Checker::checkSkip(const OpKey& key,
                         int rank,
                         const std::vector<Outcome>& outcomes) const {
@@ -172,9 +172,10 @@ void Checker::checkSkip(const OpKey& key,
   }
 }
 
-// Where a rank says it has filled a slot, it has; all others hold the same
-// bits, the reduction of exactly the contributors that the owner reports; but a
-// group that says it lacks other groups' sums may hold others than they.
+// A rank that reports a slot as filled must have filled it. All other ranks
+// must hold the same bits: the sum of exactly the contributors that the owner
+// reports. A group that reports a partial result may hold other bits than other
+// groups.
 void Checker::checkSlot(const OpKey& key,
                         const Slot& slot,
                         bool spread,
@@ -186,10 +187,10 @@ void Checker::checkSlot(const OpKey& key,
   const RankGroups groups = options_.groupsOf(shape);
   const SlotSums sums(groups, slot.shard, slot.index, outcomes);
   const size_t elements = slot.end - slot.begin;
-  // By whether it says that it lacks groups' sums: of all groups, of the own.
+  // The first results seen: complete ones, and partial ones of each group.
   const std::byte* same = nullptr;
   std::vector<const std::byte*> sameInGroup(groups.count());
-  bool honest = true;  // the owners: they bring what the others bring
+  bool honest = true;  // no owner disagrees with other ranks
   for (int group = 0; group < groups.count(); group++) {
     honest = honest && groups.owner(group, slot.shard) != options_.disagrees;
   }
@@ -247,13 +248,14 @@ void Checker::checkSlot(const OpKey& key,
   }
 }
 
-// Only at its bound may an owner close a slot that holds a minority; or once
-// all ranks say that what it asks for is lost. (In groups the majority that it
-// waits for is one of its group.)
+// Whether the slots of an owner must hold a majority. It may close a slot with
+// a minority only at its bound, or once all ranks say that the missing data is
+// lost. (In groups it waits for a majority of its group.)
 bool Checker::mustHoldMajority(int owner,
                                const std::vector<Outcome>& outcomes) const {
   const OpReport& report = outcomes[owner].report;
-  // A form for which there is no room is dropped as the stage ends.
+  // If there is no room for one form of the data, it is dropped at the stage's
+  // end.
   const bool dropsForms =
       options_.arenaIsSmall() && options_.protocol.hadamard != Hadamard::kNever;
   return options_.groups == 1 && !dropsForms && outcomes[owner].there &&
@@ -301,8 +303,9 @@ bool Checker::isSum(const OpKey& key,
   return true;
 }
 
-// The owner has not returned (it died, or got an error): who contributed is not
-// known, but somebody did, or nobody at all.
+// For an owner that has not returned (it died or got an error). Its
+// contributors are unknown, so the sum of any set of ranks is right, the empty
+// set included.
 bool Checker::isSumOfSome(const OpKey& key,
                           const Slot& slot,
                           const Outcome& outcome) const {
@@ -323,7 +326,8 @@ bool Checker::isSumOfSome(const OpKey& key,
   return false;
 }
 
-// expected = received + absent + late + refused + lost, by peer and stage.
+// For each peer and stage, checks that expected = received + absent + late +
+// refused + lost.
 void Checker::checkStages(const OpKey& key,
                           int rank,
                           const OpReport& report) const {

@@ -19,30 +19,30 @@
 
 namespace ubt::sim {
 
-// What one op came to at one rank.
+// The outcome of one op at one rank.
 struct Outcome {
-  bool there = false;  // it has returned a result
+  bool there = false;  // the rank has returned a result
   OpReport report;
-  Duration took{0};  // the call, with whatever it waited for first
+  Duration took{0};  // of the call, with its wait before the op
   std::vector<std::byte> result;
 };
 
-// Where datagrams ended beside the network and the counters.
+// Datagrams that the network and the counters do not account for.
 struct Traffic {
-  // At ranks that had crashed or closed the context, had not joined yet or had
-  // no room, or that got something else in its place.
+  // They reached ranks that had crashed, had closed the context, had not joined
+  // yet, had no room, or got a corrupted copy in their place.
   uint64_t deafData = 0;
   uint64_t deafControl = 0;
-  uint64_t strangers = 0;  // sent by nobody of the job
+  uint64_t strangers = 0;  // sent by nobody in the job
 };
 
-// The promises of docs/semantics.md about results and reports, checked op by
-// op against inputs that can be computed again.
+// Checks the promises of docs/semantics.md about results and reports. It checks
+// each op against inputs that can be computed again.
 class Checker {
  public:
   using Violation = std::function<void(const std::string&)>;
 
-  // How datagrams end that are nobody's of the job.
+  // The counters of datagrams that come from nobody in the job.
   static constexpr std::initializer_list<Counter> kRejects = {
       Counter::kMalformed,
       Counter::kUnknownEpoch,
@@ -55,25 +55,25 @@ class Checker {
   Checker(const SimOptions& options, const Inputs& inputs, Violation violation)
       : options_(options), inputs_(inputs), violation_(std::move(violation)) {}
 
-  // `outcomes` by rank: all there will ever be of this op.
+  // Checks one op. `outcomes` are by rank, and complete.
   void check(const OpKey& key, const std::vector<Outcome>& outcomes) const;
 
-  // One rank's call took so long, by its host's clock, of which its op may have
-  // waited to begin: for lead, or until results had gone out. The host stood
-  // still for a part of it.
+  // Checks the time of one call, which took `took` by its host's clock. Its op
+  // may have waited `mayHaveWaited` before it began: for lead, or until results
+  // had gone out. The host stood still for `stoodStill`.
   void checkTime(const OpKey& key,
                  int rank,
                  const OpReport& report,
                  Duration took,
                  Duration mayHaveWaited,
                  Duration stoodStill);
-  // Of all these calls the slowest took no longer than it may: any rank waits
-  // for the bound of any other. Once the job is over.
+  // Checks that the slowest of these calls took no longer than allowed. Any
+  // rank may wait for the bound of any other. REQUIRES that the job is over.
   void checkSlowest() const;
 
-  // What one rank reports of each peer's bytes is what came, as its endpoint
-  // counted it. `context`: of its datagrams' headers. REQUIRES that the arena
-  // took back nothing that had come early, and that headers tell contexts
+  // Checks that a rank's report has each peer's bytes as its endpoint counted
+  // them. `context` is the one in its datagrams' headers. REQUIRES that the
+  // arena dropped nothing that came early, and that headers tell contexts
   // apart.
   void checkArrivals(const OpKey& key,
                      int rank,
@@ -81,8 +81,9 @@ class Checker {
                      uint16_t context,
                      const Arrivals& arrivals) const;
 
-  // sent + duplicated = accepted + duplicate + late + rejected + lost, for data
-  // and for control. `counters`: summed over ranks, when nothing is under way.
+  // Checks that sent + duplicated = accepted + duplicate + late + rejected +
+  // lost, for data and for control. `counters` is the sum over ranks. REQUIRES
+  // that nothing is in flight.
   void checkTraffic(const Counters& counters,
                     const Traffic& traffic,
                     const Network& network) const;
@@ -91,7 +92,7 @@ class Checker {
   struct Slot {
     int shard = 0;
     uint32_t index = 0;
-    size_t begin = 0;  // elements of the bucket
+    size_t begin = 0;  // in elements of the bucket
     size_t end = 0;
   };
 
@@ -103,7 +104,7 @@ class Checker {
   void checkSkip(const OpKey& key,
                  int rank,
                  const std::vector<Outcome>& outcomes) const;
-  // `spread`: what the slots of the shard hold shows only in all of it.
+  // `spread`: the shard is transformed, so that only all of it can be checked.
   void checkSlot(const OpKey& key,
                  const Slot& slot,
                  bool spread,
@@ -135,7 +136,7 @@ class Checker {
     Duration took{0};
   };
   Call slowest_;
-  Duration longestBounds_{0};  // of an op's stages, together
+  Duration longestBounds_{0};  // sum over the stages of an op
 };
 
 }  // namespace ubt::sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether reports tell of each peer's bytes what the network brought.
+// Checks that the bytes in reports, by peer, are those that the network
+// delivered.
 
 #include <sstream>
 
@@ -9,7 +10,7 @@
 namespace ubt::sim {
 namespace {
 
-// Of a shard's slots.
+// The bytes of these slots of a shard, except those in `without`.
 uint64_t bytesOf(const ShardLayout& layout,
                  int shard,
                  const std::set<uint32_t>& slots,
@@ -45,11 +46,11 @@ void Checker::checkArrivals(const OpKey& key,
       const Arrivals::Slots came = arrivals.of(context, report.op, stage, peer);
       const uint64_t taken = bytesOf(layout, shard, came.taken, {});
       const uint64_t inVain = bytesOf(layout, shard, came.inVain, came.taken);
-      // A rank that enters once all slots are closed was absent, whatever comes
-      // of it then.
+      // A rank that enters once all slots are closed counts as absent, whatever
+      // comes from it later.
       const bool absent = scatter && told.absent > 0;
-      // An arena without room for the op's account leaves none of what it
-      // refused before that.
+      // If the arena has no room for the op's state, data that it refused
+      // earlier is not counted.
       const bool vainTold = options_.arenaBytes < (1 << 20)
                                 ? told.late + told.refused <= inVain
                                 : told.late + told.refused == inVain;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether calls take no longer than they may.
+// Checks that calls take no longer than allowed.
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace ubt::sim {
 
-// Of bounds set by hand, the options say what a call may take; of learned ones
-// only the report does.
+// If bounds are set by hand, the options limit a call's time. If they are
+// learned, only the report knows the limit.
 void Checker::checkTime(const OpKey& key,
                         int rank,
                         const OpReport& report,
@@ -29,7 +29,7 @@ void Checker::checkTime(const OpKey& key,
   if (byHand && protocol.warmupOps == 0 && !report.bounded) {
     fail(key, rank, "not bounded, though its bounds are set");
   }
-  // A rank that waits for a full socket notices the end that much later.
+  // A rank with a full socket notices the end later by this.
   const Duration full = options_.fullSocket(rank);
   const bool waits = report.bounded && !protocol.needsEveryResult();
   if (report.elapsed - (waits ? report.waited : Duration{0}) >

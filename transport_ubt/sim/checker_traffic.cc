@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether every datagram is accounted for.
+// Checks that every datagram is accounted for.
 
 #include "transport_ubt/sim/checker.h"
 
@@ -40,8 +40,8 @@ void Checker::checkTraffic(const Counters& counters,
   const uint64_t controlLost =
       network.lost(PacketType::kControl) + traffic.deafControl;
   if (options_.protocol.multicast) {
-    // Who lacks an owner's key cannot tell its data from its control, nor
-    // either from a stranger's.
+    // A rank without an owner's key cannot tell the owner's data from its
+    // control, or either of them from a stranger's.
     std::vector<Counter> ends;
     for (const auto& some : {dataEnds, controlEnds, kRejects}) {
       ends.insert(ends.end(), some);

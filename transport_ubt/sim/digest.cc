@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints two numbers that stand for all that simulated jobs did. Before and
-// after a change that only moves code they are the same.
+// Prints two hashes of everything that simulated jobs did. A change that only
+// moves code must not change them.
 
 #include <CLI/CLI.hpp>
 #include <cinttypes>

@@ -11,7 +11,8 @@
 
 namespace ubt::sim {
 
-// Virtual time. Events at the same time happen in the order of scheduling.
+// Events in virtual time. Of events at the same time, the one scheduled first
+// runs first.
 class EventQueue {
  public:
   using Event = std::function<void()>;
@@ -26,7 +27,7 @@ class EventQueue {
     at(now_ + delay, std::move(event));
   }
 
-  // Runs the next event; false if there is none.
+  // Runs the next event. Returns false if there is none.
   bool step() {
     if (events_.empty()) {
       return false;

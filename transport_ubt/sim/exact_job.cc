@@ -8,18 +8,18 @@
 namespace ubt::sim {
 namespace {
 
-// What a host hands over at once.
+// The bytes that a host hands over at once.
 constexpr uint64_t kSegmentBytes = 16 << 10;
-// Headers of Ethernet, IP and TCP around a segment's packets.
+// The part of a segment on the wire, with headers of Ethernet, IP and TCP.
 constexpr double kOnWire = 1514.0 / 1448;
 
-// Of a full queue, what is a TCP flow's: with so much a simulated ring takes as
-// long among bursts as the lab's.
+// The part of a full queue that belongs to one TCP flow. With this value a
+// simulated ring takes as long among bursts as the lab's ring.
 constexpr uint64_t kPartsOfQueue = 6;
 
-// What a sender may have under way to a peer: twice what the way there and back
-// holds, for a way that is as slow as one of a hundred; and where others fill
-// queues, a part of that.
+// The bytes that a sender may have in flight to a peer: twice the capacity of
+// the round trip, on a path as slow as the slowest in a hundred. If others fill
+// the queues, also a part of the queue.
 uint64_t windowBytes(const SimOptions& options) {
   const double roundTrip =
       std::chrono::duration<double>(2 * options.delay +
@@ -80,8 +80,9 @@ ExactJob::Op* ExactJob::opAt(int op) {
   return &found->second;
 }
 
-// No rank begins before all have finished the op before: an op's first messages
-// would hold up that one's last, and ranks drift apart more with each op.
+// No rank begins an op before all have finished the one before. Otherwise the
+// first messages of an op would delay the last ones of the op before, and ranks
+// would drift apart more with each op.
 void ExactJob::enterAll(int op) {
   for (int rank = 0; op < options_.ops && rank < options_.ranks; rank++) {
     enterSoon(rank, op);
@@ -93,7 +94,7 @@ void ExactJob::enterSoon(int rank, int op) {
                 [this, rank, op] { enter(rank, op); });
 }
 
-// What came before the caller waits for it.
+// Messages that came before the caller wait for it.
 void ExactJob::enter(int rank, int op) {
   Op* const entered = opAt(op);
   entered->entered[rank] = events_.now();
@@ -132,7 +133,7 @@ void ExactJob::waitForTurn(int from, int to) {
   }
 }
 
-// As long as its link has room for more.
+// Sends while the host's link has room.
 void ExactJob::pump(int from) {
   Host& host = hosts_[from];
   while (!host.turns.empty()) {

@@ -15,25 +15,26 @@
 
 namespace ubt::sim {
 
-// A job whose allreduces are exact, over reliable connections, on the network
-// of a World. Its connections are better than TCP's: they lose nothing, know
-// from the start what they may have under way, and repeat nothing; those of a
-// host share its link evenly. Its callers begin an op once all have finished
-// the one before, which those of a World do not wait for.
+// A job of exact allreduces over reliable connections, on the network of a
+// World. Its connections are better than TCP's: they lose and repeat nothing,
+// and know from the start how many bytes may be in flight. The connections of a
+// host share its link evenly. Callers begin an op once all have finished the
+// one before; those of a World do not wait for that.
 class ExactJob {
  public:
-  // `graph` outlives this. REQUIRES options.oneShape and one caller a rank.
+  // `graph` must outlive this. REQUIRES options.oneShape and one caller per
+  // rank.
   ExactJob(const SimOptions& options, const MessageGraph& graph);
 
-  // Of each op, how long its slowest rank took.
+  // Returns the time of the slowest rank in each op.
   std::vector<Duration> run();
 
  private:
   // One op at all ranks.
   struct Op {
-    std::vector<uint32_t> arrivals;  // by gate: that it still lacks
+    std::vector<uint32_t> arrivals;  // by gate: arrivals that it lacks
     std::vector<uint32_t> owed;      // by rank: messages to come
-    std::vector<TimePoint> entered;  // by rank; kNever: not yet
+    std::vector<TimePoint> entered;  // by rank; kNever: not entered yet
     Duration slowest{0};
     int returned = 0;
   };
@@ -45,12 +46,13 @@ class ExactJob {
   struct Connection {
     std::deque<Sending> queue;
     uint64_t underWay = 0;
-    bool waits = false;  // for its turn
+    bool waits = false;  // it waits for its turn
   };
-  // Connections of one host that may send: they take turns, a segment each.
+  // The connections of one host that may send. They take turns, one segment
+  // each.
   struct Host {
-    std::deque<int> turns;  // to which rank
-    bool wakes = false;     // once its link has room
+    std::deque<int> turns;  // receivers of the connections
+    bool wakes = false;     // it wakes once its link has room
   };
 
   Op* opAt(int op);
@@ -73,10 +75,10 @@ class ExactJob {
   EventQueue events_;
   std::mt19937_64 random_;
   Network network_;
-  // By gate, and, of those that wait for none, by sender.
+  // The messages behind each gate and, if they wait for none, by sender.
   std::vector<std::vector<uint32_t>> behind_;
   std::vector<std::vector<uint32_t>> first_;
-  std::vector<std::vector<uint32_t>> gatesOf_;  // by sender of what is behind
+  std::vector<std::vector<uint32_t>> gatesOf_;  // by sender behind the gate
   std::vector<uint32_t> incoming_;              // messages to each rank
   std::map<int, Op> ops_;
   std::map<std::pair<int, int>, Connection> connections_;  // from, to

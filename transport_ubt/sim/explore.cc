@@ -15,7 +15,7 @@
 
 namespace {
 
-// Of bounded ops, in milliseconds.
+// Prints the times of bounded ops, in milliseconds.
 void printTimes(const ubt::sim::SimResult& result) {
   if (result.opTimes.empty()) {
     return;
@@ -38,7 +38,7 @@ void printTimes(const ubt::sim::SimResult& result) {
               at(0.99));
 }
 
-// In how many ops' jobs each fault happened.
+// Prints for each fault the number of ops whose job had it.
 void printReached(const std::map<ubt::sim::Fault, uint64_t>& reached) {
   for (size_t i = 0; i < static_cast<size_t>(ubt::sim::Fault::kFaults); i++) {
     const auto fault = static_cast<ubt::sim::Fault>(i);

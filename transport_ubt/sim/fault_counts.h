@@ -7,31 +7,31 @@
 
 namespace ubt::sim {
 
-// Each class of what may go wrong, or be unusual, in a simulated job.
+// The classes of faults, and of unusual conditions, in a simulated job.
 enum class Fault : uint8_t {
-  kLoss,  // a datagram, at random
+  kLoss,  // a random datagram is lost
   kDuplicate,
   kReorder,
-  kStrangers,    // a datagram that nobody of the job sent
-  kFullQueue,    // of a link
-  kBursts,       // of others
+  kStrangers,    // a datagram from nobody in the job
+  kFullQueue,    // the queue of a link drops a datagram
+  kBursts,       // other users' traffic
   kPartition,    // rank 0 reaches nobody
   kCut,          // one rank does not reach another
-  kKindLoss,     // of data only, or of one kind of record
-  kReplay,       // a datagram, long after
-  kCorruption,   // of a byte that the tag covers
-  kNarrowPath,   // that drops large datagrams
-  kSendFailure,  // that loses the datagram
+  kKindLoss,     // loss of data only, or of one record type
+  kReplay,       // a datagram comes again, long after
+  kCorruption,   // a byte that the tag covers is wrong
+  kNarrowPath,   // a path drops large datagrams
+  kSendFailure,  // the socket loses the datagram
   kSendDelay,    // the socket takes the datagram only later
-  kCpu,          // a datagram that waits for a busy host
-  kFullBuffer,   // of a host that receives
-  kSlow,         // a rank that takes long for each datagram
-  kPause,        // of a host
-  kClocks,       // that differ
-  kLate,         // a caller
-  kOpposite,     // order of tags
+  kCpu,          // a datagram waits for a busy host
+  kFullBuffer,   // a receiving host drops a datagram
+  kSlow,         // one rank takes long for each datagram
+  kPause,        // a host stands still
+  kClocks,       // hosts' clocks differ
+  kLate,         // a caller enters late
+  kOpposite,     // threads enter their ops in another order
   kDeafAtFirst,  // rank 0 joins late
-  kDeafToGroup,  // ranks that multicast does not reach
+  kDeafToGroup,  // multicast does not reach some ranks
   kUnlikeWindow,
   kUnlikeLink,
   kUnlikePolicy,
@@ -40,8 +40,8 @@ enum class Fault : uint8_t {
   kCrash,
   kSecondCrash,
   kRestart,    // a rank that died comes back, in another epoch
-  kClosure,    // of a context, while others use it
-  kMeshBreak,  // a connection closes between two ranks that live
+  kClosure,    // a context ends while others use it
+  kMeshBreak,  // a connection between two live ranks closes
   kSkip,       // a rank leaves out an op
   kNeverEnters,
   kDisagrees,
@@ -68,7 +68,7 @@ constexpr const char* faultName(Fault fault) {
   return kNames[static_cast<size_t>(fault)];
 }
 
-// How often each happened.
+// How often each fault happened.
 class FaultCounts {
  public:
   void happened(Fault fault) { counts_[static_cast<size_t>(fault)]++; }

@@ -10,10 +10,10 @@
 
 namespace ubt::sim {
 
-// What may go wrong in a simulated job, one struct each. By default none of it
-// does. A rank of -1 is nobody. `at` counts from the job's begin.
+// The faults of a simulated job, one struct each. By default none occurs. Rank
+// -1 means no rank. `at` counts from the start of the job.
 
-// What one rank sends to another is lost; what comes back is not.
+// Everything that one rank sends to another is lost. The other direction works.
 struct Cut {
   int from = -1;
   int to = -1;
@@ -25,28 +25,29 @@ struct Cut {
   }
 };
 
-// A host stands still. What comes in waits, and then is there at once.
+// A host stands still. Datagrams that come in wait, and are all there at once
+// afterwards.
 struct Pause {
   int rank = -1;
   Duration at{0};
   Duration lasting{0};
 };
 
-// Only one kind of datagram gets lost: data, or control that holds a record of
-// one type. Of sealed control nobody can tell the type, so none is lost.
+// Loss of only one kind of datagram: data, or control with a record of one
+// type. The type of sealed control is not visible, so none of it is lost.
 struct KindLoss {
   static constexpr int kData = 0;
   int kind = -1;  // kData, or a ControlType
   double share = 0;
 };
 
-// A datagram comes once more, up to so long after.
+// A datagram comes a second time, up to `within` later.
 struct Replays {
   double share = 0;
   Duration within{0};
 };
 
-// Datagrams of more bytes are lost on the path between two ranks.
+// Datagrams above bytesMax are lost on the path between two ranks.
 struct NarrowPath {
   int one = -1;
   int other = -1;
@@ -55,24 +56,25 @@ struct NarrowPath {
   Duration lasting{0};
 };
 
-// A socket that fails to send loses the datagram, or takes it `later`.
+// The socket loses a datagram or, if `later` is set, takes it that much later.
 struct SendFailures {
   double share = 0;
   Duration later{0};
 };
 
-// The CPU time of a host for each train that arrives, and for each datagram in
-// it, and how many bytes may wait for that, or for the end of a pause. A train
-// is what waits in a row from one rank. Zero: no time; any number of bytes.
+// The CPU time of a host for each train that arrives and for each datagram in
+// it, and how many bytes may wait for the CPU or for the end of a pause. A
+// train is a run of waiting datagrams from one rank. Zero: no time, any number
+// of bytes.
 struct Inbox {
   Duration perTrain{0};
   Duration perDatagram{0};
   uint64_t bytesMax = 0;
 };
 
-// Hosts' clocks differ by up to `offset`, and run fast or slow by up to a share
-// of `rate`. In every `slewEvery` they are slewed: they run faster by `slew`
-// for one half of it, and slower for the other.
+// The clocks of hosts differ by up to `offset` and run fast or slow by up to
+// the fraction `rate`. They are slewed: in each period of `slewEvery` they run
+// faster by `slew` for one half and slower for the other.
 struct Clocks {
   Duration offset{0};
   double rate = 0;
@@ -80,23 +82,23 @@ struct Clocks {
   Duration slewEvery{0};
 };
 
-// A rank that leaves one op out. Only of callers whose tags are always new:
-// for others all later ops would be different ones.
+// A rank leaves out one op. Only for callers that use a new tag each time; for
+// others, all later ops would be different ones.
 struct Skip {
   int rank = -1;
   int op = 0;
 };
 
-// A rank ends a context once its callers have returned from what they are in,
-// after `at`. If it lingers, it first waits for those that need it.
+// A rank ends a context after `at`, once its callers have returned from their
+// current calls. If it lingers, it first waits for ranks that still need it.
 struct Closure {
   int rank = -1;
   Duration at{0};
   bool lingers = false;
 };
 
-// A rank hears of its mesh that the connection to a peer is closed. So does
-// the peer, if it is closed for both.
+// A rank's mesh reports that the connection to a peer is closed. If `both`, the
+// peer's mesh reports the same.
 struct MeshBreak {
   int rank = -1;
   int peer = -1;
@@ -104,8 +106,9 @@ struct MeshBreak {
   bool both = false;
 };
 
-// A second rank that vanishes, so long after the first, and whether the first
-// one's host runs another process of the job's next run from then on.
+// A second rank vanishes `secondAfter` after the first. If `restarts`, the
+// first one's host runs a process of the job's next run, `restartAfter` after
+// the crash.
 struct AfterCrash {
   int second = -1;
   Duration secondAfter{0};
@@ -113,12 +116,12 @@ struct AfterCrash {
   Duration restartAfter{0};
 };
 
-// Ranks whose bits are set differ from the others.
+// Ranks whose bits are set have other settings than the rest.
 struct Unlike {
   uint32_t windowRanks = 0;
   uint64_t windowBytes = 64 << 10;
   uint32_t linkRanks = 0;
-  double linkShare = 0.5;  // of the others' rate
+  double linkShare = 0.5;  // a fraction of the others' rate
   uint32_t policyRanks = 0;
   RepairPolicy repair = RepairPolicy::kBroadcast;
   Fill fill = Fill::kLocal;
@@ -145,7 +148,7 @@ struct Faults {
   MeshBreak meshBreak;
   AfterCrash afterCrash;
   Unlike unlike;
-  bool sharedArena = false;  // ranks 0 and 1 have one limit together
+  bool sharedArena = false;  // ranks 0 and 1 share one limit
 
   // Whether a datagram of the job may get lost.
   bool loseDatagrams() const {
@@ -154,7 +157,7 @@ struct Faults {
            (sends.share > 0 && sends.later == Duration{0}) ||
            inbox.bytesMax > 0;
   }
-  // Whether what a rank sends may come later than the network's delay.
+  // Whether a rank's datagrams may come later than the network's delay.
   bool delay() const {
     return pauses[0].rank >= 0 || sends.share > 0 ||
            inbox.perTrain + inbox.perDatagram > Duration{0} ||

@@ -9,13 +9,13 @@
 
 namespace ubt::sim {
 
-// What a host's clock shows at a time of the world, and when it shows a time.
-// Never runs backwards. By default it shows the world's time.
+// Converts between the time of the world and the time that a host's clock
+// shows. The clock never runs backwards. By default it shows the world's time.
 class HostClock {
  public:
   HostClock() = default;
-  // The host's clock starts with the world's `start`. Draws from the seed how
-  // it differs, within `clocks`.
+  // The host's clock starts at the world's `start`. The seed decides how it
+  // differs, within `clocks`.
   HostClock(const Clocks& clocks, TimePoint start, uint64_t seed)
       : start_(start), slew_(clocks.slew), slewEvery_(clocks.slewEvery) {
     std::mt19937_64 random(seed);
@@ -42,7 +42,7 @@ class HostClock {
     return world + offset_ + Duration(static_cast<int64_t>(more));
   }
 
-  // The first time of the world at which the clock shows `local` or later.
+  // The first time of the world when the clock shows `local` or later.
   TimePoint when(TimePoint local) const {
     if (!differs_ || local == kNever) {
       return local;

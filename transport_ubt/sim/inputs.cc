@@ -9,7 +9,7 @@
 namespace ubt::sim {
 namespace {
 
-// How far one rounding may be off, relative to what is rounded.
+// The relative error of one rounding.
 double epsilon(ElementType type) {
   return type == ElementType::kFloat16    ? 0x1p-10
          : type == ElementType::kBfloat16 ? 0x1p-7
@@ -38,7 +38,7 @@ OpShape Inputs::shapeOf(const OpKey& key) const {
     shape.elements = options_.elementsMax;
     return shape;
   }
-  // Mostly of one size, so that bounds are learned.
+  // Most ops have one size, so that bounds are learned.
   shape.elements = hash % 4 == 0 ? hash / 8 % (options_.elementsMax + 1)
                                  : options_.elementsMax;
   shape.type = static_cast<ElementType>(hash / 4 % kElementTypes);
@@ -56,7 +56,7 @@ double Inputs::at(const OpKey& key,
   if (!options_.roughInputs) {
     return whole;
   }
-  // Sums stay within what the narrowest type can hold.
+  // Keeps sums within the range of the narrowest type.
   const uint64_t exponents = elementSize(type) == 2 ? 4 : 12;
   return roundedTo(
       type, std::ldexp(whole / 3, static_cast<int>(hash / 64 % exponents)));

@@ -11,18 +11,18 @@
 
 namespace ubt::sim {
 
-// Names an op: ((context, thread), how many that caller did before).
+// Names an op: ((context, thread), number of ops that this caller did before).
 using OpKey = std::pair<std::pair<int, int>, int>;
 
-// A well-spread function of its argument.
+// A hash of its argument.
 uint64_t mix(uint64_t x);
 
-// What the callers of a job bring to each op, and what its sums have to be. A
-// function of the job's seed, whatever happens when.
+// The contributions of a job's callers to each op, and the right sums. They
+// depend on the job's seed only, not on the order of events.
 class Inputs {
  public:
-  // After so many elements a rank's contribution repeats. Prime, so that a
-  // shard in a wrong place does not go unnoticed.
+  // A rank's contribution repeats after this many elements. The number is
+  // prime, so that a shard in a wrong place is noticed.
   static constexpr size_t kPeriod = 8191;
 
   // `options` must outlive this.
@@ -30,20 +30,22 @@ class Inputs {
 
   OpShape shapeOf(const OpKey& key) const;
 
-  // Writes all that a rank contributes: shapeOf(key).bytes(). Small integers,
-  // so that sums are exact in any order, or, of rough inputs, fractions.
+  // Writes all of a rank's contribution, shapeOf(key).bytes() bytes. The
+  // elements are small integers, so that sums are exact in any order. Rough
+  // inputs are fractions.
   void fill(const OpKey& key, int rank, std::byte* bucket) const;
 
-  // Whether `got` is the sum of some ranks' contributions to an element, added
-  // by rank, in each group apart, and rescaled, as the type rounds it. Of rough
-  // inputs that were added as they came, rounding may differ.
+  // Whether `got` is the right sum of these ranks' contributions to an element:
+  // added by rank within each group, then over groups, rescaled, and rounded by
+  // the type. For rough inputs that were added as they came, rounding may
+  // differ.
   bool isSum(const OpKey& key,
              const std::vector<int>& contributors,
              size_t element,
              double got) const;
-  // What all ranks' contributions to an element come to, exactly.
+  // The exact sum of all ranks' contributions to an element.
   double exactSum(const OpKey& key, ElementType type, size_t element) const;
-  // What fills an element that a rank never received.
+  // The value of an element that a rank never received.
   double fillOf(const OpKey& key, int rank, size_t element) const;
 
  private:

@@ -7,7 +7,8 @@
 namespace ubt::sim {
 namespace {
 
-// What a tree passes on at once: little enough for a pipeline of many levels.
+// The bytes that a tree passes on at once: few enough for a pipeline of many
+// levels.
 constexpr uint64_t kTreeChunkBytes = 32 << 10;
 
 uint64_t share(uint64_t bytes, int parts) {
@@ -51,7 +52,7 @@ void MessageGraph::add(
   messages_.push_back({from, to, bytes, waits, opens});
 }
 
-// A shard goes round twice: summed, then as the sum.
+// Each shard goes round twice: first it is summed, then the sum is passed on.
 MessageGraph MessageGraph::ring(int ranks, uint64_t bytes) {
   MessageGraph graph(ranks);
   std::vector<uint32_t> waits(ranks, kNone);
@@ -69,8 +70,8 @@ MessageGraph MessageGraph::ring(int ranks, uint64_t bytes) {
   return graph;
 }
 
-// Halves are exchanged with ranks ever nearer, then doubled with ranks ever
-// further away.
+// Ranks exchange halves with ever nearer partners. Then they double them with
+// ever more distant ones.
 MessageGraph MessageGraph::halvingDoubling(int ranks, uint64_t bytes) {
   if ((ranks & (ranks - 1)) != 0) {
     throw std::invalid_argument("halving_doubling: needs a power of 2 ranks");
@@ -98,8 +99,8 @@ MessageGraph MessageGraph::halvingDoubling(int ranks, uint64_t bytes) {
   return graph;
 }
 
-// Two binary trees of all ranks, each for a half, in which a rank that passes
-// on in the one is, mostly, a leaf of the other (Sanders, Speck and Traeff
+// Two binary trees of all ranks, each for half of the data. Most ranks that
+// pass data on in one tree are leaves of the other (Sanders, Speck and Traeff
 // 2009; NCCL).
 MessageGraph MessageGraph::tree(int ranks, uint64_t bytes) {
   MessageGraph graph(ranks);
@@ -108,15 +109,15 @@ MessageGraph MessageGraph::tree(int ranks, uint64_t bytes) {
   return graph;
 }
 
-// The level of a place is the lowest bit of its number: odd ones are leaves,
-// and, shifted by one, the even ones. Place 0 is above all.
+// The lowest set bit of a place is its level. Odd places are leaves; in the
+// other tree, shifted by one, even ones are. Place 0 is the root.
 void MessageGraph::addTree(uint64_t bytes, int shift) {
   std::vector<int> parent(ranks_, -1);
   std::vector<int> children(ranks_, 0);
   const auto rankAt = [&](int place) { return (place + shift) % ranks_; };
   for (int place = 1; place < ranks_; place++) {
     const int level = place & -place;
-    const int below = place ^ level;  // on one side; on the other:
+    const int below = place ^ level;  // the parent on one side; on the other:
     const int above = below | level << 1;
     const int up = rankAt(above < ranks_ ? above : below);
     parent[rankAt(place)] = up;
@@ -130,7 +131,7 @@ void MessageGraph::addTree(uint64_t bytes, int shift) {
       if (children[rank] > 0) {
         summed[rank] = gate(children[rank]);
       }
-      // The root knows the sum once it has made it.
+      // The root knows the sum once it has computed it.
       known[rank] = parent[rank] < 0 ? summed[rank] : gate(1);
     }
     for (int rank = 0; rank < ranks_; rank++) {
@@ -142,8 +143,8 @@ void MessageGraph::addTree(uint64_t bytes, int shift) {
   }
 }
 
-// Shards to their owners within the group, sums among co-owners, results to the
-// group's members.
+// Contributions go to the owners in the group, sums go to co-owners, and
+// results go to the members of the group.
 MessageGraph MessageGraph::transpose(int ranks, uint64_t bytes, int groups) {
   if (groups < 1 || ranks % groups != 0) {
     throw std::invalid_argument("groups: " + std::to_string(ranks) +
@@ -165,7 +166,7 @@ MessageGraph MessageGraph::transpose(int ranks, uint64_t bytes, int groups) {
       }
     }
   }
-  // Each serves its neighbour first, then the one after that.
+  // Each rank sends to the next rank first, then to the one after that.
   for (int i = 1; i < members; i++) {
     for (int rank = 0; rank < ranks; rank++) {
       const int group = rank / members * members;

@@ -7,8 +7,8 @@
 
 namespace ubt::sim {
 
-// An exact allreduce as messages over reliable connections, each of which
-// leaves once its sender has what it builds on: a gate that is open.
+// An exact allreduce as messages over reliable connections. A message leaves
+// once the gate that it waits for is open: its sender then has the data for it.
 class MessageGraph {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -22,19 +22,20 @@ class MessageGraph {
     int from = 0;
     int to = 0;
     uint64_t bytes = 0;
-    uint32_t waitsFor = kNone;  // a gate of the sender's
-    uint32_t opens = kNone;     // a gate of the receiver's
+    uint32_t waitsFor = kNone;  // a gate of the sender
+    uint32_t opens = kNone;     // a gate of the receiver
   };
 
-  // Opens with so many arrivals, and then counts as one at another.
+  // Opens after `arrivals` arrivals. It then counts as one arrival at `opens`.
   struct Gate {
     uint32_t arrivals = 0;
     uint32_t opens = kNone;
   };
 
-  // Of so many ranks, which sum so many bytes. A name is one of kNames, the
-  // last in `groups` of as many ranks each; throws std::invalid_argument of
-  // another, or where ranks cannot be divided so.
+  // An allreduce of `bytes` bytes by `ranks` ranks. `name` is one of kNames.
+  // The last one has `groups` groups of equal size. Throws
+  // std::invalid_argument if the name is unknown or the ranks cannot be divided
+  // in this way.
   static MessageGraph of(const std::string& name,
                          int ranks,
                          uint64_t bytes,

@@ -11,8 +11,8 @@
 
 namespace ubt::sim {
 
-// The two types of 16 bits, by arithmetic on doubles: slow and plain. Values
-// are finite and within the type's range.
+// The two 16-bit types, computed with doubles: simple and slow. Values must be
+// finite and in the type's range.
 
 inline double fromHalf(uint16_t bits) {
   const int exponent = bits >> 10 & 31;
@@ -23,14 +23,14 @@ inline double fromHalf(uint16_t bits) {
   return bits >> 15 != 0 ? -value : value;
 }
 
-// Rounds to nearest, ties to even, as the current rounding mode does.
+// Rounds to nearest, ties to even, because that is the current rounding mode.
 inline uint16_t toHalf(double value) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const double size = std::abs(value);
   if (size == 0) {
     return sign;
   }
-  // Of 1024 to 2047 units, or fewer where the type is subnormal.
+  // The mantissa: 1024 to 2047 units, or fewer for subnormal numbers.
   int exponent = std::max(std::ilogb(size), -14);
   double units = std::nearbyint(std::ldexp(size, 10 - exponent));
   if (units == 2048) {
@@ -56,7 +56,7 @@ inline uint16_t toBfloat(double value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// One element of a type at its place in memory.
+// Loads or stores one element in memory.
 inline double loadElement(ElementType type, const void* at) {
   if (type == ElementType::kFloat64) {
     double value;
@@ -88,7 +88,7 @@ inline void storeElement(ElementType type, double value, void* at) {
   std::memcpy(at, &bits, sizeof(bits));
 }
 
-// The value as the type holds it.
+// The value after rounding to the type.
 inline double roundedTo(ElementType type, double value) {
   std::byte bytes[sizeof(double)];
   storeElement(type, value, bytes);

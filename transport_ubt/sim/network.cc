@@ -12,15 +12,15 @@ namespace {
 
 constexpr TimePoint kStart{std::chrono::seconds(1)};
 constexpr size_t kFrameBytes = 66;  // Ethernet, IP and UDP around a datagram
-// Of bursts: what Linux's usual socket lets wait (net.core.wmem_default).
+// Chunks that a socket holds with Linux's default size (net.core.wmem_default).
 constexpr size_t kChunksInSocket = 212992 / Bursts::kChunkBytes;
 
-// Of these bits: evenly between 0, which it never is, and 1.
+// Maps the bits evenly to (0, 1].
 double unit(uint64_t bits) {
   return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
 }
 
-// Whether it is of that kind, as far as anybody can tell.
+// Whether the datagram is of this kind, as far as its bytes show.
 bool isOfKind(const Network::Datagram& datagram, int kind) {
   PacketHeader header;
   PacketHeader::decode(datagram.data(), datagram.size(), &header);
@@ -86,11 +86,11 @@ Duration Network::way(int from, int to) const {
   if (options_.pathDelay == Duration{0}) {
     return options_.delay;
   }
-  constexpr double kNormalAt99 = 2.3263;  // of a normal distribution
+  constexpr double kNormalAt99 = 2.3263;  // 99th percentile
   const auto period = static_cast<uint64_t>(events_->now().time_since_epoch() /
                                             options_.pathEvery);
   const uint64_t pair = static_cast<uint64_t>(from) << 32 | to;
-  // As Box and Muller draw from a normal distribution.
+  // The Box-Muller method for a normal distribution.
   const uint64_t seed = options_.seed ^ mix(pair ^ mix(period));
   const double radius = std::sqrt(-2 * std::log(unit(mix(seed))));
   const double normal = radius * std::cos(2 * M_PI * unit(mix(seed + 1)));
@@ -100,7 +100,7 @@ Duration Network::way(int from, int to) const {
              std::exp(std::log(options_.pathTail) / kNormalAt99 * normal));
 }
 
-// A host's own queue has room for what its sockets let wait.
+// A host's own queue also has room for the bytes in its sockets.
 TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
   return pass(
       &up_[rank], at, bytes, options_.queueBytes + options_.socketBytes);
@@ -124,9 +124,9 @@ TimePoint Network::pass(Link* link,
   return link->freeAt;
 }
 
-// Among bursts a datagram may wait at its host for milliseconds, and what
-// others send meanwhile has to reach the switch first. Where nobody but ranks
-// sends next to nothing waits, and each datagram is spared an event and a copy.
+// Among bursts, a datagram may wait at its host for milliseconds. Datagrams
+// that other hosts send meanwhile must reach the switch first. Without bursts
+// almost nothing waits, so the event and the copy are saved.
 template <typename Then, typename... With>
 void Network::whenAtSwitch(TimePoint sent,
                            const Then& then,

@@ -18,10 +18,10 @@
 
 namespace ubt::sim {
 
-// Links with queues around one switch: a datagram waits at its sender's
-// uplink, then at its receiver's downlink, and is dropped where a queue is
-// full. Loss, duplication, reordering, partition and other people's bursts come
-// on top. Counts every datagram's end.
+// Links with queues around one switch. A datagram waits at its sender's uplink,
+// then at its receiver's downlink. A full queue drops it. Other faults are
+// loss, duplication, reordering, partition and bursts of other users. Counts
+// the fate of every datagram.
 class Network {
  public:
   using Datagram = std::vector<std::byte>;
@@ -31,37 +31,38 @@ class Network {
   Network(const SimOptions& options, EventQueue* events, Deliver deliver);
 
   void send(int from, int to, const Datagram& datagram);
-  // To all ranks but the sender: one datagram as far as the switch.
+  // Sends to all other ranks; the sender's link carries one datagram.
   void multicast(int from, const Datagram& datagram);
 
-  // The sender's socket has lost it.
+  // The sender's socket lost the datagram.
   void lostAtHost(const Datagram& datagram) { lose(datagram); }
 
-  // Likewise so many bytes that no queue drops, as if their sender knew how
-  // many it may send. Calls `arrived` when they are there.
+  // Sends `bytes` bytes that no queue drops, as if the sender knew how many it
+  // may send. Calls `arrived` when they have arrived.
   void carry(int from,
              int to,
              size_t bytes,
              const std::function<void()>& arrived);
 
-  // Datagrams of a type.
-  // Those by which more arrive than were sent.
+  // For datagrams of a type: how many were lost, and how many arrived in
+  // addition to those sent.
   uint64_t duplicated(PacketType type) const {
     return duplicated_[index(type)];
   }
   uint64_t lost(PacketType type) const { return lost_[index(type)]; }
 
-  // When what a rank's host holds back for its link has shrunk to so many
-  // bytes, which are no more than its socket lets wait; the past, if it has.
+  // The time when at most `bytes` bytes wait at a rank's host for its link.
+  // `bytes` counts up to the size of a socket's buffer. The time may be in the
+  // past.
   TimePoint writableAt(int rank, uint64_t bytes) const;
 
-  // What a rank has put on its link.
+  // The bytes that a rank has put on its link.
   uint64_t sentBytes(int rank) const { return up_[rank].bytes; }
 
-  // What went wrong here.
+  // The faults that happened in the network.
   const FaultCounts& faults() const { return faults_; }
 
-  // REQUIRES a datagram that a core has written.
+  // REQUIRES a datagram written by a core.
   static PacketType typeOf(const Datagram& datagram) {
     PacketHeader header;
     const bool decoded =
@@ -76,7 +77,7 @@ class Network {
     uint64_t bytes = 0;
     double bytesPerSecond = 1;
 
-    // What so many bytes take on it.
+    // The time that `bytes` take on the link.
     Duration wire(double bytes) const {
       return Duration(static_cast<int64_t>(bytes * 1e9 / bytesPerSecond));
     }
@@ -91,25 +92,26 @@ class Network {
     faults_.happened(why);
     lose(datagram);
   }
-  // Whether the path loses what one rank sends to another, and why.
+  // Whether the path loses a datagram from one rank to another, and why.
   bool isLost(int from, int to, const Datagram& datagram, Fault* why);
   double loss() const;
-  // How long a way takes, links and queues apart.
+  // The delay of a path, without links and queues.
   Duration way(int from, int to) const;
-  // When a datagram leaves the link; kNever if its queue is full.
+  // The time when a datagram leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link,
                  TimePoint arrival,
                  size_t bytes,
                  uint64_t queueBytes);
   TimePoint leave(int rank, TimePoint at, size_t bytes);
-  // Calls back, with these, when what leaves its host then is at the switch.
+  // Calls `then` with these arguments when a datagram that leaves its host at
+  // `sent` is at the switch.
   template <typename Then, typename... With>
   void whenAtSwitch(TimePoint sent, const Then& then, const With&... with);
-  // What others send until now.
+  // Sends the bursts of other users that are due by now.
   void sendBursts();
   void forward(int from, int to, const Datagram& datagram);
   void toMany(int from, const Datagram& datagram);
-  // What of a datagram that is at the switch then reaches a rank.
+  // Delivers to one rank a datagram that is at the switch at `sent`.
   void deliver(int from, int to, TimePoint sent, const Datagram& datagram);
   bool deaf(int rank) const;
   bool chance(double probability);
@@ -122,7 +124,7 @@ class Network {
   Bursts bursts_;
   std::vector<Link> up_;
   std::vector<Link> down_;
-  // When chunks of bursts that wait at a rank's host leave it.
+  // By rank: when the burst chunks that wait at its host leave it.
   std::vector<std::deque<TimePoint>> chunks_;
   TimePoint slowUntil_{};  // the slow rank is busy until then
   std::array<uint64_t, 2> duplicated_{};

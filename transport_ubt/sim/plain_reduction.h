@@ -9,8 +9,9 @@
 
 namespace ubt::sim {
 
-// Blocks of neighbours, powers of two up to 64 elements, are turned by a
-// Walsh-Hadamard matrix, their signs drawn before (or, backwards, after).
+// Multiplies blocks of consecutive elements, of a power of two up to 64, by a
+// Walsh-Hadamard matrix. Random signs are applied before that, or after it if
+// `backwards`.
 inline void plainTransform(std::vector<double>* values,
                            uint64_t seed,
                            bool backwards) {
@@ -69,7 +70,7 @@ inline void storeElements(ElementType type,
   }
 }
 
-// Arithmetic one can check by eye.
+// Simple arithmetic that a reader can check.
 inline Reduction plainReduction() {
   Reduction reduction;
   reduction.add = [](ElementType type, void* to, const void* from, size_t n) {
@@ -107,7 +108,7 @@ inline Reduction plainReduction() {
   return reduction;
 }
 
-// Of data that are not there.
+// For jobs without data: does nothing.
 inline Reduction noReduction() {
   Reduction reduction;
   reduction.add = [](ElementType, void*, const void*, size_t) {};

@@ -8,23 +8,24 @@
 
 namespace ubt::sim {
 
-// How far replicas have come apart that add up the results of all bounded ops,
-// as a training with plain gradient descent does. REQUIRES ops of one size.
+// Measures how far replicas drift apart if each adds up the results of all
+// bounded ops, as plain gradient descent does. REQUIRES ops of one size.
 class ReplicaDrift {
  public:
-  // `outcomes` by rank: all have returned.
+  // `outcomes` are by rank. REQUIRES that all ranks have returned.
   void add(const Inputs& inputs,
            const OpKey& key,
            const std::vector<Outcome>& outcomes);
 
-  // The mean square, over replicas and elements, of the distance to the mean of
-  // all replicas, relative to the mean square of exact sums.
+  // The mean square distance of replicas from their mean, over replicas and
+  // elements, relative to the mean square of exact sums.
   double meanSquare() const;
 
  private:
-  std::vector<std::vector<double>> replicas_;  // by rank; each element's sum
-  double squares_ = 0;                         // of exact sums
-  double seen_ = 0;                            // elements of these
+  // By rank: the sum of each element.
+  std::vector<std::vector<double>> replicas_;
+  double squares_ = 0;  // sum of squares of exact sums
+  double seen_ = 0;     // number of elements in squares_
 };
 
 }  // namespace ubt::sim

@@ -13,32 +13,32 @@
 
 namespace ubt::sim {
 
-// Two numbers that stand for all that simulated jobs did. A change of the core
-// that only moves code keeps both. Error texts are in neither.
+// Two hashes of everything that simulated jobs did. A change to the core that
+// only moves code keeps both. Error texts are not included.
 class RunDigest {
  public:
-  // A call returned this report, and the result if it left one.
+  // A call returned this report, and this result if it left one.
   void returned(const OpKey& key,
                 int rank,
                 const OpReport& report,
                 const std::vector<std::byte>& result);
   // A call failed, at this time of its host's clock.
   void failed(const OpKey& key, int rank, TimePoint now);
-  // A rank gave this datagram to its socket.
+  // A rank passed this datagram to its socket.
   void sent(int rank,
             int peer,
             TimePoint now,
             const Network::Datagram& datagram);
-  // A rank's counters when its job was over.
+  // A rank's counters at the end of its job.
   void counted(int rank, const Counters& counters);
 
-  // Of results, reports and failures.
+  // The hash of results, reports and failures.
   uint64_t results() const { return results_.value(); }
-  // Of datagrams, in the order of sending, and counters.
+  // The hash of datagrams, in sending order, and of counters.
   uint64_t traffic() const { return traffic_.value(); }
 
  private:
-  // Depends on the order of what is added.
+  // Depends on the order of the values added.
   class Hash {
    public:
     void add(uint64_t word) { value_ = mix(value_ ^ word) + kStep; }

@@ -74,8 +74,8 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("shared_arena", f.sharedArena);
 }
 
-// Every member, by name: what is printed is what can be read back. Durations
-// in nanoseconds.
+// Names every member. str() prints these names and parse() reads them.
+// Durations are in nanoseconds.
 template <typename Options, typename Visitor>
 void visit(Options& o, Visitor&& member) {
   member("seed", o.seed);
@@ -271,7 +271,7 @@ uint64_t SimOptions::mayDropResults() const {
 }
 
 Duration SimOptions::fullSocket(int rank) const {
-  constexpr double kTrainBytes = 64 << 10;  // as it takes one more
+  constexpr double kTrainBytes = 64 << 10;  // it may take one more
   const double bytes = kTrainBytes + static_cast<double>(socketBytes);
   return Duration(static_cast<int64_t>(1e9 * bytes / bytesPerSecondOf(rank))) +
          faults.sends.later;
@@ -285,7 +285,8 @@ Duration SimOptions::backlogOfSlow() const {
                             ? std::max(protocol.leadOps, faults.unlike.leadOps)
                             : protocol.leadOps;
   const int ops = contexts * (threads + static_cast<int>(lead));
-  // Contributions, other groups' sums, results; and control about them.
+  // Contributions, sums of other groups, results, and control packets about
+  // them.
   const double slots = 1 + 1.0 * elementsMax * sizeof(double) / slotBytes;
   const double datagrams = (2 + groups) * slots + 4 * ranks;
   return Duration(static_cast<int64_t>(ops * datagrams * slowBy.count()));
@@ -293,12 +294,15 @@ Duration SimOptions::backlogOfSlow() const {
 
 Duration SimOptions::slowestCall(Duration bounds) const {
   using std::chrono::milliseconds;
-  // Requests that get lost each time double their pauses up to 1.6 s: together.
+  // The sum of the pauses between requests that get lost each time. They double
+  // up to 1.6 s.
   constexpr Duration kPauses = 2 * milliseconds(1600);
-  // A few ranks are late one after the other, and the next op hears of it.
+  // Ranks may be late one after the other, and the next op is late because of
+  // that.
   constexpr int kLateInARow = 6;
-  // Where most is lost, nothing is fast, and the time is not checked. Groups
-  // without repair lose sums on a network that loses nothing (mostRanksCome()).
+  // If most datagrams are lost, every op is slow and the time is not checked.
+  // Groups without repair may lose sums on a network that loses nothing
+  // (mostRanksCome()).
   const bool lost = losesDatagrams() || deafRanks != 0 ||
                     (groups > 1 && withoutRepair() != 0);
   if (lost && loss + faults.kindLoss.share > 0.2) {
@@ -308,7 +312,7 @@ Duration SimOptions::slowestCall(Duration bounds) const {
       bytesPerSecond *
       (faults.unlike.linkRanks != 0 ? faults.unlike.linkShare : 1) *
       (1 - (burstEvery > Duration{0} ? std::min(0.9, burstShare) : 0));
-  // All that may be under way to one rank, and what is behind each slot.
+  // All bytes that may be in flight to one rank, and the packets for each slot.
   const double calls = 1.0 * threads * contexts;
   const double bytes = calls * elementsMax * sizeof(double);
   const double slots = 2 * ranks * calls * (1 + bytes / calls / slotBytes);
@@ -324,7 +328,7 @@ Duration SimOptions::slowestCall(Duration bounds) const {
   if (lateOps > 0 || opposite) {
     most += kLateInARow * lateBy;
   }
-  // What stops for so long is asked for again after as long.
+  // After a stop of this length, the next request may come as much later.
   Duration stops = partitionFor + burstMost;
   for (const Cut& cut : faults.cuts) {
     stops += cut.lasting;

@@ -14,151 +14,159 @@
 
 namespace ubt::sim {
 
-// One simulated job, in full: the same options give the same run, bit by bit.
+// All options of one simulated job. The same options give the same run, bit by
+// bit.
 struct SimOptions {
   uint64_t seed = 1;
 
   // The job.
   int ranks = 4;
-  // Of as many ranks each, in which most ops run; 1: none does.
+  // Number of groups of equal size. Most ops run in them. 1: none does.
   int groups = 1;
   int contexts = 1;
-  int threads = 1;  // callers per context and rank, each with its tags
-  int ops = 30;     // of each caller
+  int threads = 1;  // callers per context and rank, each with own tags
+  int ops = 30;     // ops of each caller
   uint32_t elementsMax = 40000;
-  bool oneShape = false;  // every op has elementsMax float32
+  bool oneShape = false;  // every op has elementsMax float32 elements
   size_t slotBytes = 1440;
   size_t arenaBytes = 8 << 20;
-  uint64_t windowBytes = 256 << 10;  // at most; at least:
+  uint64_t windowBytes = 256 << 10;  // maximum; the minimum:
   uint64_t windowBytesMin = 8 << 10;
   bool windowAdapts = true;
   bool trainsAdapt = true;
   Options protocol;
-  // Inputs whose sums depend on the order they are added in. Otherwise they
-  // are small integers.
+  // Whether sums of inputs depend on the order of addition. If not, inputs are
+  // small integers.
   bool roughInputs = false;
-  // Whether results are checked, and whether SimResult::error is filled in:
-  // both take time.
+  // Whether results are checked, and whether SimResult::error is filled in.
+  // Both take time.
   bool checkResults = true;
   bool measureError = false;
-  // No rank's bucket holds anything, and nothing is summed: for jobs whose data
-  // would not fit this machine. REQUIRES neither of those two.
+  // Buckets hold no data and nothing is summed, for jobs whose data would not
+  // fit this machine. REQUIRES !checkResults and !measureError.
   bool noData = false;
-  // Varies when things happen, but not what is computed.
+  // Varies the times of events, but not the data.
   uint64_t timingSeed = 0;
 
-  // The network: every rank has a link to one switch.
-  double loss = 0;  // probability, of each datagram, from lossAt for lossFor
+  // The network. Every rank has a link to one switch.
+  double loss = 0;  // loss probability of a datagram, from lossAt for lossFor
   Duration lossAt{0};
   Duration lossFor = std::chrono::hours(1);
-  double duplicate = 0;  // likewise
-  double reorder = 0;    // likewise: an extra delay of up to reorderBy
+  double duplicate = 0;  // probability of a duplicate
+  double reorder = 0;    // probability of an extra delay, up to reorderBy
   Duration reorderBy = std::chrono::microseconds(300);
-  // Probability that somebody else sends a datagram, too: one of another epoch
-  // or job, for another rank, or of no known version.
+  // Probability that a stranger's datagram comes along with a datagram: from
+  // another epoch or job, for another rank, or of an unknown version.
   double strangers = 0;
   Duration delay = std::chrono::microseconds(20);
-  // On top of it, what else the way from one rank to another takes: so much in
-  // the middle, pathTail times as much in one of a hundred, drawn anew (of a
-  // lognormal distribution) for each pair of ranks in every such time.
+  // Extra delay of the path from one rank to another: median pathDelay, 99th
+  // percentile pathTail times pathDelay. It is lognormal, and drawn anew for
+  // each pair of ranks in every pathEvery.
   Duration pathDelay{0};
   double pathTail = 1;
   Duration pathEvery = std::chrono::milliseconds(10);
   double bytesPerSecond = 1.25e9;
   uint64_t queueBytes = 512 << 10;
-  uint64_t socketBytes = 128 << 10;  // what a socket lets wait for its link
-  // A bit for each rank that multicast does not reach, from deafAt on, for
+  uint64_t socketBytes = 128 << 10;  // bytes that a socket holds for its link
+  // One bit for each rank that multicast does not reach, from deafAt on, for
   // deafTime.
   uint32_t deafRanks = 0;
   Duration deafAt{0};
   Duration deafTime = std::chrono::hours(1);
-  // Once in every such time burstSources ranks' hosts send to another one's,
-  // each that share of the link rate. Zero: nobody does.
+  // Once per burstEvery, the hosts of burstSources ranks send to the host of
+  // another rank, each with burstShare of the link rate. Zero: no bursts.
   Duration burstEvery{0};
   Duration burstLeast{0};
   Duration burstMost{0};
   int burstSources = 1;
   double burstShare = 0;
-  // From partitionAt on, for partitionFor, rank 0 reaches nobody.
+  // From partitionAt on, for partitionFor, nothing gets from or to rank 0.
   Duration partitionAt{0};
   Duration partitionFor{0};
 
   // The ranks.
-  double lateOps = 0;  // probability that a caller enters late,
-  int lateRank = -1;   // one of this rank, if it is one
+  double lateOps = 0;  // probability that a caller enters late
+  int lateRank = -1;   // if not -1, only callers of this rank do
   Duration lateBy = std::chrono::milliseconds(200);
-  // Every other thread begins late by as much; at odd ranks, the others.
+  // Every other thread begins late by lateBy. At odd ranks it is the other
+  // half.
   bool opposite = false;
-  // A host sends and looks at its timers so often, beside what its callers do;
-  // zero: whenever something comes in.
+  // How often a host sends and looks at its timers, apart from its callers'
+  // actions. Zero: whenever a datagram comes in.
   Duration wakesEvery{0};
-  // How late it believes that it may notice a deadline; it measures nothing.
+  // How late a host believes that it may notice a deadline. It does not measure
+  // it.
   Duration lateness = TimerLateness::kUnmeasured;
-  int slow = -1;  // this rank takes slowBy for each datagram that comes in
+  int slow = -1;  // this rank takes slowBy for each incoming datagram
   Duration slowBy{0};
   int neverEnters = -1;  // this rank's callers never call
-  int crashes = -1;      // this rank vanishes ...
-  Duration crashAt{0};   // ... then; its peers hear of it a little later
+  int crashes = -1;      // this rank vanishes at crashAt
+  // When the rank vanishes. Its peers hear of it a little later.
+  Duration crashAt{0};
   Duration crashSeenAfter = std::chrono::milliseconds(5);
-  Duration crashSeenSpread{0};  // later by this at each further rank
-  Duration deafFor{0};          // rank 0 joins so late: it hears nothing before
-  int disagrees = -1;           // this rank brings twice the elements
-  int otherwise = -1;           // this rank seals if and only if others do not
-  bool mixedForms = false;      // every other rank never transforms
-  bool errorEnds = false;       // a caller that gets an error ends its context
+  Duration crashSeenSpread{0};  // extra delay of that per rank
+  // How late rank 0 joins. Before that it hears nothing.
+  Duration deafFor{0};
+  int disagrees = -1;       // this rank contributes twice the elements
+  int otherwise = -1;       // this rank differs in whether it seals
+  bool mixedForms = false;  // every other rank never transforms
+  bool errorEnds = false;   // a caller that gets an error ends its context
 
   Faults faults;
 
-  // What a rank's context is told.
+  // The options of one rank's context.
   Options protocolOf(int rank) const;
   uint64_t windowOf(int rank) const;
   double bytesPerSecondOf(int rank) const;
 
-  // How long that rank's caller computes before an op: a moment, or longer.
+  // How long the rank's caller computes before an op: a moment, or longer.
   Duration computing(int rank, std::mt19937_64& random) const;
 
-  // Whether the time of an op at that rank counts: it is not the late one's.
+  // Whether the time of an op at this rank counts. That of the late rank does
+  // not.
   bool isTimed(int rank) const { return rank != lateRank; }
 
-  // In which an op of that shape runs.
+  // The groups of an op with this shape.
   RankGroups groupsOf(const OpShape& shape) const {
     return RankGroups::equal(ranks, shape.hierarchical() ? groups : 1);
   }
 
-  // Whether that rank may contribute a transformed shard.
+  // Whether this rank may contribute a transformed shard.
   bool mayTransform(int rank) const {
     return protocol.hadamard != Hadamard::kNever &&
            !(mixedForms && rank % 2 == 1);
   }
 
-  // Whether a datagram of the job may get lost, links' queues apart.
+  // Whether a datagram of the job may get lost, apart from full queues of
+  // links.
   bool losesDatagrams() const;
-  // Whether so much may be missing that a rank halts the job: as where groups'
-  // sums are not repaired and take longer than was learned, or where small ops
-  // do not end early, so that who has lost a packet is late for the next op.
+  // Whether a rank may halt the job because too much data is missing. Two
+  // examples: sums of groups are not repaired and take longer than was learned.
+  // Or small ops do not end early, so that a rank that lost a packet is late
+  // for the next op.
   bool mayHalt() const;
-  // Smaller than a user may make it.
+  // Whether the arena is smaller than a user may make it.
   bool arenaIsSmall() const { return arenaBytes < (1 << 20); }
-  // Whether calls may time out because the arena is full: with several threads,
-  // or where datagrams get lost.
+  // Whether calls may time out because the arena is full. This takes several
+  // threads, or lost datagrams.
   bool mayLackRoom() const;
-  // The ranks that repair nothing; a bit each.
+  // The ranks that repair nothing, one bit each.
   uint64_t withoutRepair() const;
-  // Those that may drop results which another rank needs; a bit each. Without
-  // repair a rank keeps only the slots that its arena has room for. Another
-  // rank may need all of them, even if only while it warms up: not all ranks
-  // end that with the same op.
+  // The ranks that may drop results which another rank needs, one bit each.
+  // Without repair a rank keeps only the slots that fit its arena. Another rank
+  // may need all of them, if only because it still warms up: ranks may end
+  // warm-up with different ops.
   uint64_t mayDropResults() const;
 
-  // Whether all that ranks send after they entered arrives within the bounds.
-  // Then every sum holds most ranks. Three cases are excluded. A bound that was
-  // learned may be too short: only owners without groups that repair results
-  // wait for a majority then. Without repair, a group's sum that overtakes the
-  // announcement is dropped for good. And the data of all callers takes longer
-  // than the least bounds if the window is small, or if multicast may use a
-  // part of it.
+  // Whether all data that ranks send after they entered arrives within the
+  // bounds. Then every sum holds most ranks. Three cases are excluded. A
+  // learned bound may be too short, because only owners that repair results and
+  // have no groups wait for a majority then. Without repair, a group's sum that
+  // overtakes the announcement is dropped for good. And the data of all callers
+  // takes longer than the smallest bounds if the window is small, or if
+  // multicast may use a part of it.
   bool mostRanksCome() const {
-    // Of windows that are smaller than any that a user may set: fewer.
+    // Fewer windows if they are smaller than a user may set.
     const uint64_t windowsMost =
         windowBytes < (64 << 10) || protocol.multicast ? 4 : 16;
     const uint64_t bytes =
@@ -175,7 +183,7 @@ struct SimOptions {
                 : groups == 1 && withoutRepair() == 0);
   }
 
-  // Whether every contribution arrives within the bounds, unless a queue drops
+  // Whether every contribution arrives within the bounds unless a queue drops
   // it: no rank is late, and the bounds are generous.
   bool nothingMayBeMissing() const {
     return mostRanksCome() && lateOps == 0 && !opposite && threads == 1 &&
@@ -184,24 +192,24 @@ struct SimOptions {
            elementsMax <= 20000;
   }
 
-  // How long a rank waits at most until its full socket has room.
+  // The longest time until a rank's full socket has room.
   Duration fullSocket(int rank) const;
-  // How long the slow rank takes for all that other ranks may send it before
-  // they have to wait for it: the ops of all callers, and of the lead.
+  // How long the slow rank takes for all data that other ranks may send before
+  // they have to wait for it: the ops of all callers and of the lead.
   Duration backlogOfSlow() const;
 
-  // What a call that yields a result takes at most: a stall that ends before
-  // the timeout shows nowhere else. `bounds`: of its op's stages, or
-  // of those of an op that it waits for, together.
+  // The longest time of a call that yields a result. A stall that ends before
+  // the timeout is found only by this. `bounds`: the sum over the stages of its
+  // op, or of an op that it waits for.
   Duration slowestCall(Duration bounds) const;
 
-  // One line that holds every member, and what it says.
+  // One line with the name and value of every member.
   std::string str() const;
-  // Of what str() gave, or parts of it. Throws std::invalid_argument that names
-  // what it does not understand.
+  // Parses the output of str(), or parts of it. Throws std::invalid_argument
+  // that names the part that it does not understand.
   static SimOptions parse(const std::string& text);
 
-  // What a job does and meets, drawn from a seed.
+  // Draws a job and its faults from a seed.
   static SimOptions fromSeed(uint64_t seed);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a job does and meets, drawn from a seed.
+// Draws a job and its faults from a seed.
 
 #include <algorithm>
 #include <random>
@@ -20,15 +20,15 @@ class Seed {
  public:
   explicit Seed(uint64_t seed) : random_(seed) { o_.seed = seed; }
 
-  // Each class of faults is off in half of all seeds or more. Faults that may
-  // make calls fail are on in less than half of them, one cause at a time: in
-  // all others no call may throw.
+  // Each class of faults is off in at least half of all seeds. In fewer than
+  // half, faults are on that may make calls fail, with one cause at a time. In
+  // all other seeds no call may throw.
   SimOptions draw() {
     drawJob();
     drawPolicy();
     drawGroups();
     if (chance(0.1)) {
-      return o_;  // nothing else is wrong
+      return o_;  // nothing else goes wrong
     }
     drawUnlike();
     drawNetwork();
@@ -61,7 +61,7 @@ class Seed {
     o_.threads = chance(0.3) ? 2 + static_cast<int>(below(5)) : 1;
     o_.ops = 10 + static_cast<int>(below(30));
     o_.elementsMax = chance(0.2) ? 20 : 500 + below(chance(0.1) ? 30000 : 5000);
-    // A greeting refuses fewer than 256 bytes.
+    // A greeting refuses slots below 256 bytes.
     const size_t slots[] = {256, 512, 1440, 1440, 8192};
     o_.slotBytes = slots[below(o_.elementsMax > 6000 ? 3 : 5) +
                          (o_.elementsMax > 6000 ? 2 : 0)];
@@ -245,7 +245,7 @@ class Seed {
     }
   }
 
-  // Something that calls may fail of.
+  // A fault that may make calls fail.
   void drawEnd() {
     Faults& faults = o_.faults;
     if (!chance(0.2)) {

@@ -10,8 +10,8 @@
 
 namespace ubt::sim {
 
-// Whose contributions the results of one slot of an op sum, as its owners' own
-// reports tell: one result for each group of its ranks.
+// The contributors to the results of one slot, according to the reports of its
+// owners. There is one result for each group of ranks.
 class SlotSums {
  public:
   SlotSums(const RankGroups& groups,
@@ -19,14 +19,14 @@ class SlotSums {
            uint32_t slot,
            const std::vector<Outcome>& outcomes);
 
-  // Whether the reports tell it of a group's result: those have returned that
-  // it takes.
+  // Whether the reports tell a group's contributors: all owners that it depends
+  // on have returned.
   bool known(int group) const { return sums_[group].known; }
-  // In rank order; a part of them, unless known(group).
+  // In rank order. Only a part of them, unless known(group).
   const std::vector<int>& contributors(int group) const {
     return sums_[group].contributors;
   }
-  // Whether it lacks some group's sum. REQUIRES known(group).
+  // Whether the result lacks some group's sum. REQUIRES known(group).
   bool partial(int group) const {
     UBT_REQUIRE(known(group));
     return sums_[group].partial;

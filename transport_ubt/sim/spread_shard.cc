@@ -12,7 +12,8 @@
 namespace ubt::sim {
 namespace {
 
-// How far off the largest value rounding may get, a handful of times.
+// How far off rounding may be, relative to the largest value. This allows
+// several roundings.
 double tolerance(ElementType type) {
   switch (type) {
     case ElementType::kFloat64:
@@ -50,7 +51,8 @@ SpreadShard::SpreadShard(const SimOptions& options,
   }
 }
 
-// By rank, in which form it contributed: each way in which that may have been.
+// All possible combinations of forms, by rank, that ranks may have contributed
+// in.
 std::vector<std::vector<Form>> SpreadShard::possibleForms() const {
   std::vector<std::vector<Form>> all(1, std::vector<Form>(ranks_));
   for (int rank = 0; rank < ranks_; rank++) {
@@ -74,7 +76,7 @@ size_t SpreadShard::first(uint32_t slot) const {
   return layout_.slotOffset(slot) / elementSize(shape_.type);
 }
 
-// The rank's contribution, as it went out.
+// The rank's contribution in the form that it sent.
 SpreadShard::Values SpreadShard::broughtBy(int rank, Form form) const {
   std::vector<std::byte> bucket(shape_.bytes());
   inputs_.fill(key_, rank, bucket.data());
@@ -89,7 +91,7 @@ SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
   Sum sum;
   const OpReport& report = outcomes_[owner_].report;
   Values sums[2] = {Values(elements_), Values(elements_)};
-  std::vector<int> in[2];  // by slot
+  std::vector<int> in[2];  // by slot: number of contributors
   int ranks[2] = {0, 0};
   for (std::vector<int>& count : in) {
     count.resize(layout_.slots(owner_));

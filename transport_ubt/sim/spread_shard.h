@@ -7,37 +7,37 @@
 
 namespace ubt::sim {
 
-// What a shard of which some contributions were transformed has to come to,
-// computed from the inputs and from what the reports say was there. In which
-// form a rank contributed that has not returned nobody says: it may be either.
+// The right values of a shard with transformed contributions, computed from the
+// inputs and the reports. If a rank has not returned, nobody reports its form,
+// so it may be either.
 class SpreadShard {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   SpreadShard(const SimOptions& options,
               const Inputs& inputs,
               const OpKey& key,
               int owner,
               const std::vector<Outcome>& outcomes);
 
-  // Whether the reports tell what it takes: the owner has returned.
+  // Whether the values are known: the owner has returned.
   bool known() const { return !possible_.empty(); }
   // Whether a rank has filled any slot of the shard.
   bool filledAt(int rank) const;
-  // The shard's part of a rank's result.
+  // The part of a rank's result for this shard.
   const std::byte* resultAt(int rank) const;
   size_t bytes() const { return layout_.shardSize(owner_); }
-  // Whether that is what it has to be, but for rounding. REQUIRES known().
+  // Whether that part is right, except for rounding. REQUIRES known().
   bool isRightAt(int rank) const;
 
  private:
   using Values = std::vector<double>;
 
-  // What it comes to, if every rank contributed in a certain form.
+  // The values for one combination of the ranks' forms.
   struct Sum {
-    bool anyIn = false;        // anybody contributed to anything
-    Form form = Form::kPlain;  // of the result
+    bool anyIn = false;        // whether any rank contributed
+    Form form = Form::kPlain;  // the form of the result
     Values values;             // in that form
-    double magnitude = 0;      // of the largest value that rounding may harm
+    double magnitude = 0;      // bound on values that rounding affects
   };
 
   std::vector<std::vector<Form>> possibleForms() const;

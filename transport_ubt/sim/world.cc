@@ -10,17 +10,17 @@
 namespace ubt::sim {
 namespace {
 
-// A host whose socket is full looks at its timers when it no longer is.
+// The most that a full socket delays a host's look at its timers.
 constexpr Duration kFullSocket = std::chrono::milliseconds(5);
 constexpr Duration kSettle = std::chrono::seconds(60);
 constexpr TimePoint kEndOfTime{std::chrono::minutes(30)};
 constexpr size_t kViolationsMax = 20;
-// No call waits longer for results that are owed.
+// The longest wait of a call for results that are still owed.
 constexpr Duration kHeldMax = std::chrono::seconds(1);
-// In which there is always room for the shards of a few ops.
+// An arena of this size always has room for the shards of a few ops.
 constexpr size_t kRoomyArena = 1 << 20;
 
-// Half of the callers use one tag for ever, the others a new one each time.
+// Half of the callers always use the same tag, the others a new one each time.
 bool usesNewTags(int thread) {
   return thread % 2 == 1;
 }
@@ -82,12 +82,12 @@ std::unique_ptr<Endpoint> World::makeEndpoint(int rank) {
   return endpoint;
 }
 
-// `again`: of the process that follows one that died.
+// `again`: for the process that replaces one that died.
 Session::Setup World::setupOf(int rank, int context, bool again) const {
   Session::Setup setup;
   setup.rank = rank;
   setup.size = options_.ranks;
-  // Half of the seeds have contexts that headers do not tell apart.
+  // In half of the seeds, headers do not tell contexts apart.
   setup.epoch = mix(options_.seed) +
                 (static_cast<uint64_t>(context) << (options_.seed % 2 * 16)) +
                 (again ? uint64_t{1} << (options_.seed % 3 * 8) : 0);
@@ -290,8 +290,8 @@ void World::tryEnter(Caller* caller) {
   }
   caller->enteredAt = now;
   caller->stillBefore = host.stoodStill;
-  // Half of them use tags of the options form, the others those same tags of
-  // the class form.
+  // Half of the callers use tags of the options form. The others use the same
+  // tags in the class form.
   shape.space =
       caller->thread / 2 % 2 == 0 ? TagSpace::kOptions : TagSpace::kClass;
   const int base = caller->thread / 4;
@@ -330,7 +330,7 @@ void World::poll(Caller* caller) {
   auto& outcomes = outcomes_[key];
   outcomes.resize(options_.ranks);
   Outcome& outcome = outcomes[caller->rank];
-  // Who brings something else is no part of what the others do.
+  // The rank that disagrees takes no part in the other ranks' op.
   outcome.there = caller->rank != options_.disagrees;
   outcome.report = session->leave(now, caller->id);
   outcome.took = now - caller->enteredAt;
@@ -348,8 +348,8 @@ void World::poll(Caller* caller) {
   const OpReport& report = outcome.report;
   result_.add(report);
   returned_.insert(key);
-  // Results of calls that ended before may have gone out first. While they do,
-  // other threads' calls may use up the lead.
+  // A call may first have waited until results of earlier calls had gone out.
+  // In that time other threads' calls may have used up the lead.
   const Left& left = hosts_[caller->rank].left[caller->context];
   const Options protocol = options_.protocolOf(caller->rank);
   const bool leads =
@@ -381,9 +381,9 @@ void World::noteLeft(const Caller& caller) {
 
 // Checks ---------------------------------------------------------------------
 
-// Once all is over and said, nobody keeps anything for anybody.
+// Checks that at the end no rank keeps memory for any other.
 void World::checkMemory() {
-  // Nor if some rank did not do them all.
+  // Does not hold if some rank left ops out.
   const bool calm =
       result_.errors == 0 && options_.crashes < 0 && options_.neverEnters < 0 &&
       options_.loss < 0.5 && options_.faults.skip.rank < 0 &&

@@ -24,14 +24,14 @@
 namespace ubt::sim {
 
 // A whole job in virtual time: the real protocol core at every rank, callers
-// that behave as SimOptions says, a network, and the checks of
-// docs/semantics.md after every op.
+// that follow SimOptions, a network, and the checks of docs/semantics.md after
+// every op.
 class World {
  public:
-  // Null: nobody wants a digest; else it outlives this.
+  // `digest` may be null. If not, it must outlive this.
   explicit World(const SimOptions& options, RunDigest* digest = nullptr);
-  // With another arithmetic than one that can be checked by eye (of noData
-  // there is none); `checkResults` would find its results wrong.
+  // Uses another arithmetic than plainReduction(); `checkResults` would then
+  // call its results wrong. With noData there is no arithmetic.
   World(const SimOptions& options,
         const Reduction& reduction,
         RunDigest* digest = nullptr);
@@ -58,29 +58,31 @@ class World {
     uint64_t ops = 0;
     uint64_t bytes = 0;
   };
-  // One rank's. Times are the world's, but for what its clock shows.
+  // One rank's host. Times are the world's, except for those that its clock
+  // shows.
   struct Host {
     HostClock clock;
     std::unique_ptr<Endpoint> endpoint;
-    std::unique_ptr<Endpoint> before;  // of the process that died
-    std::vector<Session*> sessions;    // by context; null: closed
-    std::vector<Left> left;            // likewise
+    std::unique_ptr<Endpoint> before;  // the process that died
+    std::vector<Session*> sessions;    // by context; null if closed
+    std::vector<Left> left;            // by context
     std::vector<Caller*> callers;
     TimePoint wakeAt = kNever;
     uint64_t sentBytes = 0;
     bool crashed = false;
     bool restarted = false;
-    bool closing = false;  // its first context, once its callers are out
+    bool closing = false;  // ends its first context once its callers are out
     TimePoint pausedUntil{};
-    Duration stoodStill{0};  // together, by its clock
-    TimePoint busyUntil{};   // with a datagram
-    int trainFrom = -1;      // whose datagram it took last
+    Duration stoodStill{0};  // total, by its clock
+    TimePoint busyUntil{};   // it handles a datagram until then
+    int trainFrom = -1;      // sender of the last datagram
     TimePoint sendBlockedUntil{};
-    std::deque<Network::Datagram> inbox;  // wait for either
+    std::deque<Network::Datagram> inbox;  // datagrams that wait for it
     uint64_t inboxBytes = 0;
     Arrivals arrivals;
     bool draining = false;
-    std::vector<std::byte> bucket;  // of the process that follows one that died
+    // For the process that replaces one that died.
+    std::vector<std::byte> bucket;
   };
   TimePoint nowAt(int rank) const {
     return hosts_[rank].clock.shows(events_.now());
@@ -102,7 +104,7 @@ class World {
   void sendNow(int rank, int peer, const Network::Datagram& datagram);
   void wake(int rank, TimePoint when);
 
-  // What comes in.
+  // Incoming datagrams.
   void receive(int rank, const Network::Datagram& datagram);
   void drain(int rank);
   void take(int rank, const Network::Datagram& datagram);
@@ -115,7 +117,7 @@ class World {
   void strangerTo(int rank, Network::Datagram datagram);
   void corruptedTo(int rank, Network::Datagram datagram);
 
-  // What goes wrong at hosts.
+  // Faults at hosts.
   void startFaults();
   void crash(int rank);
   void restart(int rank);
@@ -140,10 +142,10 @@ class World {
   ArenaBudget sharedArena_;
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
-  std::vector<std::byte> nothing_;  // everybody's bucket, of noData
+  std::vector<std::byte> nothing_;  // every rank's bucket if noData
   std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
   TimePoint joined_{};    // when rank 0 begins to hear
-  bool anyGone_ = false;  // a process or context, while others go on
+  bool anyGone_ = false;  // a process or context ended before the others
   bool sending_ = true;
   Traffic traffic_;
   FaultCounts faults_;

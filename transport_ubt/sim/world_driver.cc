@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What sockets and threads do for a real endpoint.
+// The part of sockets and threads around a real endpoint.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ void World::sendNow(int rank, int peer, const Network::Datagram& datagram) {
   }
 }
 
-// All that there is, or that the socket has room for.
+// Sends everything that is ready and that the socket has room for.
 void World::sendAll(int rank) {
   Host& host = hosts_[rank];
   LinkRate& link = host.endpoint->shared().link;
@@ -83,7 +83,7 @@ void World::pump(int rank) {
     }
     host.endpoint->deadlinePassed(nowAt(rank));
     if (writableAt(rank) > events_.now()) {
-      break;  // what is due has to wait
+      break;  // due packets have to wait
     }
   }
   const Arena& arena = host.endpoint->shared().arena;
@@ -117,7 +117,7 @@ void World::wake(int rank, TimePoint when) {
   });
 }
 
-// What comes in -------------------------------------------------------------
+// Incoming datagrams ---------------------------------------------------------
 
 void World::receive(int rank, const Network::Datagram& datagram) {
   Host& host = hosts_[rank];
@@ -161,7 +161,7 @@ void World::drain(int rank) {
   }
 }
 
-// Nobody of the job hears it.
+// Counts a datagram that no rank of the job handles.
 void World::deafTo(const Network::Datagram& datagram) {
   (Network::typeOf(datagram) == PacketType::kData ? traffic_.deafData
                                                   : traffic_.deafControl)++;
@@ -193,7 +193,7 @@ void World::noteArrival(int rank,
   }
 }
 
-// Whether reports can be compared with what came.
+// Whether reports can be compared with arrivals.
 bool World::tellsArrivals(int rank) const {
   const Counters& counters = hosts_[rank].endpoint->shared().counters;
   return counters.get(Counter::kDroppedEarly) == 0 &&
@@ -233,7 +233,7 @@ void World::take(int rank, const Network::Datagram& datagram) {
   host.endpoint->packetIn(nowAt(rank), datagram.data(), datagram.size());
   noteArrival(rank, datagram, before);
   if (rejected(rank) > rejects && anyGone_) {
-    // Of a process or context that is no more, or for one.
+    // From, or for, a process or context that is gone.
     traffic_.strangers++;
     deafTo(datagram);
   }
@@ -245,7 +245,8 @@ void World::take(int rank, const Network::Datagram& datagram) {
   wake(rank, events_.now() + options_.wakesEvery - since);
 }
 
-// As a genuine datagram, but of another version, context, rank or job.
+// Delivers a copy of a genuine datagram with another version, context, rank or
+// tag.
 void World::strangerTo(int rank, Network::Datagram datagram) {
   constexpr size_t kOffsets[] = {0, 22, 2, PacketHeader::kTagOffset};
   datagram[kOffsets[random_() % 4]] ^= std::byte{0x40};
@@ -255,8 +256,8 @@ void World::strangerTo(int rank, Network::Datagram datagram) {
       nowAt(rank), datagram.data(), datagram.size());
 }
 
-// With another byte somewhere, of those that the tag covers, in place of the
-// genuine one.
+// Delivers a datagram with one wrong byte, among those that the tag covers, in
+// place of the genuine one.
 void World::corruptedTo(int rank, Network::Datagram datagram) {
   const bool whole = Network::typeOf(datagram) == PacketType::kControl ||
                      options_.protocol.auth != AuthMode::kHeader;

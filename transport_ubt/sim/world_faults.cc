@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes wrong at hosts.
+// Faults at hosts.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace ubt::sim {
 namespace {
 
-// How long a closed context's mesh takes to tell its peers.
+// Time until peers notice that a context's connections are closed.
 constexpr Duration kCloseSeenAfter = std::chrono::milliseconds(10);
 constexpr Duration kLingersMost = std::chrono::seconds(5);
 constexpr Duration kLooksEvery = std::chrono::milliseconds(1);
@@ -90,7 +90,7 @@ void World::crash(int rank) {
         options_.crashSeenAfter + options_.crashSeenSpread * peer;
     events_.after(seenAfter, [this, peer, rank] {
       if (hosts_[peer].restarted) {
-        return;  // it knows nothing of that process
+        return;  // a new process knows nothing of the old one
       }
       for (Session* session : hosts_[peer].sessions) {
         if (session != nullptr) {
@@ -103,8 +103,8 @@ void World::crash(int rank) {
   }
 }
 
-// The job's next run begins on the host, while the others of this one go on:
-// neither may take anything of the other's for its own.
+// Starts the job's next run on the host, while the other ranks continue the old
+// run. Neither run may accept data of the other.
 void World::restart(int rank) {
   Host& host = hosts_[rank];
   if (!host.crashed || host.restarted) {
@@ -141,7 +141,8 @@ void World::pause(const Pause& pause) {
       std::max(host.clock.shows(end) - host.clock.shows(begin), Duration{0});
   host.pausedUntil = std::max(host.pausedUntil, end);
   faults_.happened(Fault::kPause);
-  // It looks at its timers or at what has come first.
+  // After the pause the host looks first at its timers, or at its incoming
+  // datagrams.
   if (random_() % 2 == 0) {
     events_.at(end, [this, rank = pause.rank] { pump(rank); });
   } else {
@@ -165,7 +166,7 @@ void World::breakMesh(int rank, int peer) {
   pump(rank);
 }
 
-// The first context of a rank that closes it, once its callers are out.
+// Closes the first context of a closing rank, once its callers are out.
 void World::closeWhenIdle(int rank) {
   Host& host = hosts_[rank];
   if (!host.closing || host.crashed || host.sessions[0] == nullptr ||

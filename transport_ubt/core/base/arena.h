@@ -13,10 +13,11 @@ namespace ubt {
 
 class Arena;
 
-// What the arenas that share it hold together. Thread-safe.
+// The total number of bytes that several arenas hold together. Thread-safe.
 class ArenaBudget {
  public:
-  // False, and nothing taken, if more than `limitBytes` were held then.
+  // Adds `bytes` to the total. If the total would exceed `limitBytes`, changes
+  // nothing and returns false.
   bool take(size_t bytes, size_t limitBytes) {
     size_t held = heldBytes_.load();
     do {
@@ -33,8 +34,8 @@ class ArenaBudget {
   std::atomic<size_t> heldBytes_{0};
 };
 
-// A piece of the arena's memory, or room in it alone, given back when the
-// handle goes. Move-only.
+// Owns memory of an arena, or only a reservation of some of its bytes. The
+// destructor returns these to the arena. Move-only.
 class ArenaBuffer {
  public:
   ArenaBuffer() = default;
@@ -78,17 +79,19 @@ class ArenaBuffer {
   Arena* arena_ = nullptr;
   std::unique_ptr<std::byte[]> memory_;
   size_t bytes_ = 0;
-  size_t* account_ = nullptr;  // what its owner holds, this included
+  // If not null, counts the bytes that its owner holds, these included.
+  size_t* account_ = nullptr;
 };
 
-// All memory that peers can make one endpoint hold, under one limit: early
-// contributions, early broadcasts, retained shards, and what it takes to keep
-// account of ops that no caller has entered here yet (Op::bytesFor). Arenas of
-// one budget have the limit together. Keeps a few freed pieces warm. Must
-// outlive its buffers. Not thread-safe.
+// Bounds the memory that peers can make one endpoint hold: early contributions,
+// early broadcasts, retained shards, and the state of ops that no caller has
+// entered here yet (Op::bytesFor). Arenas with the same budget count against
+// one total. Keeps up to kSpares freed pieces for reuse. Must outlive its
+// buffers. Not thread-safe.
 class Arena {
  public:
-  // `budget` must outlive this; null: one of its own.
+  // `budget` must outlive the arena. If it is null, the arena has a budget of
+  // its own.
   explicit Arena(size_t limitBytes, ArenaBudget* budget = nullptr)
       : limitBytes_(limitBytes), budget_(budget == nullptr ? &own_ : budget) {
     spare_.reserve(kSpares);
@@ -97,9 +100,9 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Uninitialised memory, or an empty handle if the limit, or the machine,
-  // leaves no room. As long as it is held, `account` is so many bytes more; it
-  // outlives the buffer. Never throws.
+  // Returns uninitialised memory, or an empty handle if the limit or the
+  // machine leaves no room. Adds `bytes` to `*account` until the buffer is
+  // freed; `account` must outlive the buffer. Never throws.
   ArenaBuffer acquire(size_t bytes, size_t* account = nullptr) {
     auto memory = takeSpare(bytes);
     if (memory == nullptr) {
@@ -116,8 +119,8 @@ class Arena {
     return ArenaBuffer(this, std::move(memory), bytes, account);
   }
 
-  // Room without memory, for what is allocated elsewhere; an empty handle if
-  // there is none.
+  // Reserves bytes for memory that is allocated elsewhere. Returns an empty
+  // handle if the limit leaves no room.
   ArenaBuffer reserve(size_t bytes) {
     if (!take(bytes)) {
       return ArenaBuffer();
@@ -126,15 +129,15 @@ class Arena {
     return ArenaBuffer(this, nullptr, bytes);
   }
 
-  // Uninitialised memory out of room reserved before, as far as that goes;
-  // beyond it as acquire().
+  // Like acquire(), but takes the bytes from `room`, which was reserved before.
+  // If `room` is too small, it does the same as acquire().
   ArenaBuffer acquireFrom(ArenaBuffer* room, size_t bytes) {
     if (bytes > room->bytes_) {
       return acquire(bytes);
     }
     auto memory = takeSpare(bytes);
     if (memory != nullptr) {
-      budget_->give(bytes);  // the room's: the piece has its own
+      budget_->give(bytes);  // a spare is counted already
     } else {
       memory.reset(new (std::nothrow) std::byte[bytes]);
     }
@@ -146,7 +149,7 @@ class Arena {
   }
 
   size_t usedBytes() const { return usedBytes_; }
-  // Everything held here, spare pieces too; never above limitBytes().
+  // Includes the spare pieces. Never above limitBytes().
   size_t heldBytes() const { return usedBytes_ + spareBytes_; }
   size_t limitBytes() const { return limitBytes_; }
 
@@ -158,7 +161,7 @@ class Arena {
   };
   static constexpr size_t kSpares = 64;
 
-  // A piece of that size that was kept warm; null: there is none.
+  // Returns a spare piece of exactly this size, or null.
   std::unique_ptr<std::byte[]> takeSpare(size_t bytes) {
     for (Spare& spare : spare_) {
       if (spare.bytes == bytes) {

@@ -9,12 +9,13 @@
 
 namespace ubt {
 
-// A fixed number of bits that knows how many are set. REQUIRES index < size().
+// A fixed number of bits, with a count of those that are set. REQUIRES
+// index < size().
 class BitSet {
  public:
   explicit BitSet(size_t size = 0) : size_(size), words_((size + 63) / 64) {}
 
-  // What `size` bits take, beside the object itself.
+  // Bytes that `size` bits allocate, without the object itself.
   static size_t bytesFor(size_t size) { return (size + 63) / 64 * 8; }
 
   size_t size() const { return size_; }
@@ -27,7 +28,7 @@ class BitSet {
     return (words_[index / 64] >> (index % 64)) & 1;
   }
 
-  // True if the bit was clear before.
+  // Returns true if the bit was clear before.
   bool set(size_t index) {
     UBT_REQUIRE(index < size_);
     const uint64_t mask = uint64_t{1} << (index % 64);
@@ -39,7 +40,7 @@ class BitSet {
     return true;
   }
 
-  // True if the bit was set before.
+  // Returns true if the bit was set before.
   bool clear(size_t index) {
     UBT_REQUIRE(index < size_);
     const uint64_t mask = uint64_t{1} << (index % 64);

@@ -6,8 +6,8 @@
 
 namespace ubt {
 
-// The protocol's time: nanoseconds on some monotonic clock that the driver
-// reads. There is no now() on purpose: the core is told the time.
+// The protocol's time: nanoseconds of a monotonic clock that the driver reads.
+// It has no now(), because the core gets the time as an argument.
 struct ProtocolClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -21,13 +21,14 @@ using TimePoint = ProtocolClock::time_point;
 
 constexpr TimePoint kNever = TimePoint::max();
 
-// What arithmetic with fractions comes to, in whole nanoseconds, cut off.
+// Converts the result of arithmetic with fractions to whole nanoseconds,
+// rounded towards zero.
 inline Duration wholeNanoseconds(
     std::chrono::duration<double, Duration::period> exact) {
   return std::chrono::duration_cast<Duration>(exact);
 }
 
-// As the wire stamps it: in microseconds, modulo 2^32.
+// The time stamp of the wire format: microseconds modulo 2^32.
 inline uint32_t stampUsOf(TimePoint at) {
   return static_cast<uint32_t>(at.time_since_epoch() /
                                std::chrono::microseconds(1));

@@ -7,40 +7,40 @@
 
 namespace ubt {
 
-// Every datagram ends in exactly one of these. Those after kSendFailed count
-// parts of that: datagrams that stand under another name, too, records that
-// were never sent, and what was dropped of datagrams that had been accepted.
-// The last two count ops.
+// Every datagram is counted under exactly one of the names up to kSendFailed.
+// Later names count something else: datagrams that have one of the first names
+// too, records that were never sent, and parts of accepted datagrams that were
+// dropped. The last two names count ops.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
   kAcceptedData,
   kAcceptedControl,
-  kDuplicateData,    // a slot or a number that was there before
+  kDuplicateData,    // the slot, or the packet number, came before
   kLateData,         // for a closed slot or a finished op
   kMalformed,        // no header, wrong lengths, out-of-range fields
-  kUnknownEpoch,     // no such context here
-  kOwnEcho,          // multicast of this very rank's
-  kNoGroupKey,       // multicast of a rank whose group key has not come
-  kWrongRank,        // from no rank, or from this one
-  kBadTag,           // the authentication failed
-  kReplayed,         // control with a number seen before
-  kClosedPeer,       // control of a rank that has left, or died
-  kUnannounced,      // results of an op whose shape nobody has told yet
+  kUnknownEpoch,     // this host has no such context
+  kOwnEcho,          // a multicast that this rank itself sent
+  kNoGroupKey,       // multicast of a rank whose group key is unknown
+  kWrongRank,        // source is not a rank, or is this rank
+  kBadTag,           // authentication failed
+  kReplayed,         // control packet with a number seen before
+  kClosedPeer,       // control packet of a rank that left or died
+  kUnannounced,      // results of an op whose shape is unknown here
   kMismatched,       // data that contradicts the op's shape
-  kUngranted,        // multicast of who takes this rank for deaf
-  kTooEarly,         // data of one op more than peers may have begun here
-  kArenaFull,        // no room to keep early data, or its op's account
-  kPathProbe,        // of PathProbes, in time, late or forged
-  kSendFailed,       // the socket did not take it
-  kSentMulticast,    // of kSentData, those to the whole group
-  kControlDropped,   // records to say, when too many waited already
-  kDroppedEarly,     // results that came early made way for something else
-  kRefusedAnnounce,  // an announcement that came too early, or found no room
-  kNotRetained,      // slots of reduced shards there was no room to keep
-  kLostOnPurpose,    // of those sent, what GLOO_UBT_FAULT kept from leaving
-  kEvictedOps,       // of one rank alone, entered nowhere here, that made way
-  kExpiredOps,       // entered by no caller here for twice the timeout
+  kUngranted,        // multicast beyond what this rank has granted
+  kTooEarly,         // data of an op beyond the limit for peers' ops
+  kArenaFull,        // no room for early data, or for the op's state
+  kPathProbe,        // a path probe: in time, late or forged
+  kSendFailed,       // the socket refused it
+  kSentMulticast,    // the part of kSentData that was multicast
+  kControlDropped,   // control records, because too many were queued
+  kDroppedEarly,     // early results, dropped to make room
+  kRefusedAnnounce,  // announcements that came too early or found no room
+  kNotRetained,      // slots of reduced shards that found no room
+  kLostOnPurpose,    // datagrams that GLOO_UBT_FAULT kept from leaving
+  kEvictedOps,       // unentered ops of one rank, dropped to make room
+  kExpiredOps,       // ops that no caller entered within 2 timeouts
   kCounters,
 };
 

@@ -10,9 +10,9 @@
 
 namespace ubt {
 
-// A point in time for each of some ranks, or kNever, and the earliest of all: a
-// tree of minima, so that a job of a thousand ranks need not look at each of
-// them whenever a packet has come. Takes memory once there is a first one.
+// A deadline (or kNever) for each rank, and the earliest of them. A tree of
+// minima finds it without a look at every rank when a packet comes; a job may
+// have a thousand ranks. Allocates when the first deadline is set.
 class Deadlines {
  public:
   // REQUIRES ranks > 0.
@@ -23,7 +23,7 @@ class Deadlines {
     }
   }
 
-  // What one allocates at most.
+  // The most bytes that one object allocates.
   static size_t bytesFor(int ranks) {
     return 4 * static_cast<size_t>(ranks) * sizeof(TimePoint);
   }
@@ -33,7 +33,7 @@ class Deadlines {
   }
   TimePoint earliest() const { return tree_.empty() ? kNever : tree_[1]; }
 
-  // Takes steps that grow with the logarithm of the ranks.
+  // Takes O(log ranks) steps.
   void set(int rank, TimePoint when) {
     if (tree_.empty()) {
       if (when == kNever) {
@@ -54,8 +54,8 @@ class Deadlines {
   }
   void clear() { tree_.clear(); }
 
-  // Calls act(rank), in the order of ranks, for each whose time has come. It
-  // may set that rank's.
+  // Calls act(rank), in rank order, for each rank whose deadline has passed.
+  // act may set the deadline of that rank.
   template <typename Act>
   void forDue(TimePoint now, const Act& act) {
     if (!tree_.empty()) {
@@ -78,7 +78,7 @@ class Deadlines {
   }
 
   size_t leaves_;                // a power of 2
-  std::vector<TimePoint> tree_;  // its root is 1, its leaves are the ranks'
+  std::vector<TimePoint> tree_;  // node 1 is the root; the leaves are the ranks
 };
 
 }  // namespace ubt

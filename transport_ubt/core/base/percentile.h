@@ -10,8 +10,9 @@
 
 namespace ubt {
 
-// The sample that `share`, 0 to 1, of them lie below: of an even number, the
-// upper of the middle two is the median. REQUIRES a sample.
+// The sample below which a fraction `share` (0 to 1) of all samples lies. With
+// an even number of samples, the median is the upper of the two central ones.
+// REQUIRES at least one sample.
 inline Duration percentile(std::vector<Duration> samples, double share) {
   UBT_REQUIRE(!samples.empty());
   const size_t rank =

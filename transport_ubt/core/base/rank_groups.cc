@@ -40,7 +40,7 @@ int RankGroups::owner(int group, int shard) const {
   return members[static_cast<size_t>(shard) * members.size() / shards_];
 }
 
-// So that owner() of these, and of no others, is this rank.
+// The inverse of owner(): exactly these shards have this rank as their owner.
 RankGroups::Shards RankGroups::shardsOf(int rank) const {
   const auto members = static_cast<int64_t>(members_[group_[rank]].size());
   const auto first = [&](int64_t place) {
@@ -55,10 +55,11 @@ RankGroups::Shards RankGroups::shared(int rank, int other) const {
   return {std::max(a.first, b.first), std::min(a.end, b.end)};
 }
 
-// Members send an owner what it owns, partners each other what both own.
+// Members of a group send an owner the shards that it owns. Partners in two
+// groups send each other the shards that both own.
 int RankGroups::shardsOfAPairMax() const {
   int most = 1;
-  int mostOwned = 0;  // in the groups so far
+  int mostOwned = 0;  // maximum over earlier groups
   for (const auto& members : members_) {
     const int size = static_cast<int>(members.size());
     const int owned = (shards_ + size - 1) / size;

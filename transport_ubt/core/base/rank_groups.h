@@ -8,15 +8,17 @@
 
 namespace ubt {
 
-// The groups of a hierarchical transpose, and who reduces which shard there.
+// The groups of a hierarchical transpose, and which rank reduces which shard in
+// each group.
 //
 // 1. Every rank is in exactly one group. Members stand in rank order, groups in
 //    the order of their first members.
 // 2. There are as many shards as the largest group has members. In each group
-//    every shard has one owner, and every member owns at least one; what one
-//    owns lies side by side. Where groups are of one size, the shard's number
-//    is the owner's place in its group.
-// 3. A function of what all ranks know: all have the same.
+//    every shard has one owner and every member owns at least one shard. The
+//    shards of one owner are consecutive. If all groups have the same size, a
+//    shard's number is its owner's place in the group.
+// 3. The groups depend only on facts that all ranks know, so they are the same
+//    on all ranks.
 class RankGroups {
  public:
   struct Shards {
@@ -30,14 +32,16 @@ class RankGroups {
     int end;
   };
 
-  // All in one group, where rank and shard are the same. REQUIRES ranks > 0.
+  // All ranks in one group, where rank and shard are the same. REQUIRES
+  // ranks > 0.
   static RankGroups single(int ranks);
 
-  // Takes the number of each rank's group; they count up from 0 in the order of
-  // their first members. REQUIRES a rank.
+  // `group` holds the number of each rank's group. Group numbers count up from
+  // 0 in the order of their first members. REQUIRES at least one rank.
   explicit RankGroups(std::vector<int> group);
 
-  // `groups` equal ones of neighbours. REQUIRES groups > 0, a divisor of ranks.
+  // `groups` groups of equal size, each of consecutive ranks. REQUIRES
+  // groups > 0 and that `groups` divides ranks.
   static RankGroups equal(int ranks, int groups);
 
   int count() const { return static_cast<int>(members_.size()); }
@@ -47,22 +51,23 @@ class RankGroups {
   // The place of a rank among its group's members.
   int placeOf(int rank) const { return place_[rank]; }
 
-  // Whether all groups have as many members.
+  // Whether all groups have the same size.
   bool even() const { return shards_ * count() == ranks(); }
 
   int shards() const { return shards_; }
   // The rank of a group that owns a shard.
   int owner(int group, int shard) const;
-  // What a rank owns; never empty.
+  // The shards that a rank owns; never empty.
   Shards shardsOf(int rank) const;
-  // What two ranks, of two groups, both own; may be empty: first >= end.
+  // The shards that two ranks of different groups both own. If there are none,
+  // first >= end.
   Shards shared(int rank, int other) const;
-  // How many shards' parts any rank may send another in one stage: 1 where
-  // groups are of one size.
+  // The maximum number of shards that one rank sends to another in one stage.
+  // It is 1 if all groups have the same size.
   int shardsOfAPairMax() const;
 
  private:
-  std::vector<int> group_;  // by rank, as is place_
+  std::vector<int> group_;  // by rank, like place_
   std::vector<int> place_;
   std::vector<std::vector<int>> members_;  // by group
   int shards_ = 0;

@@ -8,10 +8,10 @@
 
 namespace ubt {
 
-// The arithmetic the protocol needs, handed to it as plain functions so that
-// the core depends on no SIMD library. Implementations must be stateless and
-// callable from any thread. Pointers need only the alignment of one byte:
-// `source` usually points into a received datagram.
+// The arithmetic that the protocol needs, as plain functions, so that the core
+// depends on no SIMD library. Implementations must be stateless and callable
+// from any thread. Pointers may have any alignment: `source` usually points
+// into a received datagram.
 struct Reduction {
   // destination[i] += source[i] for i in [0, count), rounded to the type.
   void (*add)(ElementType type,
@@ -21,10 +21,11 @@ struct Reduction {
   // data[i] *= factor for i in [0, count), rounded to the type.
   void (*scale)(ElementType type, void* data, double factor, size_t count);
 
-  // A linear transform that spreads each element over many, so that what is
-  // lost harms all a little (OptiReduce, section 3.3); `seed` draws it. False,
-  // and the data as they were, where a value, or the sum of the transforms at
-  // `contributors` ranks, might not be finite in the type.
+  // A linear transform that spreads each element over many. A lost part then
+  // does little harm to each element, instead of much harm to a few
+  // (OptiReduce, section 3.3). `seed` selects the transform. Returns false, and
+  // leaves the data unchanged, if a value might not be finite in the type, or
+  // the sum of the transforms of `contributors` ranks.
   bool (*transform)(ElementType type,
                     void* data,
                     size_t count,

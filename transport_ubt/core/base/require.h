@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// UBT_REQUIRE(condition) checks what a header REQUIRES of its caller. A breach
-// is a bug of this project: it prints the place and ends the process. Checked
-// where UBT_CHECKS is defined: in //transport_ubt/core:checked, which the
-// simulator, the core's tests and the fuzzers run, and under sanitizers.
-// Elsewhere the condition is compiled and not evaluated.
+// UBT_REQUIRE(condition) checks a precondition that a header states as
+// REQUIRES. A failure is a bug of this project: it prints the place and aborts
+// the process. The check runs where UBT_CHECKS is defined: in
+// //transport_ubt/core:checked, which the simulator, the core's tests and the
+// fuzzers use, and under sanitizers. Elsewhere the condition is compiled but
+// not evaluated.
 #ifdef UBT_CHECKS
 
 #include <cstdio>

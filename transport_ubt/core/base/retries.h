@@ -12,8 +12,8 @@
 
 namespace ubt {
 
-// When an op says one thing to each rank that has not answered yet, and when
-// again: with pauses that double.
+// Decides when an op repeats a message to each rank that has not answered yet.
+// The pause doubles with each try, up to 2^kDoublingsMax times the first one.
 class Retries {
  public:
   // REQUIRES ranks > 0.
@@ -21,7 +21,7 @@ class Retries {
     UBT_REQUIRE(ranks > 0);
   }
 
-  // What one allocates at most.
+  // The most bytes that one object allocates.
   static size_t bytesFor(int ranks) {
     return Deadlines::bytesFor(ranks) + static_cast<size_t>(ranks);
   }
@@ -29,14 +29,15 @@ class Retries {
   TimePoint at(int rank) const { return at_.at(rank); }
   TimePoint earliest() const { return at_.earliest(); }
 
-  // The next time is a pause from `now` on, twice as long as the last one was;
-  // the first is as given.
+  // Schedules the next try after `first`, or after twice the last pause if
+  // there was a try before.
   void schedule(int rank, TimePoint now, Duration first) {
     tries_.resize(ranks_);
     at_.set(rank, now + first * (1 << tries_[rank]));
     tries_[rank] = std::min<uint8_t>(tries_[rank] + 1, kDoublingsMax);
   }
-  // The rank has answered, and owes more: the next pause is a first one.
+  // The rank has answered but has more to answer: the next pause is `first`
+  // again.
   void restart(int rank, TimePoint now, Duration first) {
     if (!tries_.empty()) {
       tries_[rank] = 0;
@@ -46,7 +47,7 @@ class Retries {
   void stop(int rank) { at_.set(rank, kNever); }
   void stopAll() { at_.clear(); }
 
-  // As Deadlines::forDue().
+  // See Deadlines::forDue().
   template <typename Act>
   void forDue(TimePoint now, const Act& act) {
     at_.forDue(now, act);

@@ -7,8 +7,8 @@
 
 namespace ubt {
 
-// Whether a rank that notices the end of its own call so late most likely stood
-// still itself. Then no other rank is to blame.
+// True if a rank notices the end of its own call so late that most likely this
+// rank itself was stopped. Then no other rank is to blame.
 inline bool stoodStill(Duration late) {
   return late >= std::chrono::seconds(1);
 }

@@ -8,27 +8,27 @@
 
 namespace ubt {
 
-// Learns how long to wait, in one stage of one size class, for what is missing
-// once most has come: a share x of what the stage takes, tC (OptiReduce,
-// section 3.2.1). What one rank measures may be its own bad luck: tC follows
-// the median of all ranks. x follows what came just after the end: little
-// patience is enough where nothing is lost by it. (In the paper it follows all
-// loss. But for what a full link holds back or drops, no patience is enough,
-// and x would stay at its most where there is most to be gained.) Not
-// thread-safe.
+// Learns how long one stage of one size class waits for the rest once most of
+// the data has come: x * tC (OptiReduce, section 3.2.1). tC is the usual time
+// of the stage. It follows the median of all ranks, because a single rank may
+// have bad luck. x follows the data that came just after the end: a short wait
+// is enough if it loses nothing. Not thread-safe.
+//
+// (In the paper x follows all loss. But no wait is long enough for data that a
+// full link holds back or drops, so x would stay at its maximum where an early
+// end gains the most.)
 class EarlyTimeout {
  public:
   static constexpr double kShareFirst = 0.10;
   static constexpr double kShareMin = 0.01;
   static constexpr double kShareMax = 0.50;
-  // Haste beyond the first doubles the share, haste below the second takes a
-  // point off it.
+  // Haste above kHasteHigh doubles x. Haste below kHasteLow lowers x by 0.01.
   static constexpr double kHasteHigh = 0.001;
   static constexpr double kHasteLow = 0.0001;
-  // Of the old average in the new one.
+  // The weight of the old average in the new one.
   static constexpr double kInertia = 0.95;
 
-  // `fixedShare`: x, for good; zero: it is learned. REQUIRES ranks > 0.
+  // `fixedShare` fixes x; if it is zero, x is learned. REQUIRES ranks > 0.
   explicit EarlyTimeout(int ranks, double fixedShare = 0)
       : samples_(ranks),
         learns_(fixedShare == 0),
@@ -36,20 +36,21 @@ class EarlyTimeout {
     UBT_REQUIRE(ranks > 0);
   }
 
-  // What a rank, maybe the own, says the stage took or, of one that ended
-  // early, would have taken. Its newest word counts.
+  // The stage took this long at a rank (any rank, this one included). A stage
+  // that ended early counts with the time that it would have taken. A newer
+  // sample of a rank replaces the older one.
   void sample(int rank, Duration took);
-  // An op has returned here.
+  // An op has returned at this rank.
   void returned();
-  // An op is done everywhere, in which this share, 0 to 1, of the stage's bytes
-  // was missed by haste (OpSample::Stage::haste).
+  // An op is done on all ranks. `haste`, 0 to 1, is the fraction of the stage's
+  // bytes that it missed by haste (OpSample::Stage::haste).
   void done(double haste);
 
   // tC; zero while nothing has been learned.
   Duration stage() const { return stage_; }
   // x.
   double share() const { return share_; }
-  // How long to wait: x of tC.
+  // How long to wait: x * tC.
   Duration patience() const;
 
  private:

@@ -3,19 +3,19 @@
 
 namespace ubt {
 
-// When a job is better stopped (OptiReduce, section 3.4): where most of what
-// ranks should sum is missing time and again, training goes nowhere. Not
+// Decides when a job should stop (OptiReduce, section 3.4). If most of the data
+// for sums is missing again and again, training makes no progress. Not
 // thread-safe.
 class Halt {
  public:
-  // Of an op in the average.
+  // The weight of one op in the average.
   static constexpr double kWeight = 1.0 / 16;
 
-  // Zero: never.
+  // If `lossMost` is zero, the job never stops.
   explicit Halt(double lossMost) : lossMost_(lossMost) {}
 
-  // A bounded op has returned here that lacks this share of the pairs that
-  // other ranks bring, 0 to 1.
+  // A bounded op has returned here. `loss`, 0 to 1, is the fraction of the
+  // other ranks' contributions that its result lacks.
   void returned(double loss) { loss_ += kWeight * (loss - loss_); }
 
   bool due() const { return lossMost_ > 0 && loss_ > lossMost_; }

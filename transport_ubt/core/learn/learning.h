@@ -15,45 +15,46 @@
 
 namespace ubt {
 
-// What one context learns from its ops for later ones: how long stages may
-// take, whether to transform contributions, whether to halt the job. Ranks tell
-// each other how long their stages took. Not thread-safe.
+// Learns from the ops of one context for later ones: how long stages may take,
+// whether to transform contributions, whether to halt the job. Ranks tell each
+// other how long their stages took. Not thread-safe.
 class Learning {
  public:
-  // Of that rank, of so many. `options` must outlive this.
+  // For rank `rank` of `ranks`. `options` must outlive this.
   Learning(const Options& options, int rank, int ranks);
 
-  // For an op of this shape that begins now. `limit`: what the call may take,
-  // whatever was learned.
+  // The bounds of an op that begins now. `limit` is the longest time that the
+  // call may take, whatever was learned.
   OpBounds boundsFor(const OpShape& shape,
                      const StageBound::Unrest& unrest,
                      Duration limit) {
     return classesOf(shape.hierarchical()).boundsFor(shape, unrest, limit);
   }
 
-  // An op has returned here with a result. `missing` is the share of what other
-  // ranks bring that its result lacks, 0 to 1; none: it was exact, or empty.
-  // Returns what to tell the other ranks.
+  // An op has returned here with a result. `missing`, 0 to 1, is the fraction
+  // of the other ranks' contributions that the result lacks. It has no value if
+  // the op was exact or empty. Returns the record for the other ranks.
   ControlRecord returned(const OpSample& op, std::optional<double> missing);
-  // It is done everywhere: all that is late for it has come.
+  // The op is done everywhere: all of its late data has come.
   void done(const OpSample& op) { classesOf(op.hierarchical).done(op); }
-  // A rank tells how long its stages took (ControlType::kTookStage).
+  // A rank reports how long its stages took (ControlType::kTookStage).
   void told(int rank, const ControlRecord& record);
 
-  // In which form this rank wants all ranks to contribute.
+  // The form that this rank prefers for all contributions.
   Form wish() const {
     return transform_.wanted() ? Form::kTransformed : Form::kPlain;
   }
 
   // The running average of `missing`.
   double missing() const { return halt_.loss(); }
-  // Whether it is so large that the job should end, and what to tell the user.
+  // Whether it is so large that the job should end, and the reason for the
+  // user.
   bool haltDue() const { return halt_.due(); }
   std::string whyHalt() const;
 
  private:
-  // Hierarchical ops have three stages, each with other peers than a plain
-  // op's: what they learn is theirs.
+  // Hierarchical ops have three stages, with other peers than those of plain
+  // ops. So the two kinds learn separately.
   SizeClasses& classesOf(bool hierarchical) {
     return classes_[hierarchical ? 1 : 0];
   }

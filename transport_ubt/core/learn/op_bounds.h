@@ -8,14 +8,15 @@ namespace ubt {
 // How long the stages of one op may take, as this rank sees it.
 struct OpBounds {
   bool warmup = true;
-  Duration scatter{0};    // from the owner's start, and see setScatterDeadline
-  Duration exchange{0};   // on top of it; zero where ranks form no groups
-  Duration broadcast{0};  // on top of both
-  // The call's own end, where it does not need every result: from the start of
-  // the clock (setEndDeadline).
+  Duration scatter{0};    // since the owner's start (setScatterDeadline)
+  Duration exchange{0};   // added to scatter; zero without groups
+  Duration broadcast{0};  // added to both
+  // The end of a call that does not need every result, since the start of the
+  // clock (setEndDeadline).
   Duration end{0};
-  Duration limit{0};  // from local entry: the call's timeout
-  // How long to wait for the last of a stage (StageProgress); zero: no less.
+  Duration limit{0};  // since local entry: the call's timeout
+  // How long to wait for the last data of a stage (StageProgress). Zero: until
+  // the bound.
   Duration scatterPatience{0};
   Duration broadcastPatience{0};
 };

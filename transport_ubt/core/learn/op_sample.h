@@ -7,29 +7,32 @@
 
 namespace ubt {
 
-// What an op that has returned tells the loops that learn across ops.
+// The measurements of an op that has returned, for the classes that learn
+// across ops.
 struct OpSample {
-  // Of one stage. The stages overlap: results come while slots are still open.
-  // So that of the broadcast stage is what it took beyond the scatter stage, or
-  // beyond local entry.
+  // One stage. Stages overlap, because results come while slots are still open.
+  // So the broadcast stage counts from the end of the scatter stage or from
+  // local entry, whichever is later.
   struct Stage {
-    // Zero: it was not complete.
+    // Zero if the stage was not complete.
     Duration took{0};
-    // Of a stage that was not complete, but nearly. Zero: it was complete, or
-    // far from it.
+    // The time that a nearly complete stage would have taken. Zero if it was
+    // complete, or far from it.
     Duration wouldTake{0};
-    // A sample of tC: `took`, or the bound if the stage ended at it, or what it
-    // would have taken if it ended early. Zero: there is none.
+    // A sample of tC: `took`, or the bound if the stage ended at it, or the
+    // time that the stage would have taken if it ended early. Zero if there is
+    // none.
     Duration sample{0};
     Duration bound{0};
-    // The share of its bytes that had not come when it ended, from ranks of
-    // which anything had.
+    // The fraction of the stage's bytes that was missing at its end. Bytes of
+    // ranks that sent nothing do not count.
     double loss = 0;
-    // The share of its bytes that came after its end, if that is most of what
-    // it missed: a little more patience would have had it.
+    // The fraction of the stage's bytes that came after its end, if these are
+    // most of the missing bytes: a little more patience would have been enough.
+    // Otherwise zero.
     double haste = 0;
-    // Whether it ended at its bound, far from complete, and missed what was on
-    // its way.
+    // Whether the stage ended at its bound, far from complete, while the
+    // missing data was on its way.
     bool cutShort = false;
   };
 

@@ -8,7 +8,8 @@
 namespace ubt {
 namespace {
 
-// With repair `both` the scatter stage has this times all stages' bounds.
+// With repair `both`, the scatter stage has this many times the sum of all
+// bounds.
 constexpr int kBothFactor = 2;
 
 }  // namespace
@@ -31,8 +32,7 @@ bool SizeClasses::warm(const Learned& learned) const {
          learned.broadcast.any();
 }
 
-// The bounds of a class, its own or borrowed; zero: none of it is warm, nor of
-// any other.
+// The bounds of a class, its own or borrowed. Zero if no class is warm.
 SizeClasses::Sample SizeClasses::learned(
     uint32_t sizeClass, const StageBound::Unrest& unrest) const {
   const auto bounds = [&](const Learned& learned, int64_t factor) {
@@ -45,7 +45,7 @@ SizeClasses::Sample SizeClasses::learned(
     if (!warm(learned)) {
       continue;
     }
-    if (other <= sizeClass) {  // the largest of the smaller ones
+    if (other <= sizeClass) {  // keeps the largest of these
       found = bounds(learned, int64_t{1} << (sizeClass - other));
       if (other == sizeClass) {
         break;
@@ -99,7 +99,7 @@ OpBounds SizeClasses::boundsFor(const OpShape& shape,
     }
   }
   if (options_.repair == RepairPolicy::kBoth) {
-    // Lost contributions are asked for meanwhile.
+    // Lost contributions are requested again in this time.
     bounds.scatter =
         kBothFactor * (bounds.scatter + bounds.exchange + bounds.broadcast);
   }

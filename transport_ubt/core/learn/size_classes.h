@@ -13,37 +13,39 @@
 
 namespace ubt {
 
-// How long ops may take, learned apart for each size (powers of two of bytes):
-// first as long as it takes, exactly; then by their bounds. A size not seen yet
-// borrows the bounds of its neighbours that have warmed up: of a larger one as
-// they are, of a smaller one in proportion. Not thread-safe.
+// Learns how long ops may take, separately for each size class (a power of two
+// of bytes). The first ops of a class are exact, the later ones bounded. A new
+// class borrows the bounds of its nearest neighbours that have warmed up: those
+// of a larger class unchanged, those of a smaller class in proportion to the
+// bytes. The shorter ones apply. Not thread-safe.
 class SizeClasses {
  public:
   static constexpr uint32_t kClasses = 64;
-  // Of an op of so many bytes; under kClasses.
+  // The class of an op of `bytes` bytes; below kClasses.
   static uint32_t of(uint64_t bytes);
 
-  // What ranks tell each other of a class; zero: nothing to tell.
+  // The stage times of a class, as ranks report them. Zero: nothing to report.
   struct Sample {
     Duration scatter{0};
     Duration broadcast{0};
-    Duration exchange{0};  // a local matter
+    Duration exchange{0};  // not reported to other ranks
   };
 
   // `options` must outlive this.
   SizeClasses(const Options& options, int ranks)
       : options_(options), ranks_(ranks) {}
 
-  // For an op of this shape that begins now. `limit`: what the call may take,
-  // whatever was learned.
+  // The bounds of an op that begins now. `limit` is the longest time that the
+  // call may take, whatever was learned.
   OpBounds boundsFor(const OpShape& shape,
                      const StageBound::Unrest& unrest,
                      Duration limit);
-  // An op has returned with a result at the own rank. What to tell the others.
+  // An op has returned at this rank with a result. Returns the report for the
+  // other ranks.
   Sample returned(int rank, const OpSample& op);
-  // A rank tells. REQUIRES sizeClass < kClasses.
+  // A rank reports. REQUIRES sizeClass < kClasses.
   void sample(int rank, uint32_t sizeClass, const Sample& sample);
-  // It is done everywhere: all that is late for it has come.
+  // The op is done everywhere: all of its late data has come.
   void done(const OpSample& op);
 
  private:

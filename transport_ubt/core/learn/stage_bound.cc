@@ -8,13 +8,12 @@
 namespace ubt {
 namespace {
 
-// Quartile distances beyond the median that are still a stage's own unrest. Of
-// waits for a host, which scatter as exponential ones do, 19 in 20 stay below;
-// of times on a link, which are sums of many and scatter as normal ones do, 48
-// in 49.
+// How many quartile distances above the median still count as normal. Waits for
+// a host have an exponential distribution: 19 in 20 are below. Times on a link
+// are sums of many, with a normal distribution: 48 in 49 are below.
 constexpr int kHostSpreads = 6;
 constexpr int kLinkSpreads = 3;
-// Latenesses beyond the median: a stage has two ends.
+// How many latenesses to add to the median. A stage has two ends.
 constexpr int kLatenesses = 2;
 
 }  // namespace

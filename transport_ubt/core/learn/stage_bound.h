@@ -11,28 +11,32 @@
 
 namespace ubt {
 
-// Learns how long one stage of one size class may take (OptiReduce, section
-// 3.2.1, tB): the running median and a quarter, or, where stages scatter by
-// themselves, some distances from the median of that quartile of complete ones
-// which is nearer on top of it, or, where hosts are busy, twice their lateness.
-// (The farther quartile is that of bursts, which a bound is there to end.) A
-// burst moves none of these; a network that has got slower for good does, in
-// the end. Not thread-safe.
+// Learns the bound tB of one stage of one size class (OptiReduce, section
+// 3.2.1):
+//
+//   tB = median + max(median / 4, k * quartile distance, 2 * lateness)
+//
+// The median is that of the last kRecent stages. The quartile distance is from
+// the median to the nearer quartile of complete stages; the farther one
+// measures bursts, and the bound is there to end these. k is larger if ops wait
+// for hosts than if they wait for links. A burst changes none of these terms. A
+// network that has become slower for good changes them in the end. Not
+// thread-safe.
 class StageBound {
  public:
-  // Why stages of one size take unlike times.
+  // Why stages of one size take different times.
   struct Unrest {
     // How late deadlines may be noticed on any rank.
     Duration lateness{0};
-    // Whether what ops wait for are links, rather than hosts.
+    // Whether ops wait for links rather than for hosts.
     bool ofLinks = false;
   };
 
   // The stage was complete after `elapsed`, during warm-up or after it.
   void complete(Duration elapsed, bool warmup);
-  // It was not, and would have taken so long, by the pace at which nearly all
-  // of it came; or longer, if that is the bound at which it ended and what was
-  // missing came after that.
+  // The stage was not complete. `atLeast` is the time that it would have taken
+  // at its pace, if nearly all of its data came. It is the bound if the stage
+  // ended at it and the missing data came later.
   void incomplete(Duration atLeast);
 
   // Whether anything has been learned.

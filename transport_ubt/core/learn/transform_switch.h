@@ -8,25 +8,25 @@
 
 namespace ubt {
 
-// Whether a rank would rather get transformed slots (OptiReduce, section 3.3):
-// where much is lost, what is left of each should say something of all. Not
-// thread-safe.
+// Decides whether a rank prefers transformed slots (OptiReduce, section 3.3).
+// If much is lost, each part that arrives should tell something about every
+// element. Not thread-safe.
 class TransformSwitch {
  public:
-  // Average loss beyond the first turns it on, loss below the second off.
+  // An average loss above kOn turns it on, one below kOff turns it off.
   static constexpr double kOn = 0.02;
   static constexpr double kOff = 0.01;
-  // Of an op in the average, and the most loss that one counts for: a burst is
-  // no reason.
+  // The weight of one op in the average, and the largest loss that counts for
+  // one op: a single burst is no reason to switch.
   static constexpr double kWeight = 1.0 / 16;
   static constexpr double kLossMost = 0.1;
 
   explicit TransformSwitch(Hadamard mode) : mode_(mode) {}
 
-  // A bounded op of so many bytes has returned here that lost this share of
-  // them, 0 to 1, stragglers' not counted.
+  // A bounded op of `bytes` bytes has returned here. `loss`, 0 to 1, is the
+  // fraction that it lost, without the data of stragglers.
   void returned(double loss, size_t bytes) {
-    if (bytes_ == 0) {  // as if all had been well before
+    if (bytes_ == 0) {  // as if earlier ops had lost nothing
       bytes_ = static_cast<double>(bytes);
     }
     bytes_ += kWeight * (static_cast<double>(bytes) - bytes_);

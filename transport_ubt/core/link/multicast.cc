@@ -8,16 +8,16 @@
 namespace ubt {
 namespace {
 
-// Whoever hears has answered by then, or is asked.
+// A rank that hears has answered by then. If not, it gets a probe.
 constexpr Duration kCheckAfter = std::chrono::milliseconds(20);
-// Where credit lacks, it is asked for no more often.
+// Minimum pause before missing credit is requested.
 constexpr Duration kBlockedMin = std::chrono::milliseconds(5);
-// Who leaves so many probes unanswered is deaf.
+// A rank that has left this many probes unanswered is deaf.
 constexpr int kUnansweredMax = 3;
-// Pauses between probes for those that do not hear; they double.
+// Pauses between probes for ranks that do not hear. They double.
 constexpr Duration kSeekFirst = std::chrono::milliseconds(10);
 constexpr Duration kSeekLast = std::chrono::seconds(1);
-// An honest owner's numbers never come near the bit that tells control.
+// An honest owner's numbers never come near the bit that marks control.
 constexpr uint64_t kNumbersMax = kControlNumber >> 1;
 
 }  // namespace
@@ -34,7 +34,8 @@ PeerLink::Setup Multicast::linkSetup(int self,
   link.auth = setup_.auth;
   link.datagramBytesMax = setup_.datagramBytesMax;
   link.opened = setup_.opened;
-  // Hearers' limits bound what is sent (available()), not the link's own.
+  // The hearers' limits bound the sender (available()). The link's limit does
+  // not.
   link.sendCredit = kNumbersMax;
   link.receiveCredit = 0;
   return link;
@@ -45,7 +46,7 @@ Multicast::Multicast(const Setup& setup)
       out_(linkSetup(setup.rank, setup.rank, setup.seed)),
       peers_(setup.size),
       seekEvery_(kSeekFirst / 2) {
-  peers_[setup.rank].closed = true;  // has no need to hear itself
+  peers_[setup.rank].closed = true;  // a rank need not hear itself
 }
 
 bool Multicast::seeking() const {
@@ -67,7 +68,8 @@ void Multicast::heardBy(int rank, uint64_t limit) {
   }
   peer.awaited = false;
   peer.limit = std::max(peer.limit, limit);
-  // Words alone are not enough: the others would have to wait for the credit.
+  // An answer without credit is not enough: all other ranks would have to wait
+  // for this rank's credit.
   if (peer.limit > out_.send.next()) {
     peer.hears = true;
     peer.unanswered = 0;
@@ -111,7 +113,8 @@ void Multicast::dataOut(TimePoint now,
   sent(now, false);
 }
 
-// A probe is control for all: the owner's clocks, and which numbers it used.
+// A probe is a control packet to all ranks. It holds the owner's clocks and
+// says which numbers it has used.
 bool Multicast::probeOut(TimePoint now, Duration late, OutPacket* out) {
   if (!probe_) {
     return false;

@@ -14,11 +14,11 @@
 
 namespace ubt {
 
-// One rank's part in its context's multicast group. As an owner: keys, numbers
-// and credit of what it says to all at once, and who hears it. As a receiver:
-// the same of each owner that it hears. Whether a rank hears an owner is a
-// matter of the two: the owner probes, whoever hears answers, and who owes
-// answers for long is taken for deaf. Not thread-safe.
+// One rank's part in its context's multicast. As an owner it keeps the keys,
+// numbers and credit of its multicast, and which ranks hear it. As a receiver
+// it keeps the same for each owner that it hears. Each pair of ranks finds out
+// for itself: an owner sends probes, and a rank that hears them answers. A rank
+// that owes answers for long is deaf. Not thread-safe.
 class Multicast {
  public:
   struct Setup {
@@ -27,22 +27,22 @@ class Multicast {
     int size = 1;
     uint64_t epoch = 0;
     AuthMode auth = AuthMode::kHeader;
-    GroupSeed seed{};              // of the own group keys
-    std::vector<GroupMask> masks;  // by rank: what hides that rank's seed
+    GroupSeed seed{};              // seed of this rank's multicast keys
+    std::vector<GroupMask> masks;  // by rank: the mask of that rank's seed
     size_t datagramBytesMax = 0;
-    std::vector<std::byte>* opened = nullptr;  // as PeerLink's
+    std::vector<std::byte>* opened = nullptr;  // see PeerLink::Setup
   };
 
-  // Fewer are served as well one by one.
+  // With fewer hearers, unicast is as good.
   static constexpr int kHearersMin = 2;
-  // What all owners' multicast together may have in flight to one receiver, at
-  // most: a quarter of its window, and no more than this. Owners send it at
-  // once, and not, as what they send one by one, each to another: a queue on
-  // the way may get it all, behind contributions. Bytes.
+  // Bytes that the multicast of all owners together may have in flight to one
+  // receiver: a quarter of its window, but at most this. All owners multicast
+  // at the same time, while their unicast goes to a different receiver each. So
+  // one queue on the way may get all of it, behind contributions.
   static constexpr uint64_t kWindowBytesMax = 128 << 10;
-  // But this many slots of each owner may, if that is no more than half: with
-  // fewer, what one rank loses makes its owner wait for a probe, and all others
-  // with it.
+  // Each owner may have this many slots in flight nevertheless, up to half of
+  // the window together. With fewer, a loss at one rank makes its owner wait
+  // for a probe, and all other ranks wait with it.
   static constexpr uint64_t kShareSlots = 4;
   // A receiver answers within this.
   static constexpr Duration kAnswerWithin = std::chrono::milliseconds(5);
@@ -54,44 +54,46 @@ class Multicast {
   // As an owner --------------------------------------------------------------
 
   bool hears(int rank) const { return peers_[rank].hears; }
-  // Looks for those that do not hear, from now on, while the context is in use.
+  // From now on, and while the context is in use, looks for ranks that do not
+  // hear.
   void seek(TimePoint now);
-  // A rank heard, and takes numbers below `limit`.
+  // The rank has heard this owner and takes numbers below `limit`.
   void heardBy(int rank, uint64_t limit);
   // The rank is gone.
   void close(int rank);
-  // Whether every rank that hears may be sent one number more. REQUIRES that
+  // Whether each rank that hears has credit for one more number. REQUIRES that
   // some rank hears.
   bool available() const;
-  // Somebody's credit is lacking, though there is data: asks for it `after`,
-  // from now.
+  // There is data, but some rank's credit is missing. Asks for it `after` from
+  // now.
   void blocked(TimePoint now, Duration after);
-  // Completes a data packet, as PeerLink's. REQUIRES available().
+  // Completes a data packet, like PeerLink::dataOut(). REQUIRES available().
   void dataOut(TimePoint now,
                const PacketHeader& header,
                const std::byte* payload,
                size_t bytes,
                OutPacket* out);
-  // A probe, if one is due.
+  // Writes a probe and returns true, if one is due.
   bool probeOut(TimePoint now, Duration late, OutPacket* out);
 
   TimePoint nextDeadline() const;
-  // `active`: the context is in use. What follows from it.
+  // The ranks that a deadline concerns. `active` tells whether the context is
+  // in use.
   struct Passed {
-    std::vector<int> deaf;    // those that hear no more
-    std::vector<int> sought;  // those that should be told the group's key
+    std::vector<int> deaf;    // ranks that no longer hear
+    std::vector<int> sought;  // ranks that need this owner's multicast key
   };
   Passed deadlinePassed(TimePoint now, bool active);
 
-  // What goes out from now on says that this rank begins no op any more.
+  // From now on all packets say that this rank begins no further op.
   void halt() { out_.halted = true; }
 
   // As a receiver ------------------------------------------------------------
 
-  // A rank tells the seed of its keys, hidden. Only its first word counts.
+  // An owner tells the seed of its keys, masked. Only its first message counts.
   void keyIn(int owner, const GroupSeed& hidden);
-  // What all owners' multicast may have in flight to here, of a whole window
-  // of so many bytes: nothing as long as nobody was heard.
+  // Bytes that the multicast of all owners may have in flight to this rank, out
+  // of a window of `whole` bytes. Zero until an owner has been heard.
   uint64_t windowBytes(uint64_t whole) const {
     const uint64_t shares =
         kShareSlots * (setup_.size - 1) * setup_.datagramBytesMax;
@@ -99,14 +101,15 @@ class Multicast {
                              std::min(shares, whole / 2))
                   : 0;
   }
-  // What an owner's multicast is opened with; null: its key is not known.
+  // The link that opens an owner's multicast; null if its key is unknown.
   PeerLink* from(int owner) { return peers_[owner].in.get(); }
-  // Whether the owner should hear that it is heard.
+  // The owner should be told that it is heard.
   void answer(int owner) {
     peers_[owner].answerDue = true;
     heard_ = true;
   }
-  // Writes that, if so, and lets it be `share` ahead.
+  // Writes that answer and returns true, if it is due. Lets the owner use
+  // `share` numbers beyond the highest one seen.
   bool answerOut(int owner, uint64_t share, ControlRecord* out);
 
  private:
@@ -114,7 +117,7 @@ class Multicast {
     // As an owner.
     bool closed = false;
     bool hears = false;
-    bool awaited = false;  // its answer
+    bool awaited = false;  // its answer is awaited
     int unanswered = 0;    // probes since its last answer
     uint64_t limit = 0;
     // As a receiver.
@@ -129,11 +132,11 @@ class Multicast {
   const Setup setup_;
   PeerLink out_;
   std::vector<Peer> peers_;     // by rank
-  bool heard_ = false;          // some owner
-  bool probe_ = false;          // is due
-  TimePoint checkAt_ = kNever;  // whether those that hear have answered
-  TimePoint seekAt_ = kNever;   // for those that do not
-  TimePoint sought_{};          // last
+  bool heard_ = false;          // some owner was heard
+  bool probe_ = false;          // a probe is due
+  TimePoint checkAt_ = kNever;  // when to check that hearers answered
+  TimePoint seekAt_ = kNever;   // when to probe those that do not hear
+  TimePoint sought_{};          // when that was done last
   Duration seekEvery_;
 };
 

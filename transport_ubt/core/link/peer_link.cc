@@ -9,13 +9,13 @@
 namespace ubt {
 namespace {
 
-// Records that can wait do so this long for others to share a datagram with.
+// Records that are not urgent wait this long for others to share a datagram.
 constexpr Duration kControlPatience = std::chrono::milliseconds(1);
-// Pauses between requests follow the round-trip time within these.
+// Limits of the pause between requests, which follows the round-trip time.
 constexpr Duration kRetryMin = std::chrono::milliseconds(2);
 constexpr Duration kRetryMax = std::chrono::milliseconds(50);
 constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
-// Records queued for one peer; repeated requests beyond that are dropped.
+// The most records in a peer's queue. queue() refuses any further record.
 constexpr size_t kControlQueueMax = 512;
 
 }  // namespace
@@ -67,7 +67,7 @@ Duration PeerLink::clocksIn(TimePoint now,
                             const ControlClocks& clocks) {
   const Duration delay = delay_.sample(now, clocks.stampUs);
   if (!joined()) {
-    creditBy(now);  // its first word: it may wait for ours
+    creditBy(now);  // its first datagram: the peer may wait for an answer
   } else if (number < clocksNumber_) {
     return delay;
   }
@@ -93,7 +93,7 @@ TimePoint PeerLink::patience(TimePoint now) {
 
 bool PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
   if (closed_) {
-    return true;  // nobody is there to miss it
+    return true;  // nobody misses it
   }
   if (control_.size() >= kControlQueueMax) {
     return false;
@@ -160,7 +160,7 @@ void PeerLink::dataOut(PacketHeader header,
                        size_t bytes,
                        OutPacket* out) {
   header.type = PacketType::kData;
-  header.number = send.take();  // which checks that one is available
+  header.number = send.take();  // checks that a number is available
   out->headBytes = PacketHeader::kBytes;
   if (setup_.auth == AuthMode::kAead) {
     if (out->sealed.size() < bytes + kSealBytes) {
@@ -176,7 +176,7 @@ void PeerLink::dataOut(PacketHeader header,
   out->payloadBytes = bytes;
 }
 
-// Completes the header, but for its tag, and writes it.
+// Completes the header, except for its tag, and writes it.
 void PeerLink::address(PacketHeader header, OutPacket* out) const {
   header.halted = halted;
   header.group = setup_.group;
@@ -202,8 +202,8 @@ void PeerLink::tag(const PacketHeader& header,
                      covered));
 }
 
-// Addresses the header and encrypts the payload to `sealed`. Each number is
-// taken once and comes here once: what is sent again gets a new one.
+// Addresses the header and encrypts the payload to `sealed`. Each number comes
+// here only once, because a packet that is sent again gets a new one.
 void PeerLink::seal(PacketHeader header,
                     const std::byte* payload,
                     size_t bytes,

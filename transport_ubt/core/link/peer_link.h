@@ -19,22 +19,22 @@
 
 namespace ubt {
 
-// A datagram to send. `payload` stays valid until anything but packetOut() is
-// called, or, if it lies in `sealed`, until that is written to again.
+// A datagram to send. `payload` is valid until any call other than packetOut().
+// If it points into `sealed`, it is valid until `sealed` is written again.
 struct OutPacket {
   static constexpr size_t kHeadBytesMax = 1200;
 
   int peer = 0;
   PacketType type = PacketType::kControl;
-  size_t headBytes = 0;  // of `head`: the header, and a control's records
+  size_t headBytes = 0;  // bytes of `head`: header and control records
   const std::byte* payload = nullptr;
   size_t payloadBytes = 0;
   std::byte head[kHeadBytesMax];
-  // Where an encrypted payload lies; grows to the largest and is kept.
+  // Holds an encrypted payload. Grows to the largest one and is kept.
   std::vector<std::byte> sealed;
 };
 
-// What one session keeps about one peer, whatever the op: keys and numbers of
+// The state that one session keeps for one peer across ops: keys and numbers of
 // both directions, credit, clocks, and the control records that wait for a
 // datagram. Not thread-safe.
 class PeerLink {
@@ -42,32 +42,35 @@ class PeerLink {
   struct Setup {
     int self = 0;
     int peer = 0;
-    bool group = false;  // what is sent is for all ranks at once
+    bool group = false;  // packets go to all ranks, by multicast
     uint64_t epoch = 0;
     PeerKeys keys;
     AuthMode auth = AuthMode::kHeader;
-    // Control datagrams are no larger than the path lets data be. REQUIRES
-    // room for clocks and a record or two: a slot of 64 bytes is enough.
+    // The longest control datagram: no longer than the path lets data be.
+    // REQUIRES room for clocks and a record or two; a slot of 64 bytes is
+    // enough.
     size_t datagramBytesMax = OutPacket::kHeadBytesMax;
-    uint64_t sendCredit = 1;     // data numbers before the first limit
-    uint64_t receiveCredit = 1;  // likewise, of the other direction
-    // Where sealed datagrams are decrypted, one at a time; what is longer than
-    // this is nobody's. Outlives the link.
+    uint64_t sendCredit = 1;  // data numbers before the first limit
+    // Data numbers that the peer may use before its first limit.
+    uint64_t receiveCredit = 1;
+    // Buffer for the decryption of sealed datagrams, one at a time. A longer
+    // datagram is rejected. Must outlive the link.
     std::vector<std::byte>* opened = nullptr;
-    // Where controlDue() is noted, for `peer`. Outlives the link; null:
-    // nowhere.
+    // If not null, controlDue() is noted here for `peer`. Must outlive the
+    // link.
     Deadlines* controlDues = nullptr;
   };
-  // What an authentic datagram carries: a part of it, or, decrypted, of
-  // Setup::opened.
+  // The payload of an authentic datagram: a part of the datagram or, if
+  // decrypted, of Setup::opened.
   struct Payload {
     const std::byte* data = nullptr;
     size_t bytes = 0;
-    // Control of a rank that differs in whether datagrams are sealed: only good
-    // to learn so from its announcements.
+    // The packet is control, and its sender seals packets while this rank does
+    // not, or the reverse. Only its announcements count: they tell the ranks
+    // that they disagree.
     bool foreign = false;
   };
-  // Adds what only the session knows to a control datagram.
+  // Adds records that only the session knows to a control datagram.
   using Extra = std::function<void(WriteCursor*)>;
 
   explicit PeerLink(const Setup& setup)
@@ -82,66 +85,69 @@ class PeerLink {
 
   // In -----------------------------------------------------------------------
 
-  // Whether the datagram is the peer's; then the header's number is whole, and
-  // `out` is what it carries.
+  // Whether the datagram is authentic and from the peer. If so, the header's
+  // number gets all of its bits, and `out` is the payload.
   bool open(PacketHeader* header,
             const std::byte* datagram,
             size_t bytes,
             Payload* out) const;
-  // Whether its number comes for the first time; marks it.
+  // Whether the header's number comes for the first time. Marks it as seen.
   bool isFirst(const PacketHeader& header);
-  // The clocks of the control datagram with that number; older ones than known
-  // say nothing new. Returns how long it waited on its way (QueueingDelay).
+  // Takes the clocks of the control datagram with this number. Clocks older
+  // than the newest known ones update only the delay. Returns how long the
+  // datagram was queued (QueueingDelay).
   Duration clocksIn(TimePoint now,
                     uint64_t number,
                     const ControlClocks& clocks);
-  // Whether a control datagram in the own form has come from the peer. Until
-  // then it may not have joined, so it gets no data.
+  // Whether a control datagram in this rank's mode (sealed or not) has come
+  // from the peer. Until then the peer may not have joined, so it gets no data.
   bool joined() const { return stampUs_ != 0; }
 
   // Out ----------------------------------------------------------------------
 
-  // Queues a record. Records that are not urgent wait a while for others to
-  // share a datagram with. False: too many wait already.
+  // Queues a record. A record that is not urgent waits a while for others to
+  // share a datagram. Returns false if too many wait already.
   bool queue(TimePoint now, const ControlRecord& record, bool urgent);
-  // The peer should hear of its credit, by then.
+  // The peer should be told its credit by `when`.
   void creditBy(TimePoint when);
   bool creditDue() const { return creditDue_; }
   TimePoint controlDue() const { return controlDue_; }
   static TimePoint patience(TimePoint now);
 
-  // Writes what is queued, behind clocks and `credit`. `late`: how late this
-  // side may notice a deadline. False if there is nothing to say.
+  // Writes the queued records, behind clocks and `credit`. `late` is how late
+  // this side may notice a deadline. Returns false if there is nothing to say.
   bool controlOut(TimePoint now,
                   Duration late,
                   const Extra& credit,
                   OutPacket* out);
-  // Completes a data packet: `header` needs its source, context, number and tag
-  // yet. REQUIRES send.available().
+  // Completes a data packet. `header` comes without source, context, number and
+  // tag. REQUIRES send.available().
   void dataOut(PacketHeader header,
                const std::byte* payload,
                size_t bytes,
                OutPacket* out);
 
-  // How late the peer may notice a deadline, by its own words.
+  // How late the peer may notice a deadline, as it reports.
   Duration late(TimePoint now) const { return late_.worst(now); }
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
 
-  // The form in which this side would rather get slots, and the other side.
+  // The form that this side prefers for slots that it receives, and the peer's
+  // preference.
   Form wish = Form::kPlain;
   Form peerWish = Form::kPlain;
 
-  // Whether to tell the peer that this side begins no op any more.
+  // Whether packets say that this side begins no further op.
   bool halted = false;
 
-  // When anything authentic came last, for the first time.
+  // When an authentic packet arrived last, repetitions not counted.
   TimePoint heardAt{};
   bool heard() const { return heardAt != TimePoint{}; }
 
-  // The peer is gone: there is nothing more to say, ever.
+  // The peer is gone. Nothing is sent to it from now on, except lastWord().
   void close();
-  // But for this: it may hear although it is not heard. REQUIRES closed().
+  // Queues one more record: the peer may hear, although nothing comes from it.
+  // REQUIRES closed().
   void lastWord(TimePoint now, const ControlRecord& record);
   bool closed() const { return closed_; }
 
@@ -172,11 +178,11 @@ class PeerLink {
   std::deque<ControlRecord> control_;
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
-  Duration roundTrip_{0};            // smoothed; zero: not measured
-  TimerLateness late_{Duration{0}};  // what it says; nothing is assumed
+  Duration roundTrip_{0};            // smoothed; zero: unknown
+  TimerLateness late_{Duration{0}};  // as reported; nothing is assumed before
   QueueingDelay delay_;
-  uint64_t clocksNumber_ = 0;  // of the newest clocks seen
-  uint32_t stampUs_ = 0;       // the newest clock seen of the peer's
+  uint64_t clocksNumber_ = 0;  // packet number of the newest clocks
+  uint32_t stampUs_ = 0;       // the peer's newest stamp
   TimePoint stampAt_{};
   bool closed_ = false;
 };

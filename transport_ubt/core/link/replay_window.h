@@ -6,13 +6,13 @@
 
 namespace ubt {
 
-// Which packet numbers of one direction were seen, over a sliding window. A
-// number below the window counts as seen: it is too old to tell.
+// Which packet numbers of one direction were seen, in a sliding window. A
+// number below the window counts as seen, because it is too old to tell.
 class ReplayWindow {
  public:
   static constexpr uint64_t kWindow = 2048;
 
-  // True the first time a number is offered, false ever after.
+  // Returns true the first time a number is offered, and false ever after.
   bool accept(uint64_t number) {
     if (number >= next_) {
       const uint64_t ahead = number - next_ + 1;
@@ -34,7 +34,7 @@ class ReplayWindow {
     return true;
   }
 
-  // One more than the highest number accepted.
+  // One past the highest number accepted.
   uint64_t next() const { return next_; }
 
  private:

@@ -11,7 +11,7 @@ namespace ubt {
 
 // Credit is counted in data numbers of one direction: numbers below the limit
 // may be sent. Limits are absolute and only rise, so a lost, repeated or
-// replayed message can neither shrink nor reopen the window.
+// replayed message cannot shrink or reopen the window.
 class SendCredit {
  public:
   explicit SendCredit(uint64_t initial) : limit_(initial) {}
@@ -45,19 +45,19 @@ class ReceiveCredit {
     return skipped;
   }
 
-  // The sender says it is out of credit at `next`: whatever lies below and
-  // has not come is lost or late, and no longer counts as in flight.
+  // The sender reports that it is out of credit at `next`. Lower numbers that
+  // have not come are lost or late, and no longer count as in flight.
   void blocked(uint64_t next) {
     next_ = std::max(next_, std::min(next, limit_));
   }
 
-  // Lets the sender be `share` ahead of what was seen.
+  // Lets the sender use `share` numbers beyond the highest one seen.
   void grant(uint64_t share) { limit_ = std::max(limit_, next_ + share); }
 
   // One past the highest number known to have been used.
   uint64_t next() const { return next_; }
   uint64_t limit() const { return limit_; }
-  // Numbers the sender may still use, as far as is known here.
+  // How many numbers the sender may still use, as far as is known here.
   uint64_t left() const { return limit_ - std::min(limit_, next_); }
 
  private:

@@ -9,30 +9,32 @@
 
 namespace ubt {
 
-// How fast this host's link takes what it is given, as far as that shows: where
-// its socket is full again and again, and never empty in between. From it
-// follows how much may wait there. That has left its sender's hands, and yet
-// counts as in flight to its receiver, whose link may have nothing to do: a
-// slow link should hold little, and trains no longer than others can wait for.
-// A link that is never full takes all that comes. Not thread-safe.
+// Estimates the rate of this host's link. It measures while the socket is full
+// again and again, and never empty in between. The rate limits how many bytes
+// may wait in the socket and how long a train may be. Bytes that wait in the
+// socket count as in flight to their receiver, though that receiver's link may
+// be idle. So in front of a slow link few bytes should wait, and trains should
+// be short enough for other peers. A link that is never full gets the maximum.
+// Not thread-safe.
 class LinkRate {
  public:
-  // What leaves in one go: at most, with room for the control that rides
-  // behind, and for how long it may occupy the link. (Half of that fills links
-  // better by 1 %, where it costs no CPU.)
+  // Limits of a train: its bytes, with room left for the control datagram
+  // behind it, and how long it may occupy the link. (Half of that time fills
+  // links better by 1 %, where it costs no CPU.)
   static constexpr size_t kTrainBytesMin = 8 << 10;
   static constexpr size_t kTrainBytesMax = 64256;
   static constexpr Duration kTrain = std::chrono::microseconds(500);
-  // Likewise what waits in the socket, which has to last until its sender gets
-  // the CPU again.
+  // Limits of the bytes that wait in the socket. They have to last until their
+  // sender gets the CPU again.
   static constexpr size_t kBacklogBytesMin = 32 << 10;
   static constexpr size_t kBacklogBytesMax = 128 << 10;
   static constexpr Duration kBacklog = std::chrono::milliseconds(1);
 
-  // Without `adapts` every link gets the most.
+  // Without `adapts` every link gets the maximum.
   explicit LinkRate(bool adapts = true) : adapts_(adapts) {}
 
-  // The socket, which got so many bytes in all so far, is full.
+  // The socket is full. `bytes` is the number of bytes that it has been given
+  // since its start.
   void full(TimePoint now, uint64_t bytes) {
     if (since_ == kNever) {
       since_ = now;
@@ -47,18 +49,18 @@ class LinkRate {
     }
     bytesLast_ = bytes;
   }
-  // It is empty: nobody knows what the link would have taken. More, maybe, had
-  // there been more; if that was not so, the next samples correct it.
+  // The socket is empty, so nobody knows how much the link would have taken.
+  // Raises the rate a little; if that is wrong, the next samples correct it.
   void empty() {
     if (since_ != kNever) {
       perSecond_ += perSecond_ * kGain;
       since_ = kNever;
     }
   }
-  // Whether it matters if it is.
+  // Whether empty() has an effect.
   bool measuring() const { return since_ != kNever; }
 
-  // Whether it is so slow that it, rather than this host, is what ops wait for.
+  // Whether ops wait for the link rather than for this host.
   bool limits() const {
     return within(kTrain, kTrainBytesMin, kTrainBytesMax) < kTrainBytesMax;
   }
@@ -74,7 +76,7 @@ class LinkRate {
 
  private:
   static constexpr Duration kSample = std::chrono::milliseconds(2);
-  static constexpr double kGain = 0.125;  // of a sample
+  static constexpr double kGain = 0.125;  // weight of a sample
 
   size_t within(Duration time, size_t least, size_t most) const {
     const double bytes =
@@ -85,10 +87,10 @@ class LinkRate {
   }
 
   bool adapts_;
-  double perSecond_ = 0;  // zero: not known
+  double perSecond_ = 0;  // zero: unknown
   TimePoint since_ = kNever;
-  uint64_t bytesBefore_ = 0;  // then
-  uint64_t bytesLast_ = 0;    // when it was full last
+  uint64_t bytesBefore_ = 0;  // at since_
+  uint64_t bytesLast_ = 0;    // at the last full()
 };
 
 }  // namespace ubt

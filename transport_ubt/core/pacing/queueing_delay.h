@@ -8,16 +8,17 @@
 
 namespace ubt {
 
-// How long datagrams of one peer wait on their way: by how much the latest took
-// longer than the fastest of late. Clocks of two hosts share no zero, so only
-// differences count; they run apart as well, so old minima are forgotten.
+// The queueing delay of one peer's datagrams: how much longer the latest one
+// took than the fastest recent one. Clocks of two hosts have different zeros,
+// so only differences count. They also drift apart, so old minima are
+// forgotten.
 class QueueingDelay {
  public:
-  // The fastest of so long at least, of twice that at most.
+  // The minimum covers at least this time, and at most twice this time.
   static constexpr Duration kMemory = std::chrono::seconds(10);
 
-  // A datagram that its sender stamped with its clock, in microseconds modulo
-  // 2^32, has come.
+  // Takes the stamp of a datagram that has come: its sender's clock in
+  // microseconds modulo 2^32. Returns the datagram's queueing delay.
   Duration sample(TimePoint now, uint32_t stampUs) {
     const uint32_t here = stampUsOf(now);
     if (!known_) {
@@ -37,9 +38,9 @@ class QueueingDelay {
 
  private:
   bool known_ = false;
-  uint32_t zero_ = 0;   // what the first one took; clocks differ by any amount
-  int32_t least_ = 0;   // of this epoch, relative to zero_
-  int32_t before_ = 0;  // of the one before
+  uint32_t zero_ = 0;   // the first datagram's time, an arbitrary value
+  int32_t least_ = 0;   // minimum of this epoch, relative to zero_
+  int32_t before_ = 0;  // minimum of the epoch before
   TimePoint epochEnd_{};
 };
 

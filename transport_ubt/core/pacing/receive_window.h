@@ -10,30 +10,39 @@
 
 namespace ubt {
 
-// How much all senders together may have in flight to one socket. What the path
-// holds is unknown: the window begins with what most switches have for a port,
-// grows while datagrams hardly wait on their way, stays while they do, and
-// shrinks when they wait long (by TIMELY's rule, SIGCOMM'15, section 4.3, with
-// delays beyond the least seen in place of round-trip times) or get lost. So a
-// flow of others that fills the same queue gets its part of it. Once they wait
-// less it returns fast to its home: what it began with or, where many datagrams
-// got lost though none had to wait long, a little less than it was then. For
-// that was neither others' traffic nor chance, but a queue which holds no more.
+// Limits the bytes that all senders together may have in flight to one socket.
+// The capacity of the path is unknown, so the window follows delay and loss:
 //
-// The mean delay of a window counts: single datagrams wait for a busy CPU, and
-// an empty queue at the start of an op says little of the rest. Bytes.
+//   mean delay in a window        the window
+//   below kLow                    grows by 1/32, at most once in kRecovery
+//   below kMiddle                 returns to its home by 1/8, if it is below
+//   above kHigh                   shrinks by .8 (1 - kHigh / delay), as in
+//   TIMELY after a loss                  shrinks by 1/5, at most once in
+//   kRecovery otherwise                     stays
+//
+// TIMELY is SIGCOMM'15, section 4.3; here the delay above the minimum stands in
+// place of the round-trip time. So other traffic in the same queue gets its
+// share.
+//
+// The window begins at its home, which is the capacity that most switches have
+// for a port. If more than one in kChance bytes got lost although no datagram
+// waited for kMiddle, home falls to nine tenths of the window at the loss. The
+// queue then holds no more than that. Other traffic would have made datagrams
+// wait, and chance loses fewer.
+//
+// The mean counts, because single datagrams wait for a busy CPU, and an empty
+// queue at the start of an op says little about the rest. All sizes are bytes.
 class ReceiveWindow {
  public:
-  // After a loss the next ones so soon are of the same queue; and how often it
-  // may grow beyond its home.
+  // Losses within this time after a loss come from the same queue and count
+  // once. It is also the minimum time between two steps of growth.
   static constexpr Duration kRecovery = std::chrono::milliseconds(10);
-  // Delays below the first let it grow, below the second return home; those
-  // beyond the third make it shrink.
+  // Thresholds of the delay; see the table.
   static constexpr Duration kLow = std::chrono::microseconds(500);
   static constexpr Duration kMiddle = std::chrono::milliseconds(5);
   static constexpr Duration kHigh = std::chrono::milliseconds(10);
 
-  // `adapts`: else it stays what it begins with. REQUIRES
+  // Without `adapts` the window keeps its first size. REQUIRES
   // 0 < bytesMin <= bytesMax.
   ReceiveWindow(uint64_t bytesMin, uint64_t bytesMax, bool adapts = true)
       : bytesMin_(bytesMin),
@@ -44,13 +53,13 @@ class ReceiveWindow {
     UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
   }
 
-  // What a window of at most `bytesMax` begins with; both sides compute it.
+  // The first size of a window of at most `bytesMax`. Both sides compute it.
   static uint64_t startOf(uint64_t bytesMax, int senders, size_t slotBytes) {
     return std::min(bytesMax,
                     std::max(kStart, kStartSlots * senders * slotBytes));
   }
-  // Senders of slots of that size were told that so much may be in flight. Some
-  // slots always may.
+  // Senders of slots of `slotBytes` were told that `bytes` may be in flight.
+  // The window never falls below kStartSlots of these slots.
   void start(uint64_t bytes, size_t slotBytes) {
     bytesMin_ =
         std::clamp<uint64_t>(kStartSlots * slotBytes, bytesMin_, bytesMax_);
@@ -58,7 +67,8 @@ class ReceiveWindow {
     home_ = std::clamp(bytes, home_, bytesMax_);
   }
 
-  // A datagram came; one of its peer's has waited so long on its way.
+  // arrived(): a slot has come. delayed(): a datagram waited for `delay` on its
+  // way.
   void arrived(TimePoint now, uint64_t slotBytes) {
     came_ += slotBytes;
     since_ += slotBytes;
@@ -78,7 +88,7 @@ class ReceiveWindow {
     worst_ = std::max(worst_, delay);
   }
 
-  // So much did not come, or comes late.
+  // `bytes` did not come, or come late.
   void lost(TimePoint now, uint64_t bytes) {
     lost_ += bytes;
     if (!adapts_ || now < recoveredAt_) {
@@ -98,11 +108,11 @@ class ReceiveWindow {
   static constexpr uint64_t kGrowth = 32;
   static constexpr uint64_t kReturn = 8;
   static constexpr uint64_t kBelowLoss = 10;
-  static constexpr uint64_t kChance = 20;  // one in so many gets lost by it
+  static constexpr uint64_t kChance = 20;  // one in 20 may be lost by chance
   static constexpr double kShrink = 0.8;
 
-  // What was lost since windows came: by a queue too short for them? That
-  // nothing waited long has to have been said.
+  // Lowers home if the queue is too short for this window. That requires at
+  // least one measured delay.
   void settle() {
     if (lost_ > since_ / kChance && delaysSeen_ > 0 &&
         std::max(worst_, worstBefore_) < kMiddle) {
@@ -110,7 +120,7 @@ class ReceiveWindow {
     }
   }
 
-  // A window has come.
+  // Adapts the window; a whole one has come since the last call.
   void adapt(TimePoint now, uint64_t slotBytes) {
     if (!adapts_) {
       return;
@@ -120,7 +130,7 @@ class ReceiveWindow {
     if (bytes_ < home_ && delay < kMiddle) {
       bytes_ = std::min(home_, bytes_ + std::max(slotBytes, bytes_ / kReturn));
     } else if (delay < kLow) {
-      // A small window comes often, but a queue takes as long to be tried.
+      // A small window comes often, but it takes as long to test a queue.
       if (now >= grownAt_ + kRecovery) {
         grownAt_ = now;
         bytes_ += std::max(slotBytes, bytes_ / kGrowth);
@@ -137,14 +147,14 @@ class ReceiveWindow {
   const uint64_t bytesMax_;
   const bool adapts_;
   uint64_t bytes_;
-  uint64_t home_;        // what it returns to
-  uint64_t came_ = 0;    // since it was adapted or datagrams got lost
+  uint64_t home_;        // it returns to this size
+  uint64_t came_ = 0;    // since it was adapted, or since a loss
   uint64_t since_ = 0;   // since it was adapted
-  uint64_t lost_ = 0;    // likewise
-  uint64_t atLoss_ = 0;  // what it was before the last loss
-  Duration delays_{0};   // since then, of all that said
+  uint64_t lost_ = 0;    // since it was adapted
+  uint64_t atLoss_ = 0;  // its size before the last loss
+  Duration delays_{0};   // the sum since it was adapted
   uint64_t delaysSeen_ = 0;
-  Duration worst_{0};  // likewise
+  Duration worst_{0};  // the maximum since it was adapted
   Duration worstBefore_{0};
   TimePoint recoveredAt_{};
   TimePoint grownAt_{};

@@ -7,16 +7,16 @@
 
 namespace ubt {
 
-// How late a deadline may be noticed here: the worst of late, be it that a
-// timer fired late or that the process was not running. A bound that allows for
-// no multiple of it would measure the scheduler. Decays by half in kHalfLife.
-// More than kMost is no scheduler's habit: the process was stopped, and counts
-// so.
+// How late this host may notice a deadline: the maximum of recent delays. A
+// timer may fire late, or the process may not be running. A bound that leaves
+// less than a multiple of this time would measure the scheduler. The maximum
+// halves in kHalfLife. A delay above kMost is not the scheduler's: the process
+// was stopped, and the delay counts as kMost.
 class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);
   static constexpr Duration kMost = std::chrono::milliseconds(50);
-  // Assumed before anything was measured; from then on it decays.
+  // Assumed until the first measurement; from then on it decays.
   static constexpr Duration kUnmeasured = std::chrono::microseconds(500);
 
   explicit TimerLateness(Duration assumed = kUnmeasured) : worst_(assumed) {}

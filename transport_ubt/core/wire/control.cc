@@ -4,7 +4,7 @@
 namespace ubt {
 namespace {
 
-// Set in the type of a record about an op of the class form.
+// Set in the type byte if the record's op has a tag of TagSpace::kClass.
 constexpr uint8_t kClassBit = 0x80;
 
 bool hasOp(ControlType type) {

@@ -12,37 +12,38 @@
 
 namespace ubt {
 
-// What a control datagram's records say. The values are on the wire
-// (docs/wire_format.md); those missing are kept for incast and rate records.
+// The types of the records in a control datagram. The values are on the wire
+// (docs/wire_format.md) and must not change.
 enum class ControlType : uint8_t {
-  kAnnounce = 1,      // a rank has entered the op: what it is going to add
-  kAnnounceSeen = 2,  // the owner knows; no need to repeat
-  kCredit = 3,        // data numbers below `limit` may be sent
-  kBlocked = 4,       // the next data number, by a sender out of credit
-  kRepair = 5,        // please send these slots again
+  kAnnounce = 1,      // the sender has entered an op of this shape
+  kAnnounceSeen = 2,  // the owner has the announcement; stop repeating it
+  kCredit = 3,        // data numbers below `number` may be sent
+  kBlocked = 4,       // the sender has no credit for this number
+  kRepair = 5,        // request to send these slots again
   kProgress = 6,      // all slots of your shard below `slot` have arrived
-  kClosed = 7,        // my shard's scatter stage is over; send no more
+  kClosed = 7,        // my shard's scatter stage is over; stop sending
   kDone = 8,          // the op has returned here
-  kDoneQuery = 9,     // likewise; and has it, at your side?
-  kLeave = 10,        // this context is being destroyed, for a rank's sake
-  kTookStage = 11,    // how long stages of a size class take, by my measure
-  kGroupKey = 12,     // what my multicast's keys come from, masked
-  kHears = 13,        // your multicast came; its numbers below may be sent
-  kNoMore = 14,       // the op has returned here: I repeat no contribution
+  kDoneQuery = 9,     // the same; asks whether the peer has returned, too
+  kLeave = 10,        // this context ends; `slot` names the cause
+  kTookStage = 11,    // times of this rank's stages, by size class
+  kGroupKey = 12,     // seed of my multicast keys, masked
+  kHears = 13,        // your multicast came; numbers below `number` may be sent
+  kNoMore = 14,       // the op has returned here; no contribution is repeated
 };
 
-// One record. Which members count depends on the type.
+// One record. The type decides which members are used.
 struct ControlRecord {
   ControlType type = ControlType::kLeave;
   OpId op;
   OpShape shape;        // kAnnounce
-  uint64_t number = 0;  // kCredit, kHears: limit; kBlocked: next
+  uint64_t number = 0;  // kCredit, kHears: the limit; kBlocked: the number
   Stage stage{};        // kRepair
-  // kRepair: first slot; kProgress; kLeave: the rank that made it end, or
-  // kNobody.
+  // kRepair: the first slot; kProgress: the first that is missing; kLeave: the
+  // rank at fault, or kNobody.
   uint32_t slot = 0;
-  uint32_t slots = 0;  // kRepair: how many
-  // kTookStage: the size class (SizeClasses) and the stages' times; 0: unknown.
+  uint32_t slots = 0;  // kRepair: number of slots
+  // kTookStage: the size class (SizeClasses), and the times of the stages; 0 is
+  // unknown.
   uint8_t sizeClass = 0;
   uint32_t scatterUs = 0;
   uint32_t broadcastUs = 0;
@@ -51,7 +52,7 @@ struct ControlRecord {
   static constexpr size_t kBytesMax = 32;
   static constexpr uint32_t kNobody = 0xffffffff;
 
-  // A record that says nothing but its type and the op it is about.
+  // A record that holds only its type and its op.
   static ControlRecord about(ControlType type, const OpId& op) {
     ControlRecord record;
     record.type = type;
@@ -67,19 +68,19 @@ struct ControlRecord {
   // Appends the record; the cursor fails if it does not fit.
   void encode(WriteCursor* out) const;
 
-  // Reads one record. False if it is malformed or its type unknown; what
-  // follows can then not be trusted.
+  // Reads one record. Returns false if it is malformed or its type is unknown.
+  // The rest of the datagram cannot be parsed then.
   static bool decode(ReadCursor* in, ControlRecord* out);
 };
 
-// Every control datagram begins with clocks, so that both sides learn the
-// round-trip time less the time the other side held the stamp, and how long the
-// other side may keep anyone waiting for no reason of the network's.
-// Units: microseconds; stamps modulo 2^32, of the writer's own clock.
+// Every control datagram begins with clocks. They tell both sides the round
+// trip, without the time that the other side held the stamp. They also tell how
+// late the other side may notice a deadline, a delay that the network does not
+// cause.
 struct ControlClocks {
-  uint32_t stampUs = 0;  // when this datagram was written
-  uint32_t echoUs = 0;   // the newest stamp seen from the peer; 0: none yet
-  uint32_t heldUs = 0;   // how long ago that stamp arrived
+  uint32_t stampUs = 0;  // when this datagram was written; never 0
+  uint32_t echoUs = 0;   // the newest stamp from the peer; 0: none yet
+  uint32_t heldUs = 0;   // time since that stamp arrived
   uint32_t lateUs = 0;   // how late the writer may notice a deadline
 
   static constexpr size_t kBytes = 16;

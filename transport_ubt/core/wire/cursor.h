@@ -8,9 +8,9 @@
 
 namespace ubt {
 
-// Bounds-checked, little-endian access to bytes that may be hostile. A read or
-// write past the end leaves the cursor failed for good and yields zeros, so a
-// parser may read on and check once.
+// Bounds-checked, little-endian access to bytes that may be hostile. After a
+// read or write past the end, the cursor has failed for good and reads yield
+// zeros. So a parser may read on and check once.
 class ReadCursor {
  public:
   ReadCursor(const std::byte* data, size_t bytes) : at_(data), left_(bytes) {}
@@ -32,7 +32,7 @@ class ReadCursor {
     return value;
   }
 
-  // Three bytes.
+  // Reads three bytes.
   uint32_t get24() {
     const uint32_t low = get<uint16_t>();
     return low | static_cast<uint32_t>(get<uint8_t>()) << 16;
@@ -66,7 +66,7 @@ class WriteCursor {
     left_ -= sizeof(T);
   }
 
-  // The lowest three bytes.
+  // Writes the lowest three bytes.
   void put24(uint32_t value) {
     put(static_cast<uint16_t>(value));
     put(static_cast<uint8_t>(value >> 16));

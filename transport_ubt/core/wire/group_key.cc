@@ -8,7 +8,7 @@
 namespace ubt {
 namespace {
 
-// A key for one use; its size is part of what is hashed.
+// Derives the key for one use. The key size is an input of the hash.
 template <typename Key>
 Key derive(const GroupSeed& seed, const std::string& use) {
   static_assert(sizeof(GroupSeed) >= crypto_generichash_KEYBYTES_MIN,

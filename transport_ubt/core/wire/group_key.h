@@ -9,17 +9,18 @@
 
 namespace ubt {
 
-// What the keys of one owner's multicast come from: random, and of one context.
-// It reaches each peer masked, in an authentic control record.
+// The secret behind one owner's multicast keys (groupKeys). It is random and
+// serves one context. Each peer gets it masked, in an authenticated control
+// record.
 using GroupSeed = GroupMask;
 
-// Hides a seed, or shows a hidden one. The mask is one direction's own, and as
-// an owner has one seed a context it hides the same bytes whenever it is used:
-// whoever lacks it learns nothing.
+// Masks a seed, or unmasks a masked one. Each direction has its own mask. An
+// owner has one seed per context, so a mask always hides the same bytes, and
+// reuse of the mask reveals nothing.
 GroupSeed masked(const GroupSeed& seed, const GroupMask& mask);
 
-// The keys of what an owner says to its group: the same at both ends, for
-// nobody answers there. Neither gives away the other, or the seed. Pure.
+// The keys of an owner's multicast. Send and receive keys are the same, because
+// nobody answers by multicast. No key reveals the other or the seed. Pure.
 PeerKeys groupKeys(const GroupSeed& seed);
 
 }  // namespace ubt

@@ -9,8 +9,9 @@
 
 namespace ubt {
 
-// Whose numbers tags are. Gloo's class forms take the context's next slot, its
-// options forms what the user says: the same number in both means nothing.
+// Which of two numberings a tag belongs to. Gloo's class forms use the
+// context's next slot, its options forms use the user's tag. The same number in
+// both numberings names two different ops.
 enum class TagSpace : uint8_t {
   kOptions = 0,
   kClass = 1,
@@ -18,8 +19,8 @@ enum class TagSpace : uint8_t {
 
 constexpr uint8_t kTagSpaces = 2;
 
-// Names one allreduce within a context: Gloo's tag and how often that tag was
-// used before. The context's epoch completes the identity on the wire.
+// Names one allreduce within a context: Gloo's tag, and how often that tag was
+// used before. On the wire the context's epoch completes the identity.
 struct OpId {
   uint32_t tag = 0;
   uint32_t count = 0;
@@ -34,19 +35,20 @@ struct OpId {
   }
 };
 
-// Draws a shard's transform: the same on all ranks, unlike any other shard's.
+// The seed of a shard's transform. It is the same on all ranks and differs from
+// shard to shard.
 uint64_t transformSeed(const OpId& id, int shard);
 
-// What all ranks must agree on before they may add their bytes together.
+// The facts that all ranks must agree on before their data may be summed.
 struct OpShape {
-  // The bit of fingerprint that says so; no option's.
+  // The bit of `fingerprint` that marks a hierarchical op. No option uses it.
   static constexpr uint32_t kHierarchical = 0x80000000;
 
   uint64_t elements = 0;
   ElementType type = ElementType::kFloat32;
-  // Hash of every option that changes what bytes mean.
+  // Hash of every option that changes the meaning of the data.
   uint32_t fingerprint = 0;
-  // That of the op's id, to which it belongs; not compared.
+  // The tag space of the op's id. It is not compared.
   TagSpace space = TagSpace::kOptions;
 
   bool operator==(const OpShape& other) const {

@@ -41,8 +41,8 @@ uint64_t packetTag(const AuthKey& key,
                    PacketNumber number,
                    const std::byte* payload,
                    size_t payloadBytes) {
-  // The payload's hash stands for it, so that header and payload need not lie
-  // side by side in memory.
+  // The hash stands for the payload, so that header and payload need not be
+  // contiguous in memory.
   static_assert(crypto_onetimeauth_KEYBYTES == sizeof(PayloadKey), "key size");
   constexpr size_t kHeadBytes = PacketHeader::kTagOffset + sizeof(number);
   std::byte covered[kHeadBytes + crypto_onetimeauth_BYTES];

@@ -10,20 +10,21 @@
 
 namespace ubt {
 
-// What a datagram's tag covers. Control datagrams are always covered whole.
+// Which bytes a datagram's tag covers. It always covers all of a control
+// datagram.
 enum class AuthMode : uint8_t {
-  kHeader = 0,  // a data datagram's header
+  kHeader = 0,  // the header of a data datagram
   kFull = 1,    // every byte
-  kAead = 2,    // every byte; and all but the header is encrypted
+  kAead = 2,    // every byte; everything after the header is encrypted
 };
 
 using AuthKey = std::array<uint8_t, 16>;
 using PayloadKey = std::array<uint8_t, 32>;
 using GroupMask = std::array<uint8_t, 16>;
 
-// One peer's keys, per direction: for tags, for sealed datagrams, and to hide
-// the seed of the sender's group keys (group_key.h). All are there in every
-// mode, so that ranks which differ in it can learn of that.
+// One peer's keys for both directions: for tags, for sealed datagrams, and to
+// mask the seed of the sender's group keys (group_key.h). Every mode has all of
+// them, so that ranks whose modes differ can find that out.
 struct PeerKeys {
   AuthKey send{};
   AuthKey receive{};
@@ -33,13 +34,14 @@ struct PeerKeys {
   GroupMask receiveMask{};
 };
 
-// The key of payloads that tags cover, from that of sealed datagrams of the
-// same direction: BLAKE2b of "payload", keyed with it. Pure.
+// The key for the hash of payloads: BLAKE2b of "payload", keyed with the seal
+// key of the same direction. Pure.
 PayloadKey payloadKeyOf(const SealKey& key);
 
-// SipHash-2-4 over an encoded header without its tag, its whole number, then
-// the Poly1305 of the payload, unless that is empty. Nobody sees that Poly1305,
-// so its key may serve more than one payload. Pure; callable from any thread.
+// The tag of a datagram: SipHash-2-4 over the encoded header without its tag,
+// the 64-bit packet number, and the Poly1305 of the payload unless that is
+// empty. The Poly1305 is never sent, so its key may serve several payloads.
+// Pure; callable from any thread.
 uint64_t packetTag(const AuthKey& key,
                    const PayloadKey& payloadKey,
                    const std::byte* header,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each mode of GLOO_UBT_AUTH costs a datagram at one end: the tag of a
-// header alone, the tag over a payload, and sealing it. SipHash over the whole
-// payload stands beside them for comparison.
+// Measures the cost per datagram of each mode of GLOO_UBT_AUTH, at one end: the
+// tag of a header, the tag over a payload, and sealing. SipHash over the whole
+// payload is there for comparison.
 //
-//   bazel run //transport_ubt/core:packet_auth_benchmark
+//   bazel run //transport_ubt/core/wire:packet_auth_benchmark
 #include <benchmark/benchmark.h>
 #include <sodium.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-// Payloads of datagrams of 1,500 and of 9,000 bytes.
+// Payload bytes of datagrams of 1,500 and 9,000 bytes.
 constexpr int64_t kPayloads[] = {1440, 8900};
 
 void report(benchmark::State* state) {
@@ -84,7 +84,7 @@ BENCHMARK(seal)->Apply(eachPayload);
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (sodium_init() < 0) {  // or it takes what any CPU can
+  if (sodium_init() < 0) {  // without it, libsodium uses its generic code
     return 1;
   }
   benchmark::Initialize(&argc, argv);

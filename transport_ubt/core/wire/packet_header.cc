@@ -6,7 +6,7 @@
 namespace ubt {
 namespace {
 
-// Beside the version and the element type.
+// Bits of the first byte, which also holds the version and the element type.
 constexpr int kVersionShift = 5;
 constexpr uint8_t kControl = 0x10;
 constexpr uint8_t kGroup = 0x08;
@@ -19,9 +19,9 @@ constexpr uint8_t kFlagLastPercentile = 0x02;
 constexpr uint8_t kFlagTransformed = 0x04;
 constexpr uint8_t kFlagHalted = 0x08;
 constexpr uint8_t kFlagRepair = 0x10;
-constexpr uint8_t kFlagPartial = 0x20;  // of results alone
+constexpr uint8_t kFlagPartial = 0x20;  // only for results
 constexpr uint8_t kFlagClass = 0x40;
-constexpr uint8_t kFlagHierarchical = 0x80;  // of data alone
+constexpr uint8_t kFlagHierarchical = 0x80;  // only for data
 
 static_assert(kElementTypes == kElementTypeMask + 1, "two bits tell them");
 

@@ -12,40 +12,41 @@ namespace ubt {
 
 enum class PacketType : uint8_t { kData = 1, kControl = 2 };
 enum class Stage : uint8_t { kScatter = 0, kBroadcast = 1 };
-// What a slot's bytes mean: elements, or coefficients (Reduction::transform).
+// What a slot holds: elements, or coefficients (Reduction::transform).
 enum class Form : uint8_t { kPlain = 0, kTransformed = 1 };
 
-// The header of every datagram; its layout is docs/wire_format.md.
+// The header of every datagram. docs/wire_format.md has its layout.
 struct PacketHeader {
   static constexpr size_t kBytes = 32;
   static constexpr size_t kTagOffset = 24;
   static constexpr uint8_t kVersion = 2;
-  // A slot's index is less.
+  // Every slot index is below this.
   static constexpr uint32_t kSlotsMax = 1 << 24;
 
   PacketType type = PacketType::kControl;
   Stage stage = Stage::kScatter;
-  // Data: that of the slot. Control: the one its sender would rather get, for
-  // what it loses; it takes both.
+  // Data: the form of the slot. Control: the form that its sender prefers to
+  // receive, because of its losses; it accepts both.
   Form form = Form::kPlain;
-  bool lastPercentile = false;  // of the last of its sender's slots
+  bool lastPercentile = false;  // one of its sender's last slots
   bool repair = false;          // sent again on request
-  bool halted = false;          // its sender begins no op any more (Halt)
+  bool halted = false;          // its sender begins no further op (Halt)
   bool sealed = false;          // encrypted (packet_seal.h)
-  bool group = false;           // for all ranks at once, by multicast
-  bool hierarchical = false;    // data, of an op of that shape
-  // Of a result of such an op: some group's sum is not in it, but may be in
-  // what other groups got.
+  bool group = false;           // multicast to all ranks
+  bool hierarchical = false;    // data of a hierarchical op
+  // Only for results of such an op: the sum of some group is missing, but the
+  // results of other groups may have it.
   bool partial = false;
   ElementType elementType = ElementType::kFloat32;
   OpId op;
   uint32_t slot = 0;
   uint16_t source = 0;
   // Scatter stage: the op's element count, so that any contribution tells the
-  // owner the op's shape. Broadcast stage: how many ranks the slot sums.
+  // owner the op's shape. Broadcast stage: how many ranks are in the slot's
+  // sum.
   uint32_t elements = 0;
   uint16_t contributors = 0;
-  // The context's, of whose epoch it is a part: others may have the same.
+  // The lowest 16 bits of the context's epoch. Several contexts may share them.
   uint16_t context = 0;
   PacketNumber number = 0;
   uint64_t tag = 0;
@@ -54,11 +55,11 @@ struct PacketHeader {
     return static_cast<uint16_t>(epoch);
   }
 
-  // Writes kBytes bytes, the tag included.
+  // Writes kBytes bytes, including the tag.
   void encode(std::byte* out) const;
 
-  // False if the bytes are no header of this version. Checks form only. Of the
-  // number it knows what nearestNumber() needs.
+  // Returns false if the bytes are not a header of this version. Checks only
+  // the form. Sets only those bits of `number` that nearestNumber() needs.
   static bool decode(const std::byte* data, size_t bytes, PacketHeader* out);
 };
 

@@ -5,17 +5,19 @@
 
 namespace ubt {
 
-// Counts up per direction, data and control apart: kControlNumber is set in a
-// control datagram's number, so that no two datagrams share one. The wire has
-// but the lowest bits, and whether it is control; a tag covers all of it.
+// Counts up in each direction, separately for data and control. Numbers of
+// control datagrams have kControlNumber set, so that no two datagrams share a
+// number. The wire carries only the lowest bits and the datagram's type. The
+// tag covers all bits.
 using PacketNumber = uint64_t;
 
 constexpr PacketNumber kControlNumber = PacketNumber{1} << 63;
 constexpr int kNumberBitsOnWire = 24;
 
-// The number with these lowest bits that is nearest to `next`, both without
-// kControlNumber: what was sent, unless half of what the bits can tell apart,
-// some 12 GB of data, has been lost in a row or overtaken it.
+// The number with these lowest bits that is nearest to `next`. Neither argument
+// has kControlNumber. The result is wrong only if half of the range of the
+// lowest bits, some 12 GB of data, was lost in a row or arrived in another
+// order.
 constexpr PacketNumber nearestNumber(PacketNumber lowestBits,
                                      PacketNumber next) {
   constexpr PacketNumber kRange = PacketNumber{1} << kNumberBitsOnWire;

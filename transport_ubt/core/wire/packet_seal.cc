@@ -29,7 +29,7 @@ Bytes* chars(std::byte* bytes) {
   return reinterpret_cast<Bytes*>(bytes);
 }
 
-// Four zeros and the number, which differs in each datagram of a direction.
+// Four zero bytes and the packet number, which is unique in its direction.
 struct Nonce {
   explicit Nonce(PacketNumber number) {
     constexpr size_t kZeros = kNonceBytes - sizeof(number);

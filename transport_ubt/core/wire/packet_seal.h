@@ -11,17 +11,18 @@ namespace ubt {
 
 using SealKey = std::array<uint8_t, 32>;
 
-// What a sealed datagram has behind its payload: the second half of a tag
-// whose first half is in the header.
+// Bytes after the payload of a sealed datagram. They are the second half of the
+// tag; the header holds the first half.
 constexpr size_t kSealBytes = 8;
 
-// Encryption of one datagram: ChaCha20-Poly1305 (RFC 8439) with the header as
-// associated data and its whole number as nonce. Pure; callable from any
-// thread. No number may ever be sealed twice with one key: whoever has two such
-// datagrams can read both and forge more.
+// Encrypts one datagram with ChaCha20-Poly1305 (RFC 8439). The associated data
+// is the header, the nonce is the 64-bit packet number. Pure; callable from any
+// thread. REQUIRES that no number is sealed twice with one key: an attacker
+// with two such datagrams could read both and forge more.
 
-// Encrypts `bytes` of payload to `out`, which takes kSealBytes more and may be
-// the payload's own place, and writes the tag into the encoded `header`.
+// Encrypts `bytes` bytes of payload to `out`, and writes the tag to the encoded
+// `header` and behind the ciphertext. `out` has room for kSealBytes more and
+// may be `payload` itself.
 void sealPacket(const SealKey& key,
                 std::byte* header,
                 PacketNumber number,
@@ -29,9 +30,9 @@ void sealPacket(const SealKey& key,
                 size_t bytes,
                 std::byte* out);
 
-// Decrypts the payload to `out`, which has room for it and is no part of the
-// datagram. False, and nothing of use in `out`, if the datagram was not sealed
-// just so with this key, or is too short.
+// Decrypts the payload to `out`, which has room for it and is not part of the
+// datagram. Returns false if the datagram is too short or was not sealed with
+// this key and number. The contents of `out` are undefined then.
 bool openPacket(const SealKey& key,
                 const std::byte* datagram,
                 size_t bytes,
