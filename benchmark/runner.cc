@@ -16,7 +16,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Factor for repeating a measurement that was too short.
+// A measurement that was too short is repeated with this many times more
+// iterations.
 constexpr double kLengthen = 1.2;
 constexpr long kIterationsMax = 1000000000;
 

@@ -5,7 +5,7 @@
 
 start() {
   local here package=$1
-  local python=/usr/bin/python3  # the installed packages belong to it
+  local python=/usr/bin/python3 # the installed packages belong to it
   local argument wants_help=
   here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
   shift
