@@ -72,7 +72,8 @@ class BoundedContext {
   std::atomic<bool> open_{false};
   std::string failure_;
   std::shared_ptr<const std::vector<std::string>> addresses_;
-  std::shared_ptr<gloo::transport::ubt::GreetingExchange> exchange_;  // under way or failed
+  // Under way or failed.
+  std::shared_ptr<gloo::transport::ubt::GreetingExchange> exchange_;
   gloo::transport::ubt::Channel channel_;
 };
 

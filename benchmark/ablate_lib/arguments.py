@@ -140,7 +140,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
                          "the simulator needs none")
     else:
         for environment in arguments.environments:
-            options_of(environment, 1, 1, 1)  # raises UserError if unknown
+            options_of(environment, 1, 1, 1)  # raises UserError if unsupported
     arguments.ops = arguments.ops or _OPS
     arguments.seconds = arguments.seconds or _SECONDS
     arguments.processes = arguments.processes or os.cpu_count() or 1

@@ -179,7 +179,8 @@ void Comparison::atTurn(const Turn& turn) {
   }
 }
 
-// Returns whether this rank's time counts, because no rank waits for it.
+// Sleeps if this rank is late in this iteration. Returns whether its time
+// counts: not if it is late now or is Lateness::rank.
 bool Comparison::comeLate(size_t contender) {
   const size_t iteration = begun_[contender]++;
   const Lateness& lateness = options_.lateness;

@@ -65,8 +65,8 @@ def _of(runs: Sequence[Mapping], algorithm: str) -> list[Mapping]:
 
 
 def _target(results: Results, model: str) -> float | None:
-    """None: ring was not measured in clean, or the initial weights are already
-    as good."""
+    """The target accuracy. None: ring was not measured in clean, or the
+    initial weights are already as good."""
     runs = _of(results.get(f"{model}-{_CLEAN}", ()), _RING)
     if not runs:
         return None
@@ -180,7 +180,7 @@ class _Speedup:
 
 
 def _speedups(results: Results, models: Iterable[str]) -> list[_Speedup]:
-    """For each place where ring reaches its target."""
+    """The speed-ups in environments where ring reaches its target."""
     found = []
     for model in models:
         target = _target(results, model)

@@ -124,7 +124,8 @@ def _our_curves(results: Results) -> Callable[[Any], None]:
 
 
 def _our_means(result: Mapping | None) -> dict[tuple[float, str], dict]:
-    """Means over seeds by share of packets and job, without failed runs."""
+    """Means over seeds by share of packets and job. Leaves out jobs with a
+    failed run."""
     found: dict[tuple[float, str], list[Mapping]] = {}
     for row in result["rows"] if result else ():
         loss = float(row["environment"].partition(":")[2] or 0)

@@ -123,8 +123,8 @@ def register_hook(model: Any, group: Any = None,
             background, whether any rank filled anything in.
 
     Raises:
-        RuntimeError: the model is on a GPU. PyTorch's gloo then reduces a copy,
-            and the library cannot report on it to the hook.
+        RuntimeError: the model is on a GPU. PyTorch's gloo then reduces a
+            copy, and the library cannot report on it to the hook.
     """
     from gloo_ubt.hook import register
 
