@@ -10,7 +10,7 @@ namespace benchmark {
 
 namespace {
 
-// One buffer of each rank to all.
+// One buffer of each rank goes to all ranks.
 template <typename T>
 class Allgather : public TypedBenchmark<T> {
  public:
@@ -40,7 +40,7 @@ class Allgather : public TypedBenchmark<T> {
   std::vector<T> output_;
 };
 
-// Rank r contributes r times as many elements as rank 1, rank 0 none.
+// Rank r contributes r times as many elements as rank 1; rank 0 none.
 template <typename T>
 class Allgatherv : public TypedBenchmark<T> {
  public:
@@ -48,7 +48,7 @@ class Allgatherv : public TypedBenchmark<T> {
       : TypedBenchmark<T>(context, options), collective_(context) {}
 
   void initialize(size_t elements) override {
-    // Never empty, so that there is an address to hand over.
+    // Never empty, so that the buffer has an address.
     auto* input =
         this->allocate(1, std::max<size_t>(1, this->rank() * elements)).front();
     size_t total = 0;
@@ -80,7 +80,7 @@ class Allgatherv : public TypedBenchmark<T> {
   std::vector<T> output_;
 };
 
-// All buffers of each rank to all.
+// All buffers of each rank go to all ranks.
 template <typename T>
 class AllgatherInRing : public TypedBenchmark<T> {
  public:

@@ -20,12 +20,13 @@ namespace benchmark {
 
 namespace {
 
-// Whose buffers are summed. allreduce_local sums those of each rank alone. With
-// --inputs above 1 Gloo's own binary reports errors there, though the sums are
-// right: it compares them with the values of a single buffer.
+// Which buffers are summed. allreduce_local sums each rank's buffers
+// separately. With --inputs above 1, Gloo's own binary reports errors for it
+// although the sums are right, because it expects the values of a single
+// buffer.
 enum class Scope { kAllRanks, kThisRank };
 
-// An algorithm class of Gloo's shape, in place.
+// An allreduce class with Gloo's interface, in place.
 template <typename T, template <typename> class A>
 class Allreduce : public TypedBenchmark<T> {
  public:
@@ -69,7 +70,7 @@ class Allreduce : public TypedBenchmark<T> {
   std::unique_ptr<A<T>> algorithm_;
 };
 
-// Ops that are bounded: an exact one would be measured under their name only.
+// Bounded ops. An exact op here would be measured under a wrong name.
 template <typename T, template <typename> class A>
 class BoundedAllreduce : public Allreduce<T, A> {
  public:
@@ -77,7 +78,7 @@ class BoundedAllreduce : public Allreduce<T, A> {
       : Allreduce<T, A>(std::move(context), options, Scope::kAllRanks) {}
 
   int warmupIterations(int asked) const override {
-    // What the bound is learned from, and some that it is tried on.
+    // After the ops that teach the bound, a few more that use it.
     constexpr int kTried = 5;
     const auto* const bounded = detail::boundedContext(*this->context_);
     const bool large =
@@ -102,8 +103,8 @@ class BoundedAllreduce : public Allreduce<T, A> {
   }
 };
 
-// The registry's factory for an algorithm class: Gloo's constructor is all
-// that it has to have.
+// The registry's factory for an algorithm class. The class needs only Gloo's
+// constructor.
 template <template <typename> class A>
 Factory allreduceWith(Scope scope = Scope::kAllRanks) {
   return [scope](std::shared_ptr<Context> context,
@@ -128,7 +129,7 @@ std::unique_ptr<Benchmark> makeBounded(std::shared_ptr<Context> context,
                                                       options);
 }
 
-// Gloo's newer form: an options object, separate outputs, always float.
+// Gloo's newer interface: an options object, separate outputs, always float.
 class NewAllreduceRing : public TypedBenchmark<float> {
  public:
   NewAllreduceRing(const std::shared_ptr<Context>& context,

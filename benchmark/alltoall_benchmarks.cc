@@ -9,15 +9,15 @@ namespace benchmark {
 
 namespace {
 
-// Both send 64-bit integers, as Gloo's own do; the table counts them by the
-// size of a float all the same, so that its figures can be compared.
+// Both send 64-bit integers, as Gloo's benchmarks do. The table still counts an
+// element as the size of a float, so that its figures compare with Gloo's.
 template <typename T>
 class AlltoallBase : public TypedBenchmark<T> {
  public:
   using TypedBenchmark<T>::TypedBenchmark;
 
  protected:
-  // What `from` sends to `to` as element number `index`.
+  // The element with number `index` that `from` sends to `to`.
   static uint64_t element(size_t from, size_t to, size_t index) {
     return (static_cast<uint64_t>(from) << 48) ^
            (static_cast<uint64_t>(to) << 32) ^ index;

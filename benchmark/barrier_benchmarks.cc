@@ -31,8 +31,8 @@ class AllToOne : public TypedBenchmark<T> {
   using TypedBenchmark<T>::TypedBenchmark;
 
   void initialize(size_t /* elements */) override {
-    // Rank 0 measures. As the root it would not see its way to the root, so
-    // another rank is.
+    // Rank 0 measures. If it were the root, its own way to the root would be
+    // missing from the time. So another rank is the root.
     const int root = this->size() > 1 ? 1 : 0;
     barrier_ = std::make_unique<BarrierAllToOne>(this->context_, root);
   }

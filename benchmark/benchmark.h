@@ -18,8 +18,8 @@
 namespace gloo {
 namespace benchmark {
 
-// One collective on one context, to be run again and again. Made, initialized
-// and run by one thread at a time; shares ownership of its context.
+// One collective on one context, for repeated runs. One thread at a time
+// creates, initializes and runs it. Shares ownership of its context.
 class Benchmark {
  public:
   virtual ~Benchmark() = default;
@@ -27,24 +27,24 @@ class Benchmark {
   // Allocates buffers of that many elements and fills them. Called once.
   virtual void initialize(size_t elements) = 0;
 
-  // One iteration. All ranks run the same number of them.
+  // One iteration. All ranks run the same number of iterations.
   virtual void run() = 0;
 
-  // Checks what the first run() after initialize() left in the buffers.
+  // Checks the buffers' contents after the first run() after initialize().
   virtual void verify(Mismatches& /* mismatches */) {}
 
-  // Iterations before the first that counts, where `asked` were asked for.
+  // The number of warm-up iterations, if the user asked for `asked`.
   virtual int warmupIterations(int asked) const { return asked; }
 
-  // What the figures of the iterations so far do not show and a reader should
-  // know; usually nothing.
+  // Information about past iterations that the figures do not show but a reader
+  // should know; usually empty.
   virtual std::string remark() const { return ""; }
 
   // Bytes of an element, for the table.
   virtual size_t elementSize() const = 0;
 };
 
-// What benchmarks of buffers of T have in common.
+// The common part of benchmarks of buffers of T.
 template <typename T>
 class TypedBenchmark : public Benchmark {
  public:
@@ -67,8 +67,8 @@ class TypedBenchmark : public Benchmark {
     return Pattern(size() * buffersPerRank, exactMax<T>());
   }
 
-  // Allocates that many buffers in buffers_ and fills them. Buffer i of rank r
-  // is number r * count + i of the pattern.
+  // Allocates `count` buffers in buffers_ and fills them. Buffer i of rank r
+  // has number r * count + i of the pattern.
   std::vector<T*> allocate(size_t count, size_t elements) {
     const auto pattern = patternOf(count);
     std::vector<T*> pointers;

@@ -17,7 +17,7 @@ Control::Control(const std::shared_ptr<Context>& forBarrier,
       broadcast_(context_, std::vector<long*>{&value_}, 1) {}
 
 long Control::broadcast(long value) {
-  // Elsewhere the broadcast itself may already be writing here.
+  // On other ranks the broadcast itself may already write value_.
   if (context_->rank == 0) {
     value_ = value;
   }

@@ -10,9 +10,9 @@
 namespace gloo {
 namespace benchmark {
 
-// What ranks tell each other around a measurement, on contexts of its own so
-// that the one measured is not disturbed. One thread at a time; every call is
-// made by all ranks.
+// Messages between ranks before and after a measurement. They use separate
+// contexts and so do not disturb the measured one. One thread at a time; all
+// ranks make every call.
 class Control {
  public:
   Control(const std::shared_ptr<Context>& forBarrier,

@@ -13,8 +13,9 @@ namespace benchmark {
 
 using Devices = std::vector<std::shared_ptr<transport::Device>>;
 
-// Makes a device of the transport asked for per interface asked for, at least
-// one. Throws UsageError for a transport or an interface that does not exist.
+// Makes a device for each requested interface, at least one, of the requested
+// transport. Throws UsageError for a transport or an interface that does not
+// exist.
 Devices createDevices(const Options& options);
 
 }  // namespace benchmark

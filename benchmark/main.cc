@@ -14,7 +14,7 @@ using gloo::benchmark::Runner;
 using gloo::benchmark::UsageError;
 
 int main(int argc, char** argv) {
-  // A rank that is gone is an exception, not the end of this one.
+  // A dead rank causes an exception instead of ending this process.
   signal(SIGPIPE, SIG_IGN);
   try {
     const auto options =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one simulated job and prints what it came to, for benchmark/ablate and
+// Runs one simulated job and prints its measurements, for benchmark/ablate and
 // benchmark/simulate.
 
 #include <sys/resource.h>
@@ -67,7 +67,7 @@ nlohmann::ordered_json exactReport(const SimOptions& options,
   return report;
 }
 
-// What this process has taken of the machine.
+// Resources that this process has used.
 void addCosts(nlohmann::ordered_json* report) {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -87,7 +87,7 @@ int run(const std::string& algorithm, const std::string& text) {
         "is of ops of one size");
   }
   options.measureError = !options.noData;
-  options.checkResults = false;  // tests do
+  options.checkResults = false;  // tests do this
   auto report =
       algorithm == kBounded
           ? reportOf(options, World(options, reductionKernels()).run())

@@ -37,7 +37,7 @@ Mesh::Mesh(const Options& options, std::shared_ptr<transport::Device> device) {
   } else if (!options.sharedPath.empty()) {
     connectThroughFiles(options, *context, device);
   } else {
-    rendezvous::HashStore store;  // a process alone
+    rendezvous::HashStore store;  // for a single process
     context->connectFullMesh(store, device);
   }
   factory_ = std::make_unique<rendezvous::ContextFactory>(context);
@@ -61,7 +61,7 @@ void Mesh::connectThroughFiles(const Options& options,
     if (e.msg().find("already exists") == std::string::npos) {
       throw;
     }
-    // Not ours to remove: a running job's.
+    // Belongs to a running job: do not remove.
     files_.clear();
     GLOO_THROW_IO_EXCEPTION(
         "--shared-path ",

@@ -14,12 +14,12 @@
 namespace gloo {
 namespace benchmark {
 
-// The processes of the benchmark, connected: a first context through Redis or
-// files, all others over it. One thread at a time; all ranks make the same
-// contexts in the same order.
+// The connected processes of the benchmark. The first context connects through
+// Redis or files, all others through the first. One thread at a time; all ranks
+// make the same contexts in the same order.
 class Mesh {
  public:
-  // Returns when all ranks are connected. Throws what the store throws, and
+  // Returns when all ranks are connected. Throws the store's errors, and
   // gloo::IoException for a shared path that cannot be used.
   Mesh(const Options& options, std::shared_ptr<transport::Device> device);
 

@@ -8,7 +8,7 @@
 namespace gloo {
 namespace benchmark {
 
-// Wrong elements found by a verification: all are counted, the first few (or
+// Wrong elements that a verification found. All are counted; the first few (or
 // all) are kept as text.
 class Mismatches {
  public:
@@ -16,7 +16,7 @@ class Mismatches {
 
   Mismatches(int rank, bool keepAll) : rank_(rank), keepAll_(keepAll) {}
 
-  // `index`: of the element in the buffer that was checked.
+  // `index`: of the element in the checked buffer.
   void add(size_t index, double got, double expected);
 
   size_t count() const { return count_; }

@@ -16,7 +16,7 @@ namespace benchmark {
 
 namespace {
 
-// As they were typed, where that is not what Options holds.
+// Options as typed, if Options holds another form.
 struct Typed {
   std::string redisHost;
   int redisPort = 6379;
@@ -25,7 +25,7 @@ struct Typed {
   std::string busyPoll;
   std::string iterationTime;
   bool noVerify = false;
-  // Flags of Gloo that have no meaning here.
+  // Gloo's flags that have no meaning here.
   bool gpuDirect = false;
   std::string ignored;
 };
@@ -44,7 +44,7 @@ constexpr char kDescription[] =
     "median, 99th percentile and slowest iteration, and bytes per second\n"
     "(1 GB/s = 2^30).";
 
-// Help as a list of "flag=WHAT  what it is"; defaults stand in the text.
+// Help as a list of "flag=WHAT  explanation"; the text contains defaults.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /* app */,
@@ -218,8 +218,8 @@ void addSuite(CLI::App& app, Options& options, Typed& typed) {
                "Messages, sendrecv_stress and isendirecv_stress");
 }
 
-// Gloo takes these too. They configure what this build does not have, and do
-// nothing for the transports it has.
+// Gloo also accepts these. They configure features that this build lacks, and
+// do nothing for its transports.
 void addIgnored(CLI::App& app, Typed& typed) {
   for (const auto* name : {"--ib-device",
                            "--ib-index",
@@ -243,8 +243,7 @@ std::vector<std::string> longNames(const CLI::App& app) {
   return names;
 }
 
-// getopt_long() takes "--elem 100" for "--elements 100", and scripts rely on
-// such things.
+// getopt_long() takes "--elem 100" for "--elements 100", and scripts use that.
 void completeNames(const std::vector<std::string>& names,
                    std::vector<std::string>* arguments) {
   for (auto& argument : *arguments) {
@@ -329,7 +328,7 @@ Options parseOptions(std::vector<std::string> arguments,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
   completeNames(longNames(app), &arguments);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+  std::reverse(arguments.begin(), arguments.end());  // CLI11's order
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {

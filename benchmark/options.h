@@ -9,15 +9,15 @@
 namespace gloo {
 namespace benchmark {
 
-// What a user asked for. The flags are those of Gloo's own benchmark, so that
-// a script made for it runs unchanged; `--help` explains each.
+// A user's options. The flags equal those of Gloo's own benchmark, so that a
+// script for it runs unchanged; `--help` explains each.
 struct Options {
   // Participation
   int rank = 0;
   int size = 0;
 
   // Rendezvous: one of Redis and a shared directory
-  std::string redisUrl;  // made from host and port where they were given
+  std::string redisUrl;  // made from host and port if these are given
   std::string prefix = "prefix";
   std::string sharedPath;
 
@@ -44,7 +44,7 @@ struct Options {
   int destinations = 1;
 };
 
-// A command line that cannot be run: what is wrong and what to write instead.
+// A command line that cannot be run. The text names the error and a remedy.
 struct UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -55,8 +55,8 @@ struct HelpRequest : public std::runtime_error {
 };
 
 // Parses a command line without the program's name. Throws UsageError or
-// HelpRequest. `benchmarks` are the names to list in the help, one line each;
-// whether the one asked for exists is not checked here.
+// HelpRequest. `benchmarks` are the names to list in the help, one a line. Does
+// not check whether the requested benchmark exists.
 Options parseOptions(std::vector<std::string> arguments,
                      const std::string& benchmarks);
 

@@ -9,7 +9,7 @@ namespace benchmark {
 
 namespace {
 
-// Elements are bytes; they are divided over the destinations.
+// Elements are bytes, divided over the destinations.
 class Exchange : public TypedBenchmark<char> {
  public:
   using TypedBenchmark<char>::TypedBenchmark;
@@ -31,7 +31,7 @@ void check(const Options& options) {
         "--size {}: pairwise_exchange needs an even number of processes",
         options.size));
   }
-  // Peer number i of a rank is found by flipping bit i of it.
+  // A rank's peer number i is the rank with bit i flipped.
   for (int i = 0; i < options.destinations; i++) {
     for (int rank = 0; rank < options.size; rank++) {
       if (i >= 30 || (rank ^ (1 << i)) >= options.size) {

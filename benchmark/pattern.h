@@ -10,7 +10,7 @@
 namespace gloo {
 namespace benchmark {
 
-// The largest n for which every whole number up to n has the type.
+// The largest n such that T represents all whole numbers up to n.
 template <typename T>
 constexpr double exactMax() {
   return static_cast<double>(1ULL << std::numeric_limits<T>::digits);
@@ -21,11 +21,11 @@ constexpr double exactMax<float16>() {
   return 2048;
 }
 
-// What the buffers of all ranks are filled with: whole numbers, such that a
-// value tells its buffer and its index (modulo a period), and that the sum
-// over any of the buffers is a whole number the type holds, so that results
-// can be compared for equality whatever the order of summation. With more
-// buffers than that allows, sums are compared to within rounding.
+// The values of all ranks' buffers. They are whole numbers, and each value
+// identifies its buffer and its index (modulo a period). The sum over any of
+// the buffers is a whole number that the type represents, so results can be
+// compared for equality in any order of summation. If there are too many
+// buffers for that, sums are compared up to rounding.
 class Pattern {
  public:
   // `buffers`: of all ranks together. `exactMax`: see above.
@@ -46,7 +46,7 @@ class Pattern {
     return step(index) * buffers_ * buffers_ + offset();
   }
 
-  // By which fraction of it a sum may be off; 0 where sums are exact.
+  // The allowed relative error of a sum; 0 if sums are exact.
   double tolerance() const { return tolerance_; }
 
  private:

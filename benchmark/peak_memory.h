@@ -7,9 +7,8 @@
 
 namespace benchmark {
 
-// Bytes of memory that this process had when it had most, since its program
-// began: getrusage() also knows of the one that started it. 0: Linux does not
-// say.
+// Peak memory in bytes of this process since its program began. (getrusage()
+// would include the process that started it.) 0 if Linux does not report it.
 inline int64_t peakResidentBytes() {
   constexpr char kField[] = "VmHWM:";
   constexpr int64_t kUnit = 1024;

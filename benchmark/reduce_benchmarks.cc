@@ -26,7 +26,7 @@ class Reduce : public TypedBenchmark<T> {
     void (*add)(void*, const void*, const void*, size_t) = &sum<T>;
     collective_.setRoot(kRoot);
     collective_.setReduceFunction(add);
-    // Two segments, as Gloo's own benchmark: whole elements, at least one.
+    // Two segments, as in Gloo's own benchmark: whole elements, at least one.
     collective_.setMaxSegmentSize(sizeof(T) *
                                   std::max<size_t>(1, elements / 2));
     collective_.setInput(input, elements);

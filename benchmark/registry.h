@@ -16,7 +16,7 @@ namespace benchmark {
 using Factory = std::function<std::unique_ptr<Benchmark>(
     std::shared_ptr<Context>, const Options&)>;
 
-// Throws UsageError for options that the benchmark cannot run with.
+// Throws UsageError for options that the benchmark does not support.
 using Check = std::function<void(const Options&)>;
 
 struct Entry {
@@ -40,7 +40,7 @@ Factory ofFloats(Args... args) {
   };
 }
 
-// One per file of benchmarks.
+// One function for each file of benchmarks.
 void addAllgather(Registry& registry);
 void addAllreduce(Registry& registry);
 void addAlltoall(Registry& registry);
@@ -51,13 +51,14 @@ void addReduce(Registry& registry);
 void addScatter(Registry& registry);
 void addSendRecv(Registry& registry);
 
-// All benchmarks there are.
+// All benchmarks.
 const Registry& benchmarks();
 
-// Throws UsageError, which names the nearest, if there is none of that name.
+// Throws UsageError if there is no such benchmark. The text has the closest
+// name.
 const Entry& findBenchmark(const std::string& name);
 
-// A line per benchmark, for the help.
+// The text for the help, one line for each benchmark.
 std::string listBenchmarks();
 
 }  // namespace benchmark

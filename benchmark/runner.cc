@@ -16,7 +16,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// By how much a measurement that came out too short is lengthened.
+// A measurement that was too short is repeated with this many times more
+// iterations.
 constexpr double kLengthen = 1.2;
 constexpr long kIterationsMax = 1000000000;
 
@@ -110,9 +111,9 @@ long Runner::measure(const Entry& entry, size_t elements) {
   try {
     return measure(entry, elements, &set);
   } catch (...) {
-    // What other ranks have sent still comes, into buffers that Gloo's
-    // algorithms free before they let go of them: they have to outlive the
-    // process's other threads.
+    // Messages of other ranks may still arrive in buffers that Gloo's
+    // algorithms free too early. So the buffers have to outlive the other
+    // threads of the process.
     for (auto& benchmark : set) {
       (void)benchmark.release();
     }
@@ -131,7 +132,7 @@ long Runner::measure(const Entry& entry, size_t elements, Set* benchmarks) {
       control_.barrier();
     }
   }
-  // As many on all ranks, whatever their settings.
+  // The same number on all ranks, whatever their settings.
   const auto warmup = iterate(set,
                               control_.broadcast(set.front()->warmupIterations(
                                   options_.warmupIterations)));
@@ -156,7 +157,7 @@ long Runner::measure(const Entry& entry, size_t elements, Set* benchmarks) {
 }
 
 Samples Runner::measureForTime(Set& set, const Samples& warmup) {
-  // All ranks do as rank 0 finds right. Without warm-up, begin with one.
+  // Rank 0 decides for all ranks. Without warm-up, begins with one iteration.
   const auto wanted = options_.iterationTime;
   const auto median =
       warmup.empty() ? wanted : Distribution(warmup).percentile(0.5);
@@ -223,7 +224,7 @@ void Runner::printErrors(const Mismatches& mismatches, long total) {
     }
     std::cout << "\n" << std::endl;
   }
-  // Rank by rank, so that the outputs of the processes do not mix.
+  // One rank after the other, so that the processes' outputs do not mix.
   for (int i = 0; i < options_.size; i++) {
     control_.barrier();
     if (i == options_.rank) {

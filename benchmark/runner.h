@@ -14,22 +14,22 @@
 namespace gloo {
 namespace benchmark {
 
-// Measures one benchmark together with the other ranks' runners: verifies a
-// first iteration, warms up, then runs until the time or the number of
-// iterations asked for is reached. Rank 0 prints. One thread.
+// Measures one benchmark together with the other ranks' runners. Verifies a
+// first iteration, warms up, then runs for the requested time or number of
+// iterations. Rank 0 prints. One thread.
 class Runner {
  public:
-  // Returns when all ranks are connected. Throws as Mesh and createDevices().
+  // Returns when all ranks are connected. Throws like Mesh and createDevices().
   explicit Runner(const Options& options);
 
   // Returns the exit status of the process: 0, or 1 if any rank found a wrong
-  // element. Throws what the benchmark throws.
+  // element. Throws the benchmark's errors.
   int run(const Entry& entry);
 
  private:
   using Set = std::vector<std::unique_ptr<Benchmark>>;  // one per thread
 
-  // Measures one size; returns how many elements were wrong on all ranks.
+  // Measures one size. Returns the number of wrong elements on all ranks.
   long measure(const Entry& entry, size_t elements);
   long measure(const Entry& entry, size_t elements, Set* benchmarks);
   std::unique_ptr<Benchmark> create(const Entry& entry,

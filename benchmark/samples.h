@@ -8,10 +8,10 @@
 namespace gloo {
 namespace benchmark {
 
-// The times iterations took, in the order they came.
+// The times of iterations, in order.
 using Samples = std::vector<std::chrono::nanoseconds>;
 
-// The same, sorted. Not empty: throws gloo::EnforceNotMet for no samples.
+// The sorted times. Throws gloo::EnforceNotMet if there are none.
 class Distribution {
  public:
   explicit Distribution(Samples samples);
@@ -21,7 +21,7 @@ class Distribution {
   std::chrono::nanoseconds max() const { return sorted_.back(); }
   std::chrono::nanoseconds sum() const { return sum_; }
 
-  // The sample that `fraction` (0 to 1) of all samples lie below.
+  // The sample above `fraction` (0 to 1) of all samples.
   std::chrono::nanoseconds percentile(double fraction) const;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kRoot = 0;
 
-// The root's buffer number r to rank r.
+// The root's buffer number r goes to rank r.
 template <typename T>
 class Scatter : public TypedBenchmark<T> {
  public:

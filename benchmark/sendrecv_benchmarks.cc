@@ -13,7 +13,7 @@ constexpr uint64_t kSlot = 0x1337;
 constexpr int kSource = 0;
 constexpr int kDestination = 1;
 
-// Both ends hold rank 0's values after the first iteration.
+// Both ends have rank 0's values after the first iteration.
 template <typename T>
 class SendRecv : public TypedBenchmark<T> {
  public:
@@ -64,7 +64,7 @@ class Roundtrip : public SendRecv<T> {
   }
 };
 
-// When the next message is posted: when the last one is done, or at once.
+// When the next message is posted: after the last one is done, or at once.
 enum class Posting { kOneByOne, kAllAtOnce };
 
 template <typename T>

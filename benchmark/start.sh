@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# For commands to source: start PACKAGE ARGUMENTS... runs a front end, a Python
-# package beside this file, once what is missing is installed.
+# For commands to source: `start PACKAGE ARGUMENTS...` installs missing
+# packages, then runs a front end, a Python package in this folder.
 
 start() {
   local here package=$1
-  local python=/usr/bin/python3 # the one that the installed packages belong to
+  local python=/usr/bin/python3 # the installed packages belong to it
   local argument wants_help=
   here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
   shift
@@ -15,7 +15,7 @@ start() {
     [[ $argument != -h && $argument != --help ]] || wants_help=1
   done
   if [[ ! $wants_help || ! -x $python ]]; then
-    # Wrong arguments should not cost an installation.
+    # Checks arguments before it installs anything.
     [[ ! -x $python ]] || "$python" -B -m "$package" --only-check "$@"
     "$here/../third_party/install"
   fi

@@ -72,7 +72,7 @@ void Table::printRow(size_t elements,
     return value.count() / (options_.showNanos ? 1 : 1000);
   };
   const size_t bytes = elements * elementSize;
-  // Threads run side by side.
+  // Threads run in parallel.
   const double seconds =
       std::chrono::duration<double>(latency.sum()).count() / options_.threads;
   const double moved =

@@ -11,8 +11,8 @@
 namespace gloo {
 namespace benchmark {
 
-// The output of a run, in the columns of Gloo's own benchmark, which other
-// programs read:
+// The output of a run, in the columns of Gloo's own benchmark, because other
+// programs read them:
 //
 //   size (B)  elements  min (us)  p50 (us)  p99 (us)  max (us)
 //   bandwidth (GB/s)  iterations
@@ -23,7 +23,7 @@ class Table {
   // Borrows the stream.
   Table(std::ostream& out, const Options& options);
 
-  // `devices`: descriptions of them.
+  // `devices`: their descriptions.
   void printHeader(const std::vector<std::string>& devices);
   void printRow(size_t elements,
                 size_t elementSize,

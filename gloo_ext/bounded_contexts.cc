@@ -27,17 +27,17 @@ using gloo::transport::ubt::Mesh;
 using gloo::transport::ubt::patience;
 using gloo::transport::ubt::Settings;
 
-// How soon a destroyed context is noticed; and, when the process ends, that
-// nobody needs it any more.
+// How often the sweeper looks for destroyed contexts, and, when the process
+// ends, whether peers still need any.
 constexpr std::chrono::milliseconds kSweepPeriod{50};
 constexpr std::chrono::milliseconds kEndPeriod{1};
-// A sweeper that takes no step for so long is stuck, and the process ends.
+// A sweeper that takes no step for this long is stuck: the process then ends.
 constexpr std::chrono::milliseconds kStuckMax{2000};
 
-// Steps of a process that ends and has no memory for them: a second's.
+// As the process ends, this many steps in a row may lack memory (1 s).
 constexpr int kFailuresMax = 1000;
 
-// Of this thread. A signal's handler may end the process in the middle of one.
+// Calls of this thread. A signal handler may end the process during one.
 thread_local int callsOfThisThread = 0;
 
 timespec timeOf(std::chrono::nanoseconds duration) {
@@ -48,7 +48,7 @@ timespec timeOf(std::chrono::nanoseconds duration) {
 Settings settings() {
   Settings settings = Settings::fromEnvironment();
   if (std::getenv("GLOO_UBT_YIELD") == nullptr) {
-    // Beside an allreduce a training's other threads have work to do.
+    // Other threads of a training have work to do during an allreduce.
     settings.idle.yield = ubt::Duration{0};
   }
   return settings;
@@ -83,7 +83,7 @@ Channel& BoundedContext::channel(const Policy& policy,
   return channel_;
 }
 
-// Returns, and throws, with the lock, which is free while it waits.
+// Returns and throws with the lock held. Releases it while waiting.
 void BoundedContext::meet(Lock* lock,
                           std::chrono::milliseconds wait,
                           std::chrono::milliseconds contextTimeout) {
@@ -110,7 +110,7 @@ void BoundedContext::meet(Lock* lock,
         std::to_string(wait.count()) + " ms)");
   }
   if (open_ || !failure_.empty()) {
-    return;  // by another caller
+    return;  // opened by another caller
   }
   struct Opening {
     explicit Opening(BoundedContext* context) : context_(context) {
@@ -173,17 +173,18 @@ BoundedContexts::Call::~Call() {
 
 std::shared_ptr<BoundedContext> BoundedContexts::of(
     const std::shared_ptr<gloo::Context>& context, const Mesh& mesh) {
-  std::vector<BoundedContextPtr> over;  // ends without the lock
+  std::vector<BoundedContextPtr> over;  // destroyed after the lock is released
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) {
     return nullptr;
   }
   const auto known = entries_.find(context.get());
-  // Another one may have come to lie where a destroyed one lay.
+  // A new context may have the address of a destroyed one.
   if (known != entries_.end() && known->second.context.lock() == context) {
     return known->second.bounded;
   }
-  // Who makes and destroys many does not wait for the sweeper to have room.
+  // Makes room at once, for programs that create and destroy many contexts
+  // faster than the sweeper runs.
   over = takeThoseThatAreOver();
   if (engine_ == nullptr) {
     engine_ = std::make_shared<Engine>(localAddress(), settings());
@@ -197,13 +198,13 @@ std::shared_ptr<BoundedContext> BoundedContexts::of(
   return bounded;
 }
 
-// The entry's is to be erased then: if this throws, it is still there. REQUIRES
-// the lock.
+// Puts the context among the gone ones. The caller erases its entry afterwards:
+// if this throws, the entry remains. REQUIRES the lock.
 void BoundedContexts::goes(const BoundedContextPtr& bounded) {
   gone_.push_back({bounded, bounded->lingering()});
 }
 
-// All go, whether or not their context does. REQUIRES the lock.
+// Ends all, also those whose Gloo context still exists. REQUIRES the lock.
 void BoundedContexts::endAll() {
   closed_ = true;
   while (!entries_.empty()) {
@@ -217,8 +218,8 @@ void BoundedContexts::endAll() {
   }
 }
 
-// Of those whose context is gone, the ones that nobody needs, or not any more.
-// REQUIRES the lock.
+// Removes and returns the gone contexts that no peer needs any longer. REQUIRES
+// the lock.
 std::vector<BoundedContexts::BoundedContextPtr>
 BoundedContexts::takeThoseThatAreOver() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -249,7 +250,7 @@ BoundedContexts::takeThoseThatAreOver() {
   return over;
 }
 
-// Until there is something to do.
+// Waits until there may be work.
 void BoundedContexts::awaitWork() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -259,7 +260,8 @@ void BoundedContexts::awaitWork() {
   (void)sem_clockwait(&wake_, CLOCK_MONOTONIC, &end);
 }
 
-// Ends those that are over. True once the process ends, and none is left.
+// Destroys the contexts that are over. Returns true once the process ends and
+// no context is left.
 bool BoundedContexts::step() {
   std::vector<BoundedContextPtr> over;
   bool last = ending_;
@@ -288,7 +290,7 @@ void BoundedContexts::sweep() {
       last = step();
       failures = 0;
     } catch (const std::exception&) {
-      // Out of memory, which ends no process: there may be some next time.
+      // Out of memory. The process goes on; the next step may succeed.
       failures += ending_ ? 1 : 0;
       last = failures > kFailuresMax;
     }
@@ -297,7 +299,7 @@ void BoundedContexts::sweep() {
     if (atEnd_ != nullptr) {
       atEnd_();
     }
-  } catch (const std::exception&) {  // the report lacks its end
+  } catch (const std::exception&) {  // the report then lacks its end
   }
   swept_ = true;
 }

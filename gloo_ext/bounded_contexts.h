@@ -30,22 +30,22 @@ class BoundedContext {
                  gloo::transport::ubt::Mesh mesh)
       : mesh_(mesh), channel_(std::move(engine), std::move(mesh)) {}
 
-  // The path, once all ranks have found each other. All callers wait for that,
-  // each for the shorter of both timeouts, Gloo's kNoTimeout being none. Throws
-  // gloo::IoException that names the ranks who are missing or do not match: if
-  // only the call's timeout has passed, a later call waits on; else from then
-  // on always.
+  // Returns the path once all ranks have found each other. All callers wait for
+  // that, each for the shorter of its two timeouts; Gloo's kNoTimeout means no
+  // limit. Throws gloo::IoException, which names the ranks that are missing or
+  // do not match. If only the call's timeout has passed, a later call continues
+  // to wait. After any other failure every later call throws, too.
   gloo::transport::ubt::Channel& channel(
       const Policy& policy,
       std::chrono::milliseconds contextTimeout,
       std::chrono::milliseconds callTimeout);
 
-  // Of all ranks, once there is a channel.
+  // Addresses of all ranks, once there is a channel.
   const std::shared_ptr<const std::vector<std::string>>& addresses() const {
     return addresses_;
   }
 
-  // Channel's.
+  // As Channel's.
   gloo::transport::ubt::Lingering lingering() const {
     return channel_.lingering();
   }
@@ -68,25 +68,25 @@ class BoundedContext {
   const gloo::transport::ubt::Mesh mesh_;
   std::mutex mutex_;
   std::condition_variable opened_;
-  bool opening_ = false;  // some caller does
+  bool opening_ = false;  // true while a caller opens the channel
   std::atomic<bool> open_{false};
   std::string failure_;
   std::shared_ptr<const std::vector<std::string>> addresses_;
-  std::shared_ptr<gloo::transport::ubt::GreetingExchange> exchange_;  // going on, or failed
+  // Under way or failed.
+  std::shared_ptr<gloo::transport::ubt::GreetingExchange> exchange_;
   gloo::transport::ubt::Channel channel_;
 };
 
-// All of this process's, from their first eligible call until the context is
-// destroyed; a thread sees to that, for Gloo tells nobody. It also lingers in
-// their stead.
+// All bounded contexts of this process, each from its first eligible call until
+// its Gloo context is destroyed. Gloo tells nobody of that, so a thread, the
+// sweeper, watches for it. The sweeper also lingers for destroyed contexts.
 class BoundedContexts {
  public:
-  // `atEnd`: what is to be done once all have ended with the process, by the
-  // thread that sees to them.
+  // The sweeper calls `atEnd` when the process ends, after all contexts have
+  // ended.
   explicit BoundedContexts(std::function<void()> atEnd = nullptr);
 
-  // An allreduce is going on, from construction to destruction. In the thread
-  // that makes it.
+  // Exists during an allreduce, in the thread that makes the call.
   class Call {
    public:
     explicit Call(BoundedContexts* contexts);
@@ -98,22 +98,22 @@ class BoundedContexts {
     BoundedContexts* const contexts_;
   };
 
-  // `mesh` is the context's. Null after close(). Throws gloo::Exception if no
-  // socket can be had.
+  // `mesh` is the context's. Returns null after close(). Throws gloo::Exception
+  // if no socket is available.
   std::shared_ptr<BoundedContext> of(
       const std::shared_ptr<gloo::Context>& context,
       const gloo::transport::ubt::Mesh& mesh);
 
-  // When the process ends: peers may still need something of it, and it waits
-  // for them; for no longer than kHasteMax if it is not `clean`, which means
-  // that the process has done what it was to do. Nothing is bounded after that.
+  // Call when the process ends. Peers may still need data from this process, so
+  // this waits for them. `clean` means that the process has finished its work;
+  // without it the wait is at most kHasteMax. No call is bounded afterwards.
   void close(bool clean = true);
 
-  // The same where the process ends by _exit(), so that other threads go on
-  // meanwhile. A call that is going on in one of them is not clean. It is
-  // async-signal-safe: it waits while the thread of this class works, but not
-  // for one that is stuck, for example at a lock that the caller holds. Called
-  // in the middle of an allreduce, by a signal's handler, it does nothing.
+  // As close(), if the process ends by _exit() while other threads run on. If
+  // one of them is in a call, the end is not clean. Async-signal-safe: it waits
+  // while the sweeper works, but not if the sweeper is stuck, for example at a
+  // lock that the caller holds. Does nothing if a signal handler calls it
+  // during an allreduce of its thread.
   void closeBeforeExit(bool clean) noexcept;
 
   static constexpr std::chrono::seconds kHasteMax{5};
@@ -123,7 +123,7 @@ class BoundedContexts {
     std::weak_ptr<gloo::Context> context;
     std::shared_ptr<BoundedContext> bounded;
   };
-  // Its context is gone.
+  // A bounded context whose Gloo context is gone.
   struct Gone {
     std::shared_ptr<BoundedContext> bounded;
     gloo::transport::ubt::Lingering lingering;
@@ -145,11 +145,11 @@ class BoundedContexts {
   std::list<Gone> gone_;
   std::thread sweeper_;
   sem_t wake_;  // posted for the sweeper
-  // Between the thread that ends the process and the sweeper.
-  std::atomic<bool> swept_{true};  // there is no sweeper, or none any more
+  // Shared by the thread that ends the process and the sweeper.
+  std::atomic<bool> swept_{true};  // the sweeper has ended or never began
   std::atomic<bool> ending_{false};
   std::atomic<bool> haste_{false};
-  std::atomic<uint64_t> steps_{0};  // of the sweeper's, to see that it works
+  std::atomic<uint64_t> steps_{0};  // of the sweeper; shows that it works
   std::atomic<int> calls_{0};
 };
 

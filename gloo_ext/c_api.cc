@@ -29,7 +29,7 @@ std::string tokenOf(const void* token, size_t bytes) {
   return std::string(static_cast<const char*>(token), bytes);
 }
 
-// What a call comes to; no exception may reach a caller in C.
+// Returns the call's result, or `ifItThrows`: no exception may reach C code.
 template <typename Result, typename Call>
 Result contained(Result ifItThrows, const Call& call) noexcept {
   try {

@@ -42,7 +42,7 @@ const void* contributionOf(const Options& options) {
   return (options.in.empty() ? options.out : options.in)[0]->ptr;
 }
 
-// Others are the original's to complain about.
+// The original reports malformed options.
 bool isWellFormed(const Options& options) {
   const size_t bytes = bytesOf(options);
   const auto fits = [bytes](const auto& buffer) {
@@ -53,7 +53,7 @@ bool isWellFormed(const Options& options) {
          std::all_of(options.in.begin(), options.in.end(), fits);
 }
 
-// Gloo has some algorithms itself, for options that ask for them.
+// For algorithms that Gloo has: its options select one.
 void originalWith(const OriginalGloo& original,
                   const gloo::AllreduceOptions& options,
                   Options::Algorithm algorithm) {
@@ -69,7 +69,8 @@ void originalWith(const OriginalGloo& original,
   original.allreduce(options);
 }
 
-// False if the call is not eligible; only what all ranks share decides.
+// Returns false if the call is not eligible. Only values that are equal on all
+// ranks decide that.
 bool bounded(const OriginalGloo& original,
              const gloo::transport::ubt::Mesh& mesh,
              const Options& options,
@@ -93,7 +94,7 @@ bool bounded(const OriginalGloo& original,
   const auto timeout =
       std::min(gloo::transport::ubt::patience(contextTimeout),
                gloo::transport::ubt::patience(options.timeout));
-  // All that this call waits for has one deadline.
+  // One deadline for everything that this call waits for.
   const gloo::transport::ubt::MeshDeadline deadline(timeout);
   auto& channel = context->channel(policy, contextTimeout, timeout);
   const bool inGroups = policy.algorithm == Algorithm::kHierarchicalOptiReduce;
@@ -123,13 +124,14 @@ bool bounded(const OriginalGloo& original,
   try {
     process.recorder().add(op);
   } catch (const std::exception&) {
-    // No memory to note it. The call has its result, as on the other ranks.
+    // No memory to record the call. It still has its result, as on the other
+    // ranks.
   }
   return true;
 }
 
-// The ranks of the call's context. Empty, and said once, if the Gloo in this
-// process is not understood.
+// The ranks of the call's context. Returns an empty value and warns once if
+// this process's Gloo has an unknown layout.
 std::optional<gloo::transport::ubt::Mesh> meshOf(const OriginalGloo& original,
                                                  const Options& options) {
   if (!original.notUnderstood().empty()) {

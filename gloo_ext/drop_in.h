@@ -5,14 +5,14 @@
 
 namespace gloo_ext {
 
-// What stands in for gloo::allreduce(): GLOO_ALGO's algorithm where it applies
-// (docs/drop_in.md), the original elsewhere. Any thread may call, several on
-// one context with different tags, as in Gloo. Throws as that does, and for a
-// setting that is wrong.
+// Replaces gloo::allreduce(). Runs GLOO_ALGO's algorithm where it applies
+// (docs/drop_in.md), and the original elsewhere. Any thread may call; calls on
+// one context run in parallel if their tags differ, as in Gloo. Throws like the
+// original, and also for a setting that is wrong.
 void allreduce(const gloo::AllreduceOptions& options);
 
-// Whether it may give a sum that is not exact; also if a setting is wrong, for
-// then it throws.
+// Whether allreduce() may return a sum that is not exact. Also true if a
+// setting is wrong, because allreduce() then throws.
 bool mayBound();
 
 }  // namespace gloo_ext

@@ -33,7 +33,7 @@ bool ExactContexts::covers(const std::shared_ptr<gloo::Context>& context,
     }
   }
   const auto known = contexts_.find(context.get());
-  // Another one may have come to lie where a destroyed one lay.
+  // A new context may have the address of a destroyed one.
   if (known != contexts_.end() && known->second.lock() != context) {
     contexts_.erase(known);
     return false;

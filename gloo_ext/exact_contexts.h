@@ -12,28 +12,28 @@
 
 namespace gloo_ext {
 
-// The contexts whose user wants every sum exact. A user has no hold of a
-// context, only of something that calls an allreduce on one, in a thread of its
-// own: so it says what one such call will bring, and calls. Any thread may call
-// any of these.
+// The contexts whose user wants every sum to be exact. A user has no handle of
+// a context and can only start an allreduce on it, which runs in another
+// thread. So the user announces a token with expect() and then contributes that
+// token to one call. Any thread may call any function.
 class ExactContexts {
  public:
   static constexpr size_t kTokenBytesMin = 16;
   static constexpr size_t kTokenBytesMax = 4096;
 
   void expect(const std::string& token);
-  // Forgets the token. Whether it came.
+  // Forgets the token. Returns whether a call contributed it.
   bool came(const std::string& token);
 
-  // Takes note if the contribution is an expected token; then or if that was so
-  // before, true.
+  // Whether the context is exact. It becomes so when a contribution is an
+  // expected token.
   bool covers(const std::shared_ptr<gloo::Context>& context,
               const void* contribution,
               size_t bytes);
 
  private:
   std::mutex mutex_;
-  std::atomic<bool> used_{false};       // spares others the lock
+  std::atomic<bool> used_{false};       // lets covers() skip the lock
   std::map<std::string, bool> tokens_;  // and whether each came
   std::map<const gloo::Context*, std::weak_ptr<gloo::Context>> contexts_;
 };

@@ -5,11 +5,11 @@
 
 namespace gloo_ext {
 
-// Where this process's datagrams come from and go to: the first interface that
-// GLOO_SOCKET_IFNAME names; without it, as PyTorch chooses, what the host's
-// name stands for, if that is an address of this host, or the loopback. Throws
-// gloo::InvalidOperationException that names an interface which is not there or
-// has no address.
+// The address for this process's datagrams. If GLOO_SOCKET_IFNAME is set: that
+// of the first interface it names. Otherwise, as in PyTorch: the address of the
+// host's name, if it belongs to this host, or else the loopback. Throws
+// gloo::InvalidOperationException, which names an interface that does not exist
+// or has no address.
 sockaddr_storage localAddress();
 
 }  // namespace gloo_ext

@@ -11,20 +11,20 @@
 namespace gloo_ext {
 namespace {
 
-// A process that uses Gloo has one of these. The first carries Gloo in PyPI's
-// wheels, and in Debian depends on the second; both are found only by name,
-// because Python opens libtorch apart from everything else.
+// A process that uses Gloo has loaded one of these. In PyPI's wheels the first
+// contains Gloo; in Debian it depends on the second. Both are found only by
+// name, because Python opens libtorch without RTLD_GLOBAL.
 constexpr const char* kLibraries[] = {"libtorch_cpu.so", "libgloo.so.0"};
 
 constexpr char kCreateUnboundBuffer[] =
     "_ZN4gloo7Context19createUnboundBufferEPvm";
 constexpr char kGetTimeout[] = "_ZNK4gloo7Context10getTimeoutEv";
-// There only if Context has virtual functions: its members then lie behind the
-// pointer to their table.
+// Exists only if Context has virtual functions. Then its members come after the
+// pointer to this table.
 constexpr char kContextTable[] = "_ZTVN4gloo7ContextE";
 
-// More ranks than any job has: what is no such number is read from the wrong
-// place.
+// More ranks than any job has. A larger number means that the layout is not the
+// expected one.
 constexpr int kSizeMax = 1 << 20;
 
 template <typename T>
@@ -37,7 +37,7 @@ bool look(void* library, const char* name, T* out) {
 
 }  // namespace
 
-// Whether there is one; understood or not.
+// Returns whether the library has a Gloo, even one that is not understood.
 bool OriginalGloo::lookIn(void* library) {
   if (!look(library, kAllreduce, &allreduce_)) {
     return false;
@@ -79,7 +79,7 @@ const OriginalGloo* OriginalGloo::find() {
   return kFound;
 }
 
-// Whether an unbound buffer holds its two members where they are looked for.
+// Whether both members of an unbound buffer are at the expected offsets.
 bool OriginalGloo::knowsBuffersOf(gloo::Context* context) const {
   char byte = 0;
   const auto buffer = createUnboundBuffer_(context, &byte, sizeof(byte));

@@ -13,31 +13,32 @@
 
 namespace gloo_ext {
 
-// The Gloo that the process came with, be it a library of its own (Debian) or
-// a part of libtorch_cpu.so (PyPI's wheels). Nothing of it is linked: it is
-// looked up, and the one point where the layouts differ is found out.
+// The Gloo of the process: a library of its own (Debian) or a part of
+// libtorch_cpu.so (PyPI's wheels). This class links nothing of it, but looks
+// the symbols up at run time. It also detects the one difference between the
+// layouts.
 class OriginalGloo {
  public:
   // gloo::allreduce(const AllreduceOptions&), as the C++ ABI calls it.
   static constexpr char kAllreduce[] =
       "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE";
 
-  // Null if there is none here. Looks once it is called first, which is when a
-  // Gloo must be there.
+  // Null if the process has no Gloo. The first call does the search, so Gloo
+  // must be loaded by then.
   static const OriginalGloo* find();
 
-  // Why it cannot be used but for allreduce(); empty if it can.
+  // Why only allreduce() is usable; empty if everything is.
   const std::string& notUnderstood() const { return notUnderstood_; }
 
-  // What is overridden.
+  // The function that the library overrides.
   void allreduce(const gloo::AllreduceOptions& options) const {
     allreduce_(options);
   }
 
-  // The ranks of a context; empty if its layout, or an unbound buffer's, is not
-  // one of those known. It holds the context weakly: once that is gone,
-  // createUnboundBuffer throws gloo::IoException. REQUIRES that it is
-  // understood.
+  // The ranks of a context. Empty if the layout of the context or of an unbound
+  // buffer is unknown. The mesh holds the context weakly: after the context is
+  // gone, createUnboundBuffer throws gloo::IoException. REQUIRES that
+  // notUnderstood() is empty.
   std::optional<gloo::transport::ubt::Mesh> mesh(
       const std::shared_ptr<gloo::Context>& context) const;
 
@@ -45,7 +46,7 @@ class OriginalGloo {
     return getTimeout_(&context);
   }
 
-  // The file it lies in, for messages.
+  // The file that contains this Gloo, for messages.
   const std::string& file() const { return file_; }
 
  private:
@@ -63,7 +64,7 @@ class OriginalGloo {
   Allreduce allreduce_ = nullptr;
   CreateUnboundBuffer createUnboundBuffer_ = nullptr;
   GetTimeout getTimeout_ = nullptr;
-  size_t rankOffset_ = 0;  // of Context::rank; `size` lies behind it
+  size_t rankOffset_ = 0;  // of Context::rank; `size` follows it
   std::string file_;
   std::string notUnderstood_;
 };

@@ -9,19 +9,19 @@
 
 namespace gloo_ext {
 
-// Which allreduce serves a call.
+// The algorithm that serves a call.
 enum class Algorithm {
-  kOriginal,  // whatever Gloo does by itself
+  kOriginal,  // Gloo's own choice
   kRing,
   kBcube,
   kHalvingDoubling,
   kTranspose,
   kHierarchicalTranspose,
-  kOptiReduce,              // where eligible; Gloo's own elsewhere
-  kHierarchicalOptiReduce,  // likewise
+  kOptiReduce,              // if eligible; otherwise Gloo's own
+  kHierarchicalOptiReduce,  // as kOptiReduce
 };
 
-// What the user wants of the drop-in, all ranks the same.
+// The user's settings for the drop-in. Equal on all ranks.
 struct Policy {
   bool mayBound() const {
     return algorithm == Algorithm::kOptiReduce ||
@@ -31,20 +31,20 @@ struct Policy {
   // GLOO_ALGO; unset: kOriginal.
   Algorithm algorithm = Algorithm::kOriginal;
 
-  // Looked at for kHierarchicalTranspose alone. GLOO_UBT_GROUPS.
+  // Used only for kHierarchicalTranspose. GLOO_UBT_GROUPS.
   gloo::transport::ubt::Grouping groups;
 
-  // What is below is looked at if mayBound().
+  // The members below are used only if mayBound().
 
   // Smallest bounded allreduce. Bytes. GLOO_UBT_MIN_BYTES.
   size_t bytesMin = 0;
 
-  // For how long ranks may take to find each other at a context's first
-  // eligible call; zero: the context's timeout. GLOO_UBT_HANDSHAKE_TIMEOUT.
+  // How long ranks may take to find each other at a context's first eligible
+  // call. Zero: the context's timeout. GLOO_UBT_HANDSHAKE_TIMEOUT.
   std::chrono::milliseconds handshakeTimeout{0};
 
   // Throws gloo::InvalidOperationException, which names the variable, its value
-  // and what is allowed.
+  // and the allowed values.
   static Policy fromEnvironment();
 };
 

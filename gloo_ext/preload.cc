@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the preloaded library overrides: one symbol of Gloo's, and those of the
-// C library by which a process ends without its atexit() handlers.
+// The symbols that the preloaded library overrides: Gloo's allreduce(), and the
+// C library's functions that end a process without its atexit() handlers.
 
 #include <dlfcn.h>
 #include <gloo/allreduce.h>
@@ -29,8 +29,8 @@ namespace {
 
 using Exit = void (*)(int);
 
-// The next library's; found before anybody may need it, for dlsym() is not
-// async-signal-safe.
+// The next library's functions. They are looked up early, because dlsym() is
+// not async-signal-safe.
 Exit nextExit = nullptr;
 Exit nextQuickExit = nullptr;
 
@@ -51,8 +51,9 @@ __attribute__((constructor)) void findExits() {
 
 }  // namespace
 
-// Children of multiprocessing's fork end so, and os._exit(). The ranks that
-// still need something of this one would find it gone.
+// Children of multiprocessing's fork and users of os._exit() end this way.
+// Without these overrides, ranks that still need this process would find it
+// gone.
 extern "C" {
 
 __attribute__((visibility("default"), noreturn)) void _exit(int status) {
@@ -77,8 +78,8 @@ __attribute__((visibility("default"), noreturn)) void quick_exit(
 
 namespace {
 
-// Where another library has the symbol, too, the first one's is called. Who
-// wants this one should hear if it is never asked.
+// If another library has the symbol, too, the first library's is called. Warns
+// if that is not this library, so that the user knows.
 __attribute__((constructor)) void checkIsFirst() {
   if (std::getenv("GLOO_ALGO") == nullptr) {
     return;

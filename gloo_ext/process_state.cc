@@ -15,10 +15,11 @@ namespace {
 
 std::atomic<ProcessState*> theInstance{nullptr};
 
-// Of the processes that this one descends from: kept, and not touched.
+// States of ancestor processes. They are kept and never used.
 ProcessState* theParents = nullptr;
 
-// Forked from a process that had a state: that has the same rank, and files.
+// Whether this process was forked from one that had a state. Parent and child
+// have the same rank and report folder.
 std::atomic<bool> isChild{false};
 
 std::string environment(const char* name) {
@@ -26,8 +27,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// As PyTorch's launchers say it; who calls torch.multiprocessing.spawn does
-// not.
+// Set by PyTorch's launchers, but not by torch.multiprocessing.spawn.
 std::optional<int> rank() {
   const std::string value = environment("RANK");
   return value.empty() ? std::nullopt
@@ -48,7 +48,7 @@ ProcessState& ProcessState::instance() {
   if (known != nullptr) {
     return *known;
   }
-  // No lock: it could be another thread's when the process is forked.
+  // A lock could be held by another thread at a fork.
   auto* const fresh = new ProcessState;
   if (!theInstance.compare_exchange_strong(known, fresh)) {
     delete fresh;
@@ -76,8 +76,8 @@ ProcessState& ProcessState::instance() {
   return *fresh;
 }
 
-// The program's handlers have nothing to say any more, but who waits may be
-// asked to end.
+// Restores the default action of SIGINT and SIGTERM, so that they can end the
+// wait. The program's own handlers no longer make sense here.
 void ProcessState::beforeExit(int status) noexcept {
   ProcessState* const last = theInstance;
   if (last == nullptr || last->pid_ != getpid()) {

@@ -10,17 +10,17 @@
 
 namespace gloo_ext {
 
-// All that the library keeps in a process. A process that is forked begins
-// anew: sockets and threads stay with the parent. When the process ends,
-// contexts close first, and then the records.
+// Everything that the library keeps in a process. A forked process starts anew:
+// sockets and threads remain with the parent. When the process ends, first the
+// contexts close, then the recorder.
 class ProcessState {
  public:
-  // Made by whoever asks first; outlives everything.
+  // The first caller creates it. It is never destroyed.
   static ProcessState& instance();
-  // The process is about to end by _exit(), with that status: what it keeps
-  // ends first (BoundedContexts::closeBeforeExit). Async-signal-safe; in a
-  // process that has no state of its own, such as one that vfork() has made,
-  // it does nothing.
+  // Call when the process is about to end by _exit() with `status`: ends the
+  // contexts first (BoundedContexts::closeBeforeExit). Async-signal-safe. Does
+  // nothing in a process that has no state of its own, such as one that vfork()
+  // has made.
   static void beforeExit(int status) noexcept;
 
   BoundedContexts& contexts() { return contexts_; }
@@ -33,7 +33,7 @@ class ProcessState {
   void atExit(bool clean);
 
   const pid_t pid_;
-  ProcessState* older_ = nullptr;  // in a child: a list of its parents'
+  ProcessState* older_ = nullptr;  // in a child: list of its ancestors' states
   ExactContexts exact_;
   gloo::ContextGroups groups_;
   Recorder recorder_;

@@ -72,7 +72,7 @@ void Recorder::add(const BoundedOp& op) {
   }
 }
 
-// Whole or not at all, for whoever reads it meanwhile.
+// Replaces the file atomically: a reader sees a whole file.
 void Recorder::writeTextfile() {
   const std::string whole = path(kTextfile);
   const std::string fresh = whole + ".new";

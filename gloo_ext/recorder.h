@@ -11,14 +11,15 @@
 
 namespace gloo_ext {
 
-// Keeps statistics, and, under a directory if there is one, a file of JSON
-// lines, one for each call on the bounded path, and a Prometheus textfile,
-// renewed once a second. Any thread may call.
+// Keeps statistics. With a directory, also writes a file of JSON lines, one for
+// each call on the bounded path, and a Prometheus textfile, at most once a
+// second. Any thread may call.
 class Recorder {
  public:
-  // `directory` may be empty. `rank` is the process's in its job; none: that of
-  // its first call's context. `child` joins the names of a forked process's
-  // files. What cannot be written is said once on stderr, and left.
+  // `directory` may be empty. `rank` is this process's rank in its job; if
+  // there is none, the rank in the first call's context is used. The file names
+  // of a forked process end in `child`. The first file that cannot be written
+  // is reported on stderr; the program goes on.
   Recorder(std::string directory,
            std::optional<int> rank,
            const std::string& child = "");
@@ -27,8 +28,8 @@ class Recorder {
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }
 
-  // When the process ends: the textfile a last time and, from rank 0, a line
-  // on stderr. Once; later calls do nothing.
+  // Call when the process ends. Writes the textfile a last time and, on rank 0,
+  // a summary on stderr. Later calls do nothing.
   void finish();
 
  private:

@@ -82,12 +82,12 @@ Json safeguardsJson(const ubt::OpReport::Safeguards& safeguards) {
           {"halt_loss", safeguards.haltLoss}};
 }
 
-// Where this replica differs from the others: what was filled, or, where fills
-// are coefficients, all of the shard. `elements`: the bucket's.
+// Where this replica differs from the others. That is the filled range, or the
+// whole shard if the filled values are coefficients. `elements`: the bucket's.
 std::vector<ubt::OpReport::Range> driftRanges(const ubt::OpReport& report,
                                               uint64_t elements) {
   std::vector<ubt::OpReport::Range> ranges;
-  uint64_t end = 0;  // of the ranges so far
+  uint64_t end = 0;  // end of the last range
   for (const ubt::OpReport::Range& filled : report.filled) {
     const uint64_t shard = filled.offset / report.shardElements;
     const uint64_t begin = shard * report.shardElements;
@@ -110,7 +110,7 @@ std::string grouped(uint64_t number) {
   return text;
 }
 
-// To so many digits, but 1234 is no "1.2e+03".
+// Rounded to `digits` digits, never in exponent form: "1234", not "1.2e+03".
 std::string rounded(double number, int digits) {
   if (number >= std::pow(10, digits - 1)) {
     return std::to_string(std::llround(number));

@@ -7,7 +7,7 @@
 
 namespace gloo_ext {
 
-// How statistics and single ops are told: the names and units of
+// Text and JSON for statistics and single ops, with the names and units of
 // docs/drop_in.md, "Reports".
 
 // One JSON object, on one line.

@@ -54,7 +54,8 @@ void Statistics::failed() {
 void Statistics::add(const BoundedOp& op) {
   std::lock_guard<std::mutex> lock(mutex_);
   const ubt::OpReport& report = op.report;
-  // Before what may lack memory: all ranks have to know that they skip.
+  // Comes first, because the rest may run out of memory: all ranks have to know
+  // that they skip.
   totals_.skippedOps += report.skipped;
   skippedSince_ = skippedSince_ || report.skipped;
   last_ = op;
@@ -68,7 +69,7 @@ void Statistics::add(const BoundedOp& op) {
       addToPeer(op, rank);
     }
   }
-  // An op that was bounded at other ranks may lack something, too.
+  // An op that was bounded only at other ranks may lack data, too.
   if (report.bounded || report.pairsMissing > 0) {
     totals_.expiredOps += report.expired();
     totals_.pairsExpected += report.pairsExpected;

@@ -4,9 +4,9 @@
 
 Usage: count_results.py EVENTS.json...   (of --build_event_json_file)
 
-Every case of every shard counts once. A target without a result file, or one
-that failed although no case of it did (a crash, a time-out), counts as one
-failure, and so does a run of Bazel that reports no test at all: nothing is
+Every case of every shard counts once. Three things count as one failure each:
+a target without a result file, a target that failed without a failed case (a
+crash, a time-out), and a run of Bazel that reports no test. So no failure is
 lost. Exits with 1 unless something passed and nothing failed.
 """
 import json
@@ -16,13 +16,13 @@ import xml.etree.ElementTree as ElementTree
 
 
 class Count:
-    """Passed, failed and skipped cases so far."""
+    """Counts of passed, failed and skipped cases."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
 
     def fail(self, what):
-        """Counts a failure, and says of what."""
+        """Counts a failure of `what` and prints it."""
         print(f"FAILED {what}")
         self.failed += 1
 
@@ -46,7 +46,7 @@ class Count:
                 self.passed += 1
 
     def add_result(self, label, result):
-        """Adds what one shard of one target came to."""
+        """Adds the result of one shard of one target."""
         failed_before = self.failed
         for output in result["testActionOutput"]:
             if output["name"] == "test.xml":
@@ -56,7 +56,7 @@ class Count:
             self.fail(f"{label}: {result['status']}")
 
     def add_run(self, events_path):
-        """Adds all that one run of `bazel test` reported."""
+        """Adds everything that one run of `bazel test` reported."""
         results = 0
         try:
             with open(events_path, encoding="utf-8") as events:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/run's closing line counts."""
+"""The counts in the closing line of tests/run."""
 import contextlib
 import io
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """unittest.main() for Bazel: writes every case into the result file that
-tests/count_results.py counts from."""
+tests/count_results.py reads."""
 import os
 import sys
 import time
@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 
 class _Result(unittest.TextTestResult):
-    """Remembers what became of each case."""
+    """Records the result of each case."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -53,8 +53,8 @@ class _Result(unittest.TextTestResult):
 
 
 def main():
-    """Runs the cases of the module that is being run: all, or those that
-    `bazel test --test_filter=NAME` names, a class or a class and a case."""
+    """Runs the cases of the main module: all, or only those that `bazel test
+    --test_filter=NAME` names, a class or a class and a case."""
     module = sys.modules["__main__"]
     only = os.environ.get("TESTBRIDGE_TEST_ONLY")
     loader = unittest.defaultTestLoader

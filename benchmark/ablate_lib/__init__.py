@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front end of benchmark/ablate: what each control loop buys, by what the
-same jobs come to with it and without. docs/ablation.md shows what it found.
+"""The front end of benchmark/ablate. It measures the benefit of each control
+loop: the same jobs run with the loop and without it. docs/ablation.md shows
+the results.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds, runs, judges."""
+"""Builds the programs, runs the jobs and prints the verdicts."""
 import argparse
 import json
 import sys
@@ -51,7 +51,7 @@ def _show(arguments: argparse.Namespace, trials: Sequence[plan.Trial],
                 for loop in arguments.loops}
     for name, text in verdicts.items():
         if text == NOT_JUDGED and len(arguments.loops) == len(LOOPS):
-            continue  # nobody has asked for it by name
+            continue  # not asked for by name
         print(textwrap.fill(f"{name} {text}", _COLUMNS, subsequent_indent="  ",
                             break_on_hyphens=False))
     if arguments.json:

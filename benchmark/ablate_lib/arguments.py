@@ -11,7 +11,7 @@ from . import environments
 from .loops import HEAVY, LOOPS, REPAIR
 from .simulated import options_of
 
-ELEMENTS = 1000000  # the lab's
+ELEMENTS = 1000000  # as in the lab
 _SEEDS, _SEEDS_MIN = 4, 3
 _OPS, _SECONDS = 60, 20
 
@@ -114,13 +114,13 @@ def _parser() -> argparse.ArgumentParser:
         "--plot", type=picture, metavar="FILE.png",
         help="draw what each loop buys in each environment")
     parser.add_argument("--binary", help=argparse.SUPPRESS)
-    parser.add_argument(  # wrong arguments, and do nothing else
+    parser.add_argument(  # only checks the arguments
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Ends the process, or raises UserError, where something is wrong."""
+    """Ends the process or raises UserError if an argument is wrong."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.seeds < _SEEDS_MIN:
@@ -140,7 +140,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
                          "the simulator needs none")
     else:
         for environment in arguments.environments:
-            options_of(environment, 1, 1, 1)  # whether there is such a thing
+            options_of(environment, 1, 1, 1)  # raises UserError if unsupported
     arguments.ops = arguments.ops or _OPS
     arguments.seconds = arguments.seconds or _SECONDS
     arguments.processes = arguments.processes or os.cpu_count() or 1

@@ -12,7 +12,7 @@ DEFAULT = ("clean", "p1.5", "p3", "micro", "straggler", "lossy", "lossy:0.05",
 
 
 def parse(text: str) -> Environment:
-    """A `type` for argparse: "p3", or "lossy:0.05" for another share."""
+    """A `type` for argparse: "p3", or "lossy:0.05" for another lost share."""
     name, colon, share = text.partition(":")
     if name not in ENVIRONMENTS:
         raise argparse.ArgumentTypeError(unknown(name, ENVIRONMENTS))

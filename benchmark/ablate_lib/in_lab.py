@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs in the lab: the real transport, all jobs of an environment in turns."""
+"""Jobs in the lab, on the real transport. All jobs of an environment take
+turns."""
 import argparse
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ TARGET = "//benchmark/comparison:worker"
 
 
 class _Progress(Progress):
-    """Of all environments and seeds together."""
+    """Progress over all environments and seeds."""
 
     def __init__(self, labs: int) -> None:
         super().__init__(range(labs))
@@ -47,7 +48,7 @@ class _Progress(Progress):
 def measure(arguments: argparse.Namespace, worker: str,
             jobs: Sequence[tuple[Environment, Change]],
             seeds: Sequence[int]) -> Results:
-    """REQUIRES isolation.run."""
+    """Runs the jobs. REQUIRES that isolation.run() called this."""
     grouped: dict[Environment, list[Change]] = {}
     for environment, change in jobs:
         grouped.setdefault(environment, []).append(change)
@@ -85,13 +86,13 @@ def _side_by_side(arguments: argparse.Namespace, worker: str,
             with Workers(worker, options, range(settings.hosts),
                          settings.hosts, lab) as workers:
                 found = collect(workers, len(changes), accounts, progress)
-    except CompareError as error:  # the other environments' stand
+    except CompareError as error:  # keeps the other results
         return [Run((), *[math.nan] * 4, failed=str(error)) for _ in changes]
     return [run_of(row, samples) for row, samples in found]
 
 
 def run_of(row: Mapping, samples_us: Sequence[float]) -> Run:
-    """Of what a worker reports."""
+    """The run that a worker's report describes."""
     sound = verdict(row)
     failed = "" if sound == "yes" else f"its results are {sound}"
     return Run([us / 1000 for us in samples_us], row["loss_fraction"],

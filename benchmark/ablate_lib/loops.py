@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every control loop and safeguard, and what switches it off. A new one is one
-more row of LOOPS."""
+"""Every control loop and safeguard, and the settings that switch it off. To
+add one, add a row to LOOPS."""
 import dataclasses
 from collections.abc import Mapping
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What makes a variant: of the lab's ranks, and of the simulator."""
+    """The settings of a variant, for the lab's ranks and for the simulator."""
 
     lab: Mapping[str, str] = dataclasses.field(default_factory=dict)
     simulator: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def then(self, other: "Change") -> "Change":
-        """Both; where they differ, `other`."""
+        """Both changes; `other` overrides this one."""
         return Change({**self.lab, **other.lab},
                       {**self.simulator, **other.simulator})
 
 
-HEAVY = 0.3  # share of packets: from here on safeguards are judged
+HEAVY = 0.3  # least packet loss that judges safeguards
 _SAFEGUARD = (HEAVY, 1)
 
 REPAIR = {policy: Change({"GLOO_UBT_REPAIR": policy}, {"repair": str(number)})
@@ -29,14 +29,14 @@ _NEVER_HALT = Change({"GLOO_UBT_HALT_LOSS": "0"}, {"halt_loss": "0"})
 @dataclasses.dataclass(frozen=True)
 class Loop:
     name: str
-    what: str  # it does
-    instead: str  # what happens in its variant
-    change: Change  # what makes its variant
-    # With which both, with and without it, are measured: where it works at all.
+    what: str  # the loop's effect
+    instead: str  # the effect without the loop
+    change: Change  # the settings of its variant
+    # Settings that the loop needs. Both sides of the comparison have them.
     within: Change = Change()
-    # False: off unless asked for, so its variant is the one that has it.
+    # False: off by default, so its variant is the one with the loop.
     is_default: bool = True
-    # Judged in environments that lose from so much to so much of all packets.
+    # The least and the largest packet loss of environments that judge it.
     losses: tuple[float, float] = (0, HEAVY)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which jobs it takes to judge loops: in each environment one with the loop
-and one without, for each seed. Jobs that several loops need run once."""
+"""The jobs that judge the loops: for each environment and seed, one with the
+loop and one without. A job that several loops need runs once."""
 import dataclasses
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ class Trial:
 
     loop: Loop
     environment: Environment
-    plain: Change  # settings of the job as it is ...
+    plain: Change  # settings of the unchanged job ...
     changed: Change  # ... and of the loop's variant
 
 
@@ -34,7 +34,7 @@ class Results:
         self._runs[environment.name, key(change)] = runs
 
     def broken(self) -> list[str]:
-        """What promises the protocol broke."""
+        """The protocol promises that were broken."""
         return [run.broken for runs in self._runs.values() for run in runs
                 if run.broken]
 
@@ -43,14 +43,14 @@ class Results:
 
 
 def key(change: Change) -> tuple:
-    """Equal for equal settings."""
+    """A key that is equal for equal settings."""
     return (*sorted(change.lab.items()), *sorted(change.simulator.items()))
 
 
 def trials(loops: Sequence[Loop], environments: Sequence[Environment],
            baseline: Change) -> list[Trial]:
-    """By environment. Without loops that are judged at other losses, or whose
-    variant is the job as it is."""
+    """The trials, by environment. Leaves out loops that are judged at other
+    losses, and loops whose variant equals the unchanged job."""
     found = []
     for environment in environments:
         for loop in loops:

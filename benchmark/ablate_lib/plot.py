@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops buy, as a picture: a panel for each figure, a field for each loop
-and environment."""
+"""A picture of the loops' benefits: a panel for each metric, with a field for
+each loop and environment."""
 import math
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from .run import METRICS
 from .verdict import Effect, effects
 
 _PANELS = ("p50", "p99", "loss", "mse")
-_MOST = 4  # colours end at so many times as much, or as little
+_MOST = 4  # the colour scale ends at this ratio and its inverse
 
 
 def gain(effect: Effect) -> float:
-    """How many times as much there is without the loop: above 1 it pays."""
+    """The value without the loop over that with it; above 1 the loop pays."""
     if effect.with_loop == effect.without:
         return 1.0
     if effect.with_loop == 0:
@@ -23,14 +23,14 @@ def gain(effect: Effect) -> float:
 
 def gains(name: str, trials: Sequence[Trial],
           results: Results) -> dict[tuple[str, str], float]:
-    """Of that metric, by loop and environment."""
+    """The gains in the metric `name`, by loop and environment."""
     return {(trial.loop.name, effect.environment): gain(effect)
             for trial in trials for effect in effects(trial, results)
             if effect.metric.name == name}
 
 
 def draw(trials: Sequence[Trial], results: Results, path: str) -> None:
-    import matplotlib  # takes a second: only when asked for
+    import matplotlib  # slow to import: only if needed
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -61,7 +61,7 @@ def draw(trials: Sequence[Trial], results: Results, path: str) -> None:
 
 
 def _colour(field: float) -> float:
-    """From -1 to 1."""
+    """The colour of a gain, from -1 to 1."""
     if math.isnan(field):
         return math.nan
     if field == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one job came to, and what of it counts."""
+"""The measurements of one job, and the metrics that are judged."""
 import dataclasses
 from collections.abc import Callable, Sequence
 
@@ -8,16 +8,16 @@ from compare_lib.percentiles import percentile
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """Less is better, of all of it."""
+    """The measurements of one job. Lower is better for all of them."""
 
-    times_ms: Sequence[float]  # of each op, at its slowest rank
-    loss: float  # share of (contributor, element) pairs that results lack
-    drift: float  # share of results' elements that are filled in
-    # Of results, against the exact sums, and relative to their mean square:
+    times_ms: Sequence[float]  # of each op at its slowest rank
+    loss: float  # missing share of (contributor, element) pairs
+    drift: float  # share of results' elements that were filled in
+    # Errors of results against exact sums, relative to the sums' mean square:
     mse: float  # mean squared error over ranks, elements and ops
     worst: float  # squared error of an op's worst element, mean over ops
-    failed: str = ""  # why the job ended before its time, or is wrong
-    broken: str = ""  # what promise the protocol broke there, and how to see it
+    failed: str = ""  # why the job ended early or has wrong results
+    broken: str = ""  # the broken promise, and how to reproduce it
 
     @property
     def p50_ms(self) -> float:
@@ -33,7 +33,7 @@ class Metric:
     name: str
     of: Callable[[Run], float]
     unit: str = ""
-    # Differences of less are nothing to a user, however sure they are.
+    # A smaller difference does not matter to a user, even if it is certain.
     least_share: float = 0.01
     least: float = 0
 

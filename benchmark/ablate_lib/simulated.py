@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs in the simulator: virtual time, and no noise but a seed's."""
+"""Jobs in the simulator: virtual time, and no noise except by the seed."""
 from collections.abc import Mapping
 
 from lab_lib.environments import Environment
@@ -13,14 +13,15 @@ __all__ = ["TARGET", "options_of", "run_of"]
 
 def options_of(environment: Environment, seed: int, elements: int,
                ops: int) -> dict[str, str]:
-    """transport_ubt/sim/sim_options.h's, by name, of `ops` bounded ops in the lab."""
+    """Options of transport_ubt/sim/sim_options.h, by name, for `ops` bounded
+    ops in the lab's environment."""
     options = lab.options_of(environment, seed, elements, ops + WARMUP_OPS)
     return {name: str(value) for name, value in (
         options | {"warmup_ops": WARMUP_OPS}).items()}
 
 
 def run_of(report: Mapping, options: str) -> Run:
-    """Of what `measure` prints of options, as simulator.text_of() gives them."""
+    """The run in a report of `measure`. `options`: as simulator.text_of()."""
     failed = broken = ""
     if report["errors"]:
         failed = report["errors"][0]

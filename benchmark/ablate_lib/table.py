@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables for people, and rows for files."""
+"""Text tables, and rows for files."""
 import dataclasses
 import statistics
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ class Job:
 
     name: str
     change: Change
-    against: Change | None = None  # what it is compared with
+    against: Change | None = None  # the settings it is compared with
 
 
 def jobs(trials: Sequence[Trial], baseline: Change) -> list[Job]:
-    """Of one environment's trials: what loops are compared with stands above
-    them."""
+    """The rows for one environment's trials. A job that loops are compared
+    with stands above these loops."""
     found = [Job("baseline", baseline)]
     for trial in trials:
         if trial.plain not in [job.change for job in found
@@ -44,7 +44,7 @@ def _settings(change: Change) -> str:
 
 def render(trials: Sequence[Trial], results: Results,
            baseline: Change) -> str:
-    """The table of one environment, whose trials these are."""
+    """The table of the trials' environment."""
     environment = trials[0].environment
     heading = [environment.name]
     for metric in METRICS:
@@ -56,7 +56,7 @@ def render(trials: Sequence[Trial], results: Results,
 
 
 def _cells(job: Job, environment: Environment, results: Results) -> list[str]:
-    """A value of each metric, and how it compares."""
+    """The value of each metric, and its change."""
     runs = results.get(environment, job.change)
     if failed(runs):
         return [job.name, *["failed", ""] * len(METRICS)]
@@ -83,7 +83,7 @@ def failed(runs: Runs) -> bool:
 
 def rows(trials: Sequence[Trial], results: Results, baseline: Change,
          seeds: Sequence[int]) -> list[dict]:
-    """For --json: one for each job and seed."""
+    """The rows for --json: one for each job and seed."""
     return [{"environment": name, "job": job.name,
              "settings": dict(job.change.lab), "seed": seed,
              "iterations": len(run.times_ms),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a loop pays, and where."""
+"""Decides whether and where a loop pays."""
 import dataclasses
 import math
 import statistics
@@ -14,13 +14,13 @@ from .run import METRICS, Metric
 
 @dataclasses.dataclass(frozen=True)
 class Effect:
-    """What a loop does to one metric in one environment."""
+    """A loop's effect on one metric in one environment."""
 
     environment: str
     metric: Metric
     with_loop: float  # mean over seeds
     without: float
-    matters: bool  # beyond what differs between seeds, and worth a word
+    matters: bool  # larger than the seeds' spread, and relevant
 
     @property
     def pays(self) -> bool:
@@ -37,7 +37,7 @@ class Effect:
 
 
 def number(value: float) -> str:
-    """As a person wants it: three digits of it."""
+    """Formats a number with three significant digits."""
     if value == 0:
         return "0"
     return f"{value:.2g}" if abs(value) < 0.1 else three_digits(value)
@@ -45,7 +45,8 @@ def number(value: float) -> str:
 
 def effect(environment: str, metric: Metric, with_loop: Runs,
            without: Runs) -> Effect:
-    """REQUIRES runs of the same seeds, in the same order."""
+    """The effect on one metric. REQUIRES runs of the same seeds, in the same
+    order."""
     ours = [metric.of(run) for run in with_loop]
     others = [metric.of(run) for run in without]
     return Effect(environment, metric, statistics.fmean(ours),
@@ -54,8 +55,8 @@ def effect(environment: str, metric: Metric, with_loop: Runs,
 
 def matters(metric: Metric, ours: Sequence[float],
             others: Sequence[float]) -> bool:
-    """Whether the mean difference is larger than the spread of differences
-    between seeds, and no trifle."""
+    """Whether the mean difference exceeds the spread between seeds and the
+    metric's least relevant difference."""
     gains = [other - own for own, other in zip(ours, others)]
     if any(map(math.isnan, gains)):
         return False
@@ -66,7 +67,7 @@ def matters(metric: Metric, ours: Sequence[float],
 
 
 def effects(trial: Trial, results: Results) -> list[Effect]:
-    """One for each metric; none where a job failed."""
+    """One effect for each metric; none if a job failed."""
     plain = results.get(trial.environment, trial.plain)
     changed = results.get(trial.environment, trial.changed)
     if any(run.failed for run in (*plain, *changed)):
@@ -80,7 +81,7 @@ def effects(trial: Trial, results: Results) -> list[Effect]:
 
 
 def failures(trial: Trial, results: Results) -> list[str]:
-    """What happens to a job in that trial, if it fails."""
+    """Describes how the trial's jobs failed, if they did."""
     words = []
     for change, has_loop in ((trial.plain, trial.loop.is_default),
                              (trial.changed, not trial.loop.is_default)):
@@ -98,7 +99,7 @@ NOT_JUDGED = "is not judged in any of these environments; --help says where"
 
 
 def verdict(loop: Loop, trials: Sequence[Trial], results: Results) -> str:
-    """In a sentence: where it pays, where it costs."""
+    """A sentence that says where the loop pays and where it costs."""
     own = [trial for trial in trials if trial.loop is loop]
     found = [effect for trial in own for effect in effects(trial, results)]
     failed = [text for trial in own for text in failures(trial, results)]

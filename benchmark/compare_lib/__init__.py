@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front end of benchmark/compare. The measuring is done by the worker,
-//benchmark/comparison:worker; this starts it, shows what it says and cleans up.
+"""The front end of benchmark/compare. It starts the worker,
+//benchmark/comparison:worker, which measures. Then it shows the results and
+cleans up.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds, runs, shows."""
+"""Builds the worker, runs it and shows the results."""
 import contextlib
 import json
 import subprocess
@@ -27,7 +27,7 @@ def _choose(arguments, worker):
         [worker, "--list-algorithms", "--size", str(arguments.ranks)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         check=False)
-    if output.returncode != 0:  # a GLOO_UBT_* variable, for example
+    if output.returncode != 0:  # for example a wrong GLOO_UBT_* variable
         raise CompareError(output.stderr.strip().removeprefix("error: "),
                            EXIT_USAGE)
     known = json.loads(output.stdout)
@@ -55,7 +55,8 @@ def _worker_options(arguments, names, redis_url):
 
 
 def _run(arguments, worker):
-    """Returns (row, samples), none on other ranks than 0, and the exit code."""
+    """Returns (row, samples) pairs and the exit code; no pairs unless rank
+    0."""
     names = _choose(arguments, worker)
     with contextlib.ExitStack() as stack:
         redis_url = arguments.redis_url
@@ -114,7 +115,8 @@ def _main(argv):
     arguments = command_line.parse(argv)
     if arguments.only_check:
         return 0
-    # Not in the lab: the build leaves a server behind, for the next one.
+    # Outside the lab: the build leaves a Bazel server running for the next
+    # one.
     worker = arguments.worker or bazel.build(_WORKER)
     if arguments.in_lab:
         return isolation.run(lambda: _compare(arguments, worker))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which algorithms there are, and which of them to compare."""
+"""The known algorithms, and the choice of those to compare."""
 import os
 
 from front_end.options import unknown
@@ -41,17 +41,18 @@ _KNOWN = {
 
 
 def known(ranks):
-    """What the worker's --list-algorithms says, before there is a worker."""
+    """The worker's --list-algorithms, known before the worker is built."""
     return {name: {"default": default,
                    "why_not": why_not(ranks) if why_not else None}
             for name, (default, why_not) in _KNOWN.items()}
 
 
 def choose(text, listed):
-    """Returns the names in `text`, or the defaults that can work.
+    """Returns the names in `text`; without any, the defaults that can work.
 
-    `listed` holds for each name "default" and "why_not": why it cannot work,
-    or None. Raises CompareError for a name that is unknown or cannot work.
+    `listed` has for each name "default" and "why_not", which is None or the
+    reason why it cannot work. Raises CompareError for a name that is unknown
+    or cannot work.
     """
     names = [name for name in text.split(",") if name]
     if not names:

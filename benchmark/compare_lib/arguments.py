@@ -146,7 +146,7 @@ def make_parser():
     lab_options.add(parser, "in a lab: hosts on this machine, made for this",
                     "--lab", "--lab-")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    parser.add_argument(  # wrong arguments, and do nothing else
+    parser.add_argument(  # only checks the arguments
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
@@ -161,7 +161,7 @@ def _check_lab(parser, arguments):
 
 
 def parse(argv):
-    """Ends the process, or raises CompareError, where something is wrong."""
+    """Ends the process or raises CompareError if an argument is wrong."""
     parser = make_parser()
     arguments = parser.parse_args(argv)
     single = {"--rank": arguments.rank, "--size": arguments.size,
@@ -202,6 +202,6 @@ def parse(argv):
     if arguments.interface is not None and arguments.interface not in known:
         parser.error(f"--interface {arguments.interface}: this host has only "
                      + ", ".join(known))
-    # The worker says the same; but it has to be built first.
+    # The worker checks the same, but must be built first.
     algorithms.choose(arguments.algorithms, algorithms.known(arguments.ranks))
     return arguments

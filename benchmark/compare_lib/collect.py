@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes what workers report, until they have ended."""
+"""Collects the workers' reports until the workers have ended."""
 from .in_lab import Accounts
 from .processes import Workers
 from .progress import Progress
@@ -7,9 +7,9 @@ from .progress import Progress
 
 def collect(workers: Workers, per_size: int, accounts: Accounts | None,
             progress: Progress) -> list[tuple[dict, list[float] | None]]:
-    """Returns (row, samples in microseconds) in the order in which they are
-    measured, `per_size` rows of each size. In a lab there are `accounts`, of
-    which rows gain."""
+    """Returns (row, samples in microseconds) in the order of measurement,
+    `per_size` rows for each size. In a lab, `accounts` adds fields to the
+    rows."""
     results = []
     for event in workers.events():
         if event["event"] == "connected":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison in a lab: what each algorithm's turns came to on its links."""
+"""A comparison in a lab: the cost of each algorithm's turns on its links."""
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,11 @@ from lab_lib.counters import Queues
 from lab_lib.lab import Lab
 from lab_lib.settings import Links, Settings
 
-TURN_S = 1.0  # an iteration takes a tenth of that
+TURN_S = 1.0  # an iteration takes a tenth of this
 CHECKED = "ring_chunked"
 CHECKED_ELEMENTS = 1000000
 _CHECK_ITERATIONS = 50
-_TCP_HEADERS = 52  # IP's, TCP's with a time stamp
+_TCP_HEADERS = 52  # IP header, and TCP header with a time stamp
 _ETHERNET = 14
 
 
@@ -31,10 +31,10 @@ def worker_options(settings: Settings) -> list[str]:
 
 @dataclasses.dataclass
 class _Sample:
-    """All there is to count, at one moment or between two."""
+    """All counters, at one moment or the difference of two."""
 
     seconds: float
-    wire: float  # bytes on the links, from hosts, but for other traffic's
+    wire: float  # sent by hosts on links, without other traffic
     dropped: float
     cpu_idle: float  # of all CPUs together, in seconds
     cpu_others: float
@@ -61,7 +61,7 @@ class Accounts:
         self._iterations: dict[str, int] = {}
 
     def take(self, event: Mapping) -> None:
-        """Takes a worker's "turn" event, while nobody works."""
+        """Takes a worker's "turn" event, while no worker runs an iteration."""
         self._lab.traffic.check()
         now = self._now()
         if event["begins"]:
@@ -75,7 +75,8 @@ class Accounts:
                                   + event["iterations"])
 
     def close(self, name: str) -> dict:
-        """What a row of that algorithm gains; its account begins anew."""
+        """The lab's fields for that algorithm's row. Its counts then
+        restart."""
         settings = self._lab.settings
         spent, iterations = self._sums.pop(name), self._iterations.pop(name)
         line = settings.links.rate_mbit * 1e6 / 8 * spent.seconds
@@ -108,15 +109,15 @@ class Accounts:
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """Whether the environment is what its name says."""
+    """Whether the environment behaves as its name says."""
 
     text: str
     warning: str | None = None
 
 
 def check(settings: Settings, rows: Sequence[Mapping]) -> Check | None:
-    """None where the environment promises nothing of the ring's tail, or the
-    ring was not measured at that size."""
+    """Checks the ring's tail. Returns None if the environment promises nothing
+    about it, or the ring was not measured at that size."""
     wanted = settings.environment.tail
     found = [row for row in rows if row["algorithm"] == CHECKED
              and row["elements"] == CHECKED_ELEMENTS]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What share of samples lies below which value."""
+"""Percentiles of samples."""
 import math
 from collections.abc import Sequence
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The least of `values` that `share` of them do not exceed; NaN of none."""
+    """The smallest of `values` that `share` of them do not exceed; NaN if
+    empty."""
     if not values:
         return math.nan
     rank = math.ceil(share * len(values) - 1e-9)
@@ -13,7 +14,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def percentiles(values: Sequence[float]) -> list[float]:
-    """Those of 0, 1, ... 100 %; nothing of nothing."""
+    """The percentiles 0, 1, ... 100; empty for no values."""
     ordered = sorted(values)
     return [percentile(ordered, hundredth / 100)
             for hundredth in range(101)] if ordered else []

@@ -11,7 +11,7 @@ def cdf(samples):
 
 def draw(results, path):
     """`results` are (row, samples in microseconds)."""
-    import matplotlib  # takes a second: only when asked for
+    import matplotlib  # slow to import: only if needed
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The processes of a run: a private Redis and the workers.
 
-Each is a context manager: whatever happens, its processes end with it. Only
-processes that were started here are ever signalled, by their own ids.
+Each class is a context manager that ends its processes in every case. Signals
+go only to processes that this program started, by process id.
 """
 import contextlib
 import json
@@ -19,14 +19,14 @@ from front_end.children import end, tail, with_parent
 
 from .errors import EXIT_FAILED, EXIT_UNSOUND, CompareError
 
-# A rank's death makes the others fail at once. Wait for these, so as to blame
-# the right one.
+# When a rank dies, the others fail at once. Waits this long before deciding
+# which rank to blame.
 _BLAME_GRACE_S = 1.0
 _POLL_S = 0.1
 
 
 class PrivateRedis:
-    """A Redis of our own, on a unix socket in a folder of its own."""
+    """A private Redis, on a unix socket in its own folder."""
 
     def __enter__(self):
         self._folder = tempfile.mkdtemp(prefix="compare-")
@@ -71,12 +71,12 @@ class PrivateRedis:
 
 
 class Workers:
-    """Workers of this machine: all ranks of a local run, or only one."""
+    """Workers on this machine: all ranks of a local run, or only one."""
 
     def __init__(self, worker, options, ranks, size, lab=None):
-        """`options` are passed on to every one of `ranks`, an iterable.
+        """Each of `ranks`, an iterable, gets `options`.
 
-        In a `lab` each runs on its host, and the first says its turns.
+        In a `lab` each worker runs on its host, and rank 0 reports its turns.
         """
         self._command = [worker, "--size", str(size)] + options
         self._ranks = list(ranks)
@@ -126,10 +126,10 @@ class Workers:
                 for rank, process in self._processes.items()}
 
     def events(self):
-        """Yields what the workers report, until all have ended well.
+        """Yields the workers' reports until all workers have succeeded.
 
-        Raises CompareError as soon as one has not. What it wrote to its
-        standard error, apart from an error, is in `warnings` afterwards.
+        Raises CompareError as soon as one fails. Afterwards `warnings` has the
+        workers' standard error without errors.
         """
         open_streams = len(self._processes)
         while open_streams:
@@ -147,13 +147,13 @@ class Workers:
         self._raise_if_failed()
 
     def go_on(self):
-        """Answers a "turn" event, for which a lab's rank 0 waits."""
-        with contextlib.suppress(BrokenPipeError):  # it has ended: see events
+        """Answers a "turn" event. A lab's rank 0 waits for the answer."""
+        with contextlib.suppress(BrokenPipeError):  # ended; see events()
             self._processes[0].stdin.write("\n")
             self._processes[0].stdin.flush()
 
     def exit_code(self):
-        """0, or EXIT_UNSOUND. REQUIRES that `events` has come to its end."""
+        """0 or EXIT_UNSOUND. REQUIRES that `events` has reached its end."""
         return max(p.returncode for p in self._processes.values())
 
     def warnings(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the comparison is."""
+"""Shows the progress of the comparison."""
 from front_end.progress import Bar
 
 from .table import human_bytes

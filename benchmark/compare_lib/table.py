@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows, as a table for people."""
+"""Formats rows as a text table."""
 from front_end.columns import align, three_digits
 
 _GIB = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -41,7 +41,7 @@ _WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up, "
 
 
 def why(row):
-    """What may be behind a verdict, to go behind it."""
+    """A possible reason for the row's verdict, shown after it."""
     return _WHY.get(verdict(row), "")
 
 
@@ -65,7 +65,7 @@ _COLUMNS = (
     ("lost", _lost),
     ("verified", verdict),
 )
-# Only where something is bounded.
+# Only if an algorithm is bounded.
 _BOUNDED_COLUMNS = (
     ("bound ms", _milliseconds("bound_us")),
     ("bounded", lambda row: str(row["bounded_ops"])
@@ -85,7 +85,7 @@ _WORD_COLUMNS = 2
 
 
 def render(rows):
-    """Returns the table, a blank line between sizes."""
+    """Returns the table, with a blank line between sizes."""
     columns = _COLUMNS
     if any(row["transport"] == "ubt" for row in rows):
         columns += _BOUNDED_COLUMNS

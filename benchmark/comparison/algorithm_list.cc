@@ -14,7 +14,7 @@ namespace compare {
 const std::vector<AlgorithmSpec>& allAlgorithms() {
   static const std::vector<AlgorithmSpec> kAll = [] {
     std::vector<AlgorithmSpec> all;
-    // A family of algorithms is one file, and one line here.
+    // A family of algorithms is one file and one line here.
     for (const auto& family : {tcpAlgorithms(), ubtAlgorithms()}) {
       all.insert(all.end(), family.begin(), family.end());
     }

@@ -9,15 +9,16 @@
 namespace gloo {
 namespace compare {
 
-// All algorithms, in the order in which they are compared and shown.
+// All algorithms, in the order of comparison and output.
 const std::vector<AlgorithmSpec>& allAlgorithms();
 
-// Why an algorithm cannot work with so many ranks; empty when it can.
+// Why the algorithm cannot work with this number of ranks; empty if it can.
 std::string whyNot(const AlgorithmSpec& spec, int ranks);
 
-// Those of that name, in the order given; the defaults that can work for an
-// empty list. Throws std::invalid_argument that names one which is unknown, and
-// lists what there is, or which cannot work, and says why.
+// The algorithms with these names, in the given order. For an empty list, the
+// default algorithms that can work. Throws std::invalid_argument for a name
+// that is unknown, with a list of all names, or that cannot work, with the
+// reason.
 std::vector<AlgorithmSpec> chooseAlgorithms(
     const std::vector<std::string>& names, int ranks);
 

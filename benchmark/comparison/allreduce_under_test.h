@@ -14,34 +14,34 @@
 namespace gloo {
 namespace compare {
 
-// Something about rank `rank`'s elements [offset, offset + count).
+// Rank `rank`'s elements [offset, offset + count).
 struct RankRange {
   int rank;
   size_t offset;
   size_t count;
 };
 
-// Elements that one rank reduces, and how their result came here.
+// Elements that one rank reduces, and the form of the received result.
 struct Shard {
   size_t offset;
   size_t count;
   uint64_t seed;     // of its transform (transport_ubt/kernels/hadamard.h)
-  bool transformed;  // it came as coefficients, and was turned back here
+  bool transformed;  // received as coefficients, then turned back
 };
 
-// Where a result is not the sum over all ranks. Ranges are disjoint for each
-// rank, in any order; of a shard that travelled transformed they are ranges of
-// its coefficients (docs/semantics.md).
+// Where a result is not the sum over all ranks. A rank's ranges are disjoint,
+// in any order. In a shard that was sent transformed, they are ranges of
+// coefficients (docs/semantics.md).
 struct Gaps {
-  // Contributions that were left out: there, the result is the sum of those
-  // that remain, times ranks / contributors; zero where none does.
+  // Contributions that were left out. The result there is the sum of the
+  // others, times ranks / contributors; zero if there is no contributor.
   std::vector<RankRange> missing;
-  // Where no result came, and ranks times this rank's contribution stands in
-  // for it, or zero for rank -1; or, for kUnknown, one that lacks contributions
-  // nobody here can name. Overrides `missing`.
+  // Elements without a received result. There the result is ranks times the
+  // contribution of rank `rank`, or zero if `rank` is -1. For kUnknown, the
+  // result lacks contributions that no rank here can name. Overrides `missing`.
   static constexpr int kUnknown = -3;
   std::vector<RankRange> filled;
-  // In order, all that have elements; none of an exact allreduce.
+  // In order, all shards with elements; empty for an exact allreduce.
   std::vector<Shard> shards{};
   // Contributions that were transformed, each a whole shard.
   std::vector<RankRange> transformed{};
@@ -49,20 +49,21 @@ struct Gaps {
   bool empty() const { return missing.empty() && filled.empty(); }
 };
 
-// What one run came to on this rank. The default is that of an exact allreduce.
+// The outcome of one run on this rank. The default is an exact allreduce's.
 struct Outcome {
   bool bounded = false;        // took the bounded path
   bool expired = false;        // a stage ended at its bound
-  double boundUs = 0;          // for both stages together; 0 when not bounded
+  double boundUs = 0;          // of both stages together; 0 if not bounded
   uint64_t missingPairs = 0;   // (contributor, element) in this rank's result
-  uint64_t driftElements = 0;  // of it that this rank filled in
-  // What was left out of the shard that this rank owns, in everybody's result;
-  // what this rank contributed transformed, and what is filled in its result.
+  uint64_t driftElements = 0;  // elements of it that this rank filled in
+  // Contributions missing from the shard that this rank owns, in all ranks'
+  // results; contributions that this rank sent transformed; and the elements
+  // that were filled in its result.
   Gaps gaps;
 };
 
-// One allreduce (sum of floats, in place) over a fixed buffer, as often as
-// wanted.
+// One allreduce (sum of floats, in place) over a fixed buffer, for any number
+// of runs.
 class AllreduceUnderTest {
  public:
   virtual ~AllreduceUnderTest() = default;
@@ -71,7 +72,7 @@ class AllreduceUnderTest {
   virtual Outcome outcome() const { return {}; }
 };
 
-// An algorithm that can be compared, under the name it has on the command line.
+// An algorithm that can be compared, with its name on the command line.
 struct AlgorithmSpec {
   using CreateDevice = std::function<std::shared_ptr<transport::Device>(
       const std::string& interface)>;  // empty: the host's own address
@@ -80,13 +81,14 @@ struct AlgorithmSpec {
 
   std::string name;
   std::string transport;
-  std::string repair;  // the policy, for a bounded algorithm; else empty
+  std::string repair;  // the policy of a bounded algorithm; else empty
   bool isBounded;      // then a row without bounded runs is a failure
   int warmupRuns;      // not timed
-  bool byDefault;      // compared when no algorithms are named
+  bool byDefault;      // compared if no algorithms are named
   CreateDevice createDevice;
   Create create;
-  // Why it cannot work with so many ranks; empty when it can. May be unset.
+  // Why it cannot work with this number of ranks; empty if it can. May be
+  // unset.
   std::function<std::string(int ranks)> whyNot = nullptr;
 };
 

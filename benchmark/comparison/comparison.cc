@@ -17,14 +17,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Between batches the ranks exchange what they measured.
+// After each batch the ranks exchange their measurements.
 constexpr Seconds kBatchTime(.3);
 constexpr size_t kRoundsPerBatchMax = 256;
 constexpr size_t kRoundsMin = 3;
 
 constexpr size_t kTurnIterationsMax = 64;
 
-// User and system time, of all threads of this process or of this thread.
+// User and system time of all threads of this process, or of this thread.
 double cpuSeconds(clockid_t clock) {
   timespec now = {};
   clock_gettime(clock, &now);
@@ -64,7 +64,7 @@ std::vector<Measured> Comparison::run(
   Seconds elapsed(0);
   size_t next = 1;
   while (true) {
-    // Rank 0 decides for all: clocks and speeds differ.
+    // Rank 0 decides for all ranks, because clocks and speeds differ.
     const auto rounds = static_cast<size_t>(control_.fromRank0(next));
     if (rounds == 0) {
       break;
@@ -88,8 +88,8 @@ std::vector<Measured> Comparison::run(
   return measured_;
 }
 
-// Untimed: first until everything is as it stays, then once with inputs that
-// need rounding.
+// Untimed runs: first enough to reach the steady state, then one with inputs
+// that need rounding.
 void Comparison::warmUp() {
   for (size_t i = 0; i < algorithms_.size(); i++) {
     for (int run = 0; run < contenders_[i].spec.warmupRuns; run++) {
@@ -121,7 +121,7 @@ void Comparison::runBatch(size_t rounds) {
   }
 }
 
-// The result that is in the buffer.
+// Checks the result that is in the buffer.
 void Comparison::check(size_t contender) {
   const auto gaps = gapsOfAll(algorithms_[contender]->outcome().gaps);
   if (!verification_.verifyExact(data_.data(), gaps)) {
@@ -138,8 +138,8 @@ double Comparison::barrierThenCpu() {
   return cpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-// One untimed iteration, for a barrier lets ranks go at different times, then
-// the timed ones.
+// One untimed iteration, because a barrier releases the ranks at different
+// times. Then the timed iterations.
 void Comparison::takeTurn(size_t contender) {
   auto& algorithm = *algorithms_[contender];
   auto& measured = measured_[contender];
@@ -179,7 +179,8 @@ void Comparison::atTurn(const Turn& turn) {
   }
 }
 
-// Returns whether nobody is to wait for this rank, so that its time counts.
+// Sleeps if this rank is late in this iteration. Returns whether its time
+// counts: not if it is late now or is Lateness::rank.
 bool Comparison::comeLate(size_t contender) {
   const size_t iteration = begun_[contender]++;
   const Lateness& lateness = options_.lateness;
@@ -210,7 +211,7 @@ void Comparison::gather() {
       measured.expiredOps += expired[k] > 0;
       total += slowest[k];
     }
-    // All ranks know the same times, and come to the same number.
+    // All ranks have the same times, so they compute the same number.
     const double perTurn = options_.turnTime.count() * 1e6 *
                            static_cast<double>(slowest.size()) / total;
     batch = Batch();
@@ -221,7 +222,7 @@ void Comparison::gather() {
   }
 }
 
-// Sums up over the ranks what was counted on each.
+// Adds up the counts of all ranks.
 void Comparison::finish() {
   const double elements = elements_;
   for (size_t i = 0; i < measured_.size(); i++) {
@@ -253,8 +254,8 @@ void Comparison::finish() {
   }
 }
 
-// An owner knows what it left out, and all results lack that; a contributor
-// knows in which form it contributed.
+// Owners know which contributions all results lack. Contributors know the form
+// of their contributions.
 Gaps Comparison::gapsOfAll(const Gaps& own) {
   Gaps gaps = {{}, own.filled, own.shards, {}};
   gaps.missing = rangesOfAll(own.missing);

@@ -14,16 +14,17 @@
 namespace gloo {
 namespace compare {
 
-// An algorithm and the mesh that it has to itself.
+// An algorithm and its own mesh.
 struct Contender {
   AlgorithmSpec spec;
   std::shared_ptr<Context> context;
 };
 
-// What one contender did at one size, over all ranks: the same on every rank.
+// One contender's measurements at one size, over all ranks. Equal on every
+// rank.
 struct Measured {
-  // One an iteration: the time of the slowest rank, but for one that computes
-  // late (Lateness), for which nobody else is to wait.
+  // The time of the slowest rank, for each iteration. A rank that computes late
+  // (Lateness) does not count, because no other rank should wait for it.
   std::vector<double> slowestUs;
   double cpuSeconds = 0;    // all ranks, timed iterations only
   size_t boundedOps = 0;    // bounded on every rank
@@ -32,44 +33,46 @@ struct Measured {
   double missingPairs = 0;  // (contributor, element), in all results
   double expectedPairs = 0;
   double driftElements = 0;  // filled in, in all results
-  // Of the results that were checked, over ranks, elements and iterations, and
-  // relative to the mean square of exact sums: zeros have 1.
+  // Errors of the checked results, over ranks, elements and iterations,
+  // relative to the mean square of exact sums. A result of zeros has an error
+  // of 1.
   double meanSquaredError = 0;
-  double worstSquaredError = 0;  // of an iteration's worst element, on average
+  double worstSquaredError = 0;  // of an iteration's worst element; mean
   bool verified = true;
-  // Of the process that has had most in memory since it began: all contenders
-  // together, inputs and what verifies results included.
+  // Peak memory of the process with the highest peak, since its start. Includes
+  // all contenders, the inputs and the verification.
   double peakResidentBytes = 0;
 };
 
-// Runs all contenders at one size, interleaved: a turn of each, again and
-// again, so that whatever else the machines do meets all of them alike.
+// Runs all contenders at one size, interleaved in repeated turns, so that other
+// load on the machines affects all of them equally.
 //
-// A turn is some 50 ms of back-to-back iterations, as a training step makes
-// them, between two barriers: all have the same time, a faster one more of
-// them. The first is not timed: a barrier lets the ranks
-// go at different times, and whoever goes first would count the wait for the
-// last. Where an iteration takes longer than that (Options::turnTime), longer
-// turns waste less. The CPU time that a rank spends is counted up to the second
-// barrier, so that work which goes on after an algorithm has returned is not
-// missed; what the barriers themselves cost is measured by turns without
-// iterations, and taken off, as is refilling the buffer.
+// A turn is about 50 ms of back-to-back iterations, as in a training step,
+// between two barriers. All contenders get the same time, so a faster one makes
+// more iterations. The first iteration is not timed: a barrier releases the
+// ranks at different times, so the first rank's time would include its wait for
+// the last. If an iteration takes longer than Options::turnTime, longer turns
+// waste less.
+//
+// The CPU time of a rank is counted up to the second barrier, so it includes
+// work that continues after an algorithm has returned. The cost of the barriers
+// is measured by turns without iterations and subtracted, like that of
+// refilling the buffer.
 //
 // Results are verified after warm-up, with inputs that need rounding, and in
-// the last round of every batch, some times a second, with exact ones.
+// the last round of every batch, several times a second, with exact inputs.
 class Comparison {
  public:
   struct Turn {
     size_t contender;
-    bool begins;  // else it is over, and so many iterations were made:
+    bool begins;  // or it ends, after this many iterations:
     size_t iterations;
   };
 
   struct Options {
     std::chrono::duration<double> turnTime{.05};
-    // Called at both ends of each turn while no rank is inside an iteration,
-    // and none enters one before it has returned. May be unset, or differ
-    // between ranks.
+    // Called at both ends of each turn. During the call no rank is inside an
+    // iteration or enters one. May be unset, and may differ between ranks.
     std::function<void(const Turn&)> atTurn;
     Lateness lateness;  // the same on all ranks
   };
@@ -80,22 +83,22 @@ class Comparison {
     size_t rounds;
   };
 
-  // All ranks must pass the same contenders and elements; how long to go on,
-  // rank 0 decides.
+  // All ranks must pass the same contenders and elements. Rank 0 decides how
+  // long the run takes.
   Comparison(ControlChannel& control,
              const std::vector<Contender>& contenders,
              size_t elements,
              Options options);
 
-  // `perContender` is how long each contender's iterations take together,
-  // barriers and checks included. `progress` is called now and then.
+  // `perContender` is the time for all iterations of each contender, including
+  // barriers and checks. `progress` is called now and then.
   std::vector<Measured> run(
       std::chrono::duration<double> perContender,
       const std::function<void(const Progress&)>& progress);
 
  private:
-  // What this rank measured of one contender since the last exchange: one value
-  // for each iteration.
+  // This rank's measurements of one contender since the last exchange: one
+  // value for each iteration.
   struct Batch {
     static constexpr size_t kTurnIterationsMin = 2;
 
@@ -105,7 +108,7 @@ class Comparison {
     std::vector<double> expired;
     std::vector<double> worst;  // squared error, of each check
   };
-  // Of one contender, over all checks on this rank so far.
+  // Errors of one contender, over all checks on this rank.
   struct Errors {
     double squares = 0;
     double sumSquares = 0;

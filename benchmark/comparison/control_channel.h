@@ -9,8 +9,9 @@
 namespace gloo {
 namespace compare {
 
-// How the ranks agree between measurements: exact, over a context of its own.
-// All ranks must make the same calls in the same order. Errors are Gloo's.
+// Agreement between the ranks between measurements. Exact, over a context of
+// its own. All ranks must make the same calls in the same order. Throws Gloo's
+// errors.
 class ControlChannel {
  public:
   explicit ControlChannel(std::shared_ptr<Context> context);
@@ -24,7 +25,7 @@ class ControlChannel {
   // Element by element over all ranks.
   std::vector<double> max(std::vector<double> values);
   std::vector<double> sum(std::vector<double> values);
-  // All ranks' values, in rank order; each may have another number of them.
+  // All ranks' values, in rank order. The number of values may differ.
   std::vector<double> concatenate(std::vector<double> values);
 
  private:

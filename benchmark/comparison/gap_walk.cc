@@ -31,7 +31,7 @@ bool GapWalk::begin(const Gaps& gaps) {
   if (!add(gaps.missing, false) || !add(gaps.filled, true)) {
     return false;
   }
-  // At one index ends come first, so that adjacent ranges join.
+  // At equal indices ends come first, so that adjacent ranges join.
   std::sort(
       changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
         return a.index != b.index ? a.index < b.index : a.begins < b.begins;
@@ -40,7 +40,7 @@ bool GapWalk::begin(const Gaps& gaps) {
   return true;
 }
 
-// False if ranges overlap.
+// Returns false if ranges overlap.
 bool GapWalk::apply(const Change& change) {
   if (change.filled) {
     if ((now_.filled == GapRun::kNotFilled) != change.begins) {

@@ -12,7 +12,7 @@ namespace compare {
 // A rank's input at an index.
 using Input = float (*)(int rank, size_t index);
 
-// A run of elements for all of which each rank counts for the same.
+// A range over which each rank's weight is constant.
 struct GapRun {
   static constexpr int kNotFilled = -2;
 
@@ -20,10 +20,11 @@ struct GapRun {
   size_t end = 0;
   std::vector<bool> missing;  // by rank
   int contributors = 0;
-  // Whose contribution stands in; -1: zero does; Gaps::kUnknown: nobody knows.
+  // The rank whose contribution replaces the result; -1: zero replaces it;
+  // Gaps::kUnknown: unknown.
   int filled = kNotFilled;
 
-  // How often a rank's contribution is in the result, if that is plain.
+  // The factor of a rank's contribution in the result, if that is plain.
   double weight(int rank) const {
     const double ranks = static_cast<double>(missing.size());
     if (filled != kNotFilled) {
@@ -33,18 +34,18 @@ struct GapRun {
   }
 };
 
-// Goes over the elements and knows what each rank counts for there.
+// Walks over the elements and reports each rank's weight.
 class GapWalk {
  public:
   GapWalk(int ranks, size_t elements);
 
-  // False if a range makes no sense.
+  // Returns false if a range is invalid.
   bool begin(const Gaps& gaps);
 
-  // Where the next run begins.
+  // The first element of the next run.
   size_t at() const { return now_.end; }
-  // That run, as far as it goes without leaving [0, end). False if ranges
-  // overlap. REQUIRES at() < end, which is at most the number of elements.
+  // The next run, cut off at `end`. Returns false if ranges overlap. REQUIRES
+  // at() < end, and that `end` is at most the number of elements.
   bool next(size_t end, GapRun* run);
 
  private:

@@ -10,17 +10,17 @@ namespace gloo {
 namespace compare {
 
 // In some iterations a rank computes for longer than the others. Its process
-// goes on: only the call comes late.
+// continues to run; only its call is late.
 struct Lateness {
   static constexpr int kNobody = -1;
 
-  int rank = kNobody;   // that one,
-  bool anyone = false;  // or each time another one, but for 0
+  int rank = kNobody;   // the late rank
+  bool anyone = false;  // or each time another rank except 0
   double share = 0;     // of the iterations
   std::chrono::duration<double> time{0};
   uint64_t seed = 0;
 
-  // Who is late in that iteration, of so many ranks: the same for every
+  // The late rank of that iteration, among `ranks` ranks. Equal for every
   // contender.
   int in(size_t iteration, int ranks) const {
     std::mt19937_64 chance(seed * 1000003 + iteration);

@@ -12,7 +12,7 @@
 namespace gloo {
 namespace compare {
 
-// Where the ranks of a comparison find each other.
+// The place where the ranks of a comparison find each other.
 class Meeting {
  public:
   struct Options {
@@ -23,15 +23,15 @@ class Meeting {
     std::chrono::milliseconds timeout;
   };
 
-  // Returns when all ranks have come. Throws gloo::IoException, which names
-  // who is missing, or what is wrong with Redis.
+  // Returns when all ranks have come. Throws gloo::IoException, which names the
+  // missing ranks or Redis' error.
   explicit Meeting(const Options& options);
 
   // Throws std::runtime_error, on every rank, unless all pass the same text.
-  // The error shows two that differ.
+  // The error shows two texts that differ.
   void expectSame(const std::string& what, const std::string& text);
 
-  // A mesh of its own for every name. Takes Gloo's exceptions.
+  // Connects a new mesh for each name. Throws Gloo's exceptions.
   std::shared_ptr<Context> connect(const std::string& name,
                                    std::shared_ptr<transport::Device> device);
 

@@ -18,7 +18,7 @@ Json rowOf(const AlgorithmSpec& spec,
   const double iterations = measured.slowestUs.size();
   const double bytes = elements * sizeof(float);
   const double algbw = bytes / (latencies.p50 * 1e-6);
-  // What crosses each rank's link in either direction, at the least.
+  // The least traffic on each rank's link, in either direction.
   const double busFactor = 2.0 * (ranks - 1) / ranks;
   const double gigabytes = ranks * bytes * iterations / 1e9;
   Json row;

@@ -8,25 +8,26 @@
 namespace gloo {
 namespace compare {
 
-// What a worker tells its front end: objects, one a line, with an "event":
+// A worker's reports to its front end: JSON objects, one a line, with an
+// "event":
 //
 //   {"event": "connected"}
 //   {"event": "progress", "elements", "elapsed_s", "total_s", "rounds"}
 //   {"event": "turn", "algorithm", "begins", "iterations"}
 //   {"event": "row", "row": {...}, "samples_us": [...]}
 //
-// A worker that says its turns goes on when it has read a line for each.
+// After a "turn" event, a worker waits until it has read a line.
 
-// A row, under the names that --json uses. A null says that there is nothing
-// to say: bound_us without a bound, p999_us with fewer than 1,000 iterations,
-// repair of an exact algorithm.
+// A row, with the names of --json. Null means not applicable: bound_us without
+// a bound, p999_us with fewer than 1,000 iterations, repair of an exact
+// algorithm.
 nlohmann::ordered_json rowOf(const AlgorithmSpec& spec,
                              const Measured& measured,
                              int ranks,
                              size_t elements);
 
-// Whether the row shows what it was meant to: right results, and bounded ones
-// from a bounded algorithm.
+// Whether the row is valid: its results are right, and a bounded algorithm had
+// bounded runs.
 bool isSound(const AlgorithmSpec& spec, const Measured& measured);
 
 nlohmann::ordered_json progressOf(const Comparison::Progress& progress,
@@ -35,7 +36,7 @@ nlohmann::ordered_json progressOf(const Comparison::Progress& progress,
 nlohmann::ordered_json turnOf(const Comparison::Turn& turn,
                               const std::vector<Contender>& contenders);
 
-// Writes one line to standard output, at once.
+// Writes one line to standard output and flushes it.
 void emit(const nlohmann::ordered_json& event);
 
 }  // namespace compare

@@ -13,14 +13,14 @@ namespace compare {
 
 namespace {
 
-// With fewer, the thousandth is the largest: a maximum under another name.
+// With fewer samples, p99.9 would be the maximum.
 constexpr size_t kSamplesForP999 = 1000;
 
 }  // namespace
 
 double percentile(const std::vector<double>& sorted, double fraction) {
   UBT_REQUIRE(!sorted.empty() && fraction > 0 && fraction <= 1);
-  // A hair less, so that .9 of 10 is the 9th although .9 is not exact.
+  // Slightly less, so that .9 of 10 is the 9th although .9 is not exact.
   const double rank = std::ceil(fraction * sorted.size() - 1e-9);
   const size_t index = static_cast<size_t>(std::max(rank, 1.0)) - 1;
   return sorted[std::min(index, sorted.size() - 1)];

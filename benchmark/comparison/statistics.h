@@ -7,7 +7,7 @@
 namespace gloo {
 namespace compare {
 
-// Of one algorithm's iterations, in microseconds.
+// Latencies of one algorithm's iterations, in microseconds.
 struct Latencies {
   double p50;
   double p90;

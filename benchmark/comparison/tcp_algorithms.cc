@@ -16,10 +16,10 @@ namespace compare {
 
 namespace {
 
-// Enough for connections, buffers and pages to be as they stay.
+// Enough for connections, buffers and pages to reach their steady state.
 constexpr int kWarmupRuns = 5;
 
-// Every class of Gloo's shape: constructed once, run often.
+// For classes with Gloo's interface: constructed once, run often.
 template <template <typename> class Algorithm>
 class ClassUnderTest : public AllreduceUnderTest {
  public:
@@ -45,7 +45,7 @@ AlgorithmSpec spec(const std::string& name) {
   return {name, "tcp", "", false, kWarmupRuns, true, &createTcpDevice, create};
 }
 
-// Gloo's sums are wrong with any other number, and it does not say so.
+// With any other number Gloo's sums are wrong, without an error.
 std::string whyNotBcube(int ranks) {
   const bool isPowerOf2 = (ranks & (ranks - 1)) == 0;
   return isPowerOf2 ? "" : "needs a power of 2 ranks";

@@ -9,11 +9,11 @@ namespace gloo {
 namespace compare {
 
 // Gloo's four allreduces and the exact transposes, over Gloo's tcp transport.
-// Throws what reading the GLOO_UBT_* variables throws.
+// Throws the errors of reading the GLOO_UBT_* variables.
 std::vector<AlgorithmSpec> tcpAlgorithms();
 
-// A device of Gloo's tcp transport. Throws what Gloo throws when there is no
-// such interface.
+// A device of Gloo's tcp transport. Throws Gloo's error if there is no such
+// interface.
 std::shared_ptr<transport::Device> createTcpDevice(
     const std::string& interface);
 

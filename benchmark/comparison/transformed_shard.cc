@@ -19,7 +19,8 @@ constexpr double kBlockRoot = 8;  // of its 64 elements
 
 }  // namespace
 
-// As it went out; `largest` grows to the largest magnitude of its input.
+// A rank's contribution in the form it was sent. Raises `largest` to the
+// largest magnitude of its input.
 TransformedShard::Values TransformedShard::broughtBy(int rank,
                                                      Input input,
                                                      double* largest) const {
@@ -29,7 +30,7 @@ TransformedShard::Values TransformedShard::broughtBy(int rank,
     *largest = std::max<double>(*largest, std::fabs(brought[i]));
   }
   if (transformedBy_[rank]) {
-    // Inputs are far below the limit of what can be transformed.
+    // Inputs are far below the transform's limit.
     ubt::hadamardTransform(kType,
                            brought.data(),
                            brought.size(),
@@ -63,7 +64,8 @@ void TransformedShard::add(int rank,
   sum->ranks += any ? 1 : 0;
 }
 
-// As if from all ranks of which anything came.
+// Scales the sum as if all ranks that contributed to any run had contributed to
+// every run.
 void TransformedShard::rescale(const std::vector<GapRun>& runs,
                                Sum* sum) const {
   for (size_t k = 0; k < runs.size(); k++) {
@@ -73,7 +75,7 @@ void TransformedShard::rescale(const std::vector<GapRun>& runs,
   }
 }
 
-// What the owner sends, in its form.
+// The owner's result, in its form.
 TransformedShard::Values TransformedShard::result(
     const std::vector<GapRun>& runs, Sum* plain, Sum* transformed) const {
   rescale(runs, plain);
@@ -84,8 +86,8 @@ TransformedShard::Values TransformedShard::result(
   Values result(shard_.count);
   for (size_t k = 0; k < runs.size(); k++) {
     const int in = plain->in[k] + transformed->in[k];
-    // The transformed part says something of every element, the plain part of
-    // those that came.
+    // The transformed part covers every element; the plain part covers only the
+    // elements that arrived.
     const int held = transformed->ranks + (plain->in[k] > 0 ? plain->ranks : 0);
     const double scale =
         in == 0 ? 0 : static_cast<double>(transformedBy_.size()) / held;
@@ -126,7 +128,7 @@ bool TransformedShard::verify(const float* data,
   Sum& plain = sums[0];
   Sum& transformed = sums[1];
   Values expected = result(runs, &plain, &transformed);
-  const bool cameSo = plain.ranks == 0;  // transformed, if anything came
+  const bool cameSo = plain.ranks == 0;  // transformed, if any rank came
   for (const auto& run : runs) {
     if (run.filled != GapRun::kNotFilled) {
       std::copy(fills.begin() + begin(run),
@@ -144,7 +146,7 @@ bool TransformedShard::verify(const float* data,
                            std::numeric_limits<float>::epsilon() * ranks *
                            kBlockRoot * largest;
   for (size_t i = 0; i < shard_.count; i++) {
-    // Written so that NaN is not close to anything.
+    // Written so that NaN always fails.
     if (!(std::fabs(data[shard_.offset + i] - expected[i]) <= tolerance)) {
       return false;
     }

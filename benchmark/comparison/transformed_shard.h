@@ -11,47 +11,49 @@
 namespace gloo {
 namespace compare {
 
-// A shard to which some ranks contributed coefficients of its Hadamard
-// transform, and what has to come of it: worked out again from the inputs, with
-// the kernel's own transform, whoever is missing where and in whichever form.
+// A shard with contributions that are coefficients of its Hadamard transform,
+// and its expected result. The expected result is computed from the inputs with
+// the kernel's own transform, for any missing contributions and any forms.
 //
-// * All transformed: each coefficient is the sum of those contributed, times
-//   ranks / contributors; zero where there are none. The result is what those
-//   coefficients turn back to.
-// * Both forms: the coefficients are summed apart, each times transformed ranks
-//   / its contributors, and turned back; to that is added the sum of the plain
-//   contributions, each times plain ranks / its contributors. The whole is
-//   scaled from the ranks it holds to all. Ranks of which nothing came do not
-//   count; where no element or coefficient came, the result is zero.
-// * Filled: ranks times the filler's own contribution, if that is of the
+// * All transformed: each coefficient is the sum of the contributions, times
+//   ranks / contributors; zero without contributors. The result is the inverse
+//   transform of these coefficients.
+// * Both forms: the coefficients are summed separately, each times transformed
+//   ranks / its contributors, and transformed back. The sum of the plain
+//   contributions, each times plain ranks / its contributors, is added. The
+//   total is scaled from the ranks it contains to all ranks. Ranks that
+//   contributed nothing do not count. Where no element or coefficient
+//   arrived, the result is zero.
+// * Filled: ranks times the filler's own contribution, if that has the
 //   result's form, else zero.
 //
-// Rounding errors of a block's 64 elements may meet in one. So a result may be
-// off by (ranks + 12) * eps * ranks * 8 * the largest input: the last three are
-// more than the norm of a block, whose signs no loss depends on. A coefficient
-// that is wrong shows in 64 elements, at an eighth of what it is off by.
+// Rounding errors of a block's 64 elements may add up in one element. So a
+// result may be off by (ranks + 12) * eps * ranks * 8 * the largest input. The
+// last three factors exceed the norm of a block; its signs do not depend on
+// losses. A wrong coefficient changes 64 elements, each by an eighth of its
+// error.
 class TransformedShard {
  public:
-  // `transformedBy`: by rank, whether it contributed so.
+  // `transformedBy`: for each rank, whether it contributed transformed.
   TransformedShard(const Shard& shard, std::vector<bool> transformedBy)
       : shard_(shard), transformedBy_(std::move(transformedBy)) {}
 
   size_t begin() const { return shard_.offset; }
   size_t end() const { return shard_.offset + shard_.count; }
 
-  // Whether the shard's part of a result is right. Moves the walk over it;
-  // REQUIRES walk->at() == begin().
+  // Whether the shard's part of a result is right. Moves the walk over the
+  // shard. REQUIRES walk->at() == begin().
   bool verify(const float* data, Input input, GapWalk* walk) const;
 
  private:
   using Values = std::vector<double>;
 
-  // What came of one form.
+  // The contributions of one form.
   struct Sum {
     explicit Sum(size_t runs, size_t elements) : values(elements), in(runs) {}
     Values values;
     std::vector<int> in;  // contributors, by run
-    int ranks = 0;        // of which anything came
+    int ranks = 0;        // that contributed to any run
   };
 
   Values broughtBy(int rank, Input input, double* largest) const;
@@ -73,8 +75,8 @@ class TransformedShard {
   const std::vector<bool> transformedBy_;
 };
 
-// In order, the shards to which any rank contributed transformed, or that came
-// so. None if what the gaps say of shards and forms makes no sense.
+// In order, the shards with a transformed contribution or a transformed result.
+// Empty if the gaps' shards and forms are inconsistent.
 std::optional<std::vector<TransformedShard>> transformedShards(const Gaps& gaps,
                                                                int ranks,
                                                                size_t elements);

@@ -18,7 +18,7 @@ namespace {
 using gloo::transport::ubt::Settings;
 using ::ubt::RepairPolicy;
 
-// Ranks may leave the protocol's own warm-up in different ops.
+// Ranks may end the protocol's own warm-up in different ops.
 constexpr int kWarmupRunsMore = 5;
 
 const char* policyName(RepairPolicy policy) {
@@ -30,7 +30,7 @@ double microseconds(::ubt::Duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
-// The contributors that the own shard lacks, adjacent slots joined.
+// The contributions missing from the own shard; adjacent slots are joined.
 std::vector<RankRange> missingIn(const ::ubt::OpReport& report) {
   std::vector<RankRange> missing;
   const size_t end = report.ownShard.offset + report.ownShard.count;
@@ -51,7 +51,7 @@ std::vector<RankRange> missingIn(const ::ubt::OpReport& report) {
   return missing;
 }
 
-// The shards, and which of them this rank contributed transformed.
+// The shards, and this rank's transformed contributions.
 void addShards(const ::ubt::OpReport& report,
                int rank,
                size_t elements,
@@ -93,7 +93,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
     Outcome outcome;
     const auto& report = algorithm_->report();
     if (!report) {
-      return outcome;  // ran exactly
+      return outcome;  // an exact run
     }
     outcome.bounded = report->bounded;
     outcome.expired = report->expired();
@@ -125,7 +125,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
   std::unique_ptr<Algorithm> algorithm_;
 };
 
-// Then it runs exactly, and has nothing to say about the bounded path.
+// One rank runs exactly and does not use the bounded path.
 std::string whyNotAlone(int ranks) {
   return ranks > 1 ? "" : "needs at least 2 ranks";
 }

@@ -9,14 +9,14 @@
 namespace gloo {
 namespace compare {
 
-// The bounded transpose allreduce over ubt: `optireduce`, set by the
-// environment, one for each repair policy, and one in groups. Throws what
-// reading the GLOO_UBT_* variables throws.
+// The bounded transpose allreduce over ubt: `optireduce` with the environment's
+// settings, one variant for each repair policy, and one in groups. Throws the
+// errors of reading the GLOO_UBT_* variables.
 std::vector<AlgorithmSpec> ubtAlgorithms();
 
-// `optireduce` under another name, with settings beyond the environment's:
-// "NAME VARIABLE=VALUE ...". Throws likewise, and std::invalid_argument for
-// what is none.
+// `optireduce` with another name and additional settings: "NAME VARIABLE=VALUE
+// ...". Throws the same errors, and std::invalid_argument if a word is not a
+// setting.
 AlgorithmSpec ubtVariant(const std::string& text);
 
 }  // namespace compare

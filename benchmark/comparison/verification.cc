@@ -13,7 +13,7 @@ namespace compare {
 
 namespace {
 
-// Prime, so that a shard in a wrong place does not go unnoticed.
+// Prime, so that a shard in a wrong place is detected.
 constexpr size_t kPeriod = 8191;
 
 float exactInput(int rank, size_t index) {
@@ -26,7 +26,7 @@ float randomInput(int rank, size_t index) {
   bits *= 0x9e3779b97f4a7c15;
   bits ^= bits >> 32;
   bits *= 0xd6e8feb86659fd93;
-  // 24 bits: every value is a float.
+  // 24 bits, so that every value is a float.
   return static_cast<int32_t>(bits >> 40) * (1.0f / (1 << 23)) - 1.0f;
 }
 
@@ -62,8 +62,8 @@ bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
   }
   for (size_t done = 0; done < elements_; done += kPeriod) {
     const size_t count = std::min(kPeriod, elements_ - done);
-    // Small integers: a transform and its way back round as little as a sum
-    // does. But they may leave -0, which is as good as 0.
+    // Small integers: a transform and its inverse round no more than a sum.
+    // They may leave -0, which equals 0.
     if (!std::equal(data + done, data + done + count, exactInputSums_.data())) {
       return false;
     }
@@ -121,7 +121,7 @@ bool Verification::verifyIncomplete(const float* data,
   return verifyPlain(data, elements_, input, &walk);
 }
 
-// From where the walk is, up to `end`.
+// Verifies from the walk's position up to `end`.
 bool Verification::verifyPlain(const float* data,
                                size_t end,
                                Input input,
@@ -164,7 +164,7 @@ Verification::Sum Verification::completeSum(Input input, size_t index) const {
 
 bool Verification::isClose(float result, Sum expected) const {
   const double epsilon = std::numeric_limits<float>::epsilon();
-  // Written so that NaN is not close to anything.
+  // Written so that NaN always fails.
   return std::fabs(result - expected.value) <=
          ranks_ * epsilon * expected.magnitude;
 }

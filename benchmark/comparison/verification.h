@@ -10,18 +10,18 @@
 namespace gloo {
 namespace compare {
 
-// Inputs whose sum every rank can work out alone, and the check against it.
+// Inputs with a sum that each rank can compute alone, and the check against it.
 //
-// * Exact: small integers. No order of additions rounds, so a complete sum has
-//   to be right in every bit. Cheap enough to check between measurements.
+// * Exact: small integers. No order of additions rounds, so a complete sum must
+//   be right in every bit. Cheap enough to check between measurements.
 // * Random: values in [-1, 1). A result may be off by n * eps * sum|x|.
 //
-// Where there are gaps, the result is compared with what should be there
-// instead, with the same tolerance for either kind of input; of shards that
-// travelled transformed, with a larger one (TransformedShard).
+// Where there are gaps, the result is compared with the value expected for the
+// gap. The tolerance is the same for both kinds of input, but larger for shards
+// that were sent transformed (TransformedShard).
 class Verification {
  public:
-  // Takes 12 bytes an element, once verifyRandom() is called.
+  // Uses 12 bytes an element after the first verifyRandom().
   Verification(int ranks, size_t elements);
 
   void fillExact(int rank, float* data) const;
@@ -29,10 +29,10 @@ class Verification {
 
   bool verifyExact(const float* data, const Gaps& gaps) const;
 
-  // How far a result is off the sum of all ranks' exact inputs.
+  // The difference between a result and the sum of all ranks' exact inputs.
   struct Error {
     double squares = 0;     // of errors, summed over elements
-    double sumSquares = 0;  // of the exact sums, likewise
+    double sumSquares = 0;  // of exact sums, summed over elements
     double worst = 0;       // the largest squared error
   };
   Error errorOfExact(const float* data) const;

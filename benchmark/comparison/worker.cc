@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of benchmark/compare, which is what a person starts. Results go to
-// standard output, one JSON object a line (report.h), from rank 0 alone;
-// errors go to standard error. Exits with 0 when all rows are sound, 3 when
-// one is not, 2 for arguments that make no sense and 1 for anything else.
+// One rank of benchmark/compare, the command for users. Rank 0 writes results
+// to standard output, one JSON object a line (report.h). Errors go to standard
+// error. Exit codes: 0 if all rows are sound, 3 if one is not, 2 for wrong
+// arguments and 1 for other errors.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
@@ -109,8 +109,8 @@ std::string describe(const std::vector<AlgorithmSpec>& algorithms,
   return "--algorithms " + joined(names) + " --elements " + joined(sizes);
 }
 
-// By name: whether it is compared by default, and why it cannot work with so
-// many ranks, or null.
+// By name: whether it is compared by default, and why it cannot work with this
+// number of ranks, or null.
 int listAlgorithms(int size) {
   nlohmann::ordered_json list;
   for (const auto& algorithm : allAlgorithms()) {
@@ -252,8 +252,8 @@ int run(int argc, char** argv) {
 }  // namespace gloo
 
 int main(int argc, char** argv) {
-  // Gloo writes to sockets that a killed rank has closed: that has to be an
-  // error that names the rank, not our end.
+  // Gloo writes to sockets that a killed rank has closed. That must be an error
+  // that names the rank, not the end of this process.
   std::signal(SIGPIPE, SIG_IGN);
   return gloo::compare::run(argc, argv);
 }

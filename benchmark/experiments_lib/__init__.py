@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/experiments: experiments are rows of suite.SUITE, their parts are
-commands of this project, and what these measure becomes one report."""
+"""benchmark/experiments: each experiment is a row of suite.SUITE. Its parts
+are commands of this project. Their measurements become one report."""

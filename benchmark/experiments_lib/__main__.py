@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures, then tells."""
+"""Measures, then writes the report."""
 import os
 import sys
 from collections.abc import Sequence

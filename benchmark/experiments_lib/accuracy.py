@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time to accuracy: what a tail costs a training."""
+"""Time to accuracy: the cost of a tail for a training."""
 import dataclasses
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,19 +14,19 @@ _ALGORITHMS = ("ring", "bcube", "transpose", "optireduce:none",
                "optireduce:broadcast")
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
 _MODELS = ("fashion", "bible")
-_TUNED = "bible-tuned"  # from weights that have learnt another text
+_TUNED = "bible-tuned"  # starts from weights trained on another text
 _RING, _CLEAN, _BOUNDED = "ring", "clean", "optireduce"
 _STEPS, _EVALUATIONS = 70, 5
-# About, of each step, and of each evaluation.
+# About, for each step and for each evaluation.
 _STEP_S = {"clean": 0.24, "p1.5": 0.26, "p3": 0.28, "micro": 0.39}
 _EVALUATION_S = {"fashion": 0.8, "bible": 0.4, _TUNED: 0.4}
-_PRETRAINING_S = 75  # of weights to start from, which are kept
+_PRETRAINING_S = 75  # of the initial weights, which are kept
 _SETUP_S = 5  # of a lab
-# The target: so much of what ring comes to in `clean` at the last but one
-# evaluation. Who learns more slowly has the steps after that.
+# The target accuracy is this share of ring's in `clean` at the last but one
+# evaluation. Slower algorithms have the remaining steps to reach it.
 _OF_RINGS = 0.99
 _COUNTS = -2
-_FASTER, _NO_SLOWER = 1.3, 0.97  # than ring, where there is a tail, and not
+_FASTER, _NO_SLOWER = 1.3, 0.97  # than ring, with a tail and without
 _WHY_SLOW = """\
 it takes more CPU time than ring (see what it costs), and in the lab all share
 it with what computes. How much of it that is was not measured."""
@@ -65,8 +65,8 @@ def _of(runs: Sequence[Mapping], algorithm: str) -> list[Mapping]:
 
 
 def _target(results: Results, model: str) -> float | None:
-    """None: ring was not measured in clean, or the weights that it starts from
-    are as good."""
+    """The target accuracy. None: ring was not measured in clean, or the
+    initial weights are already as good."""
     runs = _of(results.get(f"{model}-{_CLEAN}", ()), _RING)
     if not runs:
         return None
@@ -79,16 +79,16 @@ def _target(results: Results, model: str) -> float | None:
 
 
 def _rings_step(results: Results, model: str, environment: str) -> float:
-    """In ms."""
+    """Ring's time for a step, in ms."""
     return trainings.step_ms(
         _of(results.get(f"{model}-{environment}", ()), _RING))
 
 
 def _to_target(runs: Sequence[Mapping], algorithm: str, target: float | None,
                what: str) -> float | None:
-    """When (`what`: "seconds" or "step") the accuracy, the mean over seeds, is
-    first `target`, on straight lines between evaluations; None: never, or there
-    is no target.
+    """When the accuracy, the mean over seeds, first reaches `target`. `what`
+    is the unit: "seconds" or "step". Interpolates linearly between
+    evaluations. None: never, or there is no target.
     """
     means = [tuple(statistics.mean(point[key] for point in points)
                    for key in ("accuracy", what))
@@ -169,18 +169,18 @@ def _tell(results: Results, pictures: Pictures) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _Speedup:
-    """Ring's time over that of a bounded algorithm."""
+    """Ring's time divided by that of a bounded algorithm."""
 
     model: str
     environment: str
     algorithm: str
-    to_target: float  # 0: it never comes there
-    of_a_step: float  # once warm
-    rings_step: float  # once warm, here over in clean: what there is to gain
+    to_target: float  # 0: it never reaches the target
+    of_a_step: float  # after warm-up
+    rings_step: float  # after warm-up, here / in clean: the possible gain
 
 
 def _speedups(results: Results, models: Iterable[str]) -> list[_Speedup]:
-    """Where ring comes to its target."""
+    """The speed-ups in environments where ring reaches its target."""
     found = []
     for model in models:
         target = _target(results, model)

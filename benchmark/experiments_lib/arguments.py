@@ -66,13 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--again", action="store_true",
         help="measure what has been measured, too")
-    parser.add_argument(  # wrong arguments, and do nothing else
+    parser.add_argument(  # only checks the arguments
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Ends the process where something is wrong."""
+    """Ends the process if an argument is wrong."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     arguments.experiments = [SUITE[name] for name in arguments.only]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an allreduce costs: CPU time, bytes on the network, memory."""
+"""The costs of an allreduce: CPU time, bytes on the network, memory."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +13,8 @@ _MIB = 1 << 20
 _LAB_FLOATS = (262144, 1000000)  # 1 and 4 MB
 _LARGE = 16777216  # 64 MiB
 _LOOPBACK_RANKS = 4
-_START_S = 2  # processes, and their connections, on loopback
-# At _LOOPBACK_RANKS on two cores, about.
+_START_S = 2  # processes and their connections, on loopback
+# About, with _LOOPBACK_RANKS on two cores.
 _LOOPBACK_S_PER_FLOAT = 1.5e-8
 _LAB, _LOOPBACK, _ALONE = "lab", "loopback", "alone"
 
@@ -33,7 +33,7 @@ def _loopback(name: str, algorithms: Sequence[str], floats: Sequence[int],
 
 
 def _alone(algorithm: str) -> str:
-    """The name of the part that is about its memory."""
+    """The name of the part that measures the algorithm's memory."""
     return f"{_ALONE}-{algorithm.replace(':', '-').replace('_', '-')}"
 
 
@@ -62,7 +62,7 @@ def _size(elements: int) -> str:
 
 
 def _network(rows: Sequence[Mapping]) -> str:
-    """Of the lab, one size."""
+    """The table of the lab's rows, one size."""
     ring = in_lab.of(rows, in_lab.RING)
     return table(
         ("algorithm", "CPU s/GB", "its / ring's", "wire MB an iteration",
@@ -79,13 +79,13 @@ def _network(rows: Sequence[Mapping]) -> str:
 
 
 def _sizes(rows: Sequence[Mapping]) -> list[list[Mapping]]:
-    """Rows of each size."""
+    """The rows of each size."""
     return [[row for row in rows if row["elements"] == elements] for elements
             in dict.fromkeys(row["elements"] for row in rows)]
 
 
 def _cpu(rows: Sequence[Mapping]) -> str:
-    """Of loopback, all sizes."""
+    """The table of loopback's rows, all sizes."""
     return table(
         ("algorithm", "bytes", "CPU s/GB", "its / ring's", "p50 ms",
          "algbw MB/s", "iterations"),
@@ -98,7 +98,7 @@ def _cpu(rows: Sequence[Mapping]) -> str:
 
 
 def _memory(rows: Sequence[Mapping]) -> str:
-    """Of runs of one algorithm each."""
+    """The table of runs with one algorithm each."""
     lines = []
     for own in _sizes(rows):
         ring = in_lab.of(own, in_lab.RING)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy and speed-up by how much of the tail is dropped: Ultima's plots."""
+"""Accuracy and speed-up by the dropped share of the tail: Ultima's plots."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,12 +12,12 @@ _ALGORITHM = "optireduce:none"
 _MODEL, _STEPS = "fashion", 80
 _STEP_S = 0.35
 _WAITS = "waits-for-all"
-_HARMLESS, _WITHIN = 0.05, 0.99  # dropped, and of the accuracy
-_BOUNDS_MS = (200, 160, 140, 120, 110)  # of a stage, by hand
+_HARMLESS, _WITHIN = 0.05, 0.99  # dropped; of the accuracy
+_BOUNDS_MS = (200, 160, 140, 120, 110)  # of a stage, set by hand
 
 
 def _part(name: str, variables: Mapping[str, str]) -> Part:
-    # Evaluated half-way, too: speed-ups are of the steps after that.
+    # Also evaluated half-way: speed-ups are of the steps after that.
     return Part(name, trainings.command(_MODEL, (_ALGORITHM,), _STEPS, 2,
                                         "--lab", "p3", *trainings.SLOW_LINKS),
                 trainings.START_S + _STEPS * _STEP_S, variables)
@@ -36,7 +36,7 @@ def _parts(quick: bool) -> Sequence[Part]:
 
 
 def _dropped(run: Mapping) -> float:
-    return run["lost"] or 0.0  # where all is exact, nothing
+    return run["lost"] or 0.0  # exact runs lose nothing
 
 
 def _curve(runs: Sequence[Mapping], value: Callable[[Mapping], float],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment is: a question, commands that answer it, and how to tell
-what they found."""
+"""An experiment: a question, commands that answer it, and functions that
+describe the results."""
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,32 +13,32 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One command, and the name of what it finds."""
+    """One command, and the name of its result."""
 
     name: str
     command: Sequence[str]  # from the repository's root; it gets --json FILE
-    seconds: float  # that it takes, about
+    seconds: float  # about how long it takes
     variables: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    # What it wrote counts though it exits with 1: it says what failed.
+    # True: its output counts even with exit code 1, and names failures.
     says_failures: bool = False
 
     def __post_init__(self) -> None:
-        assert _NAME.fullmatch(self.name), self.name  # a file's, too
+        assert _NAME.fullmatch(self.name), self.name  # also a file name
 
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What the papers say, or is asked for here, and what was found."""
+    """A claim of the papers or a goal of this project, and the result."""
 
     what: str
     papers: str  # empty: they do not say
-    asked: str  # here, and what decides
+    asked: str  # the goal here; it decides
     found: str
     holds: bool
-    why: str  # it does not, as far as measured; told only then
+    why: str  # why it does not hold, if known; shown only then
 
 
-Results = Mapping[str, Any]  # what parts wrote, by their names
+Results = Mapping[str, Any]  # the parts' outputs, by part name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Experiment:
     name: str
     title: str
     question: str
-    # All of them, or, if quick, those that tell most in a minute or two.
+    # All parts. If quick: those with the most information in a minute or two.
     parts: Callable[[bool], Sequence[Part]]
-    # Markdown, of what the parts wrote, by their names. A part that has not
-    # been measured, or failed, is not there; of none this is not called.
+    # Markdown about the results. `Results` lacks parts that failed or were not
+    # measured. Not called without any results.
     tell: Callable[[Results, Pictures], str]
-    # Of the same; none about what was not measured.
+    # The claims that these results can decide.
     claims: Callable[[Results], Sequence[Claim]] = lambda results: ()
-    needs_root: bool = True  # it works in the lab
+    needs_root: bool = True  # it runs in the lab

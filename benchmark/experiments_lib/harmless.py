@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much loss a training bears, by where it is lost, by what is asked for
-again, by transform, and by size (OptiReduce, section 3.3; Ultima's plots)."""
+"""The loss that a training tolerates, by place of the loss, repair policy,
+transform and model size (OptiReduce, section 3.3; Ultima's plots)."""
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,9 +12,9 @@ from .markdown import number, share, table
 from .pictures import Pictures, colour
 
 _RANDOM, _TAIL = "random", "tail"
-# Of the repair policies.
+# The repair policies.
 _NOTHING, _RESULTS, _ALL_OF_IT = "none", "broadcast", "both"
-_KINDS = {  # of forced loss; the item of GLOO_UBT_FAULT, repair policies
+_KINDS = {  # of forced loss; item of GLOO_UBT_FAULT, repair policies
     _RANDOM: ("loss", (_NOTHING, _RESULTS, _ALL_OF_IT)),
     _TAIL: ("tail", (_NOTHING, _RESULTS)),
 }
@@ -30,15 +30,15 @@ _HOPED = 5  # per cent of loss
 _WHY_NO_MORE = """\
 it is not known. They have one seed each: what of it is chance was not
 measured."""
-# Datagrams as on a network, not as on loopback; and a job goes on, whatever
-# it loses.
+# Datagrams have a network's size, not loopback's, and a job continues at any
+# loss.
 _COMMON = {"GLOO_UBT_MTU": "1500", "GLOO_UBT_HALT_LOSS": "0"}
 _STEP_S = {"fashion": 0.17, "bible-small": 0.11, "bible": 0.21,
            "bible-large": 0.42}  # about
 
 
 def _policies(kind: str, transform: str) -> list[str]:
-    """Where all is repaired, nothing is lacking that a transform spreads."""
+    """If everything is repaired, a transform has no loss to spread."""
     return [policy for policy in _KINDS[kind][1]
             if not (policy == _ALL_OF_IT and transform == _TRANSFORMED)]
 
@@ -58,7 +58,7 @@ def _fault(item: str, percent: int) -> dict[str, str]:
 
 
 def _name(kind: str, percent: int, transform: str) -> str:
-    """Without loss there are no kinds."""
+    """Without loss the kind does not matter."""
     return f"{kind if percent else _RANDOM}-{percent}-{transform}"
 
 
@@ -91,9 +91,9 @@ Point = tuple[int, Mapping]  # per cent of forced loss, the run
 
 def harmless(points: Iterable[Point], without: float,
              percents: Iterable[int] = _PERCENTS) -> int:
-    """The most forced loss, of these `percents` in their order, up to which a
-    run's accuracy, and that of all with less, was found to be within 1 % of the
-    one `without` loss."""
+    """The largest forced loss, of `percents` in order, that is harmless.
+    Harmless means: the accuracy of this run, and of all runs with less loss,
+    is within 1 % of the accuracy `without` loss."""
     most, runs = 0, dict(points)
     for percent in percents:
         if percent not in runs or not (
@@ -104,20 +104,20 @@ def harmless(points: Iterable[Point], without: float,
 
 
 def _without(curves: Iterable[Sequence[Point]]) -> list[float]:
-    """Accuracies where no loss was forced."""
+    """The accuracies without forced loss."""
     return [run["accuracy"] for points in curves
             for percent, run in points if percent == 0]
 
 
 def _sentence(found: Mapping[str, int]) -> str:
-    """`found`: what is harmless, by curve."""
+    """`found`: the largest harmless loss, by curve."""
     told = "; ".join(f"{name}: {percent} %" for name, percent in found.items())
     return ("Forced loss up to which the accuracy is within 1 % of that "
             f"without: {told}.\n\n" if told else "")
 
 
 def _sentence_of_one(curves: Mapping[str, Sequence[Point]]) -> str:
-    """Where without forced loss all curves are of one training."""
+    """If without forced loss all curves show the same training."""
     without = _without(curves.values())
     if not without:
         return ""
@@ -134,7 +134,7 @@ def _sentence_of_one(curves: Mapping[str, Sequence[Point]]) -> str:
 
 
 def _sentence_of_each(curves: Mapping[str, Sequence[Point]]) -> str:
-    """Where each curve is of another training."""
+    """If each curve shows another training."""
     return _sentence({name: harmless(points, without, _SIZES_PERCENTS)
                       for name, points in curves.items()
                       for without in _without([points])})
@@ -151,7 +151,7 @@ def _curve(points: Sequence[Point], label: str, what: str = "accuracy",
 
 def _all(curves: Iterable[Callable[[Any], None]], ordinate: str = "accuracy",
          limits: tuple[float, float] | None = None) -> Callable[[Any], None]:
-    """`limits`: of the ordinate, so that panels compare."""
+    """`limits`: of the y axis, equal in all panels that are compared."""
     curves = list(curves)
 
     def paint(axis: Any) -> None:
@@ -181,7 +181,7 @@ def _points(results: Results, names: Mapping[int, str],
 
 def _forced_curves(kind: str, results: Results) -> dict[
         tuple[str, str], list[Point]]:
-    """By policy and transform, where some loss was forced."""
+    """The curves with forced loss, by policy and transform."""
     curves = {}
     for transform in _TRANSFORMS:
         names = {percent: _name(kind, percent, transform)
@@ -218,7 +218,7 @@ def _tell_forced(kind: str, results: Results, pictures: Pictures) -> str:
 
 
 def _size_curves(results: Results) -> dict[str, list[Point]]:
-    """By model."""
+    """The curves, by model."""
     return {
         model: points for model in _SIZES
         if (points := _points(results, {percent: f"{model}-{percent}"
@@ -251,15 +251,15 @@ def _percents(points: Iterable[Point]) -> set[int]:
 
 
 def _harm(points: Iterable[Point], mean: float) -> float:
-    """Points of accuracy that it takes, at most, by as much as is hoped to
-    take none; `mean`: without forced loss."""
+    """The most points of accuracy lost at up to _HOPED per cent of loss.
+    `mean`: the accuracy without forced loss."""
     return 100 * (mean - min(run["accuracy"] for percent, run in points
                              if percent <= _HOPED))
 
 
 def _why_harm(curves: Mapping[tuple[str, str], Sequence[Point]],
               least: tuple[str, str], without: Sequence[float]) -> str:
-    """Of the curve that bears least."""
+    """About the curve that tolerates the least loss."""
     mean = statistics.mean(without)
     most = _harm(curves[least], mean)
     spread = 100 * (max(without) - min(without))

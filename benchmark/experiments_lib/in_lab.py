@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts that are comparisons in the lab, and how their rows are told."""
+"""Parts that are comparisons in the lab, and tables of their rows."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from compare_lib.in_lab import check
@@ -12,27 +12,27 @@ from .markdown import number, share, table
 
 EXACT = ("ring", "ring_chunked", "halving_doubling", "bcube", "transpose")
 BOUNDED = ("optireduce:none", "optireduce:broadcast")
-RING = "ring_chunked"  # the faster of Gloo's two
+RING = "ring_chunked"  # the faster of Gloo's two rings
 FEW = (RING, "transpose", *BOUNDED)
-_SETUP_S = 3   # namespaces, connections, warm-up of the processes
-FOR_P99 = 100  # iterations: of fewer it is the slowest, and called so
-EXACT_OPS = WARMUP_OPS  # of a bounded algorithm, at first, by default
-WARMUP_MORE = 6  # iterations of it, after these, before they are timed
+_SETUP_S = 3  # namespaces, connections, warm-up of the processes
+FOR_P99 = 100  # iterations; with fewer it is the slowest, and called so
+EXACT_OPS = WARMUP_OPS  # first ops of a bounded algorithm, by default
+WARMUP_MORE = 6  # iterations after these, before timing
 WHY_NOT = """\
 docs/tail.md says why, as far as it is known."""
-# What is smaller than GLOO_UBT_MIN_BYTES would not be bounded.
+# Smaller buckets than GLOO_UBT_MIN_BYTES would not be bounded.
 _SMALL_BYTES = 256 << 10
 
 
 def _iteration_s(elements: int) -> float:
-    """At the lab's rate."""
+    """At the lab's link rate."""
     return 0.13 * elements / 1000000
 
 
 def comparison(name: str, environment: str, algorithms: Sequence[str],
                seconds: float, ranks: int = 8, elements: int = 1000000,
                exact_ops: int = EXACT_OPS) -> Part:
-    """benchmark/compare, so many seconds for each algorithm."""
+    """benchmark/compare, with this many seconds for each algorithm."""
     variables = {}
     if 4 * elements < _SMALL_BYTES:
         variables["GLOO_UBT_MIN_BYTES"] = "1"
@@ -48,18 +48,18 @@ def comparison(name: str, environment: str, algorithms: Sequence[str],
 
 
 def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
-    """The first such row; None: there is none."""
+    """The first row of that algorithm, or None."""
     return next((row for row in rows if row["algorithm"] == algorithm), None)
 
 
 def have_p99(rows: Iterable[Mapping]) -> bool:
-    """Whether all have as many iterations as that takes."""
+    """Whether all rows have enough iterations for a p99."""
     return all(row["iterations"] >= FOR_P99 for row in rows)
 
 
 def slowest(rows: Iterable[Mapping]) -> tuple[str, Callable[[Mapping], float]]:
-    """What the slowest iterations that count are called, the same for all
-    rows, and how long they take, in us."""
+    """The name of the slowest iterations' metric, equal for all rows, and a
+    function that returns it, in us."""
     if have_p99(rows):
         return "p99", lambda row: row["p99_us"]
     return "worst", lambda row: row["percentiles_us"][-1]
@@ -67,20 +67,21 @@ def slowest(rows: Iterable[Mapping]) -> tuple[str, Callable[[Mapping], float]]:
 
 def rings_over_its(rows: Sequence[Mapping],
                    us: Callable[[Mapping], float]) -> dict[str, float]:
-    """By bounded algorithm; empty where not all were measured."""
+    """Ring's time over its own, for each bounded algorithm. Empty unless all
+    were measured."""
     ring, *bounded = (of(rows, name) for name in (RING, *BOUNDED))
     return {row["algorithm"]: us(ring) / us(row) for row in bounded} if (
         ring and all(bounded)) else {}
 
 
 def told(ratios: Mapping[str, float]) -> str:
-    """What rings_over_its() says, in words."""
+    """rings_over_its() in words."""
     return ", ".join(f"{ratio:.3f} ({name})"
                      for name, ratio in ratios.items())
 
 
 def _warning(rows: Sequence[Mapping]) -> str:
-    """Whether the environment was what its name says."""
+    """A warning, if the environment did not behave as its name says."""
     row = rows[0]
     name = row.get("lab_environment")
     if name is None:
@@ -93,7 +94,7 @@ def _warning(rows: Sequence[Mapping]) -> str:
 
 
 def times(rows: Iterable[Mapping]) -> str:
-    """A table of what took how long, and how much was lost."""
+    """A table of times and losses."""
     rows = list(rows)
     tail, tail_us = slowest(rows)
     ring = of(rows, RING)

@@ -8,19 +8,19 @@ from front_end.columns import three_digits
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]],
           words: int = 1) -> str:
-    """So many columns are words, the others, behind them, numbers."""
+    """A table: the first `words` columns are words, the others numbers."""
     lines = [headings,
              ["---"] * words + ["--:"] * (len(headings) - words), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
 
 
 def number(value: float | None) -> str:
-    """Three digits; empty where there is none."""
+    """Three digits; empty for None and NaN."""
     if value is None or math.isnan(value):
         return ""
     return three_digits(value)
 
 
 def share(value: float) -> str:
-    """Of 1, in per cent."""
+    """A share of 1, in per cent."""
     return "0" if value == 0 else f"{100 * value:.2g} %"

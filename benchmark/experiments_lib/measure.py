@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what has not been measured yet."""
+"""Runs the parts that have not been measured yet."""
 import datetime
 import json
 import os
@@ -19,7 +19,7 @@ from .experiment import Experiment, Part
 from .store import Failure, Finding, Store
 
 _POLL_S = 0.1
-# A part is stuck that takes so many times what it should, and a build.
+# A part that takes this many times its estimate, plus a build, is stuck.
 _PATIENCE, _BUILD_S = 5, 900
 
 Steps = Sequence[tuple[Experiment, Part]]
@@ -36,7 +36,8 @@ def missing(wanted: Steps, store: Store) -> Steps:
 
 
 def measure(wanted: Steps, store: Store) -> Steps:
-    """Each in turn. One that fails leaves the others alone. Returns those."""
+    """Measures each part in turn. Returns those that failed; a failure does
+    not stop the others."""
     failed = []
     total = sum(part.seconds for _, part in wanted)
     done = 0.0
@@ -45,7 +46,7 @@ def measure(wanted: Steps, store: Store) -> Steps:
         for number, (experiment, part) in enumerate(wanted, 1):
             title = (f"{number} of {len(wanted)}: {experiment.name}, "
                      f"{part.name}")
-            if not sys.stderr.isatty():  # else the bar says so
+            if not sys.stderr.isatty():  # else the bar shows it
                 print(f"{title}, about {part.seconds:.0f} s", file=sys.stderr)
             commit = origin.commit()
             date = datetime.datetime.now(datetime.timezone.utc).isoformat(
@@ -72,14 +73,14 @@ def measure(wanted: Steps, store: Store) -> Steps:
 
 
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the shell sets of this project's would change the result, and be
-    nowhere in it."""
+    """Leaves out the shell's settings for this project: they would change the
+    result without a trace in it."""
     return {name: value for name, value in environment.items()
             if not name.startswith("GLOO_")}
 
 
 class _Failed(Exception):
-    """Says why."""
+    """A failure with its reason."""
 
 
 def _run(part: Part, show: Callable[[], None]) -> object:
@@ -101,7 +102,7 @@ def _run(part: Part, show: Callable[[], None]) -> object:
                 show()
                 time.sleep(_POLL_S)
         finally:
-            end([process], grace_s=20)  # a lab has things to take away
+            end([process], grace_s=20)  # a lab has to clean up
         failed = process.returncode != 0 and not (
             part.says_failures and process.returncode == EXIT_FAILED
             and os.path.exists(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a result comes from."""
+"""The origin of a result."""
 import os
 import platform
 import subprocess
@@ -8,7 +8,7 @@ from front_end.bazel import ROOT
 
 
 def commit() -> str:
-    """The one checked out; with a + where files differ from it."""
+    """The commit that is checked out, with a + if files differ from it."""
     def git(*arguments: str) -> str:
         done = subprocess.run(
             ["git", "-c", f"safe.directory={ROOT}", *arguments], cwd=ROOT,
@@ -17,7 +17,7 @@ def commit() -> str:
         return done.stdout.strip() if done.returncode == 0 else ""
 
     try:
-        # The report itself is no part of what was measured.
+        # The report itself is not part of the measured code.
         changed = git("status", "--porcelain", "--untracked-files=no", "--",
                       ".", ":!docs")
         return (git("rev-parse", "--short=12", "HEAD")
@@ -27,7 +27,7 @@ def commit() -> str:
 
 
 def machine() -> str:
-    """Its CPUs, memory and kernel."""
+    """The machine's CPUs, memory and kernel."""
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (f"{os.cpu_count()} x {_cpu()}, {gib:.0f} GiB, "
             f"{platform.system()} {platform.release().partition('-')[0]}")

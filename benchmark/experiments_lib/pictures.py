@@ -10,13 +10,13 @@ _INCHES = (4.2, 3.2)
 
 
 class Pictures:
-    """Draws into a folder of the report's."""
+    """Draws into a subfolder of the report."""
 
     def __init__(self, report: str) -> None:
         """`report`: its folder."""
-        import matplotlib  # takes a second: only where a report is written
+        import matplotlib  # slow to import: only if needed
         matplotlib.use("Agg")
-        # The same data gives the same file, with text that can be searched.
+        # The same data gives the same file. Text stays searchable.
         matplotlib.rcParams["svg.hashsalt"] = "experiments"
         matplotlib.rcParams["svg.fonttype"] = "none"
         self._report = report
@@ -25,8 +25,8 @@ class Pictures:
     def draw(self, name: str, caption: str,
              panels: Iterable[tuple[str, Callable[[Any], None]]],
              columns: int = 3) -> str:
-        """Draws panels, (title, what draws on its axes), so many side by side.
-        Returns the Markdown that shows them."""
+        """Draws panels, (title, function that draws on its axes), `columns` in
+        a row. Returns the Markdown that shows them."""
         from matplotlib import pyplot
         panels = list(panels)
         columns = min(columns, len(panels))
@@ -39,7 +39,7 @@ class Pictures:
             axis.set_title(title, fontsize="medium")
             axis.grid(True, which="both", alpha=0.3)
             paint(axis)
-        entries = {}  # of all panels: not every one has every curve
+        entries = {}  # of all panels, as a panel may lack curves
         for axis in axes[:len(panels)]:
             handles, labels = axis.get_legend_handles_labels()
             entries |= dict(zip(labels, handles))
@@ -62,13 +62,13 @@ _COLOURS = {
 
 
 def colour(algorithm: str) -> str:
-    """The same in all pictures."""
+    """The same colour in all pictures."""
     return _COLOURS[algorithm]
 
 
 def distributions(rows: Iterable[Mapping]) -> Callable[[Any], None]:
-    """Draws, of rows of benchmark/compare, what fraction of iterations took no
-    longer than how many milliseconds."""
+    """Draws the distribution of iteration times in ms, for rows of
+    benchmark/compare."""
     def paint(axis: Any) -> None:
         for row in rows:
             times = [us / 1000 for us in row["percentiles_us"]]

@@ -35,7 +35,7 @@ _IMAGE = re.compile(r'src="([^"]+\.svg)"')
 
 
 def prepare(report: str) -> None:
-    """Raises OSError where write() could not write into the folder."""
+    """Raises OSError if write() could not write into the folder."""
     os.makedirs(os.path.join(report, PICTURES), exist_ok=True)
     for name in (MARKDOWN, PAGE):
         with open(os.path.join(report, name), "a", encoding="utf-8"):
@@ -44,7 +44,7 @@ def prepare(report: str) -> None:
 
 def write(report: str, experiments: Collection[Experiment], quick: bool,
           store: Store) -> None:
-    """Into the folder `report`."""
+    """Writes into the folder `report`."""
     pictures = Pictures(report)
     text, claims = "", []
     for experiment in experiments:
@@ -84,7 +84,7 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 def _lacking(experiment: Experiment, parts: Sequence[Part],
              found: Mapping[str, Finding], store: Store) -> str:
-    """What was not measured, or not again."""
+    """Names the parts that were not measured, or whose repetition failed."""
     text = ""
     for part in parts:
         name, failure = part.name, store.failure(experiment, part)
@@ -99,7 +99,7 @@ def _lacking(experiment: Experiment, parts: Sequence[Part],
 
 
 def _seeds(result: Any) -> str:
-    """What was drawn from which, of what a command wrote."""
+    """The seeds of a command's output."""
     rows = result["rows"] if isinstance(result, Mapping) else result
     own = {row["seed"] for row in rows if "seed" in row}
     own |= {seed for row in rows for seed in range(1, row.get("seeds", 0) + 1)}
@@ -131,8 +131,8 @@ def _origins(experiment: Experiment, parts: Sequence[Part],
 
 
 def _page(text: str, report: str) -> str:
-    """One file that needs no other, nor a network."""
-    import markdown  # only where a report is written
+    """One file that needs no other file and no network."""
+    import markdown  # only for a report
 
     def inline(match: re.Match) -> str:
         with open(os.path.join(report, match[1]), "rb") as file:

@@ -49,7 +49,7 @@ def _bursts(environment: str) -> Sequence[Part]:
 
 def _otherwise(name: str, window: int, *more: str, ranks: str = "8,64,128",
                warmup: int = 20, ops: int = 20, seconds: float = 45) -> Part:
-    """Some of the ways' jobs, with other settings."""
+    """A part with other settings for some of the `ways` jobs."""
     return Part(
         name,
         ("benchmark/simulate", "--algorithms", BOUNDED, "--ranks",
@@ -102,7 +102,7 @@ def _times(rows: Sequence[Mapping], key: str) -> Callable[[Any], None]:
 
 
 def _lost(rows: Sequence[Mapping]) -> Callable[[Any], None]:
-    """Of those that may lose something."""
+    """Draws the loss of the bounded algorithm."""
     curves = _curves([row for row in rows if row["algorithm"] == BOUNDED],
                      lambda row: 100 * row["loss_fraction"])
 
@@ -114,7 +114,7 @@ def _lost(rows: Sequence[Mapping]) -> Callable[[Any], None]:
 
 
 def _slowest(rows: Sequence[Mapping]) -> str:
-    """What to call the last percentile of so few."""
+    """The name of the last percentile, which depends on the number of rows."""
     return "p99" if in_lab.have_p99(rows) else "slowest"
 
 
@@ -135,7 +135,7 @@ def _label(row: Mapping) -> str:
 
 
 def _growth(rows: Sequence[Mapping]) -> str:
-    """How the bounded one's times grow."""
+    """Describes how the bounded algorithm's times grow."""
     middles, slowest = (growths(rows, key) for key in ("p50_ms", "p99_ms"))
     if len(middles) < 2:
         return ""
@@ -158,7 +158,8 @@ def _name_of(row: Mapping) -> str:
 
 def _otherwise_told(title: str, what: str, rows: Sequence[Mapping],
                     usual: Sequence[Mapping]) -> str:
-    """Jobs with other settings, beside the `usual` ones; none: nothing."""
+    """Compares jobs of other settings with the `usual` ones. Empty without
+    rows."""
     if not rows:
         return ""
     middles = {row["ranks"]: row["p50_ms"] for row in usual

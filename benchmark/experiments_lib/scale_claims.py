@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the papers say, or is asked for, of many ranks."""
+"""Claims of the papers and goals of this project for many ranks."""
 from collections.abc import Iterable, Mapping, Sequence
 
 from .experiment import Claim, Results
@@ -8,13 +8,13 @@ from .simulated import (BOUND_US, BOUNDED, BY_HAND, DEFAULT_WINDOW, FLOATS,
                         GBIT, LARGE_FLOATS, LARGE_WINDOW, LONG_TAIL, WINDOW,
                         by_network, done, growths, of_parts)
 
-# Speeds that the papers tell of trainings: ring's, and NCCL's, of 1.
+# The papers' speed-ups of trainings over ring and over NCCL.
 _THAN_RING, _THAN_NCCL = 1.7, 1.3
-_NCCL = ("ring", "tree")  # the better of them
+_NCCL = ("ring", "tree")  # the faster one
 _EXACT = "transpose"
 _FEWEST, _MOST = 8, 1024  # ranks
-_ENOUGH = 1.3  # so much longer may the p99 of most ranks be than of fewest
-_HARMLESS = 0.05  # of what is lost, as the papers have it
+_ENOUGH = 1.3  # largest allowed p99 growth from fewest to most ranks
+_HARMLESS = 0.05  # of lost data, as in the papers
 _WHY_NO_FASTER = """\
 the others' connections are ideal here, lose nothing and take no CPU time. And
 what links themselves take no algorithm shortens: of 25 MB more than of 4."""
@@ -30,11 +30,11 @@ of ranks, and what has not come by then is lost: the more ranks, the more."""
 _WHY_SLOWER_BY_DEFAULT = """\
 ranks wait for leave to go on (see the section on the default's window): on a
 fast link GLOO_UBT_WINDOW_BYTES has to be more."""
-_MINUTES, _GB = 10, 8  # for a job of most ranks and floats, on one CPU
+_MINUTES, _GB = 10, 8  # for a job with most ranks and floats, on one CPU
 
 
 def _speed_up(rows: Sequence[Mapping], others: Sequence[str]) -> float | None:
-    """Over the fastest of the others; None: not simulated."""
+    """The speed-up over the fastest of `others`; None: not simulated."""
     times = {row["algorithm"]: row["mean_ms"] for row in done(rows)
              if row["ranks"] == _FEWEST}
     if BOUNDED not in times or any(name not in times for name in others):
@@ -62,8 +62,8 @@ def _speed_up_claims(of: str, by_tail: Mapping[float, Sequence[Mapping]],
 
 def _grown(rows: Sequence[Mapping],
            algorithm: str = BOUNDED) -> tuple[float, float] | None:
-    """By how much the slowest, and the middle, at most; None where ranks do
-    not."""
+    """The largest growth of the p99 and of the median. None without several
+    numbers of ranks."""
     slowest, middles = (growths(done(rows), key, algorithm)
                         for key in ("p99_ms", "p50_ms"))
     if len(middles) < 2 or _FEWEST not in middles:

@@ -8,12 +8,12 @@ BOUNDED = "optireduce:none"
 FLOATS, LARGE_FLOATS = 1000000, 6250000  # 4 MB; PyTorch's 25 MB
 GBIT = 100  # of a fast link
 LONG_TAIL = "3"
-# What may be under way to a rank: on a fast link more than by default, or all
-# wait for leave to go on.
+# How many bytes may be under way to a rank. A fast link needs more than the
+# default, or all ranks wait for credit.
 DEFAULT_WINDOW, LARGE_WINDOW = 2 << 20, 16 << 20
-WINDOW = "window"  # the part with the default's
-BY_HAND = "by-hand"  # how parts with a bound set by hand begin
-BOUND_US = 400  # of a stage, there
+WINDOW = "window"  # the part with the default's window
+BY_HAND = "by-hand"  # prefix of parts with a bound set by hand
+BOUND_US = 400  # of a stage in these parts
 
 
 def done(rows: Iterable[Mapping]) -> list[Mapping]:
@@ -22,7 +22,7 @@ def done(rows: Iterable[Mapping]) -> list[Mapping]:
 
 def by_network(results: Results) -> dict[tuple[float, float, int],
                                                list[Mapping]]:
-    """By Gbit/s, tail and floats, failed ones included."""
+    """Rows by Gbit/s, tail and floats, including failed ones."""
     networks: dict[tuple[float, float, int], list[Mapping]] = {}
     for name, rows in results.items():
         for row in rows:
@@ -33,14 +33,14 @@ def by_network(results: Results) -> dict[tuple[float, float, int],
 
 
 def of_parts(results: Results, begin: str) -> list[Mapping]:
-    """The rows of all parts whose names begin so, failed ones included."""
+    """The rows of all parts with this prefix, including failed ones."""
     return [row for name, rows in results.items() if name.startswith(begin)
             for row in rows]
 
 
 def growths(rows: Sequence[Mapping], key: str,
             algorithm: str = BOUNDED) -> dict[int, float]:
-    """Its time, of what it is with fewest ranks, by ranks."""
+    """The time relative to that with the fewest ranks, by ranks."""
     own = sorted((row for row in rows if row["algorithm"] == algorithm),
                  key=lambda row: row["ranks"])
     return {row["ranks"]: row[key] / own[0][key] for row in own}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, and where it comes from: a file of each part. And what
-failed, and why."""
+"""Stores each part's result and its origin in a file, and failures with their
+reasons."""
 import contextlib
 import dataclasses
 import json
@@ -14,20 +14,21 @@ FOLDER = "raw"
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Of one part: what its command wrote, and all it takes to repeat it."""
+    """The result of one part: its command's output and everything needed to
+    repeat it."""
 
     command: list[str]
     variables: dict[str, str]
     commit: str
     machine: str
     date: str  # when it began, in UTC
-    seconds: float  # that it took
+    seconds: float  # duration
     result: Any
 
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """Of one part, the last time it was tried."""
+    """The last failure of one part."""
 
     command: list[str]
     variables: dict[str, str]
@@ -36,16 +37,16 @@ class Failure:
 
 
 class Store:
-    """Files below the report's folder. A part that was measured stays so until
-    its command changes."""
+    """Files in the report's folder. A part's result is valid until its command
+    changes."""
 
     def __init__(self, report: str, quick: bool = False) -> None:
-        """`report`: its folder. What is quick lies apart."""
+        """`report`: its folder. Quick results have a folder of their own."""
         self._report = report
         self._folder = os.path.join(FOLDER, "quick") if quick else FOLDER
 
     def path(self, experiment: Experiment, part: Part) -> str:
-        """From the report's folder."""
+        """The path relative to the report's folder."""
         return os.path.join(self._folder, experiment.name,
                             part.name + ".json")
 
@@ -71,7 +72,8 @@ class Store:
 
     def put(self, experiment: Experiment, part: Part,
             finding: Finding) -> None:
-        """All of it or, if this is interrupted, what was there before."""
+        """Replaces the file atomically: if interrupted, the old result
+        stays."""
         _write(os.path.join(self._report, self.path(experiment, part)),
                finding)
         with contextlib.suppress(FileNotFoundError):
@@ -79,7 +81,7 @@ class Store:
 
     def put_failure(self, experiment: Experiment, part: Part,
                     failure: Failure) -> None:
-        """Beside what was measured before."""
+        """Keeps the earlier result."""
         _write(self._failed(experiment, part), failure)
 
     def _failed(self, experiment: Experiment, part: Part) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that compute longer at times."""
+"""Processes that sometimes compute for longer."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +14,7 @@ _TITLES = {_ONE: "Always the same rank (straggler)",
            _ANYONE: "Each time another rank (varying)"}
 _TRAINED = ("ring", *in_lab.BOUNDED)
 _MODEL, _STEPS, _STEP_S = "fashion", 120, 0.25
-_ASKED = 2  # times ours, ring's p99
+_ASKED = 2  # ring's p99 over ours
 _WHY = """\
 what its slowest iterations waited for was not looked into."""
 

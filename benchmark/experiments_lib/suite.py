@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All experiments, in the report's order. A new one is one more row."""
+"""All experiments, in the report's order. To add one, add a row."""
 from . import (accuracy, costs, dropped, harmless, scale, stragglers,
                sum_errors, tails, validation)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far sums are off of which packets get lost: in arithmetic, and of the
-protocol itself in the simulator."""
+"""Errors of sums for different losses: in arithmetic, and of the protocol
+itself in the simulator."""
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,14 +13,14 @@ _ALGORITHMS = ("ring", "parameter_server", "transpose")
 _PATTERNS = ("random", "tail")
 _SHARES = ("0.01", "0.02", "0.05", "0.1")
 _POLICIES = ("none", "broadcast")
-# The papers' mean squared errors, without Hadamard, in units of theirs.
+# The papers' mean squared errors, without Hadamard, in their unit.
 _PAPERS = {"ring": 14.55, "parameter_server": 9.92, "transpose": 2.47}
-_CLOSE_UP = 0.05  # the share of packets that the table of remedies is about
+_CLOSE_UP = 0.05  # the share of packets for the table of remedies
 # By whether contributions are transformed.
 _NEVER, _DEFAULT, _ALWAYS = "- hadamard", "baseline", "- hadamard-switch"
-# The simulator's ranks contribute independent values: next to no signal.
+# The simulator's ranks contribute independent values, with almost no signal.
 _INDEPENDENT_NOISE = "1000000"
-_ALIKE = 0.2  # errors that differ by less than this share
+_ALIKE = 0.2  # smaller relative differences count as equal
 _WHY_ALIKE = """\
 in arithmetic a server that loses the same share of what it should get as owners
 of shards do is off by as much. Whether it loses more in a network, where all of
@@ -79,7 +79,7 @@ def _of(rows: Sequence[Mapping], **wanted: Any) -> list[Mapping]:
 
 def _as_shipped(rows: Sequence[Mapping], algorithm: str,
                 pattern: str) -> list[Mapping]:
-    """Rescaled and filled as the protocol does it by default, plain."""
+    """The protocol's default: rescaled and filled, plain."""
     return [row for row in _of(rows, algorithm=algorithm, pattern=pattern,
                                hadamard=False, rescales=True)
             if row["fill"] != "zero"]
@@ -87,7 +87,7 @@ def _as_shipped(rows: Sequence[Mapping], algorithm: str,
 
 def _curve(axis: Any, points: Sequence[tuple[float, float]],
            name: str, **style: str) -> None:
-    """Of (share of packets, mean squared error)."""
+    """Draws points of (share of packets, mean squared error)."""
     axis.plot([100 * x for x, _ in points], [y for _, y in points], marker=".",
               label=name, color=colour(name), **style)
 
@@ -101,7 +101,7 @@ def _scale(axis: Any) -> None:
 def _curves(rows: Sequence[Mapping], pattern: str) -> Callable[[Any], None]:
     def paint(axis: Any) -> None:
         for name in _ALGORITHMS:
-            # Two of them may well lie on one another.
+            # Two of the curves may coincide.
             style = {"linestyle": "--"} if name == "transpose" else {}
             _curve(axis, [(row["loss"], row["mse"]) for row
                           in _as_shipped(rows, name, pattern)], name, **style)
@@ -124,8 +124,8 @@ def _our_curves(results: Results) -> Callable[[Any], None]:
 
 
 def _our_means(result: Mapping | None) -> dict[tuple[float, str], dict]:
-    """By share of packets and job: means over seeds, of those without a
-    failure."""
+    """Means over seeds by share of packets and job. Leaves out jobs with a
+    failed run."""
     found: dict[tuple[float, str], list[Mapping]] = {}
     for row in result["rows"] if result else ():
         loss = float(row["environment"].partition(":")[2] or 0)
@@ -166,7 +166,8 @@ def _remedies(rows: Sequence[Mapping]) -> str:
 
 
 def _ratios(rows: Sequence[Mapping], pattern: str) -> dict[str, float]:
-    """Of each algorithm to the transpose, geometric means over shares."""
+    """Each algorithm's error over the transpose's; geometric means over
+    shares."""
     least = _as_shipped(rows, "transpose", pattern)
     return {name: statistics.geometric_mean(
         row["mse"] / other["mse"] for row, other
@@ -212,7 +213,7 @@ def _ours(results: Results) -> str:
                 *((_error(default["mse"]), share(default["loss_fraction"]),
                    share(default["drift_fraction"])) if default else ("",) * 3),
                 *(_error(own["worst_se"]) if own else "" for own in jobs)))
-    # Its inputs are spread otherwise: a worst entry would not compare.
+    # Its inputs have another distribution, so worst entries do not compare.
     lines += [("transpose, in arithmetic", share(row["loss"]),
                _error(row["mse"]), *("",) * 5)
               for row in results.get("independent", ())]

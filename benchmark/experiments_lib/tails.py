@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ring against transpose: how long an iteration takes, and its tail."""
+"""Ring against transpose: iteration times and their tails."""
 import dataclasses
 import operator
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,15 @@ from .pictures import Pictures, distributions
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
 _FLOATS = 1000000
 _SIZES = (4096, 65536, 262144)  # 16 KiB to 1 MiB, and _FLOATS
-_LARGE = 16777216  # 64 MiB: an iteration takes seconds, so few are exact
+_LARGE = 16777216  # 64 MiB: an iteration takes seconds, and few are exact
 _LARGE_EXACT_OPS = 6
 _LARGE_S = {"clean": 156, "p3": 198}  # about: turns end with an iteration
 _RANKS_MIN = {"p3": 3, "micro": 3}  # two others send to one
 _GROUPED = "hierarchical_transpose"
 _ALL = (*in_lab.EXACT, _GROUPED, *in_lab.BOUNDED)
-_SLOWEST = "slowest"  # p99 or worst, as in_lab has it
-# What ring takes over what ours takes has to be at least, with `none` and with
-# `broadcast`; None: as it comes.
+_SLOWEST = "slowest"  # p99 or worst, as in in_lab
+# The least ratio of ring's time to ours, with `none` and with `broadcast`.
+# None: no goal.
 _ASKED = (("clean", "p50", (0.97, 0.97)), ("p1.5", _SLOWEST, (1.2, 1.1)),
           ("p3", _SLOWEST, (2.3, None)), ("micro", "mean", (1.25, 1.2)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the simulator says what the lab says."""
+"""Compares the simulator with the lab."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +9,7 @@ from .markdown import number, table
 from .pictures import Pictures
 
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
-# As the simulator calls what the lab measures.
+# The simulator's names for the lab's algorithms.
 _SIMULATED = {in_lab.RING: "ring", "transpose": "transpose",
               "optireduce:none": "optireduce:none",
               "optireduce:broadcast": "optireduce:broadcast"}
@@ -34,8 +34,8 @@ def _parts(quick: bool) -> Sequence[Part]:
 
 
 def _pairs(results: Results) -> list[tuple[str, Mapping, Mapping]]:
-    """Of each environment and algorithm that both have: the lab's row, the
-    simulator's."""
+    """The lab's row and the simulator's, for each environment and algorithm
+    that both have."""
     pairs = []
     for environment in _ENVIRONMENTS:
         real, simulated = (
@@ -48,7 +48,7 @@ def _pairs(results: Results) -> list[tuple[str, Mapping, Mapping]]:
 
 
 def _ratios(real: Mapping, simulated: Mapping) -> list[float]:
-    """Of p50 and p99, simulated over real."""
+    """Simulated over real, of p50 and p99."""
     return [1000 * simulated[f"{name}_ms"] / real[f"{name}_us"]
             for name in ("p50", "p99")]
 

@@ -44,8 +44,8 @@ exit code
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """`in_lab` holds what the lab is to be like. Ends the process where
-    something is wrong."""
+    """The parsed arguments; `in_lab` has the lab's settings. Ends the process
+    if an argument is wrong."""
     parser = argparse.ArgumentParser(
         prog="benchmark/lab", description=_DESCRIPTION,
         epilog=_EPILOG.format(
@@ -60,7 +60,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         help=f"so many (default: {options.HOSTS})")
     options.add(parser, "their network", "--environment", "--")
     parser.set_defaults(lab="clean")
-    parser.add_argument(  # wrong arguments, and do nothing else
+    parser.add_argument(  # only checks the arguments
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     own, command = _split(argv)
     arguments, more = parser.parse_known_args(own)
@@ -84,7 +84,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Own options, and what stands behind the first "--"."""
+    """Own options, and the words after the first "--"."""
     if "--" not in argv:
         return argv, ()
     at = list(argv).index("--")

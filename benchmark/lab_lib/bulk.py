@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TCP flow that sends all it can, and what it gets."""
+"""A TCP flow that sends as much as it can, and its throughput."""
 import socket
 import threading
 from collections.abc import MutableSequence
@@ -10,12 +10,11 @@ _CHUNK = 1 << 20
 
 
 class BulkFlow:
-    """From one host to another."""
+    """A flow from one host to another."""
 
     def __init__(self, source: Host, victim: Host,
                  received: MutableSequence[int], index: int) -> None:
-        """Counts in received[index] the bytes that arrived, without headers.
-        """
+        """Counts the received bytes, without headers, in received[index]."""
         self._received = received
         self._index = index
         with victim.entered(), socket.socket() as listener:
@@ -29,7 +28,7 @@ class BulkFlow:
     def run(self) -> None:
         """Does not return."""
         threading.Thread(target=self._send, daemon=True).start()
-        unread = bytearray(_CHUNK)  # with MSG_TRUNC nothing is copied to it
+        unread = bytearray(_CHUNK)  # with MSG_TRUNC nothing is copied into it
         while True:
             count = self._receiver.recv_into(unread, 0, socket.MSG_TRUNC)
             if count == 0:

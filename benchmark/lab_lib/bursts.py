@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sends the bursts, as one process for all hosts.
 
-A socket belongs to the namespace it was opened in. So one process holds one of
-each host's and sends from whichever the schedule names. What arrives nobody
-reads: the kernel drops it at the full buffer of the victim's socket.
+A socket belongs to the namespace where it was opened. So one process holds a
+socket of each host and sends from the host that the schedule names. Nobody
+reads the datagrams: the kernel drops them at the full buffer of the victim's
+socket.
 """
 import socket
 import time
@@ -13,16 +14,17 @@ from .network import ETHERNET_HEADER, Host
 from .schedule import Burst
 
 _PORT = 9  # discard
-_SEGMENTS = 16  # datagrams handed over at once
+_SEGMENTS = 16  # datagrams per system call
 _IP_AND_UDP = 28
 _UDP_SEGMENT, _UDP_GRO = 103, 104
-_BEHIND_S = 0.02  # what was due longer ago is not sent any more
+_BEHIND_S = 0.02  # datagrams that are later than this are not sent
 
 
 class BurstSender:
     def __init__(self, hosts: Sequence[Host], mtu: int,
                  sent: MutableSequence[int]) -> None:
-        """Counts in `sent`, for each host, the bytes that went onto its link.
+        """Counts in `sent`, for each host, the bytes that it put onto its
+        link.
         """
         self._hosts = hosts
         self._sent = sent
@@ -50,7 +52,7 @@ class BurstSender:
     def _send(self, burst: Burst, start: float) -> None:
         to = (self._hosts[burst.victim].address, _PORT)
         interval = 8 * self._chunk_on_wire / burst.bits_per_s
-        # One source after the other within an interval, not all at once.
+        # Within an interval the sources send one after the other.
         turns = len(burst.sources)
         for number in range(int(burst.seconds / interval * turns)):
             due = start + number * interval / turns
@@ -62,13 +64,13 @@ class BurstSender:
                 self._senders[source].sendto(self._chunk, to)
                 self._sent[source] += self._chunk_on_wire
             except BlockingIOError:
-                pass  # its own link is full: that much is lost
+                pass  # its own link is full: these datagrams are lost
 
 
 def _sink() -> socket.socket:
     sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-    sink.setsockopt(socket.SOL_UDP, _UDP_GRO, 1)  # dropped without being cut
+    sink.setsockopt(socket.SOL_UDP, _UDP_GRO, 1)  # drops whole trains
     sink.bind(("", _PORT))
     return sink
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has gone over links, counted by their queues.
+"""Traffic on links, counted by their queues.
 
-Queues count what a link carries, the headers of each segment and Ethernet's
-included; devices count a train of segments as if it had one header.
+Queues count all bytes on a link, including Ethernet's and the headers of each
+segment. Devices count a train of segments as if it had one header.
 """
 import dataclasses
 import socket
@@ -35,7 +35,7 @@ class Queues:
                 socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
 
     def read(self) -> Count:
-        """The sum over them, since they were made."""
+        """The sum over all queues, since their creation."""
         self._socket.send(struct.pack("=IHHIIB3xiIII", 36, _GET_QDISC,
                                       _REQUEST_DUMP, 1, 0, 0, 0, 0, 0, 0))
         sent_bytes = dropped = 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose the CPUs are. A lab's hosts share them, with each other and with
-whatever else runs on this machine, and a virtual one's with other machines."""
+"""Use of the CPUs. A lab's hosts share them with each other and with all other
+processes of this machine. A virtual machine shares them with other
+machines."""
 import contextlib
 import dataclasses
 import os
@@ -15,25 +16,24 @@ class CpuTimes:
     """Seconds of all CPUs together, since some time."""
 
     idle: float
-    others: float  # what the lab did not get, of other processes and machines
+    others: float  # used by other processes and machines
     total: float
 
 
 @contextlib.contextmanager
 def awake() -> Iterator[None]:
-    """CPUs that idle wait for work rather than sleep. To wake one, above all a
-    virtual one, takes longer than the messages between hosts do. The kernel
-    forgets the wish when this process ends."""
+    """Makes idle CPUs wait for work instead of sleeping. Waking a CPU, above
+    all a virtual one, takes longer than the messages between hosts. The kernel
+    drops this setting when the process ends."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # then they sleep
             file = stack.enter_context(open(_LATENCY, "wb", buffering=0))
-            file.write(bytes(4))  # microseconds that it may take
+            file.write(bytes(4))  # microseconds that waking may take
         yield
 
 
 def read() -> CpuTimes:
-    """REQUIRES isolation.run, in which /proc knows the lab's processes alone.
-    """
+    """REQUIRES isolation.run: its /proc contains only the lab's processes."""
     with open("/proc/stat", encoding="ascii") as file:
         ticks = [int(word) for word in file.readline().split()[1:9]]
     user, nice, system, idle, waiting, _, _, stolen = ticks

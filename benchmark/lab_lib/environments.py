@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with a network, by name. docs/lab.md has the table."""
+"""Network problems, by name. docs/lab.md has the table."""
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Bursts:
-    """Once in every period, at a random time in it, some hosts send to one.
+    """Once in every period, at a random time, some hosts send to one host.
 
-    Their datagrams take that share of the link rate each.
+    The datagrams of each take the given share of the link rate.
     """
 
     period_s: float
@@ -18,7 +18,7 @@ class Bursts:
 
 @dataclasses.dataclass(frozen=True)
 class Lateness:
-    """One rank computes for so much longer, in that share of its iterations."""
+    """One rank computes for longer, in a share of its iterations."""
 
     share: float
     seconds: float
@@ -30,10 +30,10 @@ class Environment:
     name: str
     what: str
     bursts: Bursts | None = None
-    loss: float = 0  # share of what hosts send that the switch loses
-    flows: int = 0  # TCP flows that send all they can to one host
+    loss: float = 0  # share of packets that the switch loses
+    flows: int = 0  # TCP flows that send as much as they can to one host
     lateness: Lateness | None = None
-    # From where to where ring_chunked's P99/50 has to be, at 1,000,000 floats.
+    # The allowed range of ring_chunked's P99/50, at 1,000,000 floats.
     tail: tuple[float, float] | None = None
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that takes all it has started with it, however it ends."""
+"""A process that, however it ends, takes all its children with it."""
 import os
 import select
 import signal
@@ -13,23 +13,23 @@ from front_end.errors import EXIT_FAILED, UserError
 from . import namespaces
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_PATIENCE_S = 15  # after a signal, for all to end in order
+_PATIENCE_S = 15  # after a signal, for an orderly end
 
 
 def run(main: Callable[[], int]) -> int:
-    """Returns what `main` returns, which runs in a process of its own.
+    """Runs `main` in a process of its own. Returns main's result.
 
-    That is the first one of a PID namespace: when it ends, the kernel kills
-    all that was started in there, and it ends when this process does, be it by
-    SIGKILL. So there is no way to leave a process behind, nor what processes
-    hold: namespaces, devices, queues. Signals that ask this process to end are
-    passed on. REQUIRES that this process has one thread.
+    That process is the first one of a PID namespace. When it ends, the kernel
+    kills all processes in the namespace. It also ends when this process does,
+    even by SIGKILL. So no process can remain, and also none of the namespaces,
+    devices and queues that processes hold. Signals that ask this process to
+    end are passed on. REQUIRES that this process has one thread.
 
-    Errors that `main` raises have been said when this returns.
+    Errors of `main` have been printed when this returns.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    ours, theirs = os.pipe()  # which closes when this process is gone
+    ours, theirs = os.pipe()  # closes when this process is gone
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     namespaces.unshare(namespaces.NEW_PIDS)
     child = os.fork()
@@ -51,8 +51,8 @@ def _be_first(main: Callable[[], int], parent_lives: int) -> None:
     try:
         namespaces.end_with_parent(signal.SIGKILL)
         if select.select([parent_lives], [], [], 0)[0]:
-            os._exit(EXIT_FAILED)  # it died before that
-        os.setsid()  # a terminal's Ctrl-C comes through the parent alone
+            os._exit(EXIT_FAILED)  # the parent died before the call
+        os.setsid()  # only the parent passes on a terminal's Ctrl-C
         code = run_command(lambda _: _isolated(main), ())
         sys.stdout.flush()
         sys.stderr.flush()
@@ -65,7 +65,7 @@ def _be_first(main: Callable[[], int], parent_lives: int) -> None:
 def _isolated(main: Callable[[], int]) -> int:
     namespaces.unshare(namespaces.NEW_MOUNTS)
     namespaces.own_mounts()
-    tempfile.tempdir = namespaces.MEMORY  # files, too, leave with us
+    tempfile.tempdir = namespaces.MEMORY  # files end with us, too
     return main()
 
 

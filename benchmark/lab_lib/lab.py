@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network of hosts, with what its environment sends in it."""
+"""A network of hosts, with its environment's traffic."""
 import contextlib
 import os
 from collections.abc import Mapping
@@ -11,7 +11,8 @@ from .traffic import Traffic
 
 
 class Lab:
-    """A context manager. REQUIRES isolation.run, which ends what it starts."""
+    """A context manager. REQUIRES isolation.run, which ends all its
+    processes."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -35,9 +36,10 @@ class Lab:
         return self.network.hosts
 
     def variables(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """What ranks need in their environment, besides what it holds."""
+        """Environment variables for the ranks, in addition to
+        `environment`."""
         own = {"GLOO_SOCKET_IFNAME": INTERFACE}
-        # Each takes it that this machine's CPUs are all its own.
+        # By default each rank assumes that it has this machine's CPUs alone.
         if (len(self.hosts) > (os.cpu_count() or 1)
                 and "GLOO_UBT_YIELD" not in environment):
             own["GLOO_UBT_YIELD"] = "off"

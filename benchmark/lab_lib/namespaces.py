@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Namespaces without names.
 
-A network namespace is an open file of this process, and of nobody else: when
-this process ends, in whatever way, and nothing runs in it any more, the kernel
-takes it away with all devices, addresses and queues in it. Nothing of it can
-be seen or met in the machine's own namespace, so nothing can be left behind
-and nobody else's can be touched.
+A network namespace is an open file of this process only. When this process and
+all processes in the namespace have ended, the kernel removes it with all its
+devices, addresses and queues. It is invisible in the machine's own namespace.
+So nothing can be left behind, and no other namespace can be touched.
 """
 import contextlib
 import ctypes
@@ -46,15 +45,15 @@ def join(file: int, kind: int) -> None:
 
 
 def end_with_parent(number: int) -> None:
-    """Has the kernel send this process that signal when its parent dies."""
+    """The kernel will send this process that signal when its parent dies."""
     _call("tie a process to another",
           _libc.prctl(_PARENT_DEATH_SIGNAL, number, 0, 0, 0))
 
 
 def own_mounts() -> None:
-    """Mounts what this process and its children alone see: the /proc of its
-    PID namespace, and an empty MEMORY, which ends with them. REQUIRES a mount
-    namespace of its own."""
+    """Mounts that only this process and its children see: the /proc of its PID
+    namespace, and an empty MEMORY, which ends with them. REQUIRES an own mount
+    namespace."""
     _call("keep its mounts to itself",
           _libc.mount(None, b"/", None, _PRIVATE, None))
     _call("mount /proc", _libc.mount(b"proc", b"/proc", b"proc", 0, None))
@@ -63,7 +62,7 @@ def own_mounts() -> None:
 
 
 class Network:
-    """A network namespace; a context manager, which lets go of it."""
+    """A network namespace. A context manager that releases it."""
 
     def __init__(self) -> None:
         own = _open_own()
@@ -84,8 +83,8 @@ class Network:
 
     @property
     def path(self) -> str:
-        """Leads to it, for this process's children. The kernel takes it away
-        with this process."""
+        """The namespace's path for this process's children. The kernel removes
+        it when this process ends."""
         return f"/proc/{os.getpid()}/fd/{self.file}"
 
     @contextlib.contextmanager

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts on a switch.
 
-Each host is a network namespace with one interface, eth0, whose other end is a
-port of a bridge in one more namespace. A link's rate and queue are at both its
-ends: what the host sends waits at eth0, what the switch sends it at the port.
+Each host is a network namespace with one interface, eth0. Its other end is a
+port of a bridge in another namespace. A link's rate and queue are at both
+ends: the host's packets wait at eth0, the switch's packets for the host at the
+port.
 """
 import contextlib
 import ipaddress
@@ -19,13 +20,13 @@ from .settings import Links
 
 INTERFACE = "eth0"
 HOSTS_MAX = 64
-ETHERNET_HEADER = 14  # which queues count
+ETHERNET_HEADER = 14  # counted by queues
 
 _NETWORK = ipaddress.ip_network("10.77.0.0/16")
 _NETWORK_6 = ipaddress.ip_network("fd77::/64")
 _SWITCH = "switch"
-# What may go out at once after the link was idle, or the timer that ends a
-# wait was late.
+# How much may be sent at once after the link was idle, or after the timer that
+# ends a wait was late.
 _BURST_S = 0.001
 _BURST_BYTES_MIN = 16000
 # A host's own queue: as long as Linux's usual one, 1,000 packets.
@@ -53,8 +54,8 @@ class Switched:
 
     def __init__(self, hosts: int, links: Links, loss: float = 0,
                  deaf: Collection[int] = ()) -> None:
-        """`loss` is the share of packets that the switch loses; the hosts
-        `deaf` hear no multicast."""
+        """`loss` is the share of packets that the switch loses. The hosts
+        `deaf` receive no multicast."""
         self._count = hosts
         self._links = links
         self._loss = loss
@@ -79,7 +80,7 @@ class Switched:
 
     def _make_switch(self) -> None:
         mtu = self._links.mtu
-        # Without snooping it floods multicast, as a plain switch does.
+        # Without snooping it floods multicast, like a plain switch.
         lines = [f"link add {_SWITCH} type bridge mcast_snooping 0",
                  f"link set {_SWITCH} mtu {mtu} up"]
         for host in self.hosts:
@@ -107,13 +108,14 @@ class Switched:
         if self._links.segments:
             lines.append(f"link set {INTERFACE} "
                          f"gso_max_segs {self._links.segments}")
-        # What a cloud's host uses. A route may name it; to make it a
-        # namespace's default, the machine's own would have to be changed.
+        # The usual choice on cloud hosts. It is set on routes, because
+        # changing a namespace's default would require changing the machine's.
         lines += [f"route replace {_NETWORK} dev {INTERFACE} "
                   f"src {host.address} congctl cubic",
                   f"route add {_NETWORK_6} dev {INTERFACE} congctl cubic",
                   f"route add 224.0.0.0/4 dev {INTERFACE}"]
-        # Nobody has to ask who is where, in a queue that may be full.
+        # Static entries: nobody has to send ARP requests into a queue that may
+        # be full.
         for other in self.hosts:
             if other is not host:
                 lines += [f"neigh replace {address} lladdr {other.mac} "
@@ -129,8 +131,8 @@ class Switched:
                     "meta l4proto udp ip6 daddr ff00::/8 drop")
 
     def _wait_for_ports(self) -> None:
-        """Until then the switch loses what hosts send: the kernel notices a
-        little later that a link is up."""
+        """Waits until the kernel notices that all links are up. Until then the
+        switch loses the hosts' packets."""
         deadline = time.monotonic() + _READY_LIMIT_S
         while True:
             states = {link["ifname"]: link["state"] for link in json.loads(
@@ -161,7 +163,7 @@ def _batch(network: Network, tool: str, lines: Iterable[str]) -> None:
 
 
 def _filter(network: Network, devices: str, *rules: str) -> None:
-    """Rules for what these devices receive."""
+    """Installs rules for packets that these devices receive."""
     _run(network, ["nft", "-f", "-"], f"""
         table netdev lab {{
           chain received {{
@@ -172,7 +174,7 @@ def _filter(network: Network, devices: str, *rules: str) -> None:
 
 
 def _run(network: Network, command: Sequence[str], text: str = "") -> str:
-    """Returns its standard output."""
+    """Returns the command's standard output."""
     try:
         with network.entered():
             done = subprocess.run(command, input=text, capture_output=True,

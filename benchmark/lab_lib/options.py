@@ -12,11 +12,11 @@ from .settings import Links, Settings
 HOSTS = 8
 _RATE_MIN, _RATE_MAX = 1, 100_000
 _MTU_MIN, _MTU_MAX = 1280, 9000
-_TRAIN_BYTES_MAX = 65536  # that the kernel lets stay together
+_TRAIN_BYTES_MAX = 65536  # the kernel's limit for a train
 
 
 def _some_hosts(text: str) -> tuple[int, ...]:
-    """Of "0,4-6" these four."""
+    """The host numbers in a list such as "0,4-6"."""
     hosts: list[int] = []
     for word in text.split(","):
         first, dash, last = word.partition("-")
@@ -31,8 +31,8 @@ def _some_hosts(text: str) -> tuple[int, ...]:
 
 def add(parser: argparse.ArgumentParser, title: str, lab: str,
         prefix: str) -> None:
-    """Adds the option `lab`, which names the environment, and the others,
-    each beginning with `prefix`."""
+    """Adds the option `lab`, which names the environment, and the others, each
+    beginning with `prefix`."""
     group = parser.add_argument_group(title)
 
     def also(name: str, **about: object) -> None:
@@ -64,7 +64,7 @@ def add(parser: argparse.ArgumentParser, title: str, lab: str,
 def settings(parser: argparse.ArgumentParser, arguments: argparse.Namespace,
              prefix: str, hosts: int | None,
              hosts_option: str) -> Settings | None:
-    """What was asked for; ends the process where that makes no sense."""
+    """The requested settings. Ends the process if they are invalid."""
     given = {name.removeprefix("lab_"): value
              for name, value in vars(arguments).items()
              if name.startswith("lab_") and value is not None}

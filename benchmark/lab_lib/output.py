@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What many say, on one standard output, line by line."""
+"""Copies the output of many processes to standard output, line by line."""
 import contextlib
 import os
 import sys
@@ -7,15 +7,15 @@ import threading
 
 
 class Prefixed:
-    """A context manager; when it ends, all that was said has been written.
+    """A context manager. At its end all output has been written.
 
-    REQUIRES that whoever says it has ended by then, or nearly.
+    REQUIRES that the writers have ended by then, or are about to end.
     """
 
-    _LINGER_S = 2.0  # for what the ranks have started, and is being ended
+    _LINGER_S = 2.0  # for the ranks' children, which are being ended
 
     def __init__(self, count: int) -> None:
-        """A pipe for each, whose writing ends are `files`."""
+        """Makes a pipe for each process; `files` has the write ends."""
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self.files: list[int] = []
@@ -38,7 +38,7 @@ class Prefixed:
             thread.join(self._LINGER_S)
 
     def started(self) -> None:
-        """All have their files now: those here are closed."""
+        """All processes have their files now: closes the copies here."""
         for file in self.files:
             os.close(file)
         self.files = []

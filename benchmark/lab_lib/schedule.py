@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who does what, and when: pure functions of environment, seed and hosts."""
+"""The schedule of traffic: pure functions of environment, seed and hosts."""
 import dataclasses
 import random
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from .environments import Environment
 
 @dataclasses.dataclass(frozen=True)
 class Burst:
-    start_s: float  # from when the traffic begins
+    start_s: float  # since the traffic began
     seconds: float
     sources: tuple[int, ...]  # hosts
     victim: int
-    bits_per_s: float  # of each source, all headers counted
+    bits_per_s: float  # of each source, including all headers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Flow:
 
 @dataclasses.dataclass(frozen=True)
 class Late:
-    """One computes for so much longer, in that share of its iterations."""
+    """A rank computes for longer, in a share of its iterations."""
 
-    host: int | None  # None: each time another one, but for 0
+    host: int | None  # None: each time another host except 0
     share: float
     seconds: float
 
@@ -38,7 +38,7 @@ class Late:
 
 def bursts(environment: Environment, seed: int, hosts: int,
            rate_mbit: float) -> Iterator[Burst]:
-    """Without end, in the order in which they start; no two at a time.
+    """Endless, in the order of their starts; they never overlap.
 
     REQUIRES an environment with bursts, and at least its hosts_min.
     """
@@ -64,8 +64,8 @@ def flows(environment: Environment, seed: int, hosts: int,
 
 
 def late(environment: Environment, seed: int, hosts: int) -> Late | None:
-    """Whose rank computes late, if one's does: never 0's, whose clock counts
-    in a training."""
+    """The rank that computes late, if there is one. It is never rank 0,
+    because a training uses rank 0's clock."""
     kind = environment.lateness
     if kind is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lab is to be like."""
+"""The settings of a lab."""
 import dataclasses
 
 from . import schedule
@@ -21,7 +21,7 @@ class Settings:
     seed: int = 1
     links: Links = Links()
     flows: int = 0
-    deaf: tuple[int, ...] = ()  # hosts that hear no multicast
+    deaf: tuple[int, ...] = ()  # hosts that receive no multicast
 
     def __str__(self) -> str:
         links = self.links
@@ -30,10 +30,10 @@ class Settings:
                 f"Mbit/s, MTU {links.mtu}, queues of {links.queue_bytes} bytes")
 
     def about(self) -> dict[str, object]:
-        """As --json writes it."""
+        """The settings as --json writes them."""
         return {"lab_environment": self.environment.name,
                 "lab_rate_mbit": self.links.rate_mbit, "lab_seed": self.seed}
 
     def lateness(self) -> schedule.Late | None:
-        """The rank that computes late, if one does."""
+        """The rank that computes late, if there is one."""
         return schedule.late(self.environment, self.seed, self.hosts)

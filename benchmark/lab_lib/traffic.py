@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The competing traffic of an environment, and what came of it."""
+"""The competing traffic of an environment, and its byte counts."""
 import mmap
 import os
 import signal
@@ -16,7 +16,7 @@ from .settings import Settings
 
 
 class Traffic:
-    """A context manager: it flows meanwhile."""
+    """A context manager: the traffic runs inside it."""
 
     def __init__(self, settings: Settings, hosts: Sequence[Host]) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class Traffic:
         self._end()
 
     def check(self) -> None:
-        """Raises UserError where not all of it flows any more."""
+        """Raises UserError if a part of the traffic has ended."""
         for process in self._processes:
             if os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG
                          | os.WNOWAIT) is not None:
@@ -54,15 +54,15 @@ class Traffic:
                     "what was measured says nothing. Run it again")
 
     def burst_bytes(self) -> list[int]:
-        """What bursts have put onto each host's link, headers counted."""
+        """Bytes that bursts put onto each host's link, including headers."""
         return list(self._burst_bytes)
 
     def flow_bytes(self) -> list[int]:
-        """What has arrived of each of `flows`, without headers."""
+        """Received bytes of each of `flows`, without headers."""
         return list(self._flow_bytes[:len(self.flows)])
 
     def _send_bursts(self) -> None:
-        # Little to do, and that in time, whatever else runs.
+        # It does little, but must be on time under any load.
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         settings = self._settings
         BurstSender(self._hosts, settings.links.mtu, self._burst_bytes).run(
@@ -90,5 +90,5 @@ class Traffic:
 
 
 def _shared(count: int) -> memoryview:
-    """So many counters, which processes that are forked share."""
+    """`count` counters that forked processes share."""
     return memoryview(mmap.mmap(-1, 8 * count)).cast("Q")

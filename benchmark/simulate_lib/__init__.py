@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/simulate: //benchmark:measure for more ranks than one has hosts."""
+"""benchmark/simulate: runs //benchmark:measure, for large numbers of ranks."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds, simulates, shows."""
+"""Builds the simulator, runs it and shows the results."""
 import argparse
 import json
 import sys
@@ -18,8 +18,8 @@ from .simulator import TARGET, Simulator
 def _rows(arguments: argparse.Namespace, measure: str) -> list[dict]:
     wanted = jobs(arguments)
     with Simulator(measure, arguments.processes) as simulator:
-        # Those listed last mostly take longest: begun first, they leave no
-        # processor idle in the end.
+        # The last jobs of the list usually take longest. They start first, so
+        # that no processor is idle at the end.
         reports = simulator.run([job.command for job in wanted[::-1]])[::-1]
     return [row(wanted[first:first + arguments.seeds],
                 reports[first:first + arguments.seeds], arguments)

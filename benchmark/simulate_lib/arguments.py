@@ -15,11 +15,11 @@ from .simulator import WARMUP_OPS
 _RANKS_MAX = 4096
 _BOUND_US_MAX = 10**9
 _ELEMENTS_MAX = 1 << 30
-_NS = 0.001  # in us, of which times are multiples
+_NS = 0.001  # in us; times are multiples of it
 _TAIL = at_least(1, ": a tail, P99/50, is at least 1")
 _LABS = {name: environment for name, environment in ENVIRONMENTS.items()
          if lab_why_not(environment) is None}
-# Without --lab, which says all of that.
+# Defaults without --lab, which sets all of these.
 _NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
             "every": 10.0, "window": 2 << 20, "looks": 20.0}
 
@@ -127,14 +127,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--json", metavar="FILE", help="write all rows, as a list")
     parser.add_argument("--binary", help=argparse.SUPPRESS)
-    parser.add_argument(  # wrong arguments, and do nothing else
+    parser.add_argument(  # only checks the arguments
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
 def _complete_network(parser: argparse.ArgumentParser,
                       arguments: argparse.Namespace) -> None:
-    """The lab's environment, or the network's defaults."""
+    """Fills in the lab's environment or the network's defaults."""
     if not arguments.lab:
         for name, default in _NETWORK.items():
             if getattr(arguments, name) is None:
@@ -158,7 +158,7 @@ def _complete_network(parser: argparse.ArgumentParser,
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Ends the process where something is wrong."""
+    """Ends the process if an argument is wrong."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     for ranks in arguments.ranks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is simulated, and what a row says of it."""
+"""The simulated jobs, and the rows of their results."""
 import argparse
 import dataclasses
 import statistics
@@ -17,9 +17,9 @@ BOUNDED = {"optireduce:none": "0", "optireduce:broadcast": "1",
            "optireduce:both": "2"}
 ALGORITHMS = (*EXACT, *BOUNDED)
 
-_QUEUE_MS = 4  # what a port's queue holds, in time
-# What quiet hosts measure, once what they assume at first has decayed. (The
-# lab's are busy: they go on with what is assumed.)
+_QUEUE_MS = 4  # capacity of a port's queue, in time
+# The lateness that quiet hosts measure after the initial assumption has
+# decayed. (The lab's hosts are busy and keep the assumption.)
 _LATENESS_US = 100
 
 
@@ -28,11 +28,11 @@ class Job:
     algorithm: str
     ranks: int
     tail: float | None  # of ways; None: the lab's
-    options: dict[str, object]  # transport_ubt/sim/sim_options.h's
+    options: dict[str, object]  # of transport_ubt/sim/sim_options.h
 
     @property
     def command(self) -> list[str]:
-        """measure's arguments."""
+        """The command line of measure."""
         name = "optireduce" if self.algorithm in BOUNDED else self.algorithm
         return ["--algorithm", name, "--options", text_of(self.options)]
 
@@ -49,7 +49,7 @@ def jobs(arguments: argparse.Namespace) -> list[Job]:
 
 def why_not(arguments: argparse.Namespace, algorithm: str,
             ranks: int) -> str | None:
-    """Why it cannot work with so many ranks."""
+    """Why the algorithm cannot work with this number of ranks."""
     if algorithm == "halving_doubling" and ranks & (ranks - 1):
         return "needs a power of 2 ranks"
     if (algorithm == "hierarchical_transpose"
@@ -98,7 +98,7 @@ def _network(arguments: argparse.Namespace, ranks: int, tail: float,
 
 def row(own: Sequence[Job], reports: Sequence[dict],
         arguments: argparse.Namespace) -> dict:
-    """Of the same job with all seeds."""
+    """The row for all seeds of one job."""
     times = [ms for report in reports for ms in report["op_ms"]]
     failed = [text for report in reports
               for text in (*report["errors"], *report["violations"])]

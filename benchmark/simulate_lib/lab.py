@@ -5,8 +5,8 @@ from lab_lib import schedule
 from lab_lib.environments import Environment
 from lab_lib.settings import Links, Settings
 
-# What the real transport has there, where the simulator's own defaults suit
-# small jobs: transport_ubt/core/session/endpoint.h and settings.h.
+# Defaults of the real transport (transport_ubt/core/session/endpoint.h and
+# settings.h). The simulator's own defaults are for small jobs.
 _SOCKET = {"window_bytes": 2097152, "window_bytes_min": 65536,
            "arena_bytes": 268435456}
 _HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
@@ -14,12 +14,12 @@ _SLOT_STEP = 32
 
 
 def slot_bytes(mtu: int) -> int:
-    """What a packet of the protocol's carries."""
+    """The payload of one packet of the protocol."""
     return (mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
 
 
 def why_not(environment: Environment) -> str | None:
-    """Why it cannot be simulated."""
+    """Why the environment cannot be simulated; None if it can."""
     if environment.flows:
         return "the simulator knows no TCP flows"
     if environment.lateness and environment.lateness.anyone:
@@ -29,10 +29,10 @@ def why_not(environment: Environment) -> str | None:
 
 def options_of(environment: Environment, seed: int, elements: int, ops: int,
                ranks: int = Settings.hosts) -> dict[str, object]:
-    """transport_ubt/sim/sim_options.h's, by name, of `ops` ops, those of a warm-up
-    counted, on links as the lab has them if nothing else is asked for.
+    """Options of transport_ubt/sim/sim_options.h, by name, for `ops` ops
+    including warm-up, on the lab's default links.
 
-    Raises UserError where the simulator does not know the environment.
+    Raises UserError if the simulator does not support the environment.
     """
     links = Links()
     why = why_not(environment)

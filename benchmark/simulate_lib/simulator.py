@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that simulate a job each: virtual time, and no noise but a
-seed's."""
+"""Processes that simulate one job each: virtual time, and no noise except by
+the seed."""
 import concurrent.futures
 import json
 import shlex
@@ -14,19 +14,19 @@ from front_end.errors import UserError
 from front_end.progress import Bar
 
 TARGET = "//benchmark:measure"
-WARMUP_OPS = 20  # as transport_ubt/core/wire/options.h has it
+WARMUP_OPS = 20  # as in transport_ubt/core/wire/options.h
 
 
 def text_of(options: Mapping[str, object]) -> str:
-    """What --options takes."""
+    """The text for --options."""
     return " ".join(f"{name}={value}" for name, value in options.items())
 
 
 class Simulator:
-    """A context manager: the processes that it has started end with it."""
+    """A context manager that ends the processes it has started."""
 
     def __init__(self, measure: str, processes: int) -> None:
-        """`measure`: the path of TARGET; so many of it run at once."""
+        """`measure`: the path of TARGET. `processes` of it run at once."""
         self._measure = measure
         self._pool = concurrent.futures.ThreadPoolExecutor(processes)
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class Simulator:
         self._pool.shutdown(cancel_futures=True)
 
     def run(self, jobs: Sequence[Sequence[str]]) -> list[dict]:
-        """What it prints with each of these arguments, in order."""
+        """The reports of TARGET for each of these argument lists, in order."""
         futures = [self._pool.submit(self._one, job) for job in jobs]
         with Bar() as bar:
             bar.show("simulating", completed=0, total=len(jobs))

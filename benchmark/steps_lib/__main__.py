@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds, times, shows."""
+"""Builds the library, times the steps and shows the times."""
 import argparse
 import contextlib
 import json

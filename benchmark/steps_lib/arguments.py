@@ -42,7 +42,7 @@ exit code
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Ends the process where something is wrong."""
+    """Ends the process if an argument is wrong."""
     parser = argparse.ArgumentParser(
         prog="benchmark/steps", description=_DESCRIPTION, epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job of one variant, which works when it has a turn."""
+"""The job of one variant. It works only during its turns."""
 import argparse
 import os
 import time
@@ -25,16 +25,16 @@ def _variables(name: str, library: str) -> dict[str, str]:
 
 
 class Variant:
-    """A context manager: its ranks end with it."""
+    """A context manager that ends its ranks."""
 
     def __init__(self, name: str, arguments: argparse.Namespace, library: str,
                  folder: str) -> None:
-        """`folder` is its own, and new."""
+        """`folder`: a new folder for this variant alone."""
         self.name = name
         self._ranks = arguments.ranks
         self._folder = folder
         self._log = os.path.join(folder, "log")
-        self._read = 0  # of the log
+        self._read = 0  # position in the log
         self._pipes: list = []
         own = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
                **environment(), **_variables(name, library)}
@@ -50,7 +50,8 @@ class Variant:
         for rank in range(self._ranks):
             path = os.path.join(self._pipe_folder(), f"rank{rank}")
             os.mkfifo(path)
-            # For both, or opening would wait for the rank.
+            # Opened for reading, too: otherwise open() would wait for the
+            # rank.
             self._pipes.append(os.open(path, os.O_RDWR))
         with open(self._log, "wb"):
             pass
@@ -64,13 +65,13 @@ class Variant:
 
     def turn(self, steps: int) -> list[float]:
         """Milliseconds of each step of a turn. Raises UserError if a rank
-        ends, or nothing comes."""
+        ends, or if there is no output for too long."""
         for pipe in self._pipes:
             os.write(pipe, f"{steps}\n".encode())
         deadline = time.monotonic() + _LIMIT_S
         said = ""
         with open(self._log, encoding="utf-8") as log:
-            log.seek(self._read)  # only what is new: ranks want the CPU
+            log.seek(self._read)  # only new text, to save CPU time
             while said.count("\n") < steps:
                 self._check(deadline)
                 time.sleep(_POLL_S)

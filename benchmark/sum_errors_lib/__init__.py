@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/sum_errors: allreduces whose packets get lost, in arithmetic alone:
-no network, no time, no protocol."""
+"""benchmark/sum_errors: allreduces with lost packets, in arithmetic alone,
+without network, time or protocol."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, compares, shows."""
+"""Sums, compares, and shows the errors."""
 import argparse
 import json
 import sys
@@ -30,7 +30,7 @@ def _error(value: float) -> str:
 
 
 def _render(rows: Sequence[dict]) -> str:
-    """A blank line between patterns and shares."""
+    """A table with a blank line between patterns and shares."""
     heading, *aligned = align(
         [["algorithm", "pattern", "hadamard", "rescale", "fill", "loss", "mse",
           "worst", "bias", "lost"],

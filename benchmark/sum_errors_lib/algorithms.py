@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each algorithm makes of lost packets.
+"""The effect of lost packets on each algorithm.
 
-A bucket is float32, (ranks, shards, packets, entries of a packet), whichever
-rank contributes it; results have the same shape, and are sums. A count of
-contributors belongs to each packet, and travels with it.
+A bucket is float32 with the shape (ranks, shards, packets, entries of a
+packet), the same for the contributions of all ranks. Results have the same
+shape and are sums. Each packet has a count of contributors, which travels with
+it.
 
-Where `rescales`, a sum that lacks contributors is multiplied by ranks /
-contributors, else it stays as it is.
+With `rescales`, a sum with missing contributors is multiplied by ranks /
+contributors. Otherwise it is unchanged.
 """
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ import numpy
 
 from .losses import Losses
 
-# What stands in for a result that never came (GLOO_UBT_FILL), of the own
+# The value for a missing result (GLOO_UBT_FILL), computed from the own
 # contribution and the number of ranks.
 FILLS: dict[str, Callable[[numpy.ndarray, int], object]] = {
     "local": lambda own, ranks: ranks * own,
@@ -26,15 +27,14 @@ def ring(bucket: numpy.ndarray, losses: Losses,
          rescales: bool) -> numpy.ndarray:
     """2 (N - 1) hops; a rank has as many shards as there are ranks.
 
-    Reduce-scatter: a shard travels from rank to rank, and each adds its own. A
-    lost packet means that the partial sum which it carried never arrives, and
-    the receiver goes on with its own contribution alone. Allgather: complete
-    shards travel on round the ring. For a lost packet the receiver keeps what
-    it has, the partial sum that it sent on in the reduce-scatter, and forwards
-    that. So there is nothing else to fill in, and losses add up along the ring.
+    Reduce-scatter: a shard travels from rank to rank, and each adds its own
+    contribution. If a packet is lost, its partial sum never arrives, and the
+    receiver continues with its own contribution alone. Allgather: complete
+    shards travel round the ring. If a packet is lost, the receiver keeps and
+    forwards the partial sum that it sent in the reduce-scatter. So nothing
+    else is filled in, and losses add up along the ring.
 
-    A stage is a reduce-scatter, or an allgather: N - 1 steps, one after the
-    other.
+    A stage is a reduce-scatter or an allgather: N - 1 consecutive steps.
     """
     ranks, shards, packets, _ = bucket.shape
     assert ranks == shards
@@ -66,17 +66,17 @@ def ring(bucket: numpy.ndarray, losses: Losses,
 
 def owners(bucket: numpy.ndarray, losses: Losses, rescales: bool,
            fill: str) -> numpy.ndarray:
-    """A shard belongs to the rank of its number; with one shard alone that is a
-    parameter server, with as many as ranks a transpose (OptiReduce, section
-    3.1).
+    """A shard belongs to the rank of its number. With a single shard this is a
+    parameter server; with as many shards as ranks it is a transpose
+    (OptiReduce, section 3.1).
 
-    Scatter: every rank sends each owner its part, of which lost packets are
-    left out of the sum. Broadcast: every owner sends all others its sum, of
-    which lost packets are filled in by the receiver. An owner always has its
-    own contribution, and its own result.
+    Scatter: every rank sends each owner its part; lost packets are left out of
+    the sum. Broadcast: every owner sends its sum to all others; the receiver
+    fills in lost packets. An owner always has its own contribution and its own
+    result.
 
-    A stage is all that one rank should get in it, its senders at once: a
-    server's port gets N - 1 whole buckets.
+    A stage is everything that one rank should receive in it. Its senders send
+    at once: a server's port gets N - 1 whole buckets.
     """
     ranks, shards, packets, _ = bucket.shape
     sums = []
@@ -102,7 +102,7 @@ def owners(bucket: numpy.ndarray, losses: Losses, rescales: bool,
 
 def _where(mask: numpy.ndarray, those: numpy.ndarray,
            others: object) -> numpy.ndarray:
-    """By packet."""
+    """Chooses packet by packet."""
     return numpy.where(mask[..., None], those, others)
 
 

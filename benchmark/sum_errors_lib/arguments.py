@@ -137,13 +137,13 @@ def _parser() -> argparse.ArgumentParser:
         help="the seeds 1 to N, one allreduce each (default: 3)")
     parser.add_argument(
         "--json", metavar="FILE", help="write all rows, as a list")
-    parser.add_argument(  # wrong arguments, and do nothing else
+    parser.add_argument(  # only checks the arguments
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Ends the process where something is wrong."""
+    """Ends the process if an argument is wrong."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.json is not None:

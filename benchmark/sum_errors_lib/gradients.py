@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks contribute: like gradients, of which each rank sees a part of the
-data."""
+"""The ranks' contributions. They resemble gradients of ranks that see
+different parts of the data."""
 import numpy
 
 
 def contributions(generator: numpy.random.Generator, ranks: int, elements: int,
                   noise: float) -> numpy.ndarray:
-    """float32, (ranks, elements): a signal, which all ranks share, plus each
-    rank's own noise, whose mean square is `noise` times the signal's. Both are
-    drawn anew for each entry: a random sign, and a size whose logarithm is
-    normal, with a standard deviation of 1. So tails are heavy: of a million
-    entries the largest is some 50 times the root of the mean square."""
+    """float32, (ranks, elements): a signal that all ranks share, plus each
+    rank's own noise. The noise's mean square is `noise` times the signal's.
+    Each entry of both is drawn independently: a random sign, and a magnitude
+    with a normal logarithm of standard deviation 1. So tails are heavy: the
+    largest of a million entries is about 50 times the root mean square."""
     signal = _lognormal(generator, (elements,))
     own = _lognormal(generator, (ranks, elements))
     return signal + numpy.float32(noise ** 0.5) * own

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which packets get lost: of all that a receiver should get in one stage, given
-in order of arrival."""
+"""Draws the lost packets among all that a receiver should get in one stage,
+given in order of arrival."""
 import math
 
 import numpy
 
 
 class Losses:
-    """Draws, and counts what it lets get lost."""
+    """Draws lost packets and counts them."""
 
     def __init__(self, pattern: str, share: float,
                  generator: numpy.random.Generator) -> None:
@@ -19,18 +19,19 @@ class Losses:
 
     @property
     def lost_fraction(self) -> float:
-        """Of all packets so far."""
+        """The lost share of all packets until now."""
         return self._lost / self._expected if self._expected else 0.0
 
     def one_after_the_other(self, steps: int, packets: int) -> numpy.ndarray:
-        """One receiver's stage of several steps, which follow each other.
-        Returns what arrives: bool, (steps, packets)."""
+        """One receiver's stage with several consecutive steps. Returns the
+        packets that arrive: bool, (steps, packets)."""
         return self._stage((steps, packets))
 
     def at_once(self, senders: int, packets: int) -> numpy.ndarray:
-        """One receiver's stage in which all senders send at once, so that their
-        packets arrive in turns, the first of each before the second of any; who
-        is first is drawn. Returns what arrives: bool, (senders, packets)."""
+        """One receiver's stage with all senders sending at once. Their packets
+        arrive in turns: the first of each before the second of any. The order
+        of senders is random. Returns the packets that arrive: bool, (senders,
+        packets)."""
         order = self._generator.permutation(senders)
         return self._stage((packets, senders)).T[order]
 
@@ -49,7 +50,8 @@ def _random(generator: numpy.random.Generator, share: float,
 
 def _tail(generator: numpy.random.Generator, share: float,
           packets: int) -> numpy.ndarray:
-    """So many whole packets that their mean is the share."""
+    """Loses a whole number of last packets; the mean number matches
+    `share`."""
     lost = math.floor(share * packets + generator.random())
     return numpy.arange(packets) < packets - lost
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured, and how far results are off."""
+"""The jobs, and the errors of their results."""
 import argparse
 import dataclasses
 import statistics
@@ -12,13 +12,13 @@ from .gradients import contributions
 from .losses import Losses
 from .transform import Transform
 
-# By name: how many shards a bucket has, of so many ranks.
+# By name: the number of shards of a bucket, for this number of ranks.
 SHARDS = {"ring": lambda ranks: ranks,
           "parameter_server": lambda ranks: 1,
           "transpose": lambda ranks: ranks}
 RING = "ring"
-KEEPS = "partial"  # what a ring fills in: what it has
-# Of the generators that a seed starts.
+KEEPS = "partial"  # a ring keeps its partial sum instead of filling in
+# The random generators of one seed.
 _OF_INPUTS, _OF_SIGNS, _OF_LOSSES = range(3)
 
 
@@ -34,12 +34,12 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Error:
-    """Of one allreduce's results. Squares are relative to the mean square of
-    exact means: zeros in place of results are 1 off."""
+    """The errors of one allreduce's results. Squares are relative to the mean
+    square of exact means, so a result of zeros has an error of 1."""
 
     mse: float  # mean over ranks and entries
-    worst: float  # squared error of the entry that is most off
-    # By what share results are too large, over all: zeros are -1.
+    worst: float  # squared error of the worst entry
+    # The relative excess of all results together; for zeros it is -1.
     bias: float
     lost: float  # share of packets
 
@@ -54,13 +54,13 @@ def jobs(arguments: argparse.Namespace) -> list[Job]:
 
 
 def entries(arguments: argparse.Namespace) -> int:
-    """Whole packets of as many shards as ranks, all alike."""
+    """Whole packets, for as many equal shards as ranks."""
     step = arguments.ranks * arguments.packet
     return -(-arguments.elements // step) * step
 
 
 class Inputs:
-    """One seed's, and the same losses for all jobs of an algorithm."""
+    """The inputs of one seed. All jobs of an algorithm get the same losses."""
 
     def __init__(self, arguments: argparse.Namespace, seed: int) -> None:
         self._packet, self._seed = arguments.packet, seed
@@ -117,7 +117,7 @@ class Inputs:
 
 def measure(wanted: Sequence[Job], arguments: argparse.Namespace
             ) -> Iterator[tuple[Job, Error]]:
-    """Of each seed, one after the other: what a job comes to with it."""
+    """The errors of each job, seed by seed."""
     for seed in range(1, arguments.seeds + 1):
         inputs = Inputs(arguments, seed)
         for job in wanted:
@@ -126,7 +126,7 @@ def measure(wanted: Sequence[Job], arguments: argparse.Namespace
 
 def row(job: Job, errors: Sequence[Error],
         arguments: argparse.Namespace) -> dict:
-    """Of the same job with all seeds: means over these."""
+    """The row of one job: means over all seeds."""
     return {
         **dataclasses.asdict(job), "ranks": arguments.ranks,
         "elements": entries(arguments), "packet": arguments.packet,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The randomised, block-wise Walsh-Hadamard transform (OptiReduce, section 3.3;
-for the protocol transport_ubt/kernels/hadamard.h has it).
+"""The randomised, block-wise Walsh-Hadamard transform (OptiReduce, section
+3.3; the protocol's is transport_ubt/kernels/hadamard.h).
 
-A block is 64 entries. A shard's last 64 n entries, for the largest such n, are
-a matrix of 64 rows and n columns, row after row, and each column is a block: so
-a packet, a run of entries, takes with it one or a few of each of many blocks.
-What lies before, fewer than 64 entries, stays plain. (The protocol makes n a
-little smaller where caches like it, and transforms what is then left over.)
+A block is 64 entries. The last 64 n entries of a shard, for the largest such
+n, form a matrix of 64 rows and n columns in row order, and each column is a
+block. So a packet, a run of entries, contains one or a few entries of each of
+many blocks. The fewer than 64 entries before the matrix stay plain. (For
+caches, the protocol makes n slightly smaller and transforms the rest.)
 """
 from collections.abc import Callable
 
@@ -27,8 +27,8 @@ _HADAMARD = _hadamard()
 
 
 class Transform:
-    """One op's: all ranks have the same random signs. Keeps sums of squares,
-    and the transform of a sum is the sum of transforms."""
+    """The transform of one op: all ranks have the same random signs. It
+    preserves sums of squares, and is linear."""
 
     def __init__(self, entries: int, generator: numpy.random.Generator) -> None:
         """`entries`: of a shard."""
@@ -38,12 +38,12 @@ class Transform:
             numpy.array([-1, 1], numpy.float32), (BLOCK, self._columns))
 
     def forward(self, shards: numpy.ndarray) -> numpy.ndarray:
-        """float32, (..., entries): every shard transformed."""
+        """float32, (..., entries): transforms every shard."""
         return self._of_blocks(
             shards, lambda blocks: _HADAMARD @ (self._signs * blocks))
 
     def backward(self, shards: numpy.ndarray) -> numpy.ndarray:
-        """What forward() was given, but for rounding."""
+        """The inverse of forward(), up to rounding."""
         return self._of_blocks(
             shards, lambda blocks: self._signs * (_HADAMARD @ blocks))
 

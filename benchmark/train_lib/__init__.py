@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front end of benchmark/train. The training is done by the scripts in
-training/, which know nothing of this project; this preloads its library.
+"""The front end of benchmark/train. The scripts in training/ do the training;
+they do not depend on this project. The front end preloads its library.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds, trains, shows."""
+"""Builds the library, trains and shows the results."""
 import argparse
 import contextlib
 import dataclasses
@@ -25,11 +25,11 @@ from .table import render
 
 @dataclasses.dataclass(frozen=True)
 class _Inputs:
-    """Of all trainings."""
+    """The common inputs of all trainings."""
 
-    torch: str  # its version
-    library: str | None  # the path of what is preloaded
-    start: str | None  # the path of the weights that they start from
+    torch: str  # PyTorch's version
+    library: str | None  # the path of the preloaded library
+    start: str | None  # the path of the initial weights
 
 
 def library(arguments: argparse.Namespace) -> str | None:
@@ -58,7 +58,7 @@ def _command(arguments: argparse.Namespace, data: str, seed: int,
 
 def _train(arguments: argparse.Namespace, inputs: _Inputs, data: str,
            lab: Lab | None) -> list[dict]:
-    # Algorithms next to each other in time, so that noise meets all alike.
+    # Algorithms alternate, so that noise affects all of them equally.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
     done = []
@@ -119,7 +119,8 @@ def _run(argv: Sequence[str]) -> int:
         print("\n".join(command_line.package_lists(arguments)))
         return 0
     torch = pytorch.version(arguments.python)
-    # Not in the lab: the build leaves a server behind, for the next one.
+    # Outside the lab: the build leaves a Bazel server running for the next
+    # one.
     inputs = _Inputs(torch, library(arguments), pretraining.weights(
         MODELS[arguments.model], arguments.python, torch))
     if arguments.in_lab:

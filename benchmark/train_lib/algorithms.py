@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which allreduces there are, and how a training script gets one."""
+"""The known allreduces, and the variables that select one for a script."""
 from front_end import preload
 
 PLAIN = "gloo"  # without this project's library
 
-# As the library knows them in GLOO_ALGO.
+# Their names in GLOO_ALGO.
 _PRELOADED = ("ring", "bcube", "halving_doubling", "transpose",
               "hierarchical_transpose", "optireduce",
               "hierarchical_optireduce")
-# optireduce:POLICY, as benchmark/compare has it.
+# optireduce:POLICY, as in benchmark/compare.
 _REPAIRED = tuple(f"optireduce:{policy}"
                   for policy in ("none", "broadcast", "both"))
 
@@ -16,14 +16,14 @@ KNOWN = (PLAIN, *_PRELOADED, *_REPAIRED)
 
 
 def bounded(algorithm: str) -> bool:
-    """Whether it may lose something."""
+    """Whether the algorithm may lose data."""
     return "optireduce" in algorithm
 
 
 def variables(algorithm: str, library: str | None,
               preloaded: str = "") -> dict[str, str]:
     """Environment variables that make any script with backend="gloo" use
-    `algorithm`. `library` is none for PLAIN; `preloaded` is preloaded too.
+    `algorithm`. `library` is None for PLAIN; `preloaded` is preloaded, too.
     """
     if algorithm == PLAIN:
         return {}

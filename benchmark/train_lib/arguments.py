@@ -123,13 +123,13 @@ def make_parser() -> argparse.ArgumentParser:
     lab_options.add(parser, "in a lab: hosts on this machine, made for this",
                     "--lab", "--lab-")
     parser.add_argument("--library", help=argparse.SUPPRESS)
-    parser.add_argument(  # and say which lists of packages to install
+    parser.add_argument(  # also prints the package lists to install
         "--only-check", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Ends the process where something is wrong."""
+    """Ends the process if an argument is wrong."""
     parser = make_parser()
     arguments = parser.parse_args(argv)
     arguments.in_lab = lab_options.settings(

@@ -21,15 +21,15 @@ _VARIABLES = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
 
 
 class Job:
-    """A context manager: whatever happens, the ranks end with it."""
+    """A context manager that ends the ranks in every case."""
 
     end_together_s = 60.0
 
     def __init__(self, command: Sequence[str], ranks: int,
                  variables: dict[str, str],
                  hosts: Sequence[Host] | None = None) -> None:
-        """`command` is a script's, which gets --log FILE. With `hosts`, each
-        rank is on its own."""
+        """`command` is a script's; it gets --log FILE. With `hosts`, each rank
+        runs on a host of its own."""
         self._command = command
         self._count = ranks
         self._hosts = hosts
@@ -55,10 +55,10 @@ class Job:
         return self._ranks.pids()
 
     def lines(self) -> Iterator[dict]:
-        """Yields the log's lines as they come, until all ranks have ended.
+        """Yields the log's lines as they appear, until all ranks have ended.
 
-        Raises UserError as soon as one has not ended well, or still goes on
-        a minute after another has ended.
+        Raises UserError as soon as one fails, or if one still runs a minute
+        after another has ended.
         """
         deadline = math.inf
         with open(self._log, encoding="utf-8") as log:
@@ -79,11 +79,11 @@ class Job:
                 time.sleep(_POLL_S)
 
     def said(self) -> list[str]:
-        """What rank 0 wrote last, but for the log."""
+        """The last lines of rank 0's output, without the log."""
         return tail(self._ranks.output(0), 20).splitlines()
 
     def _raise_if_failed(self) -> None:
-        words: dict[str, str] = {}  # ranks that say the same are named once
+        words: dict[str, str] = {}  # ranks with equal errors are named once
         for rank, code in self._ranks.blamed().items():
             words.setdefault(self._explain(rank, code), f"rank {rank}")
         if words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be trained, and on which data."""
+"""The models for training, and their data."""
 import dataclasses
 import os
 import subprocess
@@ -22,10 +22,10 @@ class Model:
     name: str
     title: str
     script_name: str
-    about: str  # what --help says of it, lines without their end
+    about: str  # its text in --help, without the last line end
     options: Sequence[str] = ()  # of the script
-    verses: str = ""  # the data; without any they are a folder
-    # On which verses it has been trained before; empty: not at all.
+    verses: str = ""  # the data; empty: the data are a folder
+    # The verses of an earlier training; empty: there was none.
     start_verses: str = ""
 
     @property
@@ -33,7 +33,8 @@ class Model:
         return not self.verses
 
     def command(self) -> list[str]:
-        """But for the Python before it, and the data after it."""
+        """The command line, without Python at its begin and the data at its
+        end."""
         return [os.path.join(SCRIPTS, self.script_name), *self.options]
 
 
@@ -66,7 +67,8 @@ from is trained once, with plain Gloo, and kept""",
 
 
 def packaged_data(model: Model, folder: str) -> str:
-    """Returns where the data of a package is, or writes it into `folder`."""
+    """Returns the path of a package's data, or writes the data into
+    `folder`."""
     if model.data_is_folder:
         if not os.path.isdir(_FASHION):
             raise UserError(f"{_FASHION} is missing; {_REMEDY}")
@@ -75,8 +77,8 @@ def packaged_data(model: Model, folder: str) -> str:
 
 
 def write_verses(verses: str, folder: str) -> str:
-    """Returns the path of a new file in `folder` with those, as "Gen1:1-Gen5:3"
-    names them."""
+    """Writes `verses`, such as "Gen1:1-Gen5:3", into a new file in `folder`.
+    Returns its path."""
     path = os.path.join(folder, "bible.txt")
     with open(path, "w", encoding="utf-8") as file:
         file.write(without_references(_bible(verses)))
@@ -84,7 +86,7 @@ def write_verses(verses: str, folder: str) -> str:
 
 
 def _bible(verses: str) -> str:
-    """A verse a line, as "Ge1:1 In the beginning"."""
+    """One verse a line, such as "Ge1:1 In the beginning"."""
     try:
         done = subprocess.run(
             ["bible", "-f", verses], stdin=subprocess.DEVNULL,

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loss and accuracy against steps and against time, one picture."""
+"""Loss and accuracy against steps and against time, in one picture."""
 from collections.abc import Sequence
 
 _ROWS = (("losses", "loss", "training loss", 1),
          ("accuracies", "accuracy", "accuracy on what was held out, %", 100))
-_LINES = ("-", "--", ":", "-.")  # where they coincide, all are seen
+_LINES = ("-", "--", ":", "-.")  # coinciding curves stay visible
 _COLUMNS = (("step", "steps"), ("seconds", "seconds of training"))
 
 
 def draw(runs: Sequence[dict], title: str, path: str) -> None:
     """`runs` are as --json writes them; a colour for each algorithm."""
-    import matplotlib  # takes a second: only when asked for
+    import matplotlib  # slow to import: only if needed
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

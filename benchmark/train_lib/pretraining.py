@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The weights that a fine-tuning starts from."""
+"""The initial weights of a fine-tuning."""
 import hashlib
 import os
 import sys
@@ -18,12 +18,11 @@ _OPTIONS = ("--steps", str(_STEPS), "--evaluate-every", str(_STEPS))
 
 
 def weights(model: Model, python: str, torch: str) -> str | None:
-    """The path of the weights that `model` starts from; None: of its own,
-    random ones.
+    """The path of `model`'s initial weights; None: random ones.
 
-    Trained where they are missing, on this machine, with Gloo's own allreduce,
-    which repeats itself bit for bit, and kept: until their data, a script or
-    PyTorch, whose version is `torch`, is another. Raises UserError where that
+    Trains missing weights on this machine with Gloo's own allreduce, because
+    it is bit for bit repeatable. Keeps them until their data, a script or
+    PyTorch's version, `torch`, changes. Raises UserError if the training
     fails.
     """
     if not model.start_verses:
@@ -40,7 +39,8 @@ def weights(model: Model, python: str, torch: str) -> str | None:
                     f"cannot keep what {model.name} starts from in {kept}: "
                     f"{error.strerror}; set HOME to a folder of yours"
                 ) from error
-            # Beside it: whole or not at all, should two train it at once.
+            # In the same folder, so that the rename is atomic even if two
+            # processes train at once.
             new = f"{kept}.{os.getpid()}"
             _train([python, os.path.join(SCRIPTS, model.script_name), "--data",
                     data, *_OPTIONS, "--save", new], model.name)
@@ -49,7 +49,7 @@ def weights(model: Model, python: str, torch: str) -> str | None:
 
 
 def _digest(data: str, torch: str) -> str:
-    """Of all that the weights follow from."""
+    """A digest of everything that determines the weights."""
     digest = hashlib.sha256(f"{torch} {_RANKS} {_OPTIONS}".encode())
     scripts = [os.path.join(SCRIPTS, name) for name in sorted(
         os.listdir(SCRIPTS)) if name.endswith(".py")]
@@ -60,7 +60,7 @@ def _digest(data: str, torch: str) -> str:
 
 
 def _train(command: list[str], name: str) -> None:
-    if not sys.stderr.isatty():  # else the bar says so
+    if not sys.stderr.isatty():  # else the bar shows it
         print(f"Training what {name} starts from (once, a minute) ...",
               file=sys.stderr, flush=True)
     with Progress(1) as progress:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the trainings are."""
+"""Shows the progress of the trainings."""
 from front_end.progress import Bar
 
 
 class Progress(Bar):
-    """Over the steps of all runs, which are alike."""
+    """Progress over the steps of all runs, which have the same length."""
 
     def __init__(self, runs: int) -> None:
         super().__init__()

@@ -15,13 +15,13 @@ print(torch.__version__ if torch.distributed.is_available()
 
 
 def environment() -> dict[str, str]:
-    """This process's, but for what makes it find its own modules."""
+    """This process's environment without its own module path."""
     return {name: value for name, value in os.environ.items()
             if name != "PYTHONPATH"}
 
 
 def version(python: str) -> str:
-    """Of the PyTorch of `python`; raises UserError where it has none."""
+    """The version of `python`'s PyTorch. Raises UserError if it has none."""
     try:
         done = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A finished training: its curves, and what they come to."""
+"""A finished training: its curves, and figures derived from them."""
 from collections.abc import Iterable
 
 
 def make(about: dict, lines: Iterable[dict]) -> dict:
-    """Joins `about` with a log's lines, as --json writes it.
+    """Joins `about` with a log's lines, in the form of --json.
 
     `lines` begins with the log's first one; see data_parallel.py.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs, as a table for people."""
+"""Formats runs as a text table."""
 from collections.abc import Sequence
 
 from front_end.columns import align, three_digits
@@ -13,7 +13,7 @@ def _divergence(run: dict) -> str:
     return f"{run['divergence']:.1e}" if run["divergence"] else "0"
 
 
-# Heading, text of a run. The first column is of words, the rest of numbers.
+# Heading, text of a run. The first column is a word, the others numbers.
 _COLUMNS = (
     ("algorithm", lambda run: run["algorithm"]),
     ("seed", lambda run: str(run["seed"])),

@@ -7,7 +7,7 @@ from torch.nn import functional
 import characters
 import data_parallel
 
-_LENGTH = 64  # characters that it sees
+_LENGTH = 64  # characters of context
 _HEADS = 4
 _LAYERS = 3
 _HELD_OUT_PIECES = 512
@@ -18,7 +18,7 @@ _FUTURE = torch.ones(_LENGTH, _LENGTH, dtype=torch.bool).triu(1)
 
 
 class Layer(nn.Module):
-    """Attention to what came before, then a dense network."""
+    """Attention to earlier characters, then a dense network."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -44,8 +44,8 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Of a width of 128: 0.6 million weights, 2.5 MB; they grow with its
-    square. The width is a multiple of the heads."""
+    """A transformer. A width of 128 has 0.6 million weights, 2.5 MB; they grow
+    with its square. The width is a multiple of the heads."""
 
     def __init__(self, alphabet: str, width: int) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Transformer(nn.Module):
             nn.Linear(width, len(alphabet)))
 
     def get_extra_state(self) -> str:
-        """Which characters the embedding is of: saved with the weights."""
+        """The embedding's characters, saved with the weights."""
         return self._alphabet
 
     def set_extra_state(self, alphabet: str) -> None:
@@ -68,8 +68,8 @@ class Transformer(nn.Module):
 
 
 def pieces(text: bytes) -> Tensor:
-    """Cuts `text` into (count, _LENGTH + 1): a first character, and those
-    that continue it. A piece's last character is the next one's first.
+    """Cuts `text` into (count, _LENGTH + 1): a first character and its
+    continuation. A piece's last character is the next one's first.
     """
     numbers = torch.frombuffer(bytearray(text), dtype=torch.uint8)
     return numbers.unfold(0, _LENGTH + 1, _LENGTH)
@@ -93,7 +93,7 @@ def main() -> None:
     text = characters.read(arguments.data, alphabet)
     training = pieces(text.training)
     held_out = pieces(text.held_out)
-    # Some from everywhere in it.
+    # Evenly spaced pieces.
     held_out = held_out[::max(1, len(held_out) // _HELD_OUT_PIECES)]
     data_parallel.join(arguments.seed)
 

@@ -2,20 +2,19 @@
 """A text, as numbers of its characters."""
 import dataclasses
 
-MAX_CHARACTERS = 256  # a byte each
+MAX_CHARACTERS = 256  # one byte each
 
 
 @dataclasses.dataclass(frozen=True)
 class Text:
     alphabet: str  # a character's number is its place here
     training: bytes
-    held_out: bytes  # the text's end, to test on
+    held_out: bytes  # the text's end, for tests
 
 
 def split(text: str, held_out: float = 0.05, alphabet: str = "") -> Text:
-    """Holds out that fraction of `text`. Its characters are those of
-    `alphabet`, or, if there is none, all that it has. Raises ValueError for
-    strange ones."""
+    """Holds out the fraction `held_out` of `text`. The characters are those of
+    `alphabet` or, if it is empty, of `text`. Raises ValueError for others."""
     own = "".join(sorted(set(text)))
     strange = "".join(sorted(set(own) - set(alphabet)))
     if alphabet and strange:
@@ -34,7 +33,7 @@ def split(text: str, held_out: float = 0.05, alphabet: str = "") -> Text:
 
 
 def read(path: str, alphabet: str = "") -> Text:
-    """See split(). Raises OSError where it cannot be read, ValueError where it
-    is no text."""
+    """See split(). Raises OSError if the file cannot be read, ValueError if it
+    is not text."""
     with open(path, encoding="utf-8") as file:
         return split(file.read(), alphabet=alphabet)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples share: options, shards, the training loop and its log.
+"""Code that the examples share: options, shards, the training loop and its
+log.
 
-Plain PyTorch, 1.13 or later. A rank learns from the environment who it is:
-RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, as torchrun sets them.
+Plain PyTorch, 1.13 or later. A rank gets its place from the environment: RANK,
+WORLD_SIZE, MASTER_ADDR, MASTER_PORT, as torchrun sets them.
 
-The log, which rank 0 alone writes, is one JSON object a line. First
+Only rank 0 writes the log. It has one JSON object a line. The first is
   {"steps", "parameters", "ranks", "seed", "torch"}
-with the number of steps to come; then, now and then, one of
+with the number of steps to come. Then come, now and then,
   {"step", "seconds", "loss"}      mean over ranks and steps since the last one
-  {"step", "seconds", "accuracy"}  on what was held out, a fraction
+  {"step", "seconds", "accuracy"}  on held-out data, a fraction
 and, as the last line,
   {"step", "seconds", "divergence"}  of the ranks' models (replicas.py)
-where seconds are those since the first step began, without the evaluations.
+Seconds count from the begin of the first step, without the evaluations.
 """
 import argparse
 import json
@@ -28,7 +29,7 @@ from torch.nn.parallel import DistributedDataParallel
 import replicas
 
 
-_ANY = "any"  # rank, each time another one, but for 0, whose clock counts
+_ANY = "any"  # each time another rank except 0, whose clock counts
 
 
 def _lateness(text: str) -> tuple[int | str, float, float]:
@@ -73,7 +74,7 @@ def make_parser(description: str, batch: int, rate: float,
 
 
 def join(seed: int) -> None:
-    """Meets the other ranks. All draw the same numbers from now on."""
+    """Meets the other ranks. From now on all ranks draw the same numbers."""
     torch.set_num_threads(1)  # the ranks share a machine's cores
     torch.distributed.init_process_group("gloo")
     torch.manual_seed(seed)
@@ -81,14 +82,14 @@ def join(seed: int) -> None:
 
 def leave() -> None:
     """Leaves the other ranks; call before the script ends."""
-    # PyTorch's threads drop the last tensors meanwhile. One that does so while
-    # the interpreter ends would end the process by SIGABRT (2.13).
+    # Meanwhile PyTorch's threads release the last tensors. A thread that does
+    # so at the interpreter's end would end the process by SIGABRT (2.13).
     time.sleep(0.2)
     torch.distributed.destroy_process_group()
 
 
 def weights(path: str) -> dict[str, object]:
-    """What --save wrote there."""
+    """The contents of a file that --save wrote."""
     try:
         return torch.load(path)
     except (OSError, RuntimeError, pickle.UnpicklingError) as error:
@@ -97,7 +98,7 @@ def weights(path: str) -> dict[str, object]:
 
 
 def start(model: nn.Module, path: str) -> None:
-    """Gives `model` the weights that --save wrote there."""
+    """Gives `model` the weights that --save wrote to `path`."""
     try:
         model.load_state_dict(weights(path))
     except (KeyError, RuntimeError) as error:
@@ -108,15 +109,15 @@ def start(model: nn.Module, path: str) -> None:
 
 
 def own_part(things: Tensor) -> Tensor:
-    """This rank's part of `things`: each thing is one rank's."""
+    """This rank's part of `things`: each thing belongs to one rank."""
     return things[torch.distributed.get_rank()::
                   torch.distributed.get_world_size()]
 
 
 def epoch_steps(count: int, batch: int) -> int:
-    """Steps in which all ranks together see `count` things once.
+    """The number of steps until all ranks together have seen `count` things.
 
-    What does not fill a step is left for another epoch's order.
+    Things that do not fill a step are left out of this epoch.
     """
     return count // (batch * torch.distributed.get_world_size())
 
@@ -125,7 +126,7 @@ def shuffled_batches(count: int, batch: int, seed: int,
                      epoch: int) -> Iterator[Tensor]:
     """This rank's batches of an epoch, as numbers below `count`.
 
-    All ranks shuffle alike, and take turns.
+    All ranks shuffle in the same order, and take turns.
     """
     generator = torch.Generator().manual_seed(1000 * seed + epoch)
     own = own_part(torch.randperm(count, generator=generator))
@@ -133,9 +134,9 @@ def shuffled_batches(count: int, batch: int, seed: int,
         yield own[i * batch:(i + 1) * batch]
 
 
-# Kept to the end. If the thread of PyTorch 1.13 that sums held the last
-# reference, it would wait for Python's lock to drop it, while the main thread,
-# with that lock, ends the process group and waits for that thread.
+# Kept to the end. Otherwise PyTorch 1.13's summing thread may hold the last
+# reference and wait for Python's lock to release it, while the main thread
+# holds this lock, ends the process group and waits for that thread.
 _SUMS = torch.zeros(2, dtype=torch.float64)
 
 
@@ -146,7 +147,8 @@ def mean_over_ranks(total: float, count: float) -> float:
 
 
 class Log:
-    """Lines of JSON, and a clock that evaluations stop. Rank 0 alone writes.
+    """Lines of JSON, and a clock that stops during evaluations. Only rank 0
+    writes.
     """
 
     def __init__(self, path: str | None, **about: object) -> None:
@@ -177,9 +179,9 @@ class Training:
                  optimizer: torch.optim.Optimizer, examples: int,
                  loss: Callable[[nn.Module, Tensor], Tensor],
                  right: Callable[[nn.Module], tuple[int, int]]) -> None:
-        """`loss` takes numbers of some of the `examples`; `right` says how
-        much of this rank's part of the held-out data the model gets right,
-        and how much there is.
+        """`loss` gets numbers of some of the `examples`. `right` returns how
+        many items of this rank's held-out data the model gets right, and the
+        number of items.
         """
         self._arguments = arguments
         self._optimizer = optimizer
@@ -245,7 +247,7 @@ class Training:
         return loss.item()
 
     def _late(self) -> int | None:
-        """Who is late in this step: all ranks draw alike."""
+        """The rank that is late in this step. All ranks draw the same one."""
         if self._late_chance.random() >= self._late_share:
             return None
         ranks = torch.distributed.get_world_size()

@@ -2,8 +2,8 @@
 """Reads idx files, the format of MNIST and of its successors.
 
 Two zero bytes, a byte for the type (8: unsigned bytes), a byte for the number
-of dimensions, each dimension as a big-endian uint32, then the elements, the
-last dimension fastest.
+of dimensions, each dimension as a big-endian uint32, then the elements, with
+the last dimension fastest.
 """
 import gzip
 import math
@@ -15,7 +15,7 @@ _UNSIGNED_BYTE = 8
 def read(path: str) -> tuple[tuple[int, ...], bytes]:
     """Returns the dimensions and the elements of a gzipped file of bytes.
 
-    Raises OSError where it cannot be read, ValueError where it is none.
+    Raises OSError if it cannot be read, ValueError for another format.
     """
     with gzip.open(path, "rb") as file:
         head = file.read(4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far ranks' models are apart that should be the same."""
+"""The divergence of models that should be equal on all ranks."""
 import math
 
 import torch
@@ -8,12 +8,12 @@ from torch import nn
 
 
 def divergence(model: nn.Module) -> float:
-    """The largest over ranks r of |p_r - m| / |m|: p_r all its parameters as
-    one vector, m the ranks' mean, both lengths Euclidean. 0 where all are the
-    same, bit for bit.
+    """The maximum over ranks r of |p_r - m| / |m|. p_r is the vector of all
+    parameters, m the ranks' mean, |.| the Euclidean length. 0 if all ranks are
+    bitwise equal.
 
-    A collective, the same on all ranks. Exact: it adds up in float64 what an
-    allgather brings, and asks for no sum over ranks.
+    A collective, with the same result on all ranks. Exact: it adds up an
+    allgather's data in float64 and needs no sum over ranks.
     """
     size = torch.distributed.get_world_size()
     from_mean = torch.zeros(size, dtype=torch.float64)  # squares, by rank
@@ -23,8 +23,8 @@ def divergence(model: nn.Module) -> float:
             own = parameter.detach().contiguous()
             all_ranks = [torch.empty_like(own) for _ in range(size)]
             torch.distributed.all_gather(all_ranks, own)
-            # Of differences from one rank: a mean of equals is not always
-            # equal to them.
+            # Uses differences from one rank, because the mean of equal values
+            # may differ from them by rounding.
             first = all_ranks[0].double()
             apart = torch.stack([one.double() - first for one in all_ranks])
             mean = apart.mean(0)

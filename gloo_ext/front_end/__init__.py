@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share. Python's own library is enough."""
+"""Code that the commands share. It needs only Python's standard library."""

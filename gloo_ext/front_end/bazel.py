@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds what a command starts."""
+"""Builds the programs that a command starts."""
 import os
 import subprocess
 import sys
@@ -9,19 +9,19 @@ from .errors import UserError
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
-LAB_HOST = "LAB_HOST"  # set where benchmark/lab runs a command: its host
+LAB_HOST = "LAB_HOST"  # benchmark/lab sets it to the host's number
 
 
 def output(target: str) -> str:
-    """The path of `target`, "//folder:name", built or not."""
+    """The path of `target`, "//folder:name", whether or not it is built."""
     folder, name = target.removeprefix("//").split(":")
     return os.path.join(ROOT, "bazel-bin", folder, name)
 
 
 def build(target: str) -> str:
-    """Returns the path of `target`, "//folder:name", up to date."""
+    """Builds `target`, "//folder:name", if necessary. Returns its path."""
     if LAB_HOST in os.environ:
-        # Bazel would look there for the server that it has outside.
+        # Bazel cannot reach its server from inside a lab.
         if not os.path.exists(output(target)):
             raise UserError(f"cannot build in a lab; run bazel build {target} "
                             "before")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that end with the one that started them.
+"""Processes that end together with the process that started them.
 
-Only processes that were started here are ever signalled, by their own ids.
+Signals go only to processes that this program started, by process id.
 """
 import contextlib
 import os
@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 
 def with_parent(command: list[str]) -> list[str]:
-    """Makes the kernel end `command` should this process be killed."""
+    """Makes the kernel kill `command` when this process dies."""
     if shutil.which("setpriv"):
         return ["setpriv", "--pdeathsig", "KILL", "--"] + command
     return command
@@ -21,10 +21,10 @@ def with_parent(command: list[str]) -> list[str]:
 
 def end(processes: Collection[subprocess.Popen], number: int = signal.SIGTERM,
         grace_s: float = 2.0) -> None:
-    """Asks all to end, and kills those that have not within `grace_s`, and
-    what they have started.
+    """Asks all processes to end. Kills those that still run after `grace_s`,
+    and all processes that they started.
 
-    REQUIRES start_new_session of each, which makes that a group of its own.
+    REQUIRES start_new_session of each, so that each leads a process group.
     """
     running = [process for process in processes if process.poll() is None]
     for process in running:

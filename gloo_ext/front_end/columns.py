@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables for people."""
+"""Text tables."""
 from collections.abc import Sequence
 
 
@@ -14,9 +14,9 @@ def three_digits(value: float | None) -> str:
 
 
 def align(lines: Sequence[Sequence[str]], words: int) -> list[str]:
-    """Lines of cells as lines of text, their columns below each other.
+    """Formats rows of cells as lines of text with aligned columns.
 
-    The first `words` columns are words, the rest numbers.
+    The first `words` columns contain words, the others numbers.
     """
     widths = [max(map(len, column)) for column in zip(*lines)]
     return ["  ".join(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every command ends."""
+"""Error handling and exit codes that all commands share."""
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -9,9 +9,9 @@ from .errors import EXIT_INTERRUPTED, UserError
 
 def run_command(run: Callable[[Sequence[str]], int],
                 argv: Sequence[str]) -> int:
-    """Returns `run`'s exit code, or says what went wrong and returns that
-    error's."""
-    # So that everything is cleaned up, also when a launcher ends us.
+    """Returns `run`'s exit code. After an error, prints it and returns the
+    error's exit code."""
+    # Cleans up everything, also when a launcher ends this process.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return run(argv)

@@ -12,42 +12,42 @@ from typing import IO, Protocol
 from .bazel import LAB_HOST
 from .children import end, with_parent
 
-# A rank's death makes the others fail at once. Wait for these, so as to blame
-# the right one.
+# When a rank dies, the others fail at once. Waits this long before deciding
+# which rank to blame.
 _BLAME_GRACE_S = 1.0
 _POLL_S = 0.05
 
-PORT = 29500  # PyTorch's own default; nobody else is on a host to take it
+PORT = 29500  # PyTorch's default; never taken on a host of one rank
 
 
 def free_port() -> int:
-    """Free when asked for; another process may still take it before us."""
+    """A port that is free now. Another process may take it before its use."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
 def how(code: int) -> str:
-    """What to say of a process with this exit code, as subprocess has it."""
+    """Describes how a process with subprocess's exit code `code` ended."""
     if code >= 0:
         return f"ended with exit code {code}"
     return f"was ended by {signal.Signals(-code).name}"
 
 
 class Host(Protocol):
-    """A place on this machine with a network of its own."""
+    """A network namespace on this machine."""
 
     address: str
 
     def entered(self) -> contextlib.AbstractContextManager[None]:
-        """What is started meanwhile is there."""
+        """Processes that start inside this context run on the host."""
 
 
 class LocalRanks:
-    """A context manager: whatever happens, the ranks end with it.
+    """A context manager that ends all ranks in every case.
 
-    They end, too, if this process is killed, and have a session of their own:
-    Ctrl-C in a terminal comes to this process alone.
+    The ranks also end if this process is killed. Each has its own session, so
+    Ctrl-C in a terminal reaches only this process.
     """
 
     def __init__(self, command: Sequence[str], count: int,
@@ -55,11 +55,11 @@ class LocalRanks:
                  outputs: str | Sequence[int] | None = None,
                  grace_s: float = 2.0,
                  hosts: Sequence[Host] | None = None) -> None:
-        """Each has `environment` and its place in it. What rank R says goes
-        into the file rank<R> of the folder `outputs`, or the R-th of those
-        open files, or where this process's goes. Those that were asked to end
-        have `grace_s` before they are killed. With `hosts`, rank R is the only
-        one on the R-th."""
+        """Each rank gets `environment` plus the variables of its place. Output
+        of rank R goes to the file rank<R> in the folder `outputs`, or to the
+        R-th of these open files, or, without `outputs`, to this process's
+        output. A rank that was asked to end is killed after `grace_s`. With
+        `hosts`, rank R runs alone on the R-th."""
         self._command = with_parent(list(command))
         self._count = count
         self._environment = environment
@@ -103,7 +103,7 @@ class LocalRanks:
                      **{name: str(value) for name, value in place.items()}}))
 
     def output(self, rank: int) -> str:
-        """The path of what the rank says. REQUIRES a folder `outputs`."""
+        """The path of the rank's output. REQUIRES a folder `outputs`."""
         assert isinstance(self._outputs, str)
         return os.path.join(self._outputs, f"rank{rank}")
 
@@ -111,16 +111,16 @@ class LocalRanks:
         return [process.pid for process in self._processes]
 
     def codes(self) -> list[int | None]:
-        """The exit code of each rank, None of one that goes on."""
+        """The exit code of each rank; None for a rank that still runs."""
         return [process.poll() for process in self._processes]
 
     def _failed(self) -> dict[int, int]:
         return {rank: code for rank, code in enumerate(self.codes()) if code}
 
     def blamed(self) -> dict[int, int]:
-        """The exit codes of the ranks that failed: those that were killed or,
-        if none was, the first ones. When there are any, waits up to a second
-        to tell."""
+        """The exit codes of the ranks to blame: the killed ones or, if none
+        was killed, those that failed first. If any failed, waits up to a
+        second for the others."""
         first = self._failed()
         deadline = time.monotonic() + _BLAME_GRACE_S
         while (first and time.monotonic() < deadline
@@ -131,6 +131,6 @@ class LocalRanks:
         return first and (killed or first)
 
     def end(self, number: int = signal.SIGTERM) -> None:
-        """Asks those that go on, by the signal `number`, to end; returns when
-        all have ended."""
+        """Sends signal `number` to all running ranks. Returns when all have
+        ended."""
         end(self._processes, number, self._grace_s)

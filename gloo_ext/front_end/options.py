@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types and checks of command line options, with errors that help."""
+"""Types and checks of command line options, with helpful errors."""
 import argparse
 import difflib
 import math
@@ -22,8 +22,8 @@ def positive(kind: type) -> Callable[[str], int | float]:
 
 
 def between(least: int, most: int, what: str) -> Callable[[str], int]:
-    """A `type` for argparse: a whole number from `least` to `most`. `what` it
-    is, with its article."""
+    """A `type` for argparse: a whole number from `least` to `most`. `what`
+    names it, with its article."""
     def parse(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
@@ -33,8 +33,8 @@ def between(least: int, most: int, what: str) -> Callable[[str], int]:
 
 
 def at_least(least: float, otherwise: str) -> Callable[[str], float]:
-    """A `type` for argparse: a finite number. `otherwise`: what to say, behind
-    the text, of what is none, or less."""
+    """A `type` for argparse: a finite number of at least `least`. For other
+    texts the error is the text followed by `otherwise`."""
     def parse(text: str) -> float:
         try:
             value = float(text)
@@ -57,8 +57,8 @@ def one_of(known: Collection[str]) -> Callable[[str], str]:
 
 def list_of(parse_one: Callable[[str], object],
             what: str) -> Callable[[str], tuple]:
-    """A `type` for argparse: several with commas between, none twice. `what`
-    each of them is, in a word."""
+    """A `type` for argparse: comma-separated values, each given once. `what`
+    is a word for one value."""
     def parse(text: str) -> tuple:
         values = tuple(parse_one(word) for word in text.split(","))
         if len(set(values)) != len(values):
@@ -77,7 +77,7 @@ def picture(text: str) -> str:
 
 def check_writable(parser: argparse.ArgumentParser, option: str,
                    path: str) -> None:
-    """Ends the process where no file could be written at `path`."""
+    """Ends the process if no file can be written at `path`."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.access(folder, os.W_OK):
         parser.error(f"{option}: cannot write into '{folder}'; name a file "
@@ -87,7 +87,7 @@ def check_writable(parser: argparse.ArgumentParser, option: str,
 
 
 def unknown(name: str, known: Collection[str]) -> str:
-    """Says that there is no `name`, what may be meant and what there is."""
+    """An error text: `name` is unknown, the closest name, and all names."""
     close = difflib.get_close_matches(name, known, 1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     return f"there is no '{name}'{hint}. There are: {', '.join(known)}"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on standard error, when a person watches it."""
+"""A progress bar on standard error, if that is a terminal."""
 import sys
 
 
 class Bar:
-    """A context manager. Nothing goes into a log."""
+    """A context manager. Writes nothing if standard error is not a
+    terminal."""
 
     def __init__(self) -> None:
         self._bar = None
@@ -28,6 +29,6 @@ class Bar:
             self._bar.stop()
 
     def show(self, description: str, **more: float) -> None:
-        """`more`: `completed` of `total`, in whatever unit."""
+        """`more`: `completed` and `total`, in any unit."""
         if self._bar:
             self._bar.update(self._task, description=description, **more)

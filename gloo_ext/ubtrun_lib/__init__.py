@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front end of gloo_ext/ubtrun. Python's own library is enough."""
+"""The front end of gloo_ext/ubtrun. It needs only Python's standard
+library."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks, builds, runs."""
+"""Checks the request, builds the library, runs the script."""
 import argparse
 import contextlib
 import fcntl
@@ -23,7 +23,8 @@ sys.exit(importlib.util.find_spec("torch") is None)
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raises UserError for what would fail only after an installation."""
+    """Raises UserError early for errors that would otherwise appear only after
+    an installation."""
     if options.report and not os.path.isdir(options.report):
         raise UserError(f"--report: there is no folder '{options.report}'; "
                         "make it first", EXIT_USAGE)
@@ -56,15 +57,15 @@ def _is_old(path: str) -> bool:
 
 
 def library() -> str:
-    """The library's path; builds it on first use, and when its source is
-    newer."""
+    """The library's path. Builds it if it is missing or older than its
+    source."""
     path = bazel.output(preload.LIBRARY)
     if not _is_old(path):
         return path
     installer = os.path.join(bazel.ROOT, "third_party", "install")
-    # The ranks of a launcher come here together: one builds, the others wait.
+    # A launcher's ranks come here together: one builds, the others wait.
     with open(installer, "rb") as lock:
-        with contextlib.suppress(OSError):  # not every NFS can
+        with contextlib.suppress(OSError):  # not every NFS supports it
             fcntl.flock(lock, fcntl.LOCK_EX)
         if _is_old(path):
             if subprocess.run([installer], stdout=sys.stderr,

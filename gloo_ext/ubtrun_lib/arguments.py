@@ -89,8 +89,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments; ends the process, with a message, if they make no
-    sense."""
+    """The parsed arguments. Ends the process, with a message, if they are
+    invalid."""
     parsing = parser()
     options, others = parsing.parse_known_args(words)
     if others:

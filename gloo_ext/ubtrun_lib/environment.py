@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is set for the ranks."""
+"""Environment variables for the ranks."""
 import argparse
 import dataclasses
 import os
@@ -17,18 +17,19 @@ _LOOPBACK = "127.0.0.1"
 
 @dataclasses.dataclass(frozen=True)
 class _Launcher:
-    """The variables by which a launcher tells a rank its place."""
+    """The variables that tell a rank its place, as a launcher sets them."""
 
     name: str
     rank: str
     size: str
     local_rank: str
-    local_size: str  # or, of Slurm, one such number for each host
-    job: tuple[str, ...] = ()  # differs between jobs, and not within one
+    local_size: str  # Slurm: one number for each host
+    job: tuple[str, ...] = ()  # differ between jobs, equal within one
 
 
-# Slurm is last: under mpirun its variables are there too, and about something
-# else. Those of a step are srun's own: a batch script has none.
+# Slurm comes last: under mpirun its variables exist, too, but describe another
+# thing. The SLURM_STEP_ variables exist only under srun, not in a batch
+# script.
 _LAUNCHERS = (
     _Launcher("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
               "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -58,13 +59,13 @@ def of_library(options: argparse.Namespace, library: str,
 
 
 def of_launcher(environment: Mapping[str, str]) -> dict[str, str]:
-    """PyTorch's variables, from what a launcher has set.
+    """PyTorch's variables, translated from those of a launcher.
 
     Raises:
-        UserError: no launcher has, or not where rank 0 is.
+        UserError: no launcher set any, or the host of rank 0 is unknown.
     """
     if "RANK" in environment and "WORLD_SIZE" in environment:
-        return {}  # torchrun, or a user: all is said
+        return {}  # torchrun or a user set everything
     for launcher in _LAUNCHERS:
         if {launcher.rank, launcher.size, launcher.local_rank,
                 launcher.local_size} <= environment.keys():
@@ -90,14 +91,14 @@ def _translated(launcher: _Launcher,
             else _first_host(launcher.name, environment))
     if "MASTER_PORT" not in environment:
         job = [environment.get(name, "") for name in launcher.job]
-        if not job and local_size == size:  # of one process of the launcher's
+        if not job and local_size == size:  # children of one launcher process
             job = [str(os.getppid())]
         result["MASTER_PORT"] = str(_port(".".join(job)))
     return result
 
 
 def _of_this_host(sizes: str, host: int) -> str:
-    """Of "4(x2),3", hosts 0 and 1 have 4 and host 2 has 3."""
+    """`host`'s number in Slurm's list: in "4(x2),3" hosts 0 and 1 have 4."""
     expanded: list[str] = []
     for size, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", sizes):
         expanded += [size] * int(times or 1)
@@ -105,8 +106,8 @@ def _of_this_host(sizes: str, host: int) -> str:
 
 
 def _port(job: str) -> int:
-    """The same for all ranks, and probably another one for another job on
-    this host; below those that the kernel gives to whoever asks."""
+    """A port that is equal on all ranks and probably differs from other jobs'
+    on this host. It is below the range of ephemeral ports."""
     return 20000 + zlib.crc32(job.encode()) % 10000
 
 

@@ -14,14 +14,14 @@ _POLL_S = 0.05
 
 def run(command: Sequence[str], count: int,
         environment: Mapping[str, str]) -> int:
-    """Runs `count` local ranks; returns the exit code of the one that is to
-    blame, or 0. When one fails or ubtrun is told to end, all end."""
+    """Runs `count` local ranks until all end, one fails, or ubtrun is told to
+    end. Returns 0 or the exit code of the rank to blame."""
     told: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if (number != signal.SIGHUP  # nohup
+        if (number != signal.SIGHUP  # under nohup
                 or signal.getsignal(number) != signal.SIG_IGN):
             signal.signal(number, lambda got, _: told.append(got))
-    own = {"OMP_NUM_THREADS": "1", **environment}  # as torchrun
+    own = {"OMP_NUM_THREADS": "1", **environment}  # as torchrun does
     with LocalRanks(command, count, own, grace_s=_GRACE_S) as ranks:
         while not told:
             codes = ranks.codes()

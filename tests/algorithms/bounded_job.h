@@ -16,18 +16,18 @@
 namespace gloo {
 namespace testing {
 
-// Far off: these tests are not about time, and machines are busy.
+// Far off, because these tests do not test time and machines are busy.
 constexpr auto kBound = std::chrono::seconds(20);
 
-// Of a device whose ops of any size are bounded, once they have warmed up.
+// For a device that bounds ops of any size after their warm-up.
 inline transport::ubt::attr attributes() {
   transport::ubt::attr attr("127.0.0.1");
   attr.settings.minBytes = 0;
   return attr;
 }
 
-// A transport whose ops are bounded from the first. `change` gets how many
-// devices were made before.
+// A transport that bounds every op from the first on. `change` gets the number
+// of devices made before.
 inline Transport bounded(
     const std::function<void(transport::ubt::Settings*, int)>& change = {}) {
   const auto devices = std::make_shared<std::atomic<int>>(0);
@@ -43,7 +43,7 @@ inline Transport bounded(
           }};
 }
 
-// Likewise, which loses, repeats and delays packets, and repairs results.
+// As bounded(), but loses, repeats and delays packets, and repairs results.
 inline Transport lossy() {
   return bounded([](transport::ubt::Settings* settings, int) {
     settings->faults.loss = 0.02;
@@ -55,7 +55,7 @@ inline Transport lossy() {
   });
 }
 
-// What a rank contributes: small integers, so that sums are exact in any order.
+// A rank's contribution: small integers, so that sums are exact in any order.
 template <typename T>
 void fill(int rank, std::vector<T>* values) {
   for (size_t i = 0; i < values->size(); i++) {
@@ -72,7 +72,7 @@ T expected(int ranks, size_t i) {
   return sum;
 }
 
-// Four ranks under loss: contributions are missing, and replicas stay the same.
+// Four ranks under loss: contributions are missing, but replicas stay equal.
 template <typename Algorithm>
 void expectRepairWithoutDrift() {
   Mesh mesh(lossy(), 4);

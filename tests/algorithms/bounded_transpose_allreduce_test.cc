@@ -75,7 +75,7 @@ TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
   EXPECT_EQ(error, "");
 }
 
-// An address range that nobody may touch: more than this machine could hold.
+// An address range that must not be touched: larger than this machine's memory.
 class Untouchable {
  public:
   explicit Untouchable(size_t bytes)
@@ -128,7 +128,7 @@ TEST(BoundedTransposeAllreduce, WhatNoHeaderCanNameRunsExactly) {
   EXPECT_EQ(error, "");
 }
 
-// As with Gloo's own, which begins with the sum of the first two.
+// As in Gloo's own, which begins with the sum of the first two.
 TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
   Mesh mesh(bounded(), 2);
   const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
@@ -154,7 +154,7 @@ TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
   EXPECT_EQ(error, "");
 }
 
-// A slot and a tag may be the same number, and then are no less two ops.
+// A slot and a tag may be the same number. They are still two ops.
 TEST(BoundedTransposeAllreduce, BothFormsAtOnceMeetOnlyTheirOwnKind) {
   Mesh mesh(bounded(), 2);
   const auto error = mesh.run([](const Mesh::ContextPtr& context) {
@@ -178,7 +178,7 @@ TEST(BoundedTransposeAllreduce, BothFormsAtOnceMeetOnlyTheirOwnKind) {
         }};
     for (int i = 0; i < 20; i++) {
       fill(context->rank, &ofClass);
-      // Ranks begin with another form.
+      // Ranks begin with different forms.
       std::thread first(forms[context->rank]);
       forms[1 - context->rank]();
       first.join();
@@ -213,7 +213,7 @@ TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
   testing::expectRepairWithoutDrift<BoundedTransposeAllreduce<float>>();
 }
 
-// In which Gloo's pairs take none of the receives that watch for dead ranks.
+// Gloo's pairs reject the receives that watch for dead ranks in this mode.
 TEST(BoundedTransposeAllreduce, RunsBetweenPairsInSynchronousMode) {
   constexpr int kRanks = 3;
   Mesh mesh(bounded(), kRanks);
@@ -226,7 +226,7 @@ TEST(BoundedTransposeAllreduce, RunsBetweenPairsInSynchronousMode) {
       // Some before the watch begins, some after.
       const int peer = (context->rank + i) % kRanks;
       if (peer != context->rank) {
-        exact.run();  // nobody is still busy with an op of before
+        exact.run();  // no rank is busy with an earlier op
         context->getPair(peer)->setSync(true, i == 1);
       }
       fill(context->rank, &values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks of a hierarchical transpose have to agree on, in both forms.
+// The ranks' agreement for a hierarchical transpose, in both forms.
 #include <gloo/common/error.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ std::string agree(Mesh& mesh, const std::vector<GroupWish>& wishes) {
     try {
       ask();
     } catch (const Exception&) {
-      // Known from now on, although others may be gone.
+      // From now on the agreement is known, even if other ranks are gone.
     }
     const auto agreed = ask();
     EXPECT_EQ(agreed, ask());
@@ -128,7 +128,8 @@ TEST(GroupAgreement, aContextForgottenIsNotMistakenForAnother) {
   }
 }
 
-// A device's settings, where it has any, are the environment's or set by hand.
+// The settings of a device, if it has any, come from the environment or are set
+// by hand.
 TEST(GroupWish, isTheDevicesOrTheEnvironments) {
   const auto createDevice = [] {
     transport::ubt::attr attr("127.0.0.1");

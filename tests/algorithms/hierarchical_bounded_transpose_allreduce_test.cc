@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes,
                                            Ranks{8, 2},
                                            Ranks{16, 4}));
 
-// Of one context, at once, and of the same tag: they are ops of another shape.
+// At once, on one context, with the same tag: they are ops of another shape.
 TEST(HierarchicalBoundedAllreduce, SharesAContextWithPlainOnes) {
   constexpr int kRanks = 4;
   Mesh mesh(inGroups(2), kRanks);
@@ -138,7 +138,7 @@ TEST(HierarchicalBoundedAllreduce, LearnsItsBounds) {
   EXPECT_EQ(error, "");
 }
 
-// What every rank's first hierarchical op throws; plain ones work all the same.
+// The error of every rank's first hierarchical op. Plain ops still work.
 template <typename Exception>
 void expectRefusal(const testing::Transport& transport,
                    const std::string& what) {

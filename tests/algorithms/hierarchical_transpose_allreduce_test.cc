@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the matrix does not vary: segments, runs in a row, tags, deadlines.
+// Cases that the matrix does not vary: segments, consecutive runs, tags,
+// deadlines.
 #include "algorithms/hierarchical_transpose_allreduce.h"
 
 #include <gloo/common/error.h>
@@ -35,8 +36,8 @@ Job sumOf(Form form, size_t count, const std::vector<GroupWish>& wishes) {
 
 class HierarchicalTranspose : public ::testing::TestWithParam<Transport> {};
 
-// More segments than the window holds; the last is empty in all shards but the
-// first, full in all, or short.
+// More segments than the window holds. The last segment is full in all shards,
+// short, or empty in all shards except the first.
 TEST_P(HierarchicalTranspose, longShardsAreCutUp) {
   constexpr size_t kSegment = (256 << 10) / sizeof(float);
   for (const auto& wishes : someGroups()) {
@@ -66,9 +67,9 @@ TEST_P(HierarchicalTranspose, optionsChooseTheSegment) {
   }
 }
 
-// No barrier separates two runs: a fast rank, or group, is in the next one
-// already. Of 131,073 elements every second segment is empty in all shards but
-// the first where groups are equal; of 24,577 where they are not.
+// No barrier separates two runs: a fast rank or group may already be in the
+// next one. Every second segment is empty in all shards except the first: with
+// 131,073 elements for equal groups, with 24,577 for others.
 TEST_P(HierarchicalTranspose, runsFollowEachOtherWithoutABarrier) {
   for (const auto& wishes : someGroups()) {
     for (const size_t count : {1, 5, 24577, 131073}) {
@@ -90,8 +91,9 @@ void sumRanks(const std::shared_ptr<Context>& context) {
   expectAll(std::vector<T>(values.size(), T(10)), {values}, context->rank);
 }
 
-// Gloo leaves a float16 as it is that is to become, say, 3 and has the bits of
-// the integer 3: what others left in memory must not get into sums.
+// Gloo does not convert a float16 that should become, say, 3 if its bits are
+// those of the integer 3. So remains of other types in memory must not enter
+// sums.
 TEST_P(HierarchicalTranspose, halvesAreNotMistakenForIntegers) {
   const auto error = sharedMesh(GetParam(), 4).run([](const auto& context) {
     for (int i = 0; i < 20; i++) {
@@ -102,8 +104,9 @@ TEST_P(HierarchicalTranspose, halvesAreNotMistakenForIntegers) {
   EXPECT_EQ("", error);
 }
 
-// In synchronous mode a send blocks until the kernel has taken all of it, and
-// all ranks send at once: what is under way has to fit in the sockets' buffers.
+// In synchronous mode a send blocks until the kernel has accepted all of it,
+// and all ranks send at once. So all data under way has to fit in the sockets'
+// buffers.
 TEST_P(HierarchicalTranspose, synchronousPairsDoNotBlockEachOther) {
   for (const auto& wishes : someGroups()) {
     const int ranks = static_cast<int>(wishes.size());
@@ -121,7 +124,7 @@ TEST_P(HierarchicalTranspose, synchronousPairsDoNotBlockEachOther) {
   }
 }
 
-// Also beside plain ones of the same tag.
+// Also together with plain ones of the same tag.
 TEST_P(HierarchicalTranspose, differentTagsRunAtOnce) {
   constexpr int kRanks = 4;
   const size_t count = 10000;
@@ -174,7 +177,7 @@ TEST_P(HierarchicalTranspose, refusesWhatTheTransposeRefuses) {
   EXPECT_EQ("", error);
 }
 
-// Whether it is of the own group or of another.
+// For a rank of the own group and for one of another.
 TEST_P(HierarchicalTranspose, aRankThatNeverComesIsAnError) {
   for (const bool agreed : {false, true}) {
     Mesh mesh(GetParam(), 4);

@@ -35,7 +35,7 @@ TEST_P(HalvingDoublingRanks, anyFewElementsWill) {
   }
 }
 
-// What one rank has added to a number: digits, behind those that are there.
+// The digits that one rank has appended to a number.
 struct Digits {
   uint32_t value;
   uint32_t scale;
@@ -93,7 +93,7 @@ TEST(HalvingDoubling, optionsChooseTheSegment) {
   }
 }
 
-// No barrier separates two runs: a fast rank is in the next one already.
+// No barrier separates two runs: a fast rank may already be in the next one.
 TEST(HalvingDoubling, runsFollowEachOtherWithoutABarrier) {
   for (const int ranks : {4, 5}) {
     for (const size_t count : {2, 5, 4096, 300000}) {
@@ -104,7 +104,7 @@ TEST(HalvingDoubling, runsFollowEachOtherWithoutABarrier) {
   }
 }
 
-// Of which one is also a transpose's.
+// One of them also belongs to a transpose.
 TEST(HalvingDoubling, differentTagsRunAtOnce) {
   constexpr int kRanks = 5;
   const size_t count = 10000;
@@ -157,7 +157,7 @@ TEST(HalvingDoubling, aRankThatNeverComesIsAnError) {
   }
 }
 
-// Nor does a longer message end the process.
+// A longer message does not end the process either.
 TEST(HalvingDoubling, otherElementsAreNeverAdded) {
   for (const int ranks : {2, 3}) {
     for (const size_t other : {1, 999, 2000, 200000}) {

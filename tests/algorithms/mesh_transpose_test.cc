@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many messages a transpose sends, to whom.
+// The number of messages that a transpose sends, and their receivers.
 #include "algorithms/mesh_transpose.h"
 
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@ namespace gloo {
 namespace testing {
 namespace {
 
-// What one rank has sent.
+// The messages that one rank has sent.
 struct Sent {
   size_t messages = 0;
   size_t bytes = 0;
   std::set<int> peers;
 };
 
-// Counts what is sent from it.
+// Counts the messages that are sent from it.
 class CountingBuffer : public transport::UnboundBuffer {
  public:
   CountingBuffer(std::unique_ptr<transport::UnboundBuffer> buffer, Sent* sent)
@@ -63,8 +63,8 @@ class CountingBuffer : public transport::UnboundBuffer {
   Sent* const sent_;
 };
 
-// What each rank sends in an allreduce of so many bytes, in messages of at most
-// a thousand.
+// The messages of each rank in an allreduce of `count` bytes, with at most a
+// thousand bytes each.
 std::vector<Sent> sentBy(const std::vector<GroupWish>& wishes, size_t count) {
   const auto groups = agreedGroups(wishes);
   std::vector<Sent> sent(groups.ranks());
@@ -114,8 +114,8 @@ TEST(MeshTranspose, roundsAreThoseOfThePaper) {
   }
 }
 
-// Of three shards, the smaller group's first member owns two. What is
-// scattered, exchanged and broadcast:
+// Of three shards, the smaller group's first member owns two. The sums below
+// are the messages scattered, exchanged and broadcast.
 TEST(MeshTranspose, whoOwnsSeveralShardsSendsEach) {
   const auto sent = sentBy(onHosts({0, 0, 0, 1, 1}), 3000);
   EXPECT_EQ(sent[0].messages, 2u + 1 + 2);

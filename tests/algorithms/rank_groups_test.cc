@@ -31,7 +31,7 @@ RankGroups byHost(const std::vector<int>& hosts) {
   return agreedGroups(wishes);
 }
 
-// What agreed() throws.
+// The error of agreed().
 template <typename Exception>
 std::string refusal(const std::vector<GroupWish>& wishes) {
   try {

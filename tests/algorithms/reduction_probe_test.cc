@@ -18,7 +18,7 @@ std::optional<ElementType> probed(Plain reduce) {
   return summedType(reduce, sizeof(T));
 }
 
-// Of types that Gloo lacks: on 16 bits, as the upper half of a float.
+// A type that Gloo lacks: 16 bits, the upper half of a float.
 template <typename Combine>
 AllreduceOptions::Func onBfloat16(Combine combine) {
   return [combine](void* c, const void* a, const void* b, size_t n) {

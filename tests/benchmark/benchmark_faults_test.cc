@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Command lines that cannot be run, jobs that crashed, ranks that are killed.
+// Command lines that cannot run, jobs that crashed, and ranks that are killed.
 #include <signal.h>
 
 #include "tests/benchmark/benchmark_processes.h"
@@ -13,8 +13,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// The promise, but for threads that a busy machine runs late: those of the
-// kernel's news, Gloo's device, the watch and the caller, and the exit.
+// The promise, plus a margin for threads that a busy machine delays: the
+// kernel's notice, Gloo's device, the watch, the caller, and the exit.
 constexpr std::chrono::seconds kNamedWithin{1};
 constexpr int kHops = 5;
 
@@ -56,7 +56,7 @@ TEST_F(BenchmarkFaultsTest, FilesOfACrashedJobAreNamed) {
     while (std::filesystem::is_empty(path)) {
       ASSERT_LT(std::chrono::steady_clock::now(), end);
     }
-    // No rank that goes takes it along by a signal.
+    // Other ranks that end do not kill it by a signal.
     std::ifstream status("/proc/" + std::to_string(alone.pid()) + "/status");
     std::string line;
     while (std::getline(status, line) && line.find("SigIgn") != 0) {
@@ -109,8 +109,8 @@ TEST_F(BenchmarkFaultsTest, AKilledRankEndsTheOthers) {
       ASSERT_LT(std::chrono::steady_clock::now(), end);
       ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(5)));
     }
-    // Nothing is printed when the context to be measured is connected. Gloo
-    // waits for its timeout, not for the peer, until then.
+    // Nothing is printed when the measured context is connected. Until then
+    // Gloo waits for its timeout, not for the peer.
     ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(500)));
     const test::Lateness lateness;
     const auto killed = std::chrono::steady_clock::now();

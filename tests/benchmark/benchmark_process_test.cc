@@ -16,7 +16,7 @@ using ::testing::Not;
 class EveryBenchmark : public BenchmarkProcessTest,
                        public ::testing::WithParamInterface<std::string> {
  protected:
-  // Few of everything, and a count that two ranks cannot share evenly.
+  // Small values, and a count that two ranks cannot share evenly.
   Words quick(Words more = {}) {
     Words arguments{"--elements",
                     "65",
@@ -52,7 +52,8 @@ TEST_P(EveryBenchmark, OverUbt) {
   expectRow(runThroughFiles(2, quick({"--transport", "ubt"})), row(4));
 }
 
-// As over tcp; what Gloo's tcp lacks in this mode says so.
+// As over tcp. Benchmarks that Gloo's tcp does not support in this mode print
+// an error.
 TEST_P(EveryBenchmark, OverUbtInSyncMode) {
   const std::set<std::string> asynchronous{"allgather",
                                            "allgather_v",
@@ -77,7 +78,7 @@ TEST_P(EveryBenchmark, OverUbtInSyncMode) {
       EXPECT_EQ(result.status, 1);
       all += result.output;
     }
-    // The other may learn first that this one is gone.
+    // The other rank may first notice that this one is gone.
     EXPECT_THAT(all, HasSubstr("drop --sync"));
   }
 }
@@ -95,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Names,
                          ::testing::ValuesIn(allNames()),
                          [](const auto& i) { return i.param; });
 
-// What needs two processes exactly is left out.
+// Without benchmarks that need exactly two processes.
 class FourRanks : public EveryBenchmark {};
 
 TEST_P(FourRanks, SeveralInputsAndThreads) {
@@ -135,7 +136,7 @@ TEST_F(BenchmarkProcessTest, OptireduceInBoundedTime) {
   }
 }
 
-// Four ranks make two groups of two.
+// Four ranks form two groups of two.
 TEST_F(BenchmarkProcessTest, HierarchicalOptireduceInBoundedTime) {
   for (const auto* option : {"--nanos", "--halfprecision"}) {
     const auto results = runThroughFiles(4,
@@ -173,7 +174,7 @@ TEST_F(BenchmarkProcessTest, OptireduceSaysWhereItIsNotBounded) {
   EXPECT_THAT(output("ubt", "1000"),
               AllOf(HasSubstr("of 1000 elements is not bounded"),
                     HasSubstr("GLOO_UBT_MIN_BYTES (262144)")));
-  // Warm enough, however few iterations that is asked for.
+  // Warm-up is long enough for any requested number of iterations.
   EXPECT_THAT(output("ubt", "300000"), Not(HasSubstr("note:")));
 }
 
@@ -257,7 +258,7 @@ TEST_F(BenchmarkProcessTest, Help) {
               AllOf(HasSubstr("allreduce_bcube"), Not(HasSubstr("Try `"))));
 }
 
-// As it stands, but for what bazel would have built.
+// Runs the text unchanged, except for the build that bazel would do.
 TEST_F(BenchmarkProcessTest, TheExampleInHelpRuns) {
   const auto help = run(1, {"--help"})[0].output;
   const std::string build = "bazel build //benchmark; ";

@@ -19,12 +19,12 @@
 namespace gloo {
 namespace benchmark {
 
-// The benchmark binary, run as a process per rank.
+// Runs the benchmark binary, one process for each rank.
 class BenchmarkProcessTest : public ::testing::Test {
  protected:
   using Words = std::vector<std::string>;
 
-  // Generous: machines are busy.
+  // Generous, for busy machines.
   static constexpr std::chrono::seconds kLimit{60};
 
   struct Result {
@@ -59,7 +59,7 @@ class BenchmarkProcessTest : public ::testing::Test {
     return results;
   }
 
-  // The same, through files.
+  // As run(); ranks meet through files.
   std::vector<Result> runThroughFiles(int ranks, Words arguments) {
     const auto path = directory_.path() + "/shared";
     std::filesystem::create_directory(path);
@@ -69,7 +69,7 @@ class BenchmarkProcessTest : public ::testing::Test {
     return results;
   }
 
-  // All ranks succeeded, and rank 0 alone printed a row.
+  // All ranks succeeded, and only rank 0 printed a row.
   static void expectRow(const std::vector<Result>& results,
                         const std::string& row) {
     for (const auto& result : results) {

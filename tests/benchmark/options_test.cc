@@ -27,7 +27,7 @@ Options parse(const std::string& line) {
   return parseOptions(words(line), "  some_benchmark\n");
 }
 
-// A command line that is complete but for what a test adds.
+// A command line that is complete together with the test's options.
 Options parseWith(const std::string& line) {
   return parse("-s 4 -r 1 --shared-path /p " + line + " allgather");
 }

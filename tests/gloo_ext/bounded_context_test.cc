@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long callers wait until ranks have found each other. Ranks are threads,
-// their mesh Gloo's own over TCP, with an engine each.
+// each with its own engine. Their mesh is Gloo's own over TCP.
 #include <gloo/common/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class BoundedContextTest : public ::testing::Test {
     return *bounded;
   }
 
-  // What a call throws that may wait so long.
+  // The error of a call that may wait this long.
   std::string failure(BoundedContext* bounded,
                       milliseconds contextTimeout,
                       milliseconds callTimeout) {
@@ -83,8 +83,8 @@ class BoundedContextTest : public ::testing::Test {
   std::promise<void> tried_;
 };
 
-// Rank 1 comes once rank 0 has given up: had that waited for the context's
-// timeout, it would not be this one that it names.
+// Rank 1 comes after rank 0 has given up. If rank 0 had waited for the
+// context's timeout, its error would not name this timeout.
 TEST_F(BoundedContextTest, TheShorterOfBothTimeoutsHolds) {
   EXPECT_EQ(mesh_.run([&](const ContextPtr& context) {
     BoundedContext& bounded = contextOf(context);
@@ -119,7 +119,7 @@ TEST_F(BoundedContextTest, ItHoldsWhileAnotherCallWaitsForLonger) {
             "");
 }
 
-// Then the context is of no more use, whoever calls.
+// Afterwards the context is useless for every caller.
 TEST_F(BoundedContextTest, TheContextsTimeoutIsForAllCalls) {
   EXPECT_EQ(mesh_.run([&](const ContextPtr& context) {
     if (context->rank == 1) {

@@ -9,8 +9,8 @@
 
 namespace gloo_ext {
 
-// Calls of rank 0 in a context of that size, of which nothing was lost; rank r
-// is at 10.0.0.r.
+// A call of rank 0 in a context of that size, without losses. Rank r has the
+// address 10.0.0.r.
 inline BoundedOp boundedOp(int size) {
   BoundedOp op;
   op.size = size;
@@ -28,7 +28,7 @@ inline BoundedOp boundedOp(int size) {
   return op;
 }
 
-// Of each kind some.
+// Some bytes of each kind.
 inline ubt::StageBytes stageBytes() {
   ubt::StageBytes bytes;
   bytes.expected = 100;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of a program that knows Gloo alone and runs with the library
-// preloaded: drop_in_rank WAY RANK SIZE FOLDER. Ranks meet in the folder. Says
-// what happens, a line each. If the way is "threads", this is all ranks.
+// One rank of a program that knows only Gloo and runs with the library
+// preloaded: drop_in_rank WAY RANK SIZE FOLDER. Ranks meet in the folder.
+// Prints events, one a line. With the way "threads", the process is all ranks.
 
 #include <gloo/allreduce.h>
 #include <gloo/common/error.h>
@@ -36,7 +36,7 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-// 1 from each rank; within `timeout`.
+// Sums a 1 from each rank, within `timeout`.
 template <typename T = float>
 void sum(const ContextPtr& context,
          std::chrono::milliseconds timeout = kPatience) {
@@ -50,7 +50,7 @@ void sum(const ContextPtr& context,
   say(values[0] == context->size ? "right" : "wrong");
 }
 
-// Something that one process does and others wait for.
+// Signals an event that other processes wait for.
 void happened(const std::string& path) {
   std::ofstream file(path);
 }
@@ -80,17 +80,18 @@ void shortTimeout(const ContextPtr& context, const std::string& tried) {
   sum(context);
 }
 
-// Ends the process in the middle of a call, on the thread that is in it.
+// Ends the process during a call, on the calling thread.
 void exitInHandler(const ContextPtr& context) {
   sum(context);
   if (context->rank == 0) {
     signal(SIGALRM, [](int) { _exit(kInHandler); });
     ualarm(100000, 0);
   }
-  sum(context, kPatience);  // which rank 1 never enters
+  sum(context, kPatience);  // rank 1 never enters it
 }
 
-// Rank 1 comes to the last sum when the test says so, and the others are gone.
+// Rank 1 comes to the last sum when the test tells it to, after the others have
+// ended.
 void late(const ContextPtr& context, const std::string& over) {
   sum(context);
   if (context->rank != 1) {
@@ -114,7 +115,7 @@ ContextPtr connected(int rank, int size, const std::string& folder) {
   return context;
 }
 
-// Ranks that share this process, and so the library's one device.
+// Ranks that share this process, and so the library's only device.
 void threads(int size, const std::string& folder) {
   constexpr int kSums = 10;
   std::vector<std::thread> ranks;
@@ -163,7 +164,7 @@ void run(const std::string& way,
 }  // namespace
 
 int main(int, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // as a program over Gloo's tcp has to
+  signal(SIGPIPE, SIG_IGN);  // required for programs over Gloo's tcp
   try {
     run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), argv[4]);
   } catch (const std::exception& error) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The preloaded library under a C++ program that knows Gloo alone."""
+"""The preloaded library under a C++ program that knows only Gloo."""
 
 import os
 import subprocess
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from tests import junit_main
 
-HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
+HERE = Path(os.path.abspath(__file__)).parent  # keeps links: see runfiles
 LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
 SECONDS_MAX = 60
 IN_HANDLER = 7
 
 
 class Ranks:
-    """The program's ranks; ended, whatever happens, by leaving."""
+    """A context manager that ends the program's ranks in every case."""
 
     def __init__(self, way, size, environment=None, processes=None):
         self._folder = tempfile.TemporaryDirectory()
@@ -41,7 +41,7 @@ class Ranks:
         self._folder.cleanup()
 
     def ended(self, rank):
-        """The rank's exit status and what it has said."""
+        """The rank's exit status and output."""
         said, _ = self.processes[rank].communicate(timeout=SECONDS_MAX)
         return self.processes[rank].returncode, said
 

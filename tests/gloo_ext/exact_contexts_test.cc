@@ -81,7 +81,7 @@ TEST(ExactContexts, SeveralContextsHaveATokenEach) {
   EXPECT_TRUE(exact.came("token of context a"));
 }
 
-// The next context may come to lie where an exact one lay.
+// A new context may have the address of an exact one.
 TEST(ExactContexts, DoNotCoverTheSuccessorOfADestroyedContext) {
   alignas(gloo::Context) std::byte place[sizeof(gloo::Context)];
   const auto fresh = [&place] {

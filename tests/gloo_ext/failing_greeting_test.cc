@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Allocations of one rank fail, one after another, while ranks find each other
-// and in their first bounded allreduce. Ranks are threads, their mesh Gloo's
-// own over TCP, with an engine each.
+// and in their first bounded allreduce. Ranks are threads, each with its own
+// engine. Their mesh is Gloo's own over TCP.
 #include <gloo/common/error.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,8 @@ constexpr int kRanks = 2;
 constexpr milliseconds kTimeout{100};
 constexpr size_t kElements = 1000;
 
-// Why a rank has no sum, or "". Of rank 0's allocations, one may fail.
+// The error of a rank without a sum, or "". One of rank 0's allocations may
+// fail.
 std::string sum(int rank, BoundedContext* bounded) {
   std::vector<float> values(kElements, 1);
   try {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gloo_ext/ubtrun for real: local ranks, and under launchers. With PyPI's
-PyTorch, whose torchrun works. Visibly skipped without; see BUILD.bazel."""
+"""gloo_ext/ubtrun for real: with local ranks, and under launchers. Needs
+PyPI's PyTorch, because its torchrun works. Visibly skipped without it; see
+BUILD.bazel."""
 
 import json
 import os
@@ -18,7 +19,7 @@ from tests import junit_main
 from tests.gloo_ext import private_slurm
 from tests.gloo_ext.ranks import HERE, LIBRARY, PATIENT, is_alive
 
-# Where third_party/install_wheel puts it; tests have no HOME.
+# third_party/install_wheel's folder; tests have no HOME.
 _HOME = pwd.getpwuid(os.getuid()).pw_dir
 _WHEEL = Path(_HOME, ".cache/gloo_ubt/torch-2.13.0/bin")
 PYTHON = str(_WHEEL / "python")
@@ -28,7 +29,8 @@ _LIMIT_S = 120
 
 
 def clone(folder):
-    """Makes `folder` one with what ubtrun needs, built; returns ubtrun."""
+    """Copies the parts that ubtrun needs, built, into `folder`. Returns
+    ubtrun."""
     for part in ("gloo_ext/front_end", "gloo_ext/ubtrun_lib"):
         shutil.copytree(ROOT / part, folder / part)
     shutil.copy(ROOT / "gloo_ext/ubtrun", folder / "gloo_ext")
@@ -61,7 +63,7 @@ class UbtrunTest(unittest.TestCase):
             "PYTHONPATH": str(ROOT / "gloo_ext/python")}
 
     def start(self, command, environment=None):
-        """A process group of its own, as a terminal's foreground one."""
+        """Starts a process group, like a terminal's foreground group."""
         self.log = self.folder / "log"
         with open(self.log, "w") as log:
             process = subprocess.Popen(
@@ -80,7 +82,7 @@ class UbtrunTest(unittest.TestCase):
 
 class Launchers(UbtrunTest):
     def check_ranks(self, command, environment=None):
-        """Two ranks with their places in a job, and bounded sums."""
+        """Checks two ranks with their places in a job, and bounded sums."""
         code = self.start(command, environment).wait(_LIMIT_S)
         self.assertEqual(code, 0, self.said())
         said = [json.loads(line[line.index("{"):])
@@ -118,7 +120,7 @@ class Launchers(UbtrunTest):
             ["bash", "-c", f'{printed}exec "$@"', "-", TORCHRUN,
              "--standalone", "--nproc-per-node", "2",
              self.script("place.py")])
-        # The library is in torchrun's own process, too, and does nothing.
+        # torchrun's own process also has the library, which does nothing.
         self.assertEqual(
             sorted(path.name for path in reports.iterdir()),
             ["rank0.jsonl", "rank0.prom", "rank1.jsonl", "rank1.prom"])
@@ -139,7 +141,7 @@ class Launchers(UbtrunTest):
         with private_slurm.PrivateSlurm() as slurm:
             self.environment.update(slurm.environment())
             self.check_ranks(["srun", "--ntasks", "2", *self.one_of_many()])
-            # A batch script knows numbers, too, but starts no ranks.
+            # A batch script has such variables, too, but starts no ranks.
             script = self.folder / "batch"
             script.write_text("#!/bin/bash\n" + " ".join(self.one_of_many()))
             job = self.start(["sbatch", "--wait", "--ntasks", "2",
@@ -150,7 +152,7 @@ class Launchers(UbtrunTest):
 
 
 class Ends(UbtrunTest):
-    """However it ends: no process stays, and no port."""
+    """However ubtrun ends, no process and no port remains."""
 
     def setUp(self):
         super().setUp()
@@ -176,7 +178,7 @@ class Ends(UbtrunTest):
         port = int(self.variable(self.ranks[0], "MASTER_PORT"))
         signal_it()
         self.assertEqual(self.job.wait(30), code, self.said())
-        # A killed ubtrun waits for nobody.
+        # A killed ubtrun does not wait for its ranks.
         deadline = time.monotonic() + 30
         while (code == -signal.SIGKILL and time.monotonic() < deadline
                and not (self.all_have_ended() and is_free(port))):
@@ -201,7 +203,7 @@ class Ends(UbtrunTest):
         self.check_all_end(-signal.SIGKILL, self.job.kill)
 
     def test_a_rank_that_dies(self):
-        # One of ours: a child of ubtrun, which has not waited for it.
+        # A rank: a child of ubtrun, which has not waited for it.
         rank = self.variable(self.ranks[1], "RANK")
         self.check_all_end(
             137, lambda: os.kill(self.ranks[1], signal.SIGKILL))

@@ -28,8 +28,8 @@ std::string addressWith(const char* interfaces) {
   return ubt::SocketAddress(localAddress(), 1).str();
 }
 
-// Where the host has that name; nothing if there is no telling. A name that is
-// an IP address stands for it, and no server is asked.
+// The address on a host of that name; empty if the name cannot be set. A name
+// that is an IP address stands for itself, without a name server.
 std::optional<std::string> addressOnHost(const std::string& name) {
   std::optional<std::string> address;
   std::thread([&] {
@@ -64,7 +64,7 @@ TEST(LocalAddress, NamesAnInterfaceThatIsNotThereAndThoseThatAre) {
   }
 }
 
-// To PyTorch, which reads the variable too, that is no name.
+// PyTorch also treats an empty variable as unset.
 TEST(LocalAddress, AnEmptyVariableIsNone) {
   EXPECT_EQ(addressWith(""), addressWith(nullptr));
 }

@@ -21,7 +21,7 @@ constexpr char kAlgorithm[] = "GLOO_ALGO";
 constexpr char kMinBytes[] = "GLOO_UBT_MIN_BYTES";
 constexpr char kHandshake[] = "GLOO_UBT_HANDSHAKE_TIMEOUT";
 
-// Why the environment is refused.
+// The error for the environment.
 std::string refusal() {
   try {
     Policy::fromEnvironment();
@@ -105,7 +105,7 @@ TEST(Policy, ReadsWhatTheBoundedPathNeeds) {
   EXPECT_EQ(policy.handshakeTimeout, milliseconds(1500));
 }
 
-// Zero would be the context's timeout.
+// Zero would mean the context's timeout.
 TEST(Policy, AHandshakeTimeoutIsNeverRoundedToNone) {
   const EnvironmentVariable algorithm(kAlgorithm, "optireduce");
   const EnvironmentVariable handshake(kHandshake, "1us");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Slurm of one node, this host, for as long as a test needs it."""
+"""A Slurm with this host as its only node, for the duration of a test."""
 
 import os
 import pwd
@@ -40,17 +40,17 @@ PartitionName=all Nodes={host} Default=YES
 
 
 def missing() -> str:
-    """What is not installed, or nothing."""
+    """The programs that are not installed, or ""."""
     return ", ".join(name for name in (*DAEMONS, "srun")
                      if not shutil.which(name, path=_PATH))
 
 
 class PrivateSlurm:
-    """A context manager: its daemons are this process's children, and end
-    with it. What they keep is in a folder of its own."""
+    """A context manager. The daemons are children of this process and end with
+    it. Their files are in a folder of their own."""
 
     def __enter__(self) -> "PrivateSlurm":
-        # Not where TMPDIR says: a socket's path has to be short.
+        # Ignores TMPDIR, because a socket's path has to be short.
         self._folder = Path(tempfile.mkdtemp(dir="/tmp", prefix="slurm-"))
         self._daemons: list = []
         try:
@@ -65,7 +65,7 @@ class PrivateSlurm:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def environment(self) -> Dict[str, str]:
-        """What finds it."""
+        """The variables that lead clients to this Slurm."""
         return {"SLURM_CONF": str(self._folder / "slurm.conf")}
 
     def _start_all(self) -> None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is expected to exit does so in a process that gtest forks.
+// Code that is expected to exit runs in a process that gtest forks.
 #include "gloo_ext/process_state.h"
 
 #include <gloo/context.h>
@@ -36,7 +36,7 @@ uint64_t boundedOps() {
   return ProcessState::instance().recorder().statistics().totals().boundedOps;
 }
 
-// Ends as a program does that has done its work.
+// Ends like a program that has finished its work.
 template <typename Body>
 [[noreturn]] void endAfter(const Body& body) {
   alarm(kChildSecondsMax);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a PyTorch script on local ranks, the library preloaded or not."""
+"""Runs a PyTorch script on local ranks, with or without the library."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Dict, List, Optional, Sequence
 
 from front_end.local_ranks import free_port
 
-HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
+HERE = Path(os.path.abspath(__file__)).parent  # keeps links: see runfiles
 LIBRARY = HERE.parent.parent / "gloo_ext" / "libgloo_ubt.so"
 PACKAGE = HERE.parent.parent / "gloo_ext" / "python"
-# Bounded, and yet nothing expires, however busy the machine is.
+# Bounded, but nothing expires even on a busy machine.
 PATIENT = {"GLOO_UBT_BOUND": "20s"}
 
 
 def is_alive(pid: int) -> bool:
-    """Exists, and is no zombie."""
+    """Whether the process exists and is not a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -30,7 +30,7 @@ def is_alive(pid: int) -> bool:
 
 
 class Job:
-    """A script on `size` ranks; ended, whatever happens, by close()."""
+    """A script on `size` ranks. close() ends them in every case."""
 
     def __init__(self, python: str, script: str, size: int,
                  arguments: Sequence[str] = ()) -> None:
@@ -54,8 +54,8 @@ class Job:
     def start(self, rank: int, algorithm: Optional[str] = "optireduce",
               environment: Optional[Dict[str, str]] = None,
               arguments: Optional[Sequence[str]] = None) -> None:
-        """Starts a rank; with `algorithm` None without the library, with
-        `arguments` in place of the job's."""
+        """Starts a rank. Without the library if `algorithm` is None.
+        `arguments` replace the job's."""
         full = dict(os.environ)
         full.update(RANK=str(rank), LOCAL_RANK=str(rank),
                     WORLD_SIZE=str(self.size), MASTER_ADDR="127.0.0.1",
@@ -89,7 +89,7 @@ class Job:
         return self.processes[rank].wait(seconds)
 
     def await_text(self, rank: int, text: str, seconds: float = 60) -> None:
-        """Until the rank has said so."""
+        """Waits until the rank has printed the text."""
         end = time.monotonic() + seconds
         while text not in self.output(rank):
             if time.monotonic() > end or (
@@ -100,8 +100,8 @@ class Job:
             time.sleep(0.01)
 
     def results(self, seconds: float = 120) -> List[dict]:
-        """What each rank says in its lines of JSON, once all have ended well,
-        each within `seconds` after the one before."""
+        """Each rank's output in lines of JSON, once all have succeeded, each
+        within `seconds` after the previous one."""
         said = []
         for rank in range(self.size):
             status = self.wait(rank, seconds)

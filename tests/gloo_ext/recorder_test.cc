@@ -46,7 +46,7 @@ size_t countOf(const std::string& what, const std::string& text) {
   return count;
 }
 
-// What is said by the recorder of a process of that rank, with some calls.
+// The standard error output of a recorder of that rank, after some calls.
 std::string saidBy(const std::string& folder, int rank, const BoundedOp& op) {
   CaptureStderr();
   Recorder recorder(folder, rank);
@@ -65,7 +65,7 @@ TEST(Recorder, WritesALineForEachCall) {
     op.report.op.tag = tag;
     recorder.add(op);
   }
-  // Without waiting for the end, which may never come.
+  // Does not wait for the end, because it may never come.
   const auto lines = linesOf(folder.path() + "/rank3.jsonl");
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(nlohmann::json::parse(lines[0]).at("tag"), 5);

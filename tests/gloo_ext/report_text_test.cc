@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and units are docs/drop_in.md's.
+// Names and units are those of docs/drop_in.md.
 #include "gloo_ext/report_text.h"
 
 #include <gtest/gtest.h>
@@ -49,8 +49,8 @@ BoundedOp opThatLostSome() {
   return op;
 }
 
-// Coefficients that were filled in harm all of their shard: the second one,
-// which has 24 elements fewer than the first.
+// A filled-in coefficient affects its whole shard. Here it is the second shard,
+// which has 24 elements less than the first.
 TEST(ReportText, OfATransformedShardAllDiffers) {
   BoundedOp op = opThatLostSome();
   op.bytes = 4048;
@@ -132,7 +132,7 @@ TEST(ReportText, NamesTypesAndEnds) {
   }
 }
 
-// Each is a line of a file of lines, and all numbers are numbers.
+// Each is one line of a file of lines, and all numbers are finite.
 TEST(ReportText, ObjectsAreOneLineAndShareNothingByNothing) {
   const std::string op = opJson(warmupOp(2));
   EXPECT_EQ(op.find('\n'), std::string::npos);
@@ -218,8 +218,8 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
   }
 }
 
-// As Prometheus reads it: families, each introduced once and then in one
-// piece, and values by name and labels.
+// A textfile as Prometheus reads it: families, each introduced once and
+// contiguous, and values by name and labels.
 struct Textfile {
   explicit Textfile(const std::string& text) {
     std::istringstream lines(text);

@@ -39,8 +39,8 @@ TEST(Statistics, CountACallByHowItWasServed) {
   EXPECT_EQ(totals.bytes, 7 * boundedOp(2).bytes);
 }
 
-// A warm-up call is exact: it says nothing of what a bound costs, unless it was
-// bounded at another rank.
+// A warm-up call counts only if something is missing, because it was bounded at
+// another rank.
 TEST(Statistics, WhateverIsMissingCounts) {
   BoundedOp op = boundedOp(2);
   op.report.pairsExpected = 100;
@@ -99,7 +99,7 @@ TEST(Statistics, AddUpAPeersStages) {
   EXPECT_EQ(totals.repairedBytes, 40u);
 }
 
-// A rank means something only within a context.
+// A rank is meaningful only within its context.
 TEST(Statistics, TellPeersApartByAddress) {
   BoundedOp group = boundedOp(2);
   group.addresses = std::make_shared<const std::vector<std::string>>(

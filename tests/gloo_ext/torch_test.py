@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The preloaded library under one PyTorch: Debian's ("debian" as argument) or
-PyPI's wheel ("wheel"), both of which tests/run brings. Without: visibly
+PyPI's wheel ("wheel"). tests/run installs both. Without it: visibly
 skipped."""
 
 import functools
@@ -18,7 +18,7 @@ import unittest
 from tests import junit_main
 from tests.gloo_ext.ranks import PACKAGE, PATIENT, Job
 
-# Where third_party/install_wheel puts it; tests have no HOME.
+# third_party/install_wheel's folder; tests have no HOME.
 _WHEEL = os.path.join(pwd.getpwuid(os.getuid()).pw_dir,
                       ".cache/gloo_ubt/torch-2.13.0/bin/python")
 PYTHON = "/usr/bin/python3" if sys.argv[1:2] == ["debian"] else _WHEEL
@@ -49,7 +49,7 @@ def run(script, size=RANKS, algorithm="optireduce", environment=None,
 
 
 class Exact(TorchTest):
-    """Whatever is not bounded is bit for bit plain Gloo's."""
+    """Calls that are not bounded give the same bits as plain Gloo."""
 
     def test_every_algorithm_gives_what_plain_gloo_gives(self):
         plain = run("collectives.py", algorithm=None)
@@ -63,7 +63,7 @@ class Exact(TorchTest):
                 for rank, (mine, plains) in enumerate(zip(results, plain)):
                     for name, digest in plains.items():
                         if name == "product" and algorithm not in gloos:
-                            continue  # rounds by its order
+                            continue  # rounds in its own order
                         if name == "small" and algorithm not in gloos:
                             continue
                         self.assertEqual(mine[name], digest, (rank, name))
@@ -90,16 +90,16 @@ class Groups(TorchTest):
 
     def test_many_one_after_the_other_hold_little(self):
         for result in run("many_groups.py", 2, environment=PATIENT):
-            # Of 160 groups. Plain Gloo has some at a time, too.
+            # For 160 groups. Plain Gloo also has several at a time.
             self.assertLess(result["descriptors"], 80)
             self.assertLess(result["threads"], 40)
 
 
 class Ends(TorchTest):
-    """The last allreduce of a job is one, however its ranks end."""
+    """A job's last allreduce succeeds however its ranks end."""
 
-    # With more a run takes long: some 2 s a job where the interpreter ends,
-    # which is as long with plain Gloo.
+    # More would take long: about 2 s a job if the interpreter ends, as with
+    # plain Gloo.
     JOBS = {"os._exit": 10, "multiprocessing": 10, "destroy+os._exit": 10,
             "return": 1, "sys.exit": 1, "exception": 1, "destroy+return": 1}
 
@@ -239,7 +239,7 @@ class Hook(TorchTest):
                     self.assertAlmostEqual(one, other, delta=1e-5)
 
     def test_error_feedback_brings_replicas_together(self):
-        # Where the machine is so busy that nearly all is late at 20 ms, too.
+        # Even if a busy machine makes nearly everything late at 20 ms.
         environment = {**self.LOSSY, "GLOO_UBT_REPAIR": "none",
                        "GLOO_UBT_HALT_LOSS": "0"}
         without, feedback, resync = (
@@ -306,7 +306,7 @@ class Faults(TorchTest):
                           if line.startswith("raised at")][0]
                 self.assertRegex(raised, "rank 1")
                 at = float(raised.split()[2].rstrip(":"))
-                self.assertLess(at - died, 1 + 2)  # a busy machine's share
+                self.assertLess(at - died, 1 + 2)  # margin for a busy machine
 
     def test_a_rank_without_the_library_is_named(self):
         with Job(PYTHON, "endless.py", 2) as job:
@@ -319,7 +319,7 @@ class Faults(TorchTest):
     def test_a_silent_rank_is_named_after_ten_seconds_too(self):
         with Job(PYTHON, "endless.py", 2) as job:
             job.start(0, arguments=["13"])
-            # Which outlasts rank 0, or its end would be the error.
+            # Outlasts rank 0; otherwise its end would be the error.
             job.start(1, algorithm=None, arguments=["60"])
             self.assertEqual(job.wait(0), 3)
             self.assertRegex(
@@ -333,7 +333,7 @@ class Faults(TorchTest):
             for rank in range(2):
                 job.await_text(rank, "going")
             job.processes[1].send_signal(signal.SIGSTOP)
-            # As many calls as rank 1 may be behind, and then the error.
+            # Completes as many calls as rank 1 may lag behind, then fails.
             self.assertEqual(job.wait(0, 60), 3)
             self.assertRegex(job.output(0), "raised at .*rank 1 ")
 
@@ -354,7 +354,7 @@ class Faults(TorchTest):
                 job.start_all(environment=dict([variable.split("=")]))
                 for rank in range(2):
                     self.assertNotEqual(job.wait(rank), 0)
-                # A rank that cannot even begin may take another's store away.
+                # A rank that fails at once may remove another's store.
                 said = [text in job.output(rank) for rank in range(2)]
                 self.assertTrue(any(said) if "IFNAME" in variable else
                                 all(said), job.output(0) + job.output(1))

@@ -139,7 +139,7 @@ class Environment(unittest.TestCase):
 
 
 class Mistakes(unittest.TestCase):
-    """None of which costs an installation."""
+    """None of these mistakes causes an installation."""
 
     def error_of(self, *words):
         said = io.StringIO()
@@ -164,7 +164,7 @@ class Mistakes(unittest.TestCase):
 
 class Ranks(unittest.TestCase):
     def run_ranks(self, code, count=3):
-        """The exit code, and what is said of it."""
+        """The exit code, and the message about it."""
         with contextlib.redirect_stderr(io.StringIO()) as said:
             result = ranks.run([sys.executable, "-c", code], count, os.environ)
         return result, said.getvalue()

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """An explicit-state model of how calls of a bounded allreduce begin and end.
 
-The model keeps what decides whether a call can end and what it returns: the
-lead, the room an owner reserves for its shard, closed shards, retention, calls
-that throw, contexts that close and ranks that die. It leaves out time, slots
-and lost packets: whatever can still arrive may arrive at any step, and a
-timeout may pass at any step. explore() visits every state that any order of
-steps can reach and checks two promises (docs/semantics.md):
-
-* progress: while nobody has thrown, left early or died, some step other than
+The model contains everything that affects the end and the result of a call:
+the lead, the room that an owner reserves for its shard, closed shards,
+retention, calls that throw, contexts that close and ranks that die. It leaves
+out time, slots and lost packets: anything that can still arrive may arrive at
+any step, and a timeout may pass at any step. explore() visits every state that
+any order of steps can reach. It checks two promises (docs/semantics.md):
+* progress: while no rank has thrown, left early or died, some step other than
   a timeout is possible until every call has returned;
-* agreement: all ranks that return an op return the same result; and once a
-  rank has thrown or is gone, every call that is left returns or throws without
-  a timeout of its own.
+* agreement: all ranks that return an op return the same result. Once a rank
+  has thrown or is gone, every remaining call returns or throws without a
+  timeout of its own.
 """
 
 import collections
@@ -21,7 +20,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What is explored. Ranks, ops and threads count from zero."""
+    """The explored job. Ranks, ops and threads count from zero."""
 
     ranks: int
     # By rank: for each of its threads, the ops that it calls, in order.
@@ -30,11 +29,11 @@ class Job:
     room: int = 1  # shards that a rank's arena can keep
     timeouts: bool = False  # calls may throw
     deaths: int = 0  # ranks that may die
-    # What can be received is, at once. Fewer states; for jobs without faults,
-    # where a result that is kept can only become less late.
+    # Results arrive at once. This gives fewer states. For jobs without faults,
+    # because a kept result can then only arrive earlier.
     instant: bool = False
-    # The rules. Each is on in the transport; a test switches one off to see
-    # that the model notices.
+    # The rules. The transport has all of them on. A test switches one off to
+    # check that the model notices.
     awaited_ops_begin: bool = True  # past the lead, if others have begun them
     reserves: bool = True  # room for the own shard, before an op begins
     holds: bool = True  # a call without room waits until all have its shard
@@ -49,12 +48,12 @@ class Job:
 
 # Phases of a call.
 IDLE, WAITING, ENTERED, RETURNED, THREW = range(5)
-FILLED = -1  # in place of an owner's result
+FILLED = -1  # replaces an owner's result
 
 # phase[rank][op]; got[rank][op]: bits of owners whose results are here;
 # closed[owner][op]: bits of contributors, 0: open; reserved[rank]: bits of ops
-# that have room; failed, gone, dead: bits of ranks. results[op]: what the first
-# rank that returned it got.
+# that have room; failed, gone, dead: bits of ranks; results[op]: the result of
+# the first rank that returned the op.
 State = collections.namedtuple(
     "State", "phase got closed reserved failed gone dead results")
 
@@ -70,7 +69,7 @@ def put1(values, index, value):
 
 
 class Violation(Exception):
-    """A promise is broken; the text names it and the state."""
+    """A broken promise; the text names it and the state."""
 
 
 class Model:
@@ -122,7 +121,7 @@ class Model:
         return self.job.room - used
 
     def may_begin(self, state, rank, op):
-        """None: not yet. Else whether the op gets room."""
+        """None: not yet. Otherwise whether the op gets room."""
         awaited = self.job.awaited_ops_begin and any(
             state.phase[other][op] >= ENTERED for other in self.ranks)
         lead = self.lead_of(state, rank)
@@ -132,7 +131,8 @@ class Model:
             return False
         if self.room_of(state, rank) > 0:
             return True
-        # With nothing to wait for, it begins without, and holds its call.
+        # If there is nothing to wait for, it begins without room and holds its
+        # call.
         return False if awaited or lead == 0 else None
 
     def steps(self, state):
@@ -183,7 +183,8 @@ class Model:
                                 state.got[rank][op] | 1 << owner)))
 
     def settled(self, state):
-        """The state, of an instant job once all that is kept has arrived."""
+        """The state; for an instant job, after all kept results have
+        arrived."""
         if not self.job.instant:
             return state
         for rank in self.ranks:
@@ -208,7 +209,7 @@ class Model:
         told = state.dead | state.gone
         if self.job.throw_is_told:
             told |= state.failed
-        # A rank that is gone after all its calls has harmed nobody.
+        # A rank that leaves after all its calls causes no failure.
         harmed = state.dead | state.failed
         if (told & harmed & ~(1 << rank)) and not self.has_failed(state, rank):
             yield f"{rank} hears of a failure", self.failed(state, rank)
@@ -235,7 +236,7 @@ class Model:
                               failed=state.failed | 1 << rank)
 
     def choices(self, state):
-        """What may happen and need not: timeouts, deaths, contexts that close."""
+        """Optional events: timeouts, deaths, contexts that close."""
         for rank in self.ranks:
             if self.away(state, rank):
                 continue
@@ -250,7 +251,8 @@ class Model:
                 yield f"{rank} dies", state._replace(dead=state.dead | 1 << rank)
 
     def leaves(self, state, rank):
-        """A context closes; first it serves whoever still needs it."""
+        """A context closes after it has served the ranks that still need
+        it."""
         if any(phase in (WAITING, ENTERED) for phase in state.phase[rank]):
             return
         over = all(state.phase[rank][op] in (RETURNED, THREW)
@@ -277,7 +279,7 @@ class Model:
 
 
 def explore(job, states_max=5_000_000):
-    """Visits every state of a job; returns how many there are.
+    """Visits every state of a job. Returns the number of states.
 
     Raises Violation with the steps that lead to the broken promise, and
     ValueError if there are more than `states_max` states.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of lead, room and failure keep their promises, and each is needed."""
+"""The rules of lead, room and failure keep their promises, and each is
+needed."""
 
 import unittest
 

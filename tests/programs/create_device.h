@@ -5,5 +5,5 @@
 
 #include <memory>
 
-// A device on the loopback interface: all that differs between transports.
+// A device on the loopback interface: the only difference between transports.
 std::shared_ptr<gloo::transport::Device> createDevice();

@@ -18,7 +18,7 @@ namespace {
 
 using Context = std::shared_ptr<gloo::Context>;
 
-// Enough for several chunks, and no multiple of any of them.
+// Enough for several chunks, and not a multiple of any of them.
 constexpr int kCount = 100003;
 
 void check(bool right, const std::string& what) {
@@ -111,7 +111,7 @@ void barrier(const Context& context) {
   gloo::barrier(options);
 }
 
-// Each to its neighbour, from whom it does not know by name who sends.
+// Each rank sends to its next rank and receives from any sender.
 void sendAndReceive(const Context& context) {
   constexpr uint64_t kSlot = 0x77;
   const int next = (context->rank + 1) % context->size;
@@ -173,8 +173,8 @@ void doEverything(const Context& context) {
     sendAndReceive(context);
     boundBuffers(context);
   }
-  // Who waits on a bound buffer of tcp's hears of a connection that closed
-  // before it hears of what came through it: no rank may end before all others
-  // have what they wait for.
+  // A rank that waits on a bound buffer of tcp may notice that the connection
+  // closed before it notices data that came earlier. So no rank may end before
+  // all others have their data.
   barrier(context);
 }

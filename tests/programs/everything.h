@@ -5,6 +5,6 @@
 
 #include <memory>
 
-// One of everything that programs do with a connected context. Throws
-// std::runtime_error that says what came out wrong.
+// Runs each operation that programs do with a connected context. Throws
+// std::runtime_error, which names a wrong result.
 void doEverything(const std::shared_ptr<gloo::Context>& context);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain programs of Gloo's, several processes of each, over its own tcp and
-// over ubt.
+// Plain Gloo programs, several processes of each, over Gloo's tcp and over ubt.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

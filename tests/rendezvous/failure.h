@@ -9,7 +9,7 @@
 namespace gloo {
 namespace rendezvous {
 
-// The error with which a call failed.
+// The error of a call that failed.
 inline std::string failure(const std::function<void()>& call) {
   try {
     call();

@@ -108,7 +108,7 @@ TEST(RedisConnection, StoppedServerDoesNotHang) {
   EXPECT_THAT(failure([&] { connection->command({"PING"}, in(200)); }),
               HasSubstr("did not answer"));
   EXPECT_LT(Clock::now() - start, milliseconds(2000));
-  // A late reply must not be taken for the next command's.
+  // A late reply must not be mistaken for the next command's.
   server.resume();
   EXPECT_THAT(failure([&] { connection->command({"PING"}, in(5000)); }),
               HasSubstr("failed earlier"));

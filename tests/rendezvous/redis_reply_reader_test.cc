@@ -22,7 +22,7 @@ TEST(RedisReplyReader, MakesRepliesOfPieces) {
   EXPECT_EQ(reader.error(), "");
 }
 
-// Room for what is announced would be made at once: here 16 GB.
+// The reader would allocate the announced size at once: here 16 GB.
 TEST(RedisReplyReader, TakesNoArrayOfAnySize) {
   RedisReplyReader reader;
   RedisReply reply;

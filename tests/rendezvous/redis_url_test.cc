@@ -136,7 +136,7 @@ TEST(RedisUrl, PasswordFromFile) {
   setenv("GLOO_UBT_REDIS_PASSWORD_FILE", path.c_str(), 1);
   EXPECT_THROW(parse(), InvalidOperationException);  // no such file
   std::ofstream(path) << "\n";
-  EXPECT_THROW(parse(), InvalidOperationException);  // nothing in it
+  EXPECT_THROW(parse(), InvalidOperationException);  // empty file
   std::ofstream(path) << " from file \n";
   EXPECT_EQ(parse(), " from file ");
   setenv("GLOO_UBT_REDIS_PASSWORD", "fromenv", 1);

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Ranks over a stream in memory; a test says in which order they write.
+// Ranks over a stream in memory. A test decides the order of their writes.
 class RosterLogTest : public ::testing::Test {
  protected:
   struct Rank {
@@ -61,7 +61,7 @@ class RosterLogTest : public ::testing::Test {
     (step(*ranks), ...);
   }
 
-  // Rank 0's is also the call that the others answer.
+  // Rank 0's nonce is also the call that the others answer.
   static std::string nonceOf(const Rank& rank) {
     for (const auto& field : rank.log.joinEntry()) {
       if (field.first == "nonce") {
@@ -276,10 +276,10 @@ TEST_F(RosterLogTest, NonsenseIsCountedAndChangesNothing) {
   EXPECT_GT(a->log.malformed(), 0u);
 }
 
-// Ranks read one entry at a time in a random order, so that any write can come
-// between another rank's read and its answer, and now and then one crashes and
-// starts again. Whatever happens: a start is in at most one roster, and if all
-// ranks do not get theirs, it is because one that had been agreed on crashed.
+// Ranks read one entry at a time in a random order, so any write can come
+// between another rank's read and its answer. Now and then one crashes and
+// starts again. In every case a start is in at most one roster. If some ranks
+// get no roster, the reason is the crash of a start that had been agreed on.
 class RosterLogChaosTest : public RosterLogTest {
  protected:
   void run(unsigned seed) {
@@ -330,8 +330,8 @@ class RosterLogChaosTest : public RosterLogTest {
     }
   }
 
-  // Some rank's roster holds a start that has crashed since: one whose
-  // successor joined only after the roster had been written.
+  // Some rank's roster holds a start that has crashed since. Its successor
+  // joined only after the roster had been written.
   bool agreedWithTheDead(
       const std::vector<std::unique_ptr<Rank>>& alive) const {
     std::map<std::string, size_t> joins;

@@ -59,12 +59,12 @@ class RosterTest : public ::testing::Test {
     return ranks;
   }
 
-  // The error with which a rank failed.
+  // The error of a rank that failed.
   static std::string failure(std::future<Roster>& rank) {
     return rendezvous::failure([&] { rank.get(); });
   }
 
-  // Checks that all ranks got the same roster; returns its run id.
+  // Checks that all ranks got the same roster. Returns its run id.
   static std::string agree(std::vector<std::future<Roster>> ranks) {
     const auto first = ranks[0].get();
     for (size_t i = 1; i < ranks.size(); i++) {
@@ -78,7 +78,7 @@ class RosterTest : public ::testing::Test {
     return first.runId();
   }
 
-  // Returns when somebody has joined the job.
+  // Returns when a rank has joined the job.
   void waitForJoin(const std::string& prefix) {
     const auto end = in(5000);
     while (redis({"XLEN", redisKeyOfJob(prefix) + ":roster"}).integer < 1) {
@@ -150,7 +150,7 @@ TEST_F(RosterTest, MissingRankIsNamedToAll) {
   auto b = joinLater("job", 1, 3, 20000);
   const auto start = Clock::now();
   EXPECT_THAT(failure(a), AllOf(HasSubstr("rank 2"), HasSubstr("same prefix")));
-  // Rank 0 tells the others, who need not wait for their own deadlines.
+  // Rank 0 tells the others, so they need not wait for their own deadlines.
   EXPECT_THAT(failure(b),
               AllOf(HasSubstr("rank 2"), HasSubstr("rank 0 ran out")));
   EXPECT_LT(Clock::now() - start, milliseconds(5000));

@@ -42,8 +42,8 @@ class Listener {
 
   const TcpAddress& address() const { return address_; }
   void listen() { EXPECT_EQ(::listen(fd_, 8), 0); }
-  // The kernel drops who comes when the queue of connections is full, as a
-  // firewall does.
+  // Fills the queue of connections. The kernel then drops new ones, like a
+  // firewall.
   void dropAll() {
     EXPECT_EQ(::listen(fd_, 0), 0);
     for (int i = 0; i < 4; i++) {

@@ -134,7 +134,7 @@ TEST_F(UbtRedisStoreTest, WaitTimesOutAndNamesTheKey) {
   EXPECT_THAT(failure([&] { store.wait({"never"}, milliseconds(200)); }),
               HasSubstr("'never'"));
   EXPECT_LT(Clock::now() - start, milliseconds(2000));
-  // It is of use after that.
+  // The store is still usable afterwards.
   store.set("k", bytes("v"));
   EXPECT_EQ(store.get("k"), bytes("v"));
 }
@@ -198,8 +198,9 @@ TEST_F(UbtRedisStoreTest, TimeoutMustBePositive) {
   EXPECT_THROW(UbtRedisStore store(job), InvalidOperationException);
 }
 
-// What a user of Gloo writes: nothing here knows the store's type. A context
-// lives until all ranks are done: Gloo fails a rank whose peer closes early.
+// Like the code of a Gloo user: nothing here knows the store's type. A context
+// lives until all ranks are done, because Gloo fails a rank if a peer closes
+// early.
 class PlainGloo {
  public:
   float allreduce(Store& store, int rank, int size) {

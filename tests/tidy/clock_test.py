@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits are measured by monotonic clocks: others jump."""
+"""Waits are measured by monotonic clocks, because other clocks jump."""
 import re
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/configuration.md and the code know the same variables."""
+"""docs/configuration.md and the code have the same variables."""
 import re
 import unittest
 
@@ -18,7 +18,7 @@ def _rows():
 
 
 def _read_in_code():
-    """Maps each variable that stands alone in a string to a file with it."""
+    """Maps each variable that is a whole string to a file with it."""
     found = {}
     for path in workspace.files():
         if path.endswith((".h", ".cc")) and not path.startswith("tests/"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of style that a machine can check cheaply, over every file."""
+"""Style rules that a program can check cheaply, over every file."""
 import os
 import re
 import subprocess
@@ -12,14 +12,14 @@ _LINES_MAX = 400
 _COLUMNS_MAX = 80
 _CLANG_FORMAT = "clang-format"
 
-# Files that are longer, and how long they may be: a ceiling to lower.
+# Files that may be longer, with their limits. Only lower these.
 _LONGER = {
     "tests/chooser/small_job.cc": 680,
     "transport_ubt/io/driver.cc": 480,
 }
 
-# A sleep waits too long or not long enough; only polls of something that
-# cannot wake us are excused, each with its reason.
+# A sleep waits too long or not long enough. Allowed only to poll for something
+# that cannot wake the waiter, each with its reason.
 _MAY_SLEEP = {
     "benchmark/comparison/comparison.cc": "a rank that is to be late",
     "gloo_ext/bounded_contexts.cc": "in _exit(), which may take no lock",
@@ -33,10 +33,10 @@ _MAY_SLEEP = {
 }
 _SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\s*\(")
 
-# Written by benchmark/experiments, not by us.
+# Written by benchmark/experiments, not by hand.
 _GENERATED = "docs/results/"
 
-# Where a link leads, which cannot be broken.
+# The target of a link, because it cannot be split.
 _LINK = re.compile(r"\]\([^)]*\)|https?://\S+")
 
 
@@ -45,7 +45,7 @@ def _is_cpp(path):
 
 
 def _prose(lines):
-    """Yields (number, line) of Markdown, but for code, tables and links."""
+    """Yields (number, line) of Markdown, without code, tables and links."""
     fenced = False
     for number, line in enumerate(lines, 1):
         if line.startswith("```"):
@@ -55,7 +55,7 @@ def _prose(lines):
 
 
 def _is_source(path):
-    """Written by us, in a language with comments."""
+    """Written by hand, in a language with comments."""
     name = os.path.basename(path)
     if _is_cpp(path) or name.endswith((".py", ".bzl", ".sh", ".bazel")):
         return True
@@ -112,7 +112,7 @@ class FormatTest(unittest.TestCase):
                               "SPDX-License-Identifier: Apache-2.0")
 
     def test_headers_are_read_once(self):
-        # Highway's convention: an -inl.h is read for each instruction set.
+        # Highway's convention: an -inl.h is included for each instruction set.
         for path in self.cpp:
             if path.endswith("-inl.h"):
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README measures nothing of its own: its figures are the report's."""
+"""README has no measurements of its own: its figures are the report's."""
 import os
 import re
 import unittest
@@ -13,18 +13,18 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def _numbers(lines):
-    """The set of numbers in the text, thousands not set apart."""
+    """The set of numbers in the text, without thousands separators."""
     found = _NUMBER.findall("\n".join(lines))
     return {number.replace(",", "") for number in found}
 
 
 def _cells(line):
-    """Of a table's row."""
+    """The cells of a table's row."""
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
 def _section(path, title):
-    """Yields (line number, line) of a section of second rank."""
+    """Yields (line number, line) of a section with a heading of level two."""
     inside = False
     for number, line in enumerate(workspace.lines(path), 1):
         if line.startswith("## "):
@@ -44,8 +44,8 @@ class ResultsTest(unittest.TestCase):
                 f"README.md:{number}: take them from a row of {_REPORT}")
 
     def test_cells_of_readme_are_of_one_row_of_the_report(self):
-        """Of the same algorithm. Not checked: which of its rows and columns
-        they are of."""
+        """Figures of one row are from the report's rows of the same algorithm.
+        Does not check which of its rows and columns they are from."""
         rows = {}
         for line in workspace.lines(_REPORT):
             if line.startswith("| "):

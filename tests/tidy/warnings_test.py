@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries write whole lines: streams write a warning in pieces."""
+"""Libraries write whole lines. Streams would write a warning in pieces."""
 import re
 import unittest
 
@@ -8,7 +8,7 @@ from tests.tidy import workspace
 
 _LIBRARIES = ("algorithms/", "gloo_ext/", "rendezvous/", "transport_ubt/")
 _PIECES = re.compile(r"\bcerr\b|\bclog\b|printf\(\s*stderr|puts\([^)]*stderr")
-# Says where a bug is, and ends the process.
+# Reports the place of a bug and ends the process.
 _EXEMPT = "transport_ubt/core/base/require.h"
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of the workspace itself, for tests that read all of them.
 
-A test that lists every file as an input would need a list in every package.
-Instead these are tagged "external" (run each time, never taken from a cache)
-and follow one runfile, the WORKSPACE, to where it really lies.
+If a test listed every file as an input, each package would need a list.
+Instead these tests are tagged "external" (always run, never cached) and follow
+one runfile, the WORKSPACE, to its real place.
 """
 import os
 

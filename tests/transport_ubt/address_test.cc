@@ -46,8 +46,8 @@ Address addressOf(const Hello& hello, const std::string& secret = "secret") {
   return Address(tcpBytes(), hello, secret, kRank);
 }
 
-// What a rank with the secret says of an address of that one's; empty if it
-// takes it.
+// The error of a rank with the secret for an address of rank `rank`; empty if
+// it accepts the address.
 std::string refusal(const std::vector<char>& bytes,
                     const std::string& secret = "secret",
                     int rank = kRank) {
@@ -107,7 +107,7 @@ TEST(Address, CutShortAnywhereIsRefused) {
   }
 }
 
-// Whatever field a bit belongs to, and in TCP's address as well.
+// A bit of any field, also of TCP's address.
 TEST(Address, AlteredInAnyBitIsRefused) {
   const std::vector<char> right = addressOf(hello()).bytes();
   ASSERT_EQ(refusal(right), "");
@@ -126,7 +126,7 @@ TEST(Address, IsOfOneRankAndSecret) {
               StartsWith("rank 1 has another secret"));
 }
 
-// Gloo leaves in a socket address what was in memory.
+// Gloo leaves uninitialized memory in a socket address.
 TEST(Address, DoesNotDependOnWhatIsUnused) {
   std::vector<char> dirty = tcpBytes();
   for (size_t at = sizeof(sockaddr_in); at < sizeof(sockaddr_storage); at++) {

@@ -19,8 +19,8 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// Gives this thread a network of its own, in which there is loopback alone,
-// with that MTU. False if it may not.
+// Gives this thread its own network with only loopback, with that MTU. Returns
+// false without permission.
 bool loopbackOnly(int mtu) {
   if (unshare(CLONE_NEWNET) != 0) {
     return false;
@@ -36,8 +36,8 @@ bool loopbackOnly(int mtu) {
   return set && up;
 }
 
-// What creating a device says where loopback has that MTU; nothing if there is
-// no telling.
+// The warning of creating a device if loopback has that MTU; empty if the MTU
+// cannot be set.
 std::optional<std::string> createdAt(int mtu) {
   std::optional<std::string> said;
   std::thread([&] {

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training script may ask of the bounded allreduce under Gloo.
+"""Functions of the bounded allreduce under Gloo for a training script.
 
-A script needs none of this to train over it. Everything here also works in a
-process without the library, where every allreduce is plain Gloo's: then nothing
-is bounded and nothing lost.
+A script can train without them. They also work in a process without the
+library: every allreduce is then plain Gloo's, exact and unbounded.
 """
 
 from __future__ import annotations
@@ -19,35 +18,47 @@ __all__ = ["exact", "last", "loaded", "register_hook", "resync", "skipped",
 
 
 def loaded() -> bool:
-    """Whether this process was started with the library (ubtrun, LD_PRELOAD)."""
+    """Whether this process was started with the library (ubtrun,
+    LD_PRELOAD)."""
     return library() is not None
 
 
 def stats() -> Dict[str, Any]:
-    """What became of this process's allreduce calls so far.
+    """Statistics on all allreduce calls of this process until now.
 
-    Counts: exact_ops (served by plain Gloo or another exact algorithm, while
-    GLOO_ALGO is set), warmup_ops (over the bounded path, exact, as long as they
-    took), bounded_ops, expired_ops (bounded, and a stage met its bound or ended
-    early), skipped_ops (made zero on all ranks: skipped()), failed_ops
-    (raised). zeroed_elements: of this rank's shards, left zero for too much was
-    missing.
+    Counts of calls:
+      exact_ops: served by plain Gloo or another exact algorithm, while
+          GLOO_ALGO is set.
+      warmup_ops: on the bounded path, exact, without a bound.
+      bounded_ops: on the bounded path, with a bound.
+      expired_ops: bounded ones with a stage that met its bound or ended early.
+      skipped_ops: made zero on all ranks; see skipped().
+      failed_ops: raised an error.
 
-    safeguards, as of the newest bounded call: loss_average (the share of what
-    others bring that the last 16 calls or so of its group lack), and from where
-    on each acts (0: never): zero_loss, skip_loss and halt_loss.
+    Of warm-up and bounded calls: bytes, and repaired_bytes (received on
+    request).
 
-    Of warm-up and bounded ones: bytes, repaired_bytes (came on request).
+    Of bounded calls:
+      pairs_expected, pairs_missing: (contributor, element) pairs.
+      loss_fraction: the ratio of these two.
+      zeroed_elements: elements of this rank's shards that stayed zero, because
+          too much was missing.
+      drift_elements: elements that were filled in locally, so that replicas
+          differ; error feedback does not reduce this count.
+      p50_us, p99_us: of the last 4,096, in microseconds.
 
-    Of bounded ones: pairs_expected and pairs_missing ((contributor, element)
-    pairs), their ratio loss_fraction, drift_elements (filled in locally, where
-    replicas differ, whether made good since or not), p50_us and p99_us
-    (microseconds, of the last 4,096).
+    safeguards, as of the newest bounded call:
+      loss_average: the average share of other ranks' contributions that was
+          missing, over about the last 16 calls of its group.
+      zero_loss, skip_loss, halt_loss: the share where each begins to act; 0:
+          never.
 
-    bounds, by size (from bytes_from to under its double): scatter_us
-    and broadcast_us. peers, a dict for each other process: rank (in the
-    largest group that both are in), address, and expected_bytes, absent_bytes,
-    late_bytes, lost_bytes, refused_bytes and repaired_bytes.
+    bounds: scatter_us and broadcast_us for each size class, which reaches from
+    bytes_from to less than twice that.
+
+    peers: a dict for each other process, with its address, its rank (in the
+    largest group that both are in), expected_bytes, absent_bytes, late_bytes,
+    lost_bytes, refused_bytes and repaired_bytes.
 
     Returns an empty dict without the library.
     """
@@ -59,20 +70,20 @@ def last() -> Optional[Dict[str, Any]]:
     """The report on the last call that took the bounded path, in any group.
 
     Times are in microseconds (took_us, bound_scatter_us, ...); docs/drop_in.md
-    names all. None if there was none yet, or without the library.
+    lists all keys. None if there was no such call, or without the library.
     """
     found = library()
     return None if found is None else found.last()
 
 
 def skipped() -> bool:
-    """Whether any allreduce was skipped since this was asked last.
+    """Whether any allreduce was skipped since the last call of this function.
 
-    With GLOO_UBT_SKIP_LOSS=P an allreduce that lacks more than the share P of
-    what it should sum is skipped: it yields zeros, on all ranks of its group.
-    Ask after each step, on all ranks; where all of them are in every group that
-    sums large tensors, as in data-parallel training, the answer is the same on
-    all:
+    With GLOO_UBT_SKIP_LOSS=P an allreduce is skipped if more than the share P
+    of its contributions is missing. It then yields zeros on all ranks of its
+    group. Call this function after each step, on all ranks. The answer is
+    equal on all ranks if every group that sums large tensors contains all of
+    them, as in data-parallel training:
 
         loss.backward()
         if not gloo_ubt.skipped():
@@ -87,18 +98,21 @@ def skipped() -> bool:
 def register_hook(model: Any, group: Any = None,
                   error_feedback: bool = False) -> None:
     """Makes DistributedDataParallel reduce its buckets by a hook of this
-    package, which knows which buckets belong to one step.
+    package, which knows the buckets of each step.
 
-    Without it DDP works as well. With it, where GLOO_UBT_SKIP_LOSS is set, a
-    skip covers all buckets of a step: if one lost too much, the whole gradient
-    is zero, on all ranks. And with `error_feedback`, what a rank had to fill in
-    for want of a result (GLOO_UBT_REPAIR=none) is made good two steps later,
-    when it has learnt what the others had: then replicas do not drift apart, as
-    far as the optimizer is linear in its gradients. Not so the last two steps
-    of a training: end it with resync(model). Nor the first, after which DDP
-    orders its buckets anew; it is exact unless GLOO_UBT_BOUND is set.
+    DDP also works without the hook. With it and GLOO_UBT_SKIP_LOSS, a skip
+    covers all buckets of a step: if one bucket lost too much, the whole
+    gradient is zero, on all ranks.
 
-    Without the library the hook does what DDP does by itself.
+    With `error_feedback`, the hook corrects results that a rank had to fill in
+    (GLOO_UBT_REPAIR=none). It learns the other ranks' values and applies the
+    correction two steps later. Replicas then do not drift apart, as far as the
+    optimizer is linear in its gradients. The last two steps of a training are
+    not corrected: end it with resync(model). The first step is not corrected
+    either, because DDP reorders its buckets after it; that step is exact
+    unless GLOO_UBT_BOUND is set.
+
+    Without the library the hook does the same as DDP itself.
 
     Args:
         model: a DistributedDataParallel, on the CPU, before its first step and
@@ -109,8 +123,8 @@ def register_hook(model: Any, group: Any = None,
             background, whether any rank filled anything in.
 
     Raises:
-        RuntimeError: the model is on a GPU; PyTorch's gloo then reduces a copy
-            of which the hook cannot be told.
+        RuntimeError: the model is on a GPU. PyTorch's gloo then reduces a
+            copy, and the library cannot report on it to the hook.
     """
     from gloo_ubt.hook import register
 
@@ -118,7 +132,7 @@ def register_hook(model: Any, group: Any = None,
 
 
 def exact(group: Any = None) -> None:
-    """Keeps a process group exact: none of its sums is bounded from here on.
+    """Keeps a process group exact: from now on none of its sums is bounded.
 
     A collective: every rank of the group calls it, at the same point.
 
@@ -126,7 +140,7 @@ def exact(group: Any = None) -> None:
         group: a process group of the "gloo" backend; None: the default one.
 
     Raises:
-        RuntimeError: the library is there, and the group's calls do not reach
+        RuntimeError: the library is loaded, but the group's calls do not reach
             it (another backend than gloo).
     """
     import torch
@@ -135,7 +149,7 @@ def exact(group: Any = None) -> None:
     found = library()
     if found is None or not found.may_bound():
         return
-    # A group takes its contexts in turns, one for each interface.
+    # A group uses its contexts in turn, one for each interface.
     interfaces = os.environ.get("GLOO_SOCKET_IFNAME", "").split(",")
     for _ in interfaces:
         token = os.urandom(64)
@@ -150,11 +164,11 @@ def exact(group: Any = None) -> None:
 
 
 def resync(model: Any, group: Any = None) -> None:
-    """Gives every rank rank 0's parameters and buffers, exactly.
+    """Copies rank 0's parameters and buffers to every rank, exactly.
 
-    For replicas that drifted (stats()["drift_elements"]), now and then and at
-    the end of a training. A collective: every rank of the group calls it, at
-    the same point.
+    Use it for replicas that drifted (stats()["drift_elements"]), now and then
+    and at the end of a training. A collective: every rank of the group calls
+    it, at the same point.
 
     Args:
         model: a torch.nn.Module, of the same shape on all ranks.
@@ -164,7 +178,7 @@ def resync(model: Any, group: Any = None) -> None:
     import torch.distributed as dist
 
     feedback = sys.modules.get("gloo_ubt.feedback")
-    if feedback is not None:  # what is owed is settled by this
+    if feedback is not None:  # resync() replaces pending corrections
         feedback.forget_all()
     source = 0 if group is None else dist.get_process_group_ranks(group)[0]
     with torch.no_grad():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error feedback: what a rank filled in is made good once it knows better."""
+"""Error feedback: corrects values that a rank filled in for missing
+results."""
 
 from __future__ import annotations
 
@@ -11,28 +12,28 @@ import torch.distributed as dist
 
 
 class _Bucket:
-    """What is kept of a bucket's result until it is known who lacks what."""
+    """The parts of a bucket's result that are kept until gaps are known."""
 
     def __init__(self, gradient: torch.Tensor, report: Dict[str, Any]) -> None:
         self.elements = gradient.numel()
         self.shard_elements = report["shard_elements"]
-        # Of groups of ranks, the first one's; else ranks own their own.
+        # With groups of ranks: the first group's owners. Empty: rank i owns i.
         self.shard_owners = report["shard_owners"]
         begin, count = report["own_shard"]
         self.own = gradient[begin:begin + count].clone()
-        # (where, what stands there)
+        # (first element, values filled in)
         self.filled = [(begin, gradient[begin:begin + count].clone())
                        for begin, count in report["filled"]]
 
     def lacking(self) -> List[int]:
-        """The shards that a part was filled in of."""
+        """The shards that this rank filled in, wholly or in part."""
         return [begin // self.shard_elements for begin, _ in self.filled]
 
     def owner(self, shard: int) -> int:
         return self.shard_owners[shard] if self.shard_owners else shard
 
     def place(self, shard: int) -> Tuple[int, int]:
-        """Where a shard begins and ends."""
+        """The first element of a shard, and the end."""
         begin = min(shard * self.shard_elements, self.elements)
         return begin, min(begin + self.shard_elements, self.elements)
 
@@ -41,7 +42,7 @@ _all: "weakref.WeakSet[Feedback]" = weakref.WeakSet()
 
 
 def forget_all() -> None:
-    """Replicas are equal now: nothing is owed any more, in any model."""
+    """Drops all corrections of all models: replicas are equal now."""
     for feedback in _all:
         feedback.forget()
 
@@ -49,9 +50,9 @@ def forget_all() -> None:
 class Feedback:
     """The feedback of one model's buckets, at one rank.
 
-    A step's gaps are asked about while the next one runs; in the one after
-    that, owners of what somebody lacks send it exactly, and who lacks it adds
-    the difference to that step's result of the same bucket.
+    During the next step the ranks find out which shards have gaps. In the step
+    after that, owners send the exact values of these shards. A rank with a gap
+    adds the difference to that step's result of the same bucket.
 
     begin_step() makes collective calls: the same ones on all ranks.
     """
@@ -69,14 +70,14 @@ class Feedback:
         _all.add(self)
 
     def forget(self) -> None:
-        """Drops what is owed. Call between steps, on all ranks."""
+        """Drops all corrections. Call between steps, on all ranks."""
         if self._answer is not None:
             self._answer.wait()
             self._answer = None
         self._newest, self._asked, self._owed = {}, {}, {}
 
     def begin_step(self) -> None:
-        """Call when the step before is over, before any bucket's sum."""
+        """Call after the previous step has ended, before any bucket's sum."""
         self._steps += 1
         self._owed = {}
         if self._answer is not None:
@@ -89,19 +90,19 @@ class Feedback:
                report: Optional[Dict[str, Any]]) -> None:
         """Call with each bucket's result; `report` None: it is exact.
 
-        Adds to the result what is owed. Any thread.
+        Adds pending corrections to the result. Any thread may call.
         """
-        # After its first step DDP orders its buckets anew.
+        # DDP reorders its buckets after the first step.
         if report is not None and self._steps > 1:
             self._newest[index] = _Bucket(gradient, report)
         for begin, difference in self._owed.get(index, ()):
             gradient[begin:begin + difference.numel()] += difference
 
     def _ask(self) -> None:
-        """Begins to find out which owners' shards of which buckets any rank
-        lacks a part of."""
+        """Begins a collective that finds, for each bucket, the shards with a
+        gap at any rank."""
         self._answer = None
-        # All ranks have the same buckets on the bounded path.
+        # The same buckets are on the bounded path at all ranks.
         if not self._asked:
             return
         self._gaps = torch.zeros(max(self._asked) + 1, self._size,

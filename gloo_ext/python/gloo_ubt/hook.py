@@ -24,13 +24,14 @@ def register(model: torch.nn.parallel.DistributedDataParallel, group: Any,
     model.register_comm_hook(_Hook(group, error_feedback), _reduce)
 
 
-# No annotations: DDP compares them with types, and here they are strings.
+# No annotations: DDP compares them with types, but in this file they are
+# strings.
 def _reduce(hook, bucket):
     return hook.reduce(bucket)
 
 
 class _Hook:
-    """What one model's hook keeps from call to call."""
+    """The state of one model's hook between calls."""
 
     def __init__(self, group: Any, error_feedback: bool) -> None:
         self._group = group
@@ -38,7 +39,7 @@ class _Hook:
         self._library = library()
         self._feedback = (Feedback(group) if error_feedback
                           and self._library is not None else None)
-        # What is no number, the library says itself.
+        # The library reports a value that is not a number.
         self._skips = self._library is not None and os.environ.get(
             "GLOO_UBT_SKIP_LOSS", "0") not in ("", "0")
         self._step = _Step()
@@ -64,7 +65,7 @@ class _Hook:
             return settled
         return self._step.hold(settled, bucket.is_last())
 
-    # In a thread of PyTorch's.
+    # Runs in a thread of PyTorch's.
     def _settle(self, step: _Step, index: int,
                 future: torch.futures.Future) -> torch.Tensor:
         gradient = _tensor(future)
@@ -77,7 +78,7 @@ class _Hook:
 
 
 class _Step:
-    """The buckets of one step, which are skipped together or not at all."""
+    """The buckets of one step. Either all of them are skipped or none."""
 
     def __init__(self) -> None:
         self.skipped = False
@@ -86,7 +87,8 @@ class _Step:
 
     def hold(self, settled: torch.futures.Future,
              last: bool) -> torch.futures.Future:
-        """The bucket's future, held back until all of the step are there."""
+        """A future for the bucket that completes after all buckets of the
+        step."""
         held: torch.futures.Future = torch.futures.Future()
         self._settled.append(settled)
         self._held.append(held)
@@ -99,7 +101,7 @@ class _Step:
             try:
                 gradient = settled.value()
                 held.set_result(gradient.zero_() if self.skipped else gradient)
-            except Exception as error:  # an allreduce's, for who waits
+            except Exception as error:  # from the allreduce
                 held.set_exception(error)
 
 

@@ -58,7 +58,7 @@ class Library:
 
     @staticmethod
     def _text(function: Any) -> Any:
-        size = 16384  # enough for most; a guess that is not costs a call
+        size = 16384  # usually enough; if not, one more call
         while True:
             text = ctypes.create_string_buffer(size)
             needed = function(text, size)
@@ -74,7 +74,7 @@ def library() -> Optional[Library]:
     """The library, or None if the process runs without it.
 
     Raises:
-        RuntimeError: it is of another version than this package.
+        RuntimeError: its version differs from this package's.
     """
     loaded = ctypes.CDLL(None)
     if not hasattr(loaded, "gloo_ubt_api_version"):

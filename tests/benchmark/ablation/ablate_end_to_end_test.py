@@ -30,7 +30,7 @@ def run_ablate(*argv):
 
 class Simulator(unittest.TestCase):
     def ablate(self, *argv):
-        """Returns what --json writes, and standard output."""
+        """Returns the output of --json, and standard output."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.json")
             code, out, err = run_ablate("--seeds", "3", "--json", path, *argv)
@@ -53,8 +53,8 @@ class Simulator(unittest.TestCase):
             self.assertEqual(3, row["iterations"], row)
             self.assertIsNone(row["failed"])
             self.assertGreater(row["p50_ms"], 0)
-        # A third of all packets is lost: bounded results lack some, exact ones
-        # nothing, and what is lacking shows in them.
+        # A third of all packets is lost. Bounded results lack contributions
+        # and have errors; exact results do not.
         by_job = {row["job"]: row for row in found["rows"]}
         self.assertGreater(by_job["baseline"]["loss_fraction"], 0)
         self.assertGreater(by_job["baseline"]["mse"], 0)

@@ -58,7 +58,7 @@ class Changes(unittest.TestCase):
     def test_jobs_that_several_need_run_once(self):
         found = plan.changes(trials(["early", "repair", "fill"], ["p3"]),
                              BROADCAST)
-        # The baseline, early's, repair's, which is fill's own baseline, and
+        # The baseline, early's, repair's (which is also fill's baseline), and
         # fill's.
         self.assertEqual(4, len(found))
         self.assertEqual(BROADCAST, found[0])

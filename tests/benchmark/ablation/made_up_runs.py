@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What jobs came to, made up."""
+"""Made-up measurements of jobs."""
 from ablate_lib import plan
 from ablate_lib.environments import parse
 from ablate_lib.loops import LOOPS, REPAIR
@@ -16,7 +16,7 @@ def run(milliseconds=100.0, **changes):
 
 
 def runs(*milliseconds, **changes):
-    """One a seed."""
+    """One run for each seed."""
     return [run(each, **changes) for each in milliseconds]
 
 

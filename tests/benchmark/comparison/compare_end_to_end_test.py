@@ -70,7 +70,7 @@ class Local(unittest.TestCase):
             self.assertEqual(4 * row["elements"], row["bytes"])
             self.assertEqual(3, row["ranks"])
             self.assertGreater(row["p50_us"], 0)
-            # It holds its inputs, results and what these are checked with.
+            # It holds its inputs, its results and the data that checks them.
             self.assertGreater(row["peak_resident_bytes"], 2 * row["bytes"])
             self.assertLess(row["peak_resident_bytes"], 1 << 30)
             self.assertGreaterEqual(row["p99_us"], row["p50_us"])
@@ -86,7 +86,7 @@ class Local(unittest.TestCase):
                 self.assertEqual(0, row["mse"])
 
     def check_samples(self, rows, drawn):
-        """What is drawn is every iteration that the rows sum up."""
+        """Checks that the drawing shows every iteration of the rows."""
         self.assertEqual(
             [{key: row[key] for key in row if key != "percentiles_us"}
              for row in rows], [row for row, _ in drawn])
@@ -137,7 +137,7 @@ class Local(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 none, broadcast, both = json.load(file)
         self.assertEqual(0, code, err)
-        # How much is lost is chance; that it is counted is not.
+        # The lost amount is random, but the loss must be counted.
         self.assertGreater(none["loss_fraction"], 0)
         self.assertGreater(none["expired_ops"], 0)
         self.assertGreater(broadcast["loss_fraction"], 0)

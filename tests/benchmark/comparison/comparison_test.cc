@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Alone, the sum is what was brought. Writes its name down for every run.
+// With one rank the sum is its contribution. Records its name at every run.
 class Recorded : public AllreduceUnderTest {
  public:
   Recorded(char name, std::chrono::milliseconds takes, std::string* runs)
@@ -100,7 +100,7 @@ TEST_F(ComparisonTest, SaysTurnsWhileNobodyWorks) {
   Comparison comparison(control, contenders, 10, options);
   const auto measured = comparison.run(0s, [](const Comparison::Progress&) {});
   EXPECT_GE(turns, 6u);
-  // One iteration of each turn is not timed, nor the two of warm-up.
+  // One iteration of each turn is untimed, and so are two of warm-up.
   EXPECT_EQ(runs_.size() - 2 - turns,
             measured[0].slowestUs.size() + measured[1].slowestUs.size());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of shards that travelled transformed, as Verification sees them.
-// What they have to be is worked out here by definition, in double precision.
+// Verification of shards that were sent transformed. The expected results are
+// computed here by definition, in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void transform(const Shard& shard, bool forward, Values* values) {
 
 class TransformedShardTest : public ::testing::Test {
  protected:
-  // All ranks contribute all shards transformed, and all came.
+  // All ranks contribute all shards transformed, and all arrive.
   TransformedShardTest() {
     for (size_t at = 0; at < kElements; at += kShard) {
       const size_t count = std::min(kShard, kElements - at);
@@ -53,7 +53,7 @@ class TransformedShardTest : public ::testing::Test {
     }
   }
 
-  // The rank contributes a shard plain, and so its result comes.
+  // The rank contributes a shard plain, so its result is plain.
   void contributesPlain(int rank, size_t shard) {
     auto& transformed = gaps_.transformed;
     const size_t offset = gaps_.shards[shard].offset;
@@ -67,7 +67,7 @@ class TransformedShardTest : public ::testing::Test {
     gaps_.shards[shard].transformed = false;
   }
 
-  // What the gaps make of the inputs, by docs/semantics.md.
+  // The result for these gaps and inputs, by docs/semantics.md.
   std::vector<float> result(Fill fill) const {
     std::vector<float> result;
     for (const auto& shard : gaps_.shards) {
@@ -82,14 +82,14 @@ class TransformedShardTest : public ::testing::Test {
                           : verification_.verifyRandom(result.data(), gaps);
   }
 
-  // Either kind of input, and what the gaps make of it.
+  // The result for the gaps is accepted, for both kinds of input.
   void expectRight() {
     for (const Fill fill : {kExact, kRandom}) {
       EXPECT_TRUE(verify(fill, result(fill), gaps_)) << (fill == kExact);
     }
   }
 
-  // What the gaps make of it is not what others would.
+  // The result for the gaps is not accepted for `others`.
   void expectWrong(const Gaps& others) {
     for (const Fill fill : {kExact, kRandom}) {
       EXPECT_FALSE(verify(fill, result(fill), others)) << (fill == kExact);
@@ -174,7 +174,7 @@ class TransformedShardTest : public ::testing::Test {
 TEST_F(TransformedShardTest, ACompleteSumIsTheSum) {
   expectRight();
   auto exact = result(kExact);
-  // Integers come back to the bit; what need not is what is incomplete.
+  // Integers are exact to the bit; only incomplete results may be inexact.
   exact[4321] = std::nextafter(exact[4321], 1000.0f);
   EXPECT_FALSE(verify(kExact, exact, gaps_));
   auto random = result(kRandom);
@@ -202,7 +202,7 @@ TEST_F(TransformedShardTest, CoefficientsAreLeftOutAndRescaled) {
   for (auto& shard : others.shards) {
     shard.transformed = false;
   }
-  expectWrong(others);  // as if those had been elements
+  expectWrong(others);  // as if those were elements
 }
 
 TEST_F(TransformedShardTest, AWrongScaleIsFound) {
@@ -243,8 +243,8 @@ TEST_F(TransformedShardTest, FormsMayDiffer) {
   contributesPlain(3, 1);
   contributesPlain(0, 2);
   expectRight();
-  // Lost of each form, of both, of all of one form in a place, and of a rank
-  // that brought nothing at all.
+  // Losses of each form, of both forms, of a whole form in one place, and of a
+  // rank without any contribution.
   gaps_.missing = {{2, 4100, 100},
                    {1, 4150, 100},
                    {3, 4700, 100},
@@ -257,7 +257,7 @@ TEST_F(TransformedShardTest, FormsMayDiffer) {
   expectWrong(others);
   others = gaps_;
   others.shards[1].transformed = true;
-  expectWrong(others);  // then it would have come otherwise
+  expectWrong(others);  // then the result would have the other form
   others = gaps_;
   others.transformed.push_back({2, kShard, kShard});
   expectWrong(others);
@@ -266,7 +266,7 @@ TEST_F(TransformedShardTest, FormsMayDiffer) {
 TEST_F(TransformedShardTest, WhatIsLeftOfOneFormCountsAlone) {
   contributesPlain(2, 1);
   gaps_.missing = {{2, kShard, kShard}, {4, kShard, 64}};
-  gaps_.shards[1].transformed = true;  // nothing plain came
+  gaps_.shards[1].transformed = true;  // no plain contribution arrived
   expectRight();
 }
 

@@ -19,7 +19,7 @@ class VerificationTest : public ::testing::Test {
  protected:
   using Fill = void (Verification::*)(int, float*) const;
 
-  // The sum of those ranks for which `contributes`, rescaled.
+  // The sum of the ranks with `contributes`, rescaled.
   std::vector<float> sum(Fill fill,
                          const std::function<bool(int, size_t)>& contributes) {
     std::vector<double> total(kElements);
@@ -142,7 +142,7 @@ TEST_F(VerificationTest, withoutAnyContributorTheResultIsZero) {
   EXPECT_TRUE(verification_.verifyExact(result.data(), without(all)));
 }
 
-// What the owner left out does not matter where its result never came.
+// Contributions that the owner left out do not matter if its result never came.
 TEST_F(VerificationTest, whatStandsInForAResultIsKnown) {
   std::vector<float> own(kElements);
   verification_.fillExact(2, own.data());
@@ -158,7 +158,7 @@ TEST_F(VerificationTest, whatStandsInForAResultIsKnown) {
   EXPECT_FALSE(verification_.verifyExact(result.data(), {}));
 }
 
-// Groups that lack others' sums say so, not which.
+// Groups that lack others' sums report that, but not which sums.
 TEST_F(VerificationTest, whatNobodyCanNameIsPassedOver) {
   auto result = completeSum(&Verification::fillExact);
   for (size_t i = 50; i < 60; i++) {

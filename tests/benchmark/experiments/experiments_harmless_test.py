@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says of trainings that lose what they were told to."""
+"""The report's texts about trainings with forced loss."""
 import tempfile
 import unittest
 
@@ -16,7 +16,7 @@ def run(accuracy, algorithm=NONE, **more):
 
 
 def tell(**results):
-    """By part; in their names underscores are hyphens."""
+    """`results`: by part; underscores in their names become hyphens."""
     with tempfile.TemporaryDirectory() as folder:
         return harmless.EXPERIMENT.tell(
             {name.replace("_", "-"): runs for name, runs in results.items()},
@@ -25,7 +25,7 @@ def tell(**results):
 
 class Harmless(unittest.TestCase):
     def most(self, *accuracies):
-        """Of no loss, 5 % and 10 %."""
+        """With accuracies at no loss, 5 % and 10 %."""
         return harmless.harmless([
             (percent, run(accuracy))
             for percent, accuracy in zip((0, 5, 10), accuracies)], 0.8,
@@ -48,7 +48,8 @@ class Harmless(unittest.TestCase):
 
 class Claims(unittest.TestCase):
     def tail(self, at_5, **more):
-        """What is claimed of tail loss where none, plain, comes to that."""
+        """The claims about tail loss if a plain run at 5 % has this
+        accuracy."""
         results = {f"{kind}-{percent}-{transform}": [run(0.8),
                                                      run(0.8, BROADCAST)]
                    for transform in ("plain", "transformed")
@@ -83,7 +84,7 @@ class Claims(unittest.TestCase):
             "random-0-plain": [run(0.8)], "random-10-plain": [run(0.7)]}))
 
     def sizes(self, *bears):
-        """What is claimed where models, in order, bear so much of 20 %."""
+        """The claims if the models, in order, tolerate this share of 20 %."""
         return harmless.EXPERIMENT.claims({
             f"{model}-{percent}": [run(0.8 if percent <= most else 0.7)]
             for model, most in zip(("bible-small", "bible", "bible-large"),
@@ -157,7 +158,7 @@ class Dropped(unittest.TestCase):
         self.assertEqual("", self.tell(bound_120_ms=[run(0.8)]))
 
     def claims(self, *accuracies):
-        """With all, 4 % and 6 % of entries dropped."""
+        """With no, 4 % and 6 % of entries dropped."""
         return dropped.EXPERIMENT.claims({
             "waits-for-all": [run(0.8)], **{
                 f"bound-{share}-ms": [run(accuracy, lost=share)]

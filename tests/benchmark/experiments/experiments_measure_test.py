@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured, what is kept, and what a failure leaves behind."""
+"""Measured parts, kept results, and the effects of a failure."""
 import contextlib
 import dataclasses
 import io
@@ -22,7 +22,7 @@ class Measure(unittest.TestCase):
         self.store = Store(folder.name)
 
     def measure(self, experiment):
-        """Returns how many were to measure, and which failed."""
+        """Returns the number of parts to measure, and those that failed."""
         wanted = measure.missing(measure.steps([experiment], False),
                                  self.store)
         with contextlib.redirect_stderr(io.StringIO()):

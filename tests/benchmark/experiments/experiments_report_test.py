@@ -21,8 +21,8 @@ TRAININGS = [made_up.training(algorithm, seed, accuracies)
 
 class Report(unittest.TestCase):
     def write(self, experiment, results, failed=None):
-        """Returns the Markdown and the page, of results by part, of which one
-        may have failed."""
+        """Returns the Markdown and the page for results by part. One part may
+        have failed."""
         with tempfile.TemporaryDirectory() as folder:
             store = Store(folder)
             for part in experiment.parts(False):

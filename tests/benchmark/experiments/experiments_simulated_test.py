@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How reports tell what was simulated."""
+"""The reports' texts about simulations."""
 import tempfile
 import unittest
 
@@ -19,7 +19,7 @@ def claims(experiment, results):
 
 
 def jobs(*jobs_ms, iterations=30, **more):
-    """Of optireduce:none, by (ranks, ms)."""
+    """Rows of optireduce:none, by (ranks, ms)."""
     return [made_up.simulated("optireduce:none", ranks, ms,
                               iterations=iterations, **more)
             for ranks, ms in jobs_ms]
@@ -161,7 +161,7 @@ class Validation(unittest.TestCase):
         text = tell("validation", {
             "lab-p3": [made_up.row("ring_chunked", 100)],
             "simulated-p3": [made_up.simulated("ring", 8, 110)]})
-        # A made-up row's p99 is thrice its p50, a simulated one's its p50.
+        # A made-up row's p99 is 3 x its p50, a simulated one's equals its p50.
         self.assertIn("| p3, ring | 50 | 30 | 100.0 | 110.0 | 300.0 | 110.0 | "
                       "1.100 | 0.367 |  |", text)
         claim, = claims("validation", {

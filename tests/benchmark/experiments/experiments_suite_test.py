@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite itself: its commands are ones that the front ends take."""
+"""The suite itself: the front ends accept its commands."""
 import contextlib
 import io
 import unittest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments whose commands take no time, and what real ones would write."""
+"""Experiments whose commands take no time, and made-up outputs of real
+ones."""
 import sys
 
 from experiments_lib.experiment import Experiment, Part
@@ -20,14 +21,14 @@ def experiment(*parts, name="made-up", tell=None):
 
 
 def finding(made, result):
-    """What the store has of a part that was measured."""
+    """The store's entry for a measured part."""
     return Finding(list(made.command), dict(made.variables), "0123456789ab",
                    "2 x CPU", "2026-01-01T00:00:00+00:00", 1.5, result)
 
 
 def row(algorithm, p50_ms):
-    """Of benchmark/compare: a fiftieth of its iterations takes thrice the
-    time."""
+    """A row of benchmark/compare: a fiftieth of its iterations takes three
+    times as long."""
     return {"algorithm": algorithm, "ranks": 8, "elements": 1000000,
             "p50_us": 1000 * p50_ms, "p99_us": 3000 * p50_ms,
             "mean_us": 1040 * p50_ms, "loss_fraction": 0.001,
@@ -39,7 +40,7 @@ def row(algorithm, p50_ms):
 
 
 def simulated(algorithm, ranks, ms, **more):
-    """Of benchmark/simulate: all of its iterations take as long."""
+    """A row of benchmark/simulate: all iterations take `ms`."""
     return {"algorithm": algorithm, "ranks": ranks, "groups": 4,
             "elements": 1000000, "lab": None, "gbit": 100.0, "tail": 1.5,
             "window_bytes": 16 << 20,
@@ -49,8 +50,9 @@ def simulated(algorithm, ranks, ms, **more):
 
 
 def sum_errors(mse):
-    """Of benchmark/sum_errors, with a share of 5 % lost: by algorithm, rescaled
-    and filled as by default. Transformed, the worst is a hundredth."""
+    """Rows of benchmark/sum_errors with 5 % lost packets, by algorithm, with
+    the default rescaling and filling. If transformed, the worst is a
+    hundredth."""
     return [{"algorithm": algorithm, "pattern": pattern, "loss": 0.05,
              "hadamard": hadamard, "rescales": True,
              "fill": "partial" if algorithm == "ring" else "local",
@@ -62,7 +64,7 @@ def sum_errors(mse):
 
 
 def ablation(mse):
-    """Of benchmark/ablate, in two environments: two seeds."""
+    """Rows of benchmark/ablate, in two environments, with two seeds."""
     return {"rows": [{"environment": environment, "job": job, "mse": value,
                       "worst_se": 10 * value, "loss_fraction": 0.06,
                       "drift_fraction": 0.02, "failed": None}
@@ -72,7 +74,7 @@ def ablation(mse):
 
 
 def training(algorithm, seed, accuracies, **more):
-    """Of benchmark/train: evaluated every 10 steps of half a second."""
+    """A run of benchmark/train: evaluated every 10 steps of half a second."""
     return {"algorithm": algorithm, "seed": seed, "ms_per_step": 500,
             "accuracy": accuracies[-1], "lost": 0.02, "divergence": 0.003,
             **more,

@@ -62,7 +62,7 @@ class AblateTest(unittest.TestCase):
             self.assertGreater(row["p50_ms"], 0)
         self.assertEqual({"fill", "skip-loss"},
                          set(found["verdicts"]))
-        # Two in a hundred are lost, and half of them on the way to an owner.
+        # Two per cent are lost, half of them on the way to an owner.
         lossy = [row for row in found["rows"] if row["job"] == "baseline"
                  and row["environment"] == "lossy:0.02"]
         for row in lossy:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a network is what its name says, and what a lab's rows gain."""
+"""Checks of a network against its name, and the lab's fields of rows."""
 import dataclasses
 import unittest
 

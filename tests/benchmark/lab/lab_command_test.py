@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/lab itself: what commands find, and that nothing stays behind."""
+"""benchmark/lab itself: the environment of commands, and that nothing
+remains."""
 import glob
 import os
 import re
@@ -15,7 +16,7 @@ from tests import junit_main
 
 LAB = os.path.abspath("benchmark/lab")
 _LIMIT_S = 60
-# Says which namespace it is in, and leaves as much as it can behind.
+# Prints its namespace, and tries to leave processes behind.
 _LITTER = """
     readlink /proc/self/ns/net
     sleep 1000 & setsid sh -c 'trap "" TERM INT HUP; sleep 1000' &
@@ -23,7 +24,7 @@ _LITTER = """
 
 
 def holders(namespaces):
-    """Paths below /proc by which processes hold any of these, of "net:[1]"."""
+    """Paths in /proc of processes that hold these namespaces ("net:[1]")."""
     held = []
     for path in glob.glob("/proc/[0-9]*/ns/net") + glob.glob(
             "/proc/[0-9]*/fd/*"):
@@ -58,7 +59,7 @@ class LabTest(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         namespaces = waiting.wait_for(self.two_namespaces, _LIMIT_S)
-        # Three of each host, and the lab's own two or more.
+        # Three of each host, and two or more of the lab itself.
         waiting.wait_for(lambda: len(holders(namespaces)) >= 8, _LIMIT_S)
         return process, namespaces
 
@@ -130,7 +131,7 @@ class LabTest(unittest.TestCase):
         process.kill()
         process.wait()
         self.check_nothing_is_left(namespaces)
-        # Nor is anything in the next one's way.
+        # Nothing blocks the next lab.
         self.assertEqual(0, self.run_lab("--hosts", "2", "--", "true")[0])
 
     def test_with_its_inner_process_killed_it_leaves_nothing(self):

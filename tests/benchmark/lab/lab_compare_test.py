@@ -17,7 +17,7 @@ _LIMIT_S = 120
 
 
 def workers():
-    """How many processes run the worker here."""
+    """The number of processes that run the worker here."""
     count = 0
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -78,8 +78,8 @@ class CompareTest(unittest.TestCase):
                 row["lab_seed"]))
             self.assertEqual([], row["flow_mbit"])
             self.assertIsNone(row["late_rank"])
-            # A third of the 4 MB twice to each of two others, with headers
-            # of 66 bytes to 1448 or 1460; at times something comes again.
+            # A third of the 4 MB twice to each of two others, with 66 bytes of
+            # headers for 1448 or 1460; with some retransmissions.
             ideal = 4 / 3 * 4e6 * 1514 / 1460
             self.assertGreater(row["wire_bytes_per_iteration"], 0.99 * ideal)
             self.assertLess(row["wire_bytes_per_iteration"], 1.2 * ideal)
@@ -93,9 +93,9 @@ class CompareTest(unittest.TestCase):
 
     def test_results_by_multicast_go_out_once(self):
         # By unicast an owner sends seven contributions and its result seven
-        # times, an eighth of 4 MB each, with 74 bytes of headers to 1440. By
-        # multicast 8 of these 14 parts, or 11.5; the rest is for repairs, of
-        # which a busy machine makes more.
+        # times. Each is an eighth of 4 MB, with 74 bytes of headers for 1440.
+        # By multicast it sends 8 of these 14 parts, or 11.5. The rest is for
+        # repairs; a busy machine makes more of them.
         unicast = 14 / 8 * 4e6 * 1514 / 1440
         for deaf, share in (((), 0.75), (("--lab-deaf", "4-7"), 0.97)):
             rows, _, _ = self.compare(

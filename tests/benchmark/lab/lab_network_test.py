@@ -23,7 +23,7 @@ _PORT = 5000
 _GROUP = "239.1.2.3"
 _LIMIT_S = 5.0
 _SO_RCVBUFFORCE, _UDP_SEGMENT = 33, 103
-_QUIET = 4000  # bytes that a host may have to say of its own (IPv6)
+_QUIET = 4000  # bytes of a host's own messages (IPv6)
 
 
 def children():
@@ -53,7 +53,7 @@ class NetworkTest(unittest.TestCase):
         return opened
 
     def received(self, receiver, senders=1):
-        """All that comes until "end" has come from so many."""
+        """All datagrams until "end" has come from this many senders."""
         got, ended = [], set()
         while len(ended) < senders:
             data, sender = receiver.recvfrom(1 << 16)
@@ -64,7 +64,7 @@ class NetworkTest(unittest.TestCase):
         return got
 
     def send_end(self, sender, address):
-        """Until it can be no longer lost: behind what waits."""
+        """Repeats "end" until it must arrive, after waiting datagrams."""
         for _ in range(20):
             sender.sendto(b"end", (address, _PORT))
 
@@ -145,8 +145,8 @@ class NetworkTest(unittest.TestCase):
         switch = Queues(self.network.switch)
         senders = [self.datagrams(host) for host in hosts[:2]]
         receiver = self.datagrams(hosts[2])
-        # Each at the rate of its own link, together at twice the receiver's:
-        # half would have to wait in the end.
+        # Each sends at its link's rate, together at twice the receiver's. So
+        # half of the datagrams have to wait in the end.
         for number in range(300):
             for sender in senders:
                 sender.sendto(bytes(1000), (hosts[2].address, _PORT))
@@ -165,7 +165,7 @@ class NetworkTest(unittest.TestCase):
         for _ in range(400):
             sender.sendto(b"x", (hosts[1].address, _PORT))
         self.send_end(sender, hosts[1].address)
-        # Further from 200 than this less than once in 10^20 times.
+        # The probability of a larger deviation from 200 is below 10^-20.
         self.assertTrue(100 < len(self.received(receiver)) < 300)
 
     def test_multicast_is_heard_by_all_but_the_deaf(self):
@@ -196,7 +196,7 @@ class NetworkTest(unittest.TestCase):
         sender.run(iter([Burst(0.01, 0.1, (0, 2), 3, 20e6),
                          Burst(0.12, 0.1, (1,), 3, 40e6)]))
         for host, bits in ((0, 2e6), (2, 2e6), (1, 4e6)):
-            # On a busy machine some may come too late to be sent.
+            # On a busy machine some may be too late to be sent.
             self.assertLessEqual(8 * sent[host], bits)
             self.assertGreaterEqual(8 * sent[host], 0.5 * bits)
         self.assertEqual(0, sent[3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens in an environment: the same for the same seed."""
+"""The events of an environment: equal for equal seeds."""
 import itertools
 import unittest
 
@@ -65,7 +65,7 @@ class Bursts(unittest.TestCase):
             self.assertEqual(5, len(victims))
 
     def test_leave_a_victim_some_of_its_link(self):
-        """Or the ring would stand still in p1.5 and p3."""
+        """Otherwise the ring would make no progress in p1.5 and p3."""
         for name in ("p1.5", "p3"):
             kind = ENVIRONMENTS[name].bursts
             self.assertLess(kind.sources * kind.share, 0.75)

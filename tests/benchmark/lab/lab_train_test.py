@@ -35,7 +35,7 @@ class TrainTest(unittest.TestCase):
             self.assertEqual(0, done.returncode, done.stderr)
             with open(path, encoding="utf-8") as file:
                 ring, optireduce = json.load(file)
-        # A sum of two is the same, whichever comes first: nothing was lost.
+        # A sum of two is the same in either order: nothing was lost.
         self.assertEqual(ring["loss"], optireduce["loss"])
         for run in (ring, optireduce):
             self.assertEqual(("straggler", 200, 1), (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where namespaces cannot be made, these tests are skipped, and say so."""
+"""Tests that need namespaces are visibly skipped without them."""
 import os
 import shutil
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits for what other processes do, of which nothing tells us."""
+"""Waits for events in other processes, by polling."""
 import time
 
 
 def wait_for(condition, limit_s):
-    """Returns what the condition does as soon as that is true."""
+    """Calls `condition` until its result is true. Returns that result."""
     deadline = time.monotonic() + limit_s
     while not (found := condition()):
         if time.monotonic() > deadline:

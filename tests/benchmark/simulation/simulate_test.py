@@ -17,7 +17,7 @@ MEASURE = os.path.abspath("benchmark/measure")
 
 
 def rows_of(*argv):
-    """What --json writes, by (algorithm, ranks)."""
+    """The rows of --json, by (algorithm, ranks)."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.json")
         out = io.StringIO()
@@ -86,7 +86,7 @@ class Rows(unittest.TestCase):
         self.assertLess(times[0], times[2])
 
     def test_memory_is_the_simulations_own(self):
-        ballast = os.urandom(100 << 20)  # of who starts it
+        ballast = os.urandom(100 << 20)  # memory of the parent process
         row, = rows_of("--algorithms", "ring", "--ranks", "4", "--elements",
                        "1000", "--ops", "1").values()
         self.assertLess(row["peak_bytes"], len(ballast))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What losses are drawn, and what algorithms and transform make of them."""
+"""Drawn losses, and their effect on algorithms and the transform."""
 import unittest
 
 import numpy
@@ -12,11 +12,11 @@ from sum_errors_lib.measure import RING, SHARDS, Job, jobs, measure, row
 from sum_errors_lib.transform import BLOCK, Transform
 from tests import junit_main
 
-_ROUNDING = 1e-12  # of float32, squared, and some
+_ROUNDING = 1e-12  # of float32, squared, with a margin
 
 
 def rows_of(*argv):
-    """By job."""
+    """Rows by job."""
     parsed = arguments.parse(["--elements", "40000", "--packet", "45", *argv])
     errors = {job: [] for job in jobs(parsed)}
     for job, error in measure(list(errors), parsed):
@@ -34,8 +34,8 @@ def ones(ranks, packets=1):
 
 
 class Chosen(Losses):
-    """Loses what a test says: in the stages of these numbers, from 0, all from
-    one sender, or of one step."""
+    """Loses the packets that a test chooses: in each stage of these numbers,
+    from 0, all packets of one sender or step."""
 
     def __init__(self, lost):
         super().__init__("random", 0, generator())
@@ -108,7 +108,7 @@ class Drawn(unittest.TestCase):
         signal, ranks = 100000, 4
         for noise in (0.25, 4.0):
             drawn = contributions(generator(), ranks, signal, noise)
-            # What two ranks have in common is the signal.
+            # The signal is the common part of two ranks.
             common = numpy.mean(drawn[0] * drawn[1])
             self.assertAlmostEqual(
                 1 + noise, numpy.mean(drawn ** 2) / common,
@@ -116,22 +116,24 @@ class Drawn(unittest.TestCase):
 
 
 class Lost(unittest.TestCase):
-    """By hand, with contributions of 1: a result is how many it has."""
+    """By hand, with contributions of 1: a result is its number of
+    contributions."""
 
     def results(self, algorithm, lost, rescales=False, ranks=4):
         return algorithm(ones(ranks), Chosen(lost), rescales)[..., 0, 0]
 
     def test_a_ring_goes_on_without_what_came_before(self):
-        # Rank 2's second step of the reduce-scatter: shard 0, which it adds to
-        # and sends on to rank 3, its owner. 2 of 4 contributions are left.
+        # Rank 2's second step of the reduce-scatter: shard 0. Rank 2 adds to
+        # it and sends it on to rank 3, its owner. 2 of 4 contributions remain.
         found = self.results(ring, {2: 1})
         self.assertEqual([2, 2, 2, 2], list(found[:, 0]))
         self.assertTrue((found[:, 1:] == 4).all())
         self.assertTrue((self.results(ring, {2: 1}, True) == 4).all())
 
     def test_a_ring_forwards_what_it_has(self):
-        # Rank 1's first step of the allgather: shard 1, complete at rank 0. It
-        # has had that first, so has its own contribution alone; and forwards.
+        # Rank 1's first step of the allgather: shard 1, complete at rank 0.
+        # Rank 1 was its first sender, so it has and forwards only its own
+        # contribution.
         found = self.results(ring, {4 + 1: 0})
         self.assertEqual([4, 1, 1, 1], list(found[:, 1]))
         self.assertTrue((numpy.delete(found, 1, axis=1) == 4).all())
@@ -147,7 +149,7 @@ class Lost(unittest.TestCase):
                          list(self.results(local, {1: 0})[:, 1]))
         self.assertEqual([4, 4, 4, 4],
                          list(self.results(local, {1: 0}, True)[:, 1]))
-        found = self.results(zero, {4 + 1: 0})  # what rank 1 gets from 0
+        found = self.results(zero, {4 + 1: 0})  # rank 1's data from 0
         self.assertEqual([4, 0, 4, 4], list(found[:, 0]))
         self.assertTrue((self.results(local, {4 + 1: 0}) == 4).all())
 
@@ -190,8 +192,8 @@ class Errors(unittest.TestCase):
                 self.assertLess(without, -0.003)
 
     def test_without_rescaling_the_bias_is_what_is_left_out(self):
-        # Of 8, 7 contributions come over the network; and a share of results
-        # is filled in, which lack nothing.
+        # Of 8 contributions, 7 come over the network. A share of results is
+        # filled in; these lack no contribution.
         row = self.row("transpose", rescales=False)
         self.assertAlmostEqual(-0.05 * 7 / 8 * (1 - 0.05 * 7 / 8),
                                row["bias"], delta=0.002)

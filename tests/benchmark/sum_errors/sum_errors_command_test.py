@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/sum_errors: what it takes, and what it shows."""
+"""benchmark/sum_errors: its arguments and its output."""
 import contextlib
 import io
 import json
@@ -25,8 +25,8 @@ class Command(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 rows = json.load(file)
         self.assertEqual(0, code)
-        # Of 2 patterns and shares, with and without transform and rescaling;
-        # two algorithms have two fills, the ring has one.
+        # 2 patterns, 2 shares, with and without transform and rescaling. Two
+        # algorithms have two fills, the ring has one.
         self.assertEqual(2 * 2 * 2 * 2 * 5, len(rows))
         for row in rows:
             self.assertEqual((4, 5760, 2),  # 4 whole packets for each rank

@@ -17,7 +17,7 @@ def write_idx(path: str, dimensions: tuple[int, ...], elements: bytes,
 
 
 def write_images(folder: str, training: int, test: int) -> None:
-    """MNIST's four files. An image's class is how bright it is."""
+    """Writes MNIST's four files. An image's class is its brightness."""
     chance = random.Random(1)
     for part, count in (("train", training), ("t10k", test)):
         classes = bytes(chance.randrange(10) for _ in range(count))

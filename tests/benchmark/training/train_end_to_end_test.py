@@ -31,7 +31,7 @@ def run_train(*argv):
 
 
 def children():
-    """Process ids of this process's children, none of which has ended."""
+    """Process ids of this process's running children."""
     own = os.getpid()
     with open(f"/proc/{own}/task/{own}/children", encoding="ascii") as file:
         return file.read().split()
@@ -48,7 +48,7 @@ class Train(unittest.TestCase):
         self.json = os.path.join(self.folder, "runs.json")
 
     def fashion(self, *argv, **variables):
-        """Returns the runs, by algorithm, and what else is returned."""
+        """Returns the runs by algorithm, and run_train()'s other results."""
         made_up_data.write_images(self.folder, training=512, test=50)
         with unittest.mock.patch.dict(os.environ, variables):
             code, out, err = run_train(
@@ -66,7 +66,7 @@ class Train(unittest.TestCase):
         runs, out, _ = self.fashion(
             "--epochs", "2", "--seeds", "1,2", "--plot", picture,
             "--algorithms", "gloo,ring,optireduce",
-            GLOO_UBT_BOUND="5s")  # bounded from the first step, and ample
+            GLOO_UBT_BOUND="5s")  # bounded at once, and ample
         self.assertEqual(
             [(name, seed) for seed in (1, 2)
              for name in ("gloo", "ring", "optireduce")],
@@ -76,7 +76,7 @@ class Train(unittest.TestCase):
             self.assertGreater(run["seconds"], 0)
             self.assertGreater(run["parameters"], 800000)
             self.assertIn(run["algorithm"], out)
-            # A sum of two is the same, whichever comes first.
+            # A sum of two is the same in either order.
             alike = [self.losses(other) for other in runs
                      if other["seed"] == run["seed"]]
             self.assertEqual(alike[0], self.losses(run))
@@ -102,7 +102,7 @@ class Train(unittest.TestCase):
         _, optireduce = self.fashion(
             GLOO_UBT_BOUND="200ms", GLOO_UBT_REPAIR="none",
             GLOO_UBT_MTU="1500", GLOO_UBT_FAULT="tail:0.2")[0]
-        # Of two ranks' contributions a tenth; of results, too.
+        # A tenth of two ranks' contributions is lost, and a tenth of results.
         self.assertGreater(optireduce["lost"], 0.08)
         self.assertGreater(optireduce["divergence"], 0)
 

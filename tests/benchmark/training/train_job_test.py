@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ranks' life and death, with scripts in place of a training."""
+"""The start and end of ranks, with scripts instead of a training."""
 import os
 import signal
 import sys

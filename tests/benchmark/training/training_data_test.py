@@ -90,7 +90,7 @@ class Bible(unittest.TestCase):
 
 class Lost(unittest.TestCase):
     def share(self, *texts):
-        """Of ranks that left these counts; None: no file."""
+        """The share for ranks with these counts; None: no file."""
         with tempfile.TemporaryDirectory() as folder:
             for rank, text in enumerate(texts):
                 if text is not None:

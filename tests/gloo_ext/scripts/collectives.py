@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training may ask of Gloo besides large sums; prints digests."""
+"""Gloo's collectives that a training may use, other than large sums. Prints
+digests."""
 
 import hashlib
 import json
@@ -9,8 +10,8 @@ import torch.distributed as dist
 
 from ending import end
 
-# Kept to the end: torch 1.13's worker threads, should they be the last to drop
-# a tensor, want the interpreter, which waits for them when a group is destroyed.
+# Kept to the end. If torch 1.13's worker threads release a tensor last, they
+# wait for the interpreter, which waits for them when a group is destroyed.
 kept = []
 
 
@@ -39,7 +40,7 @@ reduce("minimum", torch.randn(large, dtype=torch.float64), dist.ReduceOp.MIN)
 reduce("product", torch.randn(large), dist.ReduceOp.PRODUCT)
 reduce("small", torch.randn(100))
 reduce("one", torch.randn(1))
-# Sums of such are exact, in whatever order.
+# Sums of these are exact in any order.
 reduce("large", torch.randint(-100, 100, (large,)).float())
 reduce("double", torch.randint(-100, 100, (large,)).double())
 reduce("half", torch.randint(-100, 100, (large,)).half())

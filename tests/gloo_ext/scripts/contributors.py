@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of which every element, or every coefficient where they are
-transformed, tells whose contributions it holds."""
+"""Sums whose elements, or coefficients if they are transformed, show which
+contributions they contain."""
 
 import hashlib
 import json
@@ -24,8 +24,8 @@ assert SHARD * size == ELEMENTS
 
 
 def contributors(value):
-    """How many sum to this value: each contributes the power of two of its
-    rank, and a sum of c is scaled by size / c."""
+    """The number of contributors to this value. Each contributes two to the
+    power of its rank, and a sum of c is scaled by size / c."""
     for count in range(1, size + 1):
         whole = round(value * count / size)
         if (abs(whole * size / count - value) < 1e-4
@@ -36,18 +36,18 @@ def contributors(value):
 
 
 def missing_in(values):
-    """Pairs of a contributor and one of these that lack."""
+    """The number of (contributor, value) pairs that are missing."""
     values, counts = values.unique(return_counts=True)
     return sum((size - contributors(value)) * count
                for value, count in zip(values.tolist(), counts.tolist()))
 
 
 def input_of_ones():
-    """What every rank contributes its power of two of: ones, or, to be
-    transformed, what has ones or minus ones for coefficients."""
+    """The common factor of all contributions: ones or, for transformed shards,
+    values with coefficients of one or minus one."""
     if not transforms:
         return torch.ones(ELEMENTS)
-    shard = torch.ones(SHARD)  # those in no block stay
+    shard = torch.ones(SHARD)  # elements in no block stay ones
     for begin, columns in hadamard.matrices(SHARD):
         shard[begin:begin + columns] = 8
         shard[begin + columns:begin + hadamard.ROWS * columns] = 0
@@ -55,7 +55,7 @@ def input_of_ones():
 
 
 def coefficients(result, report):
-    """Those of all shards, divided by what a one became."""
+    """The coefficients of all shards, divided by those of an input of ones."""
     for shard in range(size):
         begin = shard * SHARD
         seed = hadamard.seed_of(report, shard)
@@ -70,13 +70,13 @@ for _ in range(30):
     tensor = inputs * float(2 ** rank)
     dist.all_reduce(tensor)
     results.append((tensor, gloo_ubt.last()))
-# Not between calls: a rank that takes longer is late.
+# After all calls, because a rank that takes longer between calls is late.
 for tensor, report in results:
     digest.update(tensor.numpy().tobytes())
     assert report["transformed_shards"] == (size if transforms else 0), report
     if transforms:
         for values in coefficients(tensor, report):
-            # Rounding, which would make each a value of its own.
+            # Rounds, because rounding errors would make each value distinct.
             missing += missing_in((values * 1e4).round() / 1e4)
     else:
         missing += missing_in(tensor)

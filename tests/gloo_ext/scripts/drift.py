@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""500 steps of DDP; replicas must stay the same bit for bit."""
+"""500 steps of DDP; replicas must remain equal bit for bit."""
 
 import hashlib
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a script ends."""
+"""The end of a script."""
 
 import time
 
@@ -7,11 +7,11 @@ import torch.distributed as dist
 
 
 def end():
-    """Destroys the process group, when no thread of it has anything to do.
+    """Destroys the process group after its threads have finished.
 
-    A thread that drops a tensor wants the interpreter: where that is ending,
-    PyTorch 2.13 ends the process by SIGABRT, and where the main thread, with
-    the interpreter in hand, waits for that thread, 1.13 waits for ever.
+    A thread that releases a tensor needs the interpreter. If the interpreter
+    is ending, PyTorch 2.13 ends the process by SIGABRT. If the main thread
+    holds the interpreter and waits for that thread, 1.13 waits forever.
     """
     time.sleep(0.5)
     dist.destroy_process_group()

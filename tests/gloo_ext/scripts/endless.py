@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reduces until something happens; says what, and when."""
+"""Reduces until an error occurs; prints the error and its time."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ import torch.distributed as dist
 timeout = float(sys.argv[1]) if len(sys.argv) > 1 else 60
 dist.init_process_group(
     "gloo", timeout=datetime.timedelta(seconds=timeout))
-dist.barrier()  # what follows finds every rank begun
+dist.barrier()  # from here on every rank has begun
 tensor = torch.ones(1 << 18)
 try:
     count = 0
@@ -24,4 +24,4 @@ try:
             print("going", flush=True)
 except RuntimeError as error:
     print(f"raised at {time.monotonic()}: {error}", flush=True)
-    os._exit(3)  # a broken group may hang a torch that ends
+    os._exit(3)  # a broken group may hang torch at its end

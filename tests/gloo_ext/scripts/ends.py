@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs whose ranks end right after their last allreduce.
+"""Jobs with ranks that end right after their last allreduce.
 
     ends.py WAY [JOBS] [SUMS] [LATE]
 
-WAY is "return", "sys.exit", "os._exit", "exception", "multiprocessing" (as a
-child of its fork context ends), or one of these behind "destroy+": then the
-process group is destroyed first. LATE: for how many seconds rank 0 does
-something else before its last three sums.
+WAY is "return", "sys.exit", "os._exit", "exception", "multiprocessing" (like a
+child of its fork context), or one of these after "destroy+": then the process
+group is destroyed first. LATE: rank 0 waits for this many seconds before its
+last three sums.
 
-Forks three ranks for each job, and says how many jobs ended otherwise than
-they should. With the library preloaded, 300 jobs of the default 25 sums:
+Forks three ranks for each job, and prints how many jobs did not end as
+expected. With the library preloaded, 300 jobs of the default 25 sums:
 
     LD_PRELOAD=.../libgloo_ubt.so GLOO_ALGO=optireduce ends.py os._exit 300
 """
@@ -31,12 +31,12 @@ SIZE = 3
 LARGE = 1 << 20  # elements: 4 MB
 LAST = 3
 JOB_SECONDS_MAX = 120
-# What a rank says of itself by its exit status.
+# Exit statuses of a rank.
 RAISED = 3
 EXPECTED = {"exception": 1, "destroy+exception": 1}
 WAYS = ("return", "sys.exit", "os._exit", "exception", "multiprocessing")
-# To the end: torch's worker threads, should they be the last to drop a tensor,
-# want the interpreter, which is ending by then.
+# Kept to the end. If torch's worker threads release a tensor last, they need
+# the interpreter, which is ending at that time.
 kept = []
 
 
@@ -65,7 +65,7 @@ def exit_by_vfork():
 
 
 def end(way):
-    """Ends this rank, or returns if its caller should."""
+    """Ends this rank, or returns if its caller should end it."""
     exit_by_vfork()
     how = way.rsplit("+", 1)[-1]
     if how != way:
@@ -84,7 +84,7 @@ def rank_of(way, rank, folder, sums, late):
 
 
 def wait(pids):
-    """The exit statuses, by rank; None of one that has to be killed."""
+    """The exit statuses by rank; None for a rank that has to be killed."""
     statuses = {}
     deadline = time.monotonic() + JOB_SECONDS_MAX
     while len(statuses) < len(pids):

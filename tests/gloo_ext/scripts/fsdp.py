@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FSDP, whose reduce_scatter PyTorch makes of an allreduce; and AVG."""
+"""FSDP, because PyTorch implements its reduce_scatter by an allreduce; and
+AVG."""
 
 import json
 

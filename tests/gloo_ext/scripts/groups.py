@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several groups, threads, and lives of one process group."""
+"""Several process groups, threads, and repeated creation of one group."""
 
 import json
 import os
@@ -13,8 +13,8 @@ import torch.distributed as dist
 from ending import end
 
 LARGE = 1 << 17
-# Kept to the end: torch 1.13's worker threads, should they be the last to drop
-# a tensor, want the interpreter, which waits for them when a group is destroyed.
+# Kept to the end. If torch 1.13's worker threads release a tensor last, they
+# wait for the interpreter, which waits for them when a group is destroyed.
 kept = []
 
 
@@ -27,7 +27,8 @@ def check(group=None, members=None):
 
 
 def begin(life):
-    # A store of its own for each: one on a port could still be the last one's.
+    # Each has its own store: a store on a port could still be the previous
+    # one's.
     dist.init_process_group(
         "gloo", init_method=f"file://{sys.argv[1]}/{life}",
         rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transform of a shard of float32, written again from what
-transport_ubt/kernels/hadamard.h says."""
+"""The transform of a float32 shard, an independent implementation of
+transport_ubt/kernels/hadamard.h."""
 
 import torch
 
@@ -20,13 +20,13 @@ def _splitmix64(seed, number):
 
 
 def seed_of(report, shard):
-    """That of a call of Gloo's options form (Op::seedOf)."""
+    """The seed for a call through Gloo's options (Op::seedOf)."""
     call = _mixed(report["tag"] << 32 | report["count"])
     return _mixed((call + (shard << 1)) & MASK)
 
 
 def matrices(count):
-    """Where in a shard of so many elements blocks lie: (begin, columns)."""
+    """The blocks of a shard with `count` elements: (begin, columns)."""
     while count >= ROWS:
         columns = count // ROWS
         stride = columns * 4

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DDP with this package's hook ("hook", "feedback", "resync" after it) or with
-its own ("plain"); prints how far the replicas are from each other, before and
-after steps in which all is exact."""
+"""DDP with this package's hook ("hook"; also "feedback" and "resync") or its
+own ("plain"). Prints the distance between the replicas, before and after steps
+that are all exact."""
 
 import json
 import sys

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums that are not gradients, on ranks that enter a few milliseconds apart.
+"""Sums other than gradients, on ranks that enter a few milliseconds apart.
 
     majority.py PROGRAM [RUNS] [--exact]
 
 PROGRAM is "bursts" (six bursts of asynchronous sums), "threads" (two threads,
-each with a process group), "fork" (an allreduce after os.fork() of something
-else) or "dtensor" (DTensor's Partial to Replicate). --exact keeps every group
-exact by gloo_ubt.exact().
+each with a process group), "fork" (an allreduce after os.fork() for another
+purpose) or "dtensor" (DTensor's Partial to Replicate). --exact keeps every
+group exact by gloo_ubt.exact().
 
-Forks three ranks for each run. Rank r brings 2 ** r, so that a sum tells whose
-contributions it holds. Says how many sums held all ranks, a majority, or less.
+Forks three ranks for each run. Rank r contributes 2 ** r, so that a sum shows
+its contributors. Prints how many sums had all ranks, a majority, or less.
 """
 
 import collections
@@ -40,13 +40,14 @@ def contribution(rank):
 
 
 def held(tensor):
-    """How many ranks the slots of a sum hold, at least."""
+    """The least number of contributors in any slot of a sum."""
     return min(CONTRIBUTORS.get(value, -1)
                for value in torch.unique(tensor).tolist())
 
 
 def burst(rank, group, start, sums=SUMS):
-    """A rank enters its sums together, by 3 to 10 ms later than another."""
+    """Enters all sums of a rank together, 5 ms later than the previous
+    rank."""
     time.sleep(max(0.0, start + 0.005 * rank - time.monotonic()))
     tensors = [contribution(rank) for _ in range(sums)]
     works = [dist.all_reduce(tensor, group=group, async_op=True)
@@ -57,7 +58,7 @@ def burst(rank, group, start, sums=SUMS):
 
 
 def apart(rank, group=None):
-    """A time that all ranks know, to count from."""
+    """A reference time that all ranks share."""
     dist.barrier(group=group)
     return time.monotonic() + 0.01
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes and destroys groups one after the other; says how much they hold."""
+"""Creates and destroys groups one after the other; prints their resources."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def held():
 
 dist.init_process_group("gloo")
 tensor = torch.ones(1 << 17)
-dist.all_reduce(tensor)  # what libraries keep for ever is there by now
+dist.all_reduce(tensor)  # afterwards the libraries' permanent resources exist
 before = held()
 most = before
 for _ in range(GROUPS):

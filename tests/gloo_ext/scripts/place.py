@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reduces; says which rank this is, and whether sums were bounded."""
+"""Reduces; prints this rank, and whether sums were bounded."""
 
 import json
 import os
@@ -20,5 +20,5 @@ said = {"rank": dist.get_rank(), "size": dist.get_world_size(),
         "local_size": int(os.environ["LOCAL_WORLD_SIZE"]),
         "bounded": gloo_ubt.stats()["bounded_ops"]}
 end()
-# In one piece: ranks share a file.
+# In one write, because ranks share a file.
 print(json.dumps(said) + "\n", end="", flush=True)

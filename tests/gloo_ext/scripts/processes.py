@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forked and spawned children that reduce, of parents that have."""
+"""Forked and spawned children that reduce after their parents have reduced."""
 
 import json
 import os
@@ -12,8 +12,8 @@ import torch.multiprocessing as multiprocessing
 from ending import end
 
 LARGE = 1 << 17
-# Kept to the end: torch 1.13's worker threads, should they be the last to drop
-# a tensor, want the interpreter, which waits for them when a group is destroyed.
+# Kept to the end. If torch 1.13's worker threads release a tensor last, they
+# wait for the interpreter, which waits for them when a group is destroyed.
 kept = []
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls gloo::allreduce twice, on a context of whose members it says how many
-// ranks there are ("calls_gloo 4"), or nothing that makes sense ("-1").
+// Calls gloo::allreduce twice. The context's members hold the argument as the
+// number of ranks ("calls_gloo 4"), or an invalid number ("-1").
 
 #include <gloo/allreduce.h>
 

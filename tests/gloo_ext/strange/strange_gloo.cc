@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Libraries that stand where Gloo should, and are another one than is known:
-// without a function (LACKS_BUFFERS), or with buffers of another layout.
+// Libraries in Gloo's place that differ from the known ones: one lacks a
+// function (LACKS_BUFFERS), the other has buffers of another layout.
 
 #include <gloo/allreduce.h>
 #include <gloo/context.h>

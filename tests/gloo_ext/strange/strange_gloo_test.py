@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever Gloo there is, it serves, and who asked for another is told."""
+"""Any Gloo serves calls. A user who asked for another algorithm gets a
+warning."""
 
 import os
 import subprocess
@@ -8,13 +9,13 @@ from pathlib import Path
 
 from tests import junit_main
 
-HERE = Path(os.path.abspath(__file__)).parent  # links stay: see runfiles
+HERE = Path(os.path.abspath(__file__)).parent  # keeps links: see runfiles
 LIBRARY = HERE.parent.parent.parent / "gloo_ext" / "libgloo_ubt.so"
 SERVED = "the original serves\n" * 2
 
 
 def run(folder, ranks=-1, algorithm="optireduce", before=""):
-    """Returns what a program says that calls the Gloo of that folder."""
+    """The output of a program that calls that folder's Gloo."""
     environment = {**os.environ, "LD_LIBRARY_PATH": str(HERE / folder),
                    "LD_PRELOAD": f"{before}:{LIBRARY}"}
     if algorithm is not None:

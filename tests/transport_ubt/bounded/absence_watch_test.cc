@@ -9,7 +9,8 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// Of a call of three ranks; so much of rank 2's 1000 bytes was absent.
+// The report of a call of three ranks; `absent` of rank 2's 1000 bytes were
+// absent.
 ::ubt::OpReport call(uint64_t absent) {
   ::ubt::OpReport report;
   report.bounded = true;
@@ -21,7 +22,7 @@ namespace {
   return report;
 }
 
-// What the watch says to that many such calls, all together.
+// All warnings of the watch for this many such calls.
 std::string after(AbsenceWatch* watch,
                   int calls,
                   const ::ubt::OpReport& report) {

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Of a call of two ranks whose scatter stage ended at 4 ms.
+// The report of a call of two ranks; its scatter stage ended at 4 ms.
 ::ubt::OpReport expired(uint64_t received, uint64_t absent = 0) {
   ::ubt::OpReport report;
   report.bounded = true;
@@ -28,7 +28,7 @@ using testing::HasSubstr;
   return report;
 }
 
-// What the watch says to that many such calls, all together.
+// All warnings of the watch for this many such calls.
 std::string after(BoundWatch* watch, int calls, const ::ubt::OpReport& report) {
   std::string said;
   while (calls-- > 0) {
@@ -62,7 +62,8 @@ TEST(BoundWatch, KnowsWhatWasSetWhereStagesEndLater) {
                     HasSubstr("GLOO_UBT_BOUND=8ms,16ms,")));
 }
 
-// Ranks take turns to be the first, who knows of nobody when the bound comes.
+// Ranks alternate in being first. The first rank knows of no other rank when
+// the bound comes.
 TEST(BoundWatch, CallsThatSayNothingChangeNothing) {
   BoundWatch watch(milliseconds(4), milliseconds(4));
   std::string said;
@@ -74,7 +75,7 @@ TEST(BoundWatch, CallsThatSayNothingChangeNothing) {
   EXPECT_NE(watch.returned(expired(250)), "");
 }
 
-// Without repair results may be what never comes in time.
+// Without repair, results may be the part that always misses the bound.
 TEST(BoundWatch, LooksAtResultsToo) {
   BoundWatch watch(milliseconds(20), milliseconds(1));
   ::ubt::OpReport report = expired(1000);

@@ -42,7 +42,7 @@ TEST(Farewell, isNoLongerThanItsTimeoutAndSaysNothing) {
 }
 
 TEST(Farewell, goesOnWithTheOthersWhereOneIsGone) {
-  signal(SIGPIPE, SIG_IGN);  // as a program over Gloo's tcp has to
+  signal(SIGPIPE, SIG_IGN);  // required for programs over Gloo's tcp
   constexpr auto kFarTooLong = std::chrono::hours(1);
   std::atomic<int> came{0};
   Mesh mesh(tcpTransport(), 3);

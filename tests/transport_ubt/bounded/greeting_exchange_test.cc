@@ -28,10 +28,11 @@ using ContextPtr = gloo::testing::Mesh::ContextPtr;
 using Patience = GreetingExchange::Patience;
 
 constexpr Patience kPatient{std::chrono::seconds(20)};
-// For a rank that waits in vain, while others have time enough to answer.
+// For a rank that waits without success, while others have enough time to
+// answer.
 constexpr Patience kShort{std::chrono::seconds(2)};
 
-// Something that happens once, and whom it matters to waits for it.
+// An event that happens once. Other threads can wait for it.
 class Event {
  public:
   void happen() { promise_.set_value(); }
@@ -48,7 +49,7 @@ class Event {
 
 class GreetingExchangeTest : public ::testing::Test {
  protected:
-  // Gloo writes to sockets whose other end is gone. PyTorch's processes ignore
+  // Gloo writes to sockets that the peer has closed. PyTorch's processes ignore
   // the signal, too.
   static void SetUpTestSuite() { signal(SIGPIPE, SIG_IGN); }
 
@@ -58,7 +59,7 @@ class GreetingExchangeTest : public ::testing::Test {
     exchanges_.resize(ranks);
   }
 
-  // Every rank of `bodies` does its own part, and none fails.
+  // Every rank runs its own function of `bodies`, and none fails.
   void run(const std::vector<std::function<void(const ContextPtr&)>>& bodies) {
     EXPECT_EQ(mesh_->run([&](const ContextPtr& context) {
       bodies[context->rank](context);
@@ -92,7 +93,7 @@ class GreetingExchangeTest : public ::testing::Test {
     return "no failure";
   }
 
-  // Plain Gloo, over every connection.
+  // Runs plain Gloo over every connection.
   void expectThatTheMeshWorks() {
     EXPECT_EQ(mesh_->run([](const ContextPtr& context) {
       std::vector<int> ranks{1, context->rank};
@@ -151,7 +152,7 @@ TEST_F(GreetingExchangeTest, WhoWaitedInVainMayWaitOn) {
          };
          EXPECT_THROW(again({std::chrono::milliseconds(10)}),
                       GreetingExchange::TimedOut);
-         // Several may, too.
+         // Several calls may wait, too.
          std::vector<std::future<std::vector<Greeting>>> waiting;
          waiting.reserve(3);
          for (int i = 0; i < 3; i++) {
@@ -220,7 +221,7 @@ TEST_F(GreetingExchangeTest, DoesNotWarnRightBeforeItFails) {
        [](const ContextPtr&) {}});
 }
 
-// Of any length, and told while another rank is still silent.
+// Of any length, and reported while another rank is still silent.
 TEST_F(GreetingExchangeTest, NamesARankOfAnotherVersion) {
   for (const size_t bytes : {size_t{1}, Greeting::kBytes, size_t{1000}}) {
     connect(3);

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-// Where the fields lie.
+// The offsets of fields.
 constexpr size_t kMagicAt = 0;
 constexpr size_t kFamilyAt = Hello::kBytes;
 
@@ -63,7 +63,7 @@ TEST(Greeting, RefusesOtherMagicsAndIpFamilies) {
   }
 }
 
-// Each byte belongs to some field: version, port, slot size, window, options,
+// Each byte belongs to a field: version, port, slot size, window, options,
 // host, public key, address, proof.
 TEST(Greeting, AlteredInAnyBitIsRefused) {
   for (const char* ip : {"10.1.2.3", "2001:db8::17"}) {

@@ -26,7 +26,7 @@ inline sockaddr_storage storageOf(const std::string& ip) {
   return storage;
 }
 
-// No two ranks' are alike in any field that may differ.
+// No two ranks have the same value in any field that may differ.
 inline Greeting greetingOf(int rank,
                            const std::string& secret,
                            const std::string& ip = "127.0.0.1") {

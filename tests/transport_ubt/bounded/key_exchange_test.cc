@@ -43,7 +43,7 @@ TEST(KeyExchange, PeersShareAKeyPerDirectionAndUse) {
       tags.insert(mine[peer].send);
       tags.insert(mine[peer].sendMask);
       seals.insert(mine[peer].sendSeal);
-      // Neither use gives away the other.
+      // Neither key reveals the other.
       EXPECT_FALSE(std::equal(mine[peer].send.begin(),
                               mine[peer].send.end(),
                               mine[peer].sendSeal.begin()));
@@ -61,7 +61,7 @@ TEST(KeyExchange, AnotherSecretOrContextHasOtherKeys) {
                                  job.keysOf(0, "")[1].sendSeal,
                                  other.keysOf(0, "one")[1].sendSeal};
   EXPECT_EQ(seals.size(), 4u);
-  // The same two ranks among others.
+  // The same two ranks, with another third rank.
   const auto before = job.keysOf(0, "one")[1].sendSeal;
   job.all[2] = other.all[2];
   EXPECT_NE(job.keysOf(0, "one")[1].sendSeal, before);

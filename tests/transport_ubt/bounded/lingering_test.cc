@@ -23,7 +23,7 @@ class LingeringTest : public ::testing::Test {
  protected:
   LingeringTest() : before_(Clock::now()), lingering_(2, seconds(60)) {}
 
-  // After it began, or hardly any later.
+  // A time after the begin of lingering, or up to a moment later.
   Clock::time_point in(milliseconds passed) const { return before_ + passed; }
 
   const Clock::time_point before_;

@@ -32,7 +32,7 @@ std::vector<uint8_t> messageOf(int rank) {
 
 class MeshSwapTest : public ::testing::Test {
  protected:
-  // Gloo writes to sockets whose other end is gone.
+  // Gloo writes to sockets that the peer has closed.
   static void SetUpTestSuite() { signal(SIGPIPE, SIG_IGN); }
 
   std::string failureOf(const Mesh::ContextPtr& context,

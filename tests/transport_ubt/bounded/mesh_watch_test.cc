@@ -18,7 +18,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// A mesh that does, when a receive is posted, what the test says.
+// A mesh whose receives behave as the test says.
 class FakeMesh {
  public:
   using Receive = std::function<void(int rank)>;
@@ -41,7 +41,7 @@ class FakeMesh {
     changed_.notify_all();
   }
 
-  // Until the watch waits for the alarm for the nth time.
+  // Waits until the watch waits for the alarm for the nth time.
   void awaitWait(int nth) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return waits_ >= nth; });
@@ -112,7 +112,7 @@ TEST(MeshWatch, NamesEachRankThatIsGoneOnce) {
     EXPECT_TRUE(told.empty());
     gone[2] = true;
     mesh.ring();
-    mesh.awaitWait(2);  // what was gone has been told
+    mesh.awaitWait(2);  // the gone rank has been reported
     gone[1] = gone[3] = true;
     mesh.ring();
   }
@@ -125,7 +125,7 @@ TEST(MeshWatch, LeavesSynchronousPairsAlone) {
   std::vector<int> posted;
   mesh.receive = [&](int rank) {
     posted.push_back(rank);
-    if (rank == 2) {  // as Gloo's tcp does if it has become synchronous
+    if (rank == 2) {  // like Gloo's tcp after a switch to synchronous mode
       GLOO_ENFORCE(false, "sync");
     }
   };
@@ -179,7 +179,7 @@ TEST(MeshWatch, NamesRanksWhenTheContextIsGoneToo) {
   EXPECT_EQ(told, (std::vector<int>{1, 2}));
 }
 
-// Gloo closes every connection when a wait of its own times out.
+// Gloo closes every connection when one of its own waits times out.
 TEST(MeshWatch, NamesItselfIfItClosedTheConnections) {
   FakeMesh mesh(4);
   std::atomic<bool> timedOut{false};
@@ -223,7 +223,7 @@ TEST(MeshWatch, EndsWithTheMesh) {
   mesh.ring();
 }
 
-// A test's process has SIGPIPE's default action, which would end it.
+// In a test's process SIGPIPE has the default action: it ends the process.
 TEST(MeshWatch, SurvivesAWriteToAPeerThatIsGone) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mesh of the ranks is Gloo's own over TCP, in no network of theirs.
+// The ranks' mesh is Gloo's own over TCP. It does not use their test network.
 #include "transport_ubt/bounded/path_agreement.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ class PathAgreementTest : public ::testing::Test {
     mesh_ = std::make_unique<testing::Mesh>(testing::tcpTransport(), kRanks);
   }
 
-  // By rank. Each path keeps what belongs to it.
+  // By rank. Each path keeps the objects that it uses.
   std::vector<PathAgreement::Agreed> agree() {
     std::vector<KeyExchange> exchanges(kRanks);
     std::vector<PublicKey> all;
@@ -111,7 +111,7 @@ TEST_F(PathAgreementTest, IsOnWhatASmallerRouteCarries) {
   EXPECT_THAT(all[2].warnings, IsEmpty());
 }
 
-// No error comes back.
+// No ICMP error comes back.
 TEST_F(PathAgreementTest, IsOnWhatAHopCarriesThatDropsTheRestSilently) {
   hosts_->there().run(
       "nft 'add table ip hop; "

@@ -11,13 +11,13 @@ namespace {
 constexpr int kAsked = 4 << 20;
 
 TEST(ReceiveBuffer, NeedsNoAdviceWhereTheKernelGrantedAll) {
-  // It tells twice what it was asked for.
+  // The kernel reports twice the requested size.
   EXPECT_EQ(receiveBufferAdvice(2 * kAsked, kAsked), "");
   EXPECT_EQ(receiveBufferAdvice(3 * kAsked, kAsked), "");
 }
 
 TEST(ReceiveBuffer, NamesWhatThereIsAndTheSysctl) {
-  // Half of what was asked for looks like all of it.
+  // Half of the requested size looks like all of it.
   for (const int granted : {2 * kAsked - 2, kAsked, 2 * 212992}) {
     const std::string advice = receiveBufferAdvice(granted, kAsked);
     EXPECT_NE(advice.find(std::to_string(granted / 2) + " bytes"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each variable does; what it refuses is in integration/device_faults.
+// The effect of each variable. Refused values are in integration/device_faults.
 #include "transport_ubt/config/settings.h"
 
 #include <gloo/common/error.h>

@@ -18,7 +18,7 @@
 
 namespace ubt {
 
-// A session that keeps an op's requests for what is missing.
+// A session that records an op's requests for missing slots.
 class Requests : public OpHost {
  public:
   static constexpr Duration kPause = std::chrono::milliseconds(10);
@@ -40,7 +40,7 @@ class Requests : public OpHost {
   std::vector<std::pair<int, ControlRecord>> all;
 };
 
-// One op of rank 0, alone. Its shards have slots of kSlotBytes.
+// One op of rank 0, without a session. Its shards have slots of kSlotBytes.
 class OneOp : public ::testing::Test {
  protected:
   static constexpr size_t kSlotBytes = 64;
@@ -52,7 +52,7 @@ class OneOp : public ::testing::Test {
     bounds.end = bounds.limit = std::chrono::seconds(100);
     return bounds;
   }
-  // The op begins, at another rank: its own caller has not entered.
+  // The op begins at another rank: its own caller has not entered.
   void begin(int size, uint32_t slots, const OpBounds& bounds) {
     Op::Setup setup;
     setup.id = {5, 0};

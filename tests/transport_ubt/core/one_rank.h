@@ -23,8 +23,8 @@ inline std::byte* bytesOf(std::vector<float>& values) {
   return reinterpret_cast<std::byte*>(values.data());
 }
 
-// Rank 0 of a job, whole; and of its peers only what they say, which is
-// authentic and otherwise whatever a test likes.
+// Rank 0 of a job, in full. Its peers exist only as datagrams, which are
+// authentic but contain anything that a test wants.
 class OneRank {
  public:
   static constexpr uint64_t kEpoch = 7;
@@ -79,10 +79,11 @@ class OneRank {
     return endpoint_.shared().counters.get(counter);
   }
 
-  // How late the peers say that they notice deadlines.
+  // The lateness that the peers report.
   Duration late{0};
 
-  // One control datagram of a peer, to the session; empty: clocks alone.
+  // Sends a peer's control datagram to the session; without records: only
+  // clocks.
   void say(int rank, const std::vector<ControlRecord>& records, int to = 0) {
     PeerLink& link = links_[to * session().size() + rank];
     link.creditBy(now);
@@ -95,8 +96,8 @@ class OneRank {
     endpoint_.packetIn(now, out.head, out.headBytes);
   }
 
-  // One data datagram of a peer, to the session; the header's op, stage, slot
-  // and size. Zeros, or that.
+  // Sends a peer's data datagram to the session, with the header's op, stage,
+  // slot and size. The payload is zeros, or as given.
   void send(int rank,
             const PacketHeader& header,
             size_t payloadBytes,
@@ -115,7 +116,7 @@ class OneRank {
     endpoint_.packetIn(now, datagram.data(), datagram.size());
   }
 
-  // What this rank has to say now: the sessions and datagrams, in order.
+  // Everything that this rank sends now: the sessions and datagrams, in order.
   struct Sent {
     Session* session;
     OutPacket packet;
@@ -130,7 +131,7 @@ class OneRank {
     return all;
   }
 
-  // Lets time pass up to the moment.
+  // Lets time pass until `when`.
   void at(TimePoint when) {
     while (endpoint_.nextDeadline() <= when) {
       now = std::max(now, endpoint_.nextDeadline());

@@ -23,11 +23,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Beyond this a wait counts as endless.
+// A longer wait counts as endless.
 constexpr auto kEndless = 20s;
 constexpr auto kTimeout = 50ms;
 
-// Datagrams of a byte each, many a call, until it goes.
+// Sends datagrams of one byte, many in each call, until its destruction.
 class Flood {
  public:
   explicit Flood(const SocketAddress& to)
@@ -137,8 +137,8 @@ TEST_F(DriverTest, AnEmptyDatagramIsCounted) {
   EXPECT_EQ(driver_->counters().get(Counter::kMalformed), 1u);
 }
 
-// More ranks on this host than may yield to each other; they would nap for an
-// age.
+// More ranks on this host than may yield to each other. They would nap for very
+// long.
 DriverTest::Job napping(Duration bound) {
   DriverTest::Job job;
   job.ranks =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that share a driver: which of them drives, hands over, waits, and
-// what becomes of the others when one of them fails.
+// Threads that share a driver: which of them drives, hands over, or waits, and
+// the effects of one thread's failure on the others.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ constexpr auto kEndless = 60s;
 // Enough for several slots a shard.
 constexpr size_t kElements = 3000;
 
-// Tags of one thread, from that on; the sums it got right until one failed.
+// Sums with the tags of one thread, starting at `tag`. Returns how many were
+// right before one failed.
 int sum(TwoRanks* job,
         int rank,
         const TwoRanks::Sessions& sessions,
@@ -47,7 +48,7 @@ int sum(TwoRanks* job,
   return ops;
 }
 
-// Threads of both ranks, each with a tag of its own in one of some contexts.
+// Threads of both ranks, each with a tag of its own in one of several contexts.
 class Crowd {
  public:
   Crowd(TwoRanks* job,
@@ -66,7 +67,7 @@ class Crowd {
     }
   }
 
-  // Whether all have returned in time, every sum right.
+  // Whether all have returned in time and every sum is right.
   bool succeeds() {
     const auto endless = std::chrono::steady_clock::now() + kEndless;
     int right = 0;
@@ -117,7 +118,7 @@ TEST(DriverThreads, TakeTurnsAtDriving) {
 #endif
 }
 
-// Why a thread's sums ended: "" or the error of the first that failed.
+// Why a thread's sums ended: "" or the first error.
 std::string errorOf(TwoRanks* job,
                     int rank,
                     const TwoRanks::Sessions& sessions,
@@ -131,9 +132,9 @@ std::string errorOf(TwoRanks* job,
   return why;
 }
 
-// Of a thread that drives, waits or is asked to drive, one allocation fails;
-// the next time, the one after it. Then a context may fail: that of the
-// allocation, which is either the thread's own or one that it drives for.
+// One allocation fails in a thread that drives, waits or is asked to drive; in
+// the next round the following allocation fails. Then one context may fail: the
+// allocation's context, which is the thread's own or one that it drives for.
 TEST(DriverThreads, OneThatRunsOutOfMemoryHoldsUpNobody) {
   constexpr int kThreads = 2;
   TwoRanks job;
@@ -161,7 +162,7 @@ TEST(DriverThreads, OneThatRunsOutOfMemoryHoldsUpNobody) {
       why = "rank 0: bad_alloc";
     }
     FailingHeap::heal();
-    // It is the caller's again.
+    // The bucket is the caller's again.
     bucket.assign(kElements, -1);
     bool otherFails = false;
     for (auto& call : others) {
@@ -202,8 +203,8 @@ Reduction failingReduction() {
   return reduction;
 }
 
-// Whatever it is that throws, and whoever drives then: every call of the
-// context fails with the cause.
+// For any exception and any driving thread: every call of the context fails
+// with the cause.
 TEST(DriverThreads, ABugThatThrowsFailsAllCallsOfTheContext) {
   addFails = false;
   TwoRanks job(loopback(), failingReduction());
@@ -229,7 +230,7 @@ TEST(DriverThreads, ABugThatThrowsFailsAllCallsOfTheContext) {
   job.close(sessions);
 }
 
-// As if its deadline had been lost: the driver expects it before it is due.
+// As if its deadline was lost: the driver expects it before it is due.
 TEST(DriverThreads, ACallThatOutlivesItsTimeoutEndsAsABug) {
   TwoRanks job(loopback(), reductionKernels(), -19s);
   const TwoRanks::Sessions sessions = job.open(1, 20s);

@@ -11,8 +11,8 @@ namespace {
 constexpr TimePoint kNow{std::chrono::seconds(1)};
 constexpr int kDatagrams = 10000;
 
-// Sends datagrams that hold their number; returns, in the order in which they
-// leave by `until`, those that do.
+// Sends datagrams that contain their number. Returns those that leave by
+// `until`, in order.
 std::vector<int> through(const FaultOptions& options,
                          TimePoint until,
                          int rank = 0) {

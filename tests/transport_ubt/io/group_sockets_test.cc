@@ -14,10 +14,10 @@ namespace ubt {
 namespace {
 
 constexpr uint64_t kEpoch = 0x1122334455667788;
-// Multicast on loopback is there at once or not at all.
+// Multicast on loopback arrives at once or not at all.
 constexpr int64_t kWaitNs = 2000000000;
 
-// Stands for a session; only its address counts.
+// A placeholder for a session; only its address matters.
 const Session* session(int n) {
   static const std::byte places[16] = {};
   return reinterpret_cast<const Session*>(&places[n]);
@@ -43,8 +43,8 @@ TEST(GroupAddress, IsOfTheLocalScopesByTheEpoch) {
             "[ff15::1122:3344:5566:7788]:4000");
 }
 
-// Who looked at the clock, and then lost the CPU, must not take what came since
-// for older than it is.
+// A thread that read the clock and then lost the CPU must not treat newer
+// datagrams as older.
 TEST(GroupSockets, TakeNothingBeforeItWasSent) {
   UdpSocket sender(onLoopback());
   ASSERT_TRUE(sender.prepareMulticast(true));
@@ -59,7 +59,8 @@ TEST(GroupSockets, TakeNothingBeforeItWasSent) {
   sender.wait(groups.fd(), false, kWaitNs);
   TimePoint sent = kNever;
   bool secondCame = false;
-  // The first is taken: now comes the second, which the same look finds.
+  // During the first datagram's delivery the second one comes; the same look
+  // finds it.
   const auto take = [&](TimePoint now, const std::byte*, size_t) {
     if (sent == kNever) {
       sent = steadyNow();

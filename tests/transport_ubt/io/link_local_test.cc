@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IPv6 addresses that mean something together with an interface alone.
+// IPv6 addresses that are only meaningful together with an interface.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ std::optional<SocketAddress> ownLinkLocal() {
 }
 
 TEST(LinkLocal, APeerIsReachedByTheOwnInterface) {
-  // The peer's own number of its interface means nothing here.
+  // The peer's own number of its interface has no meaning here.
   for (const uint32_t scope : {0U, 77U}) {
     const SocketAddress peer = ipv6("fe80::1", scope);
     EXPECT_EQ(scopeOf(reachedFrom(ipv6("fe80::2", 5), peer)), 5U);
@@ -83,7 +83,7 @@ TEST(LinkLocal, OtherAddressesStayAsTheyAre) {
   EXPECT_EQ(reachedFrom(four, ipv6("fe80::1", 3)).str(), "[fe80::1]:1000");
 }
 
-// What stays on this host, for both ranks have one address.
+// The traffic stays on this host, because both ranks have one address.
 TEST(LinkLocal, TwoRanksMeet) {
   const auto own = ownLinkLocal();
   if (!own) {

@@ -9,7 +9,7 @@
 
 namespace ubt {
 
-// Of no port yet.
+// Without a port.
 inline SocketAddress loopback() {
   sockaddr_storage storage{};
   auto* const address = reinterpret_cast<sockaddr_in*>(&storage);

@@ -29,7 +29,7 @@ PacketHeader slotOf(Stage stage, uint32_t slot, uint32_t count = 0) {
   return header;
 }
 
-// Of a message's 100 slots, those that are of the tail.
+// The slots of a message of 100 that belong to the tail.
 std::vector<uint32_t> heldOf(MessageTail* tail, Stage stage) {
   std::vector<uint32_t> held;
   for (uint32_t slot = 0; slot < 100; slot++) {
@@ -71,7 +71,7 @@ TEST(MessageTail, CountsTheSlotsOfAShortShard) {
 
 TEST(MessageTail, LeavesAloneWhatIsNoPlaceInAMessage) {
   MessageTail tail(1);
-  // A result whose op's length nobody has told yet.
+  // A result of an op with unknown length.
   EXPECT_FALSE(tail.holds(context(), kPeer, slotOf(Stage::kBroadcast, 99)));
   auto again = slotOf(Stage::kScatter, 99);
   again.repair = true;

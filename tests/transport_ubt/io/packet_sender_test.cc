@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An endpoint that always has another datagram to send: in slots this small no
-// control record has room beside the clocks, so each waits for ever.
+// An endpoint that always has another datagram to send: with slots this small,
+// no control record fits next to the clocks, so each record waits forever.
 
 #include "transport_ubt/io/packet_sender.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Beyond this a turn counts as endless.
+// A longer turn counts as endless.
 constexpr auto kEndless = 20s;
 constexpr int kTrains = 4;
 

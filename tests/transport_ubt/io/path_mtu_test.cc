@@ -73,7 +73,7 @@ class PathMtuTest : public ::testing::Test {
     }
   }
 
-  // Every rank's sum is right, in an op of warm-up: all is repaired.
+  // Checks every rank's sum in a warm-up op: all losses are repaired.
   void expectSums(uint32_t tag) {
     std::vector<std::future<std::string>> calls;
     calls.reserve(kRanks);
@@ -131,7 +131,7 @@ TEST_P(WithAndWithoutTrains, APathThatShrinksLosesNothingAndIsNamedOnce) {
   for (int rank = 0; rank < kRanks; rank++) {
     EXPECT_EQ(failedSends(rank), 0u) << "rank " << rank;
   }
-  // Single datagrams are cut by the kernel, and nobody need know.
+  // The kernel fragments single datagrams; nothing else needs to change.
   ASSERT_EQ(warnings_[0].size(), GetParam() ? 1u : 0u);
   EXPECT_TRUE(warnings_[1].empty());
   EXPECT_TRUE(warnings_[2].empty());
@@ -144,7 +144,7 @@ TEST_P(WithAndWithoutTrains, APathThatShrinksLosesNothingAndIsNamedOnce) {
   }
 }
 
-// Trains to the others go on: a path of theirs is not this one.
+// Trains to the other ranks continue, because their paths differ.
 TEST_F(PathMtuTest, OtherPeersKeepTheirTrains) {
   hosts_->here().run("ip route replace 10.0.0.2/32 dev here mtu " +
                      std::to_string(kLessMtu));
@@ -153,7 +153,7 @@ TEST_F(PathMtuTest, OtherPeersKeepTheirTrains) {
   hosts_->here().run("ip route replace 10.0.0.3/32 dev here mtu " +
                      std::to_string(kLessMtu));
   expectSums(1);
-  // A train to the other was refused only now.
+  // A train to the other rank was refused only now.
   ASSERT_EQ(warnings_[0].size(), 2u);
   EXPECT_THAT(warnings_[0][0], HasSubstr("rank 1 (10.0.0.2:"));
   EXPECT_THAT(warnings_[0][1], HasSubstr("rank 2 (10.0.0.3:"));

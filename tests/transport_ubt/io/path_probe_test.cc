@@ -80,7 +80,7 @@ TEST_F(PathProbesTest, AreNoPackets) {
   EXPECT_FALSE(PacketHeader::decode(datagram.data(), datagram.size(), &header));
 }
 
-// One that comes late is no datagram of a session, either.
+// A late probe is no datagram of a session, either.
 TEST(PathProbes, AreTakenThoughNobodyListens) {
   PathProbes probes;
   std::vector<std::byte> datagram = probe().encode(keyOf(1), 200);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two ranks, over loopback, whose threads mix their tags in different orders.
+// Two ranks over loopback. Their threads mix their tags in different orders.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ constexpr int kRanks = TwoRanks::kRanks;
 constexpr int kThreads = 8;
 constexpr int kTags = 60000;
 
-// The sums that one thread of a rank got right, until one went wrong.
+// The number of right sums of a rank's thread before the first error.
 int sum(TwoRanks* job,
         int rank,
         const TwoRanks::Sessions& sessions,

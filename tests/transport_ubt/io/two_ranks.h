@@ -14,13 +14,14 @@
 namespace ubt {
 
 // Two ranks of one process, each with a driver of its own. Every call is of
-// float32, exact, and in the caller's thread. Closes no session by itself.
+// float32, exact, and in the caller's thread. Sessions are closed only by
+// close().
 class TwoRanks {
  public:
   static constexpr int kRanks = 2;
   using Sessions = std::array<Session*, kRanks>;  // of one context
 
-  // Of rank 0: its reduction.
+  // `reduction`: rank 0's.
   explicit TwoRanks(const SocketAddress& at = loopback(),
                     const Reduction& reduction = reductionKernels(),
                     Duration overdueMax = std::chrono::seconds(1)) {
@@ -35,7 +36,7 @@ class TwoRanks {
   }
 
   Driver& driver(int rank) { return *drivers_[rank]; }
-  // What each rank sends to.
+  // The addresses that each rank sends to.
   std::vector<SocketAddress>& addresses() { return addresses_; }
 
   // A context of both ranks. REQUIRES an epoch that is not open.
@@ -61,7 +62,7 @@ class TwoRanks {
     }
   }
 
-  // One sum, in place, of a rank; returns why there is none, or "".
+  // One sum of a rank, in place. Returns the error, or "".
   std::string allreduce(int rank,
                         const Sessions& sessions,
                         uint32_t tag,

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Less than the 10 s after which the silent rank is given up: that ends calls.
+// Less than 10 s. Then the silent rank is given up, and that ends calls.
 constexpr auto kEndless = 8s;
 
 // A rank of two contexts; the other rank is silent in both.
@@ -35,7 +35,7 @@ class WaitingCalls : public ::testing::Test {
   static Driver::Options options() {
     Driver::Options options;
     options.socket = onLoopback();
-    // Else a call that nobody wakes notices its end by itself.
+    // Otherwise a call that no thread wakes notices its end by itself.
     options.overdueMax = 1h;
     return options;
   }
@@ -77,7 +77,7 @@ class WaitingCalls : public ::testing::Test {
 
 TEST_F(WaitingCalls, EndAtTheirTimeoutThoughAnotherCallDrivesOn) {
   auto drives = allreduce(long_, 0, 1h);
-  // Its announcement: the call has begun, and drives.
+  // Its announcement shows that the call has begun and drives.
   peer_.wait(-1, false, Duration(kEndless).count());
   std::vector<std::future<bool>> waiting;
   for (uint32_t tag = 0; tag < 3; tag++) {

@@ -15,7 +15,7 @@ namespace transport {
 namespace ubt {
 namespace {
 
-// Standard error, for a while: each write to it is one datagram.
+// Replaces standard error: each write to it is one datagram.
 class Stderr {
  public:
   Stderr() : before_(dup(STDERR_FILENO)) {
@@ -77,13 +77,13 @@ std::string drained(int pipe) {
   return all;
 }
 
-// A launcher that reads no output holds up no call.
+// A launcher that does not read output must not block a call.
 TEST(Warning, IsDroppedWhereNobodyReadsAFullPipe) {
   int pipe[2];
   ASSERT_EQ(pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
   while (write(pipe[1], "x", 1) == 1) {
   }
-  ASSERT_EQ(fcntl(pipe[1], F_SETFL, 0), 0);  // as stderr is: it blocks
+  ASSERT_EQ(fcntl(pipe[1], F_SETFL, 0), 0);  // blocking, like stderr
   const int before = dup(STDERR_FILENO);
   ASSERT_EQ(dup2(pipe[1], STDERR_FILENO), STDERR_FILENO);
   warn("nobody reads this");

@@ -20,7 +20,7 @@ inline const NarrowFormat& formatOf(ElementType type) {
   return type == ElementType::kFloat16 ? kFloat16Format : kBfloat16Format;
 }
 
-// Bytes that start `misalignment` past a 64-byte boundary, with guards.
+// Bytes that start `misalignment` after a 64-byte boundary, with guards.
 class Buffer {
  public:
   Buffer(size_t bytes, size_t misalignment)

@@ -9,8 +9,8 @@
 namespace ubt {
 namespace testing {
 
-// Runs a test once for each instruction set that this processor has: it is in
-// force for the life of the test.
+// Runs a test once for each instruction set of this processor. The set is in
+// force for the lifetime of the test.
 class EveryTarget : public ::testing::TestWithParam<int64_t> {
  protected:
   void SetUp() override {

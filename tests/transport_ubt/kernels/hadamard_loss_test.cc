@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the transform is for: what becomes of a shard when packets are lost.
+// The purpose of the transform: the error of a shard after packet loss.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,7 +16,7 @@ namespace ubt {
 namespace testing {
 namespace {
 
-constexpr auto kType = ElementType::kFloat64;  // rounding hides nothing
+constexpr auto kType = ElementType::kFloat64;  // so that rounding hides nothing
 using Shard = std::vector<double>;
 
 // Which coefficients arrived.
@@ -40,7 +40,7 @@ Shard transformedShard(Shard shard, uint64_t seed) {
   return shard;
 }
 
-// With what was lost set to zero.
+// The received shard, with lost coefficients set to zero.
 Shard receivedShard(Shard shard, const Arrived& arrived, uint64_t seed) {
   for (size_t i = 0; i < shard.size(); i++) {
     shard[i] = arrived[i] ? shard[i] : 0;
@@ -58,7 +58,7 @@ void rescale(Shard& shard, const Arrived& arrived) {
   }
 }
 
-// How a shard comes back, on average over `seeds`.
+// The received shard, averaged over `seeds`.
 Shard meanOver(const std::vector<uint64_t>& seeds,
                const Shard& shard,
                const Arrived& arrived) {
@@ -75,14 +75,15 @@ Shard meanOver(const std::vector<uint64_t>& seeds,
 }
 
 // How far the mean over `seeds` independent seeds may be from element `at` of a
-// block, so that an unbiased one is further off with a probability of at most
-// 2 * exp(-kExponent).
+// block. An unbiased mean exceeds this with a probability of at most 2 *
+// exp(-kExponent).
 //
 // Let W(d) be the sum over arrived k of (-1)^popcount(k & d), and r = W(0).
-// Then one estimate is off by the sum over d != 0 of W(d) / r * x[at ^ d] times
-// a product of two signs. Such products are uncorrelated, since signs are
-// pairwise independent: the variance is the sum of the squares, the largest
-// value the sum of magnitudes, and Bernstein's inequality gives the bound.
+// Then the error of one estimate is the sum over d != 0 of W(d) / r * x[at ^ d]
+// times a product of two signs. Such products are uncorrelated, because signs
+// are pairwise independent. So the variance is the sum of the squares, the
+// largest value is the sum of magnitudes, and Bernstein's inequality gives the
+// bound.
 constexpr double kExponent = 34;  // 2 * exp(-34) = 3.4e-15
 
 double toleranceOf(const Values& x,
@@ -111,8 +112,8 @@ Values walshOf(const Block& block, const Arrived& arrived) {
   return walsh;
 }
 
-// The number of elements that are further off than chance can explain. A block
-// of which nothing arrived says nothing, nor does what travels plain.
+// The number of elements with an error that chance cannot explain. Leaves out
+// blocks without any arrived coefficient, and elements that are sent plain.
 size_t biasedElements(const Shard& shard,
                       const Shard& mean,
                       const Arrived& arrived,
@@ -144,7 +145,7 @@ std::vector<uint64_t> seedsFrom(uint64_t first) {
   return seeds;
 }
 
-// Values of both signs and, so that a block's mean is not zero, an offset.
+// Values of both signs, plus an offset so that a block's mean is not zero.
 Shard anyShard(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal(0.5, 1);
@@ -160,14 +161,14 @@ Arrived anyLoss(Pattern pattern, uint64_t seed) {
   Arrived arrived(kCount, true);
   const size_t packet = 20 + random() % 100;
   switch (pattern) {
-    case Pattern::kRandom: {  // each element for itself
+    case Pattern::kRandom: {  // each element independently
       const uint64_t percent = 1 + random() % 90;
       for (size_t i = 0; i < kCount; i++) {
         arrived[i] = random() % 100 >= percent;
       }
       break;
     }
-    case Pattern::kBurst:  // up to half of it
+    case Pattern::kBurst:  // up to half of the shard
       lose(arrived, random() % kCount, 1 + random() % (kCount / 2));
       break;
     case Pattern::kTail:
@@ -208,7 +209,7 @@ RC_GTEST_PROP(HadamardLoss, isUnbiasedWhateverIsLost, ()) {
   RC_ASSERT(biasedElements(shard, mean, arrived, kSeeds) == 0U);
 }
 
-// The property above can fail: with the same signs each time, or with none, the
+// Shows that the property above can fail: with equal signs or no signs, the
 // same elements lose each time.
 TEST(HadamardLoss, isBiasedWithoutRandomSigns) {
   const auto shard = anyShard(1);
@@ -219,7 +220,7 @@ TEST(HadamardLoss, isBiasedWithoutRandomSigns) {
     const auto mean = meanOver(same, shard, arrived);
     EXPECT_GT(biasedElements(shard, mean, arrived, kSeeds), kCount / 10);
 
-    // The transform's D times the same D is no D at all.
+    // The transform's D times the same D is the identity.
     auto unsigned_ = shard;
     const auto blocks = blocksOf(kType, kCount, 3);
     const auto flip = [&](Shard& data) {
@@ -236,7 +237,7 @@ TEST(HadamardLoss, isBiasedWithoutRandomSigns) {
   }
 }
 
-// The squared error of each element, added up.
+// The sum of the elements' squared errors.
 double squaredError(const Shard& a, const Shard& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); i++) {
@@ -256,8 +257,8 @@ double largestError(const Shard& a, const Shard& b) {
 constexpr size_t kPacket = 350;
 constexpr size_t kWide = 64 * 1000;  // rows of 1,000, longer than a packet
 
-// One element of each block is not zero, so every coefficient of a block has
-// the same magnitude: the 64th of its energy is exact.
+// One element of each block is not zero, so all coefficients of a block have
+// the same magnitude: each has exactly a 64th of its energy.
 TEST(HadamardLoss, lostPacketTakesA64thOfEachBlockThatItTouches) {
   std::mt19937_64 random(4);
   Shard shard(kWide);
@@ -288,9 +289,10 @@ TEST(HadamardLoss, lostPacketTakesA64thOfEachBlockThatItTouches) {
   }
 }
 
-// In ordinary blocks a 64th on average: over the 350 blocks of a packet and 64
-// seeds the mean's standard deviation is 1 % of it (a coefficient is nearly
-// normal, so its square varies by the root of 2), and 7 % are 7 of those.
+// In ordinary blocks the loss is a 64th on average. Over the 350 blocks of a
+// packet and 64 seeds, the mean's standard deviation is 1 % of it. (A
+// coefficient is nearly normal, so its square varies by the root of 2.) The
+// allowed 7 % are 7 standard deviations.
 TEST(HadamardLoss, lostPacketTakesA64thOfOrdinaryBlocksOnAverage) {
   std::mt19937_64 random(6);
   std::normal_distribution<double> normal;
@@ -314,8 +316,9 @@ TEST(HadamardLoss, lostPacketTakesA64thOfOrdinaryBlocksOnAverage) {
   EXPECT_NEAR(error, energy / 64, 0.07 * energy / 64);
 }
 
-// Little noise and a few spikes, each of which is all of a packet's worth: in
-// the mean over packets both ways lose the same, but never as much at once.
+// Little noise and a few spikes, each with a packet's whole energy. On average
+// over packets both ways lose the same, but the transform never loses as much
+// at once.
 TEST(HadamardLoss, spreadsTheLossOfSpikes) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(0, 0.01);

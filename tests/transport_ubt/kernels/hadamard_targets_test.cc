@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to be the same, bit for bit, whatever the processor can do.
+// Results that must be equal, bit for bit, on every processor.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,8 +22,8 @@ class HadamardTargets : public EveryTarget {};
 
 constexpr uint64_t kSeed = 0x5eed;
 
-// Counts of each kind: nothing, less than a block, remainders, strips and tiles
-// that are not whole, several tiles, rows a page apart and nearly so.
+// Counts of each kind: zero, less than a block, remainders, incomplete strips
+// and tiles, several tiles, rows a page apart and nearly so.
 std::vector<size_t> countsOf(ElementType type) {
   const size_t line = 64 / elementSize(type);
   const size_t page = 4096 / elementSize(type);
@@ -45,8 +45,8 @@ std::vector<size_t> countsOf(ElementType type) {
           64 * (page + line) + 32};
 }
 
-// Exponents near 0; as small as there is, so that products with 1 / 8 have to
-// be rounded; or from all that is below the limit.
+// Exponents near 0; the smallest ones, so that products with 1 / 8 have to be
+// rounded; or any below the limit.
 enum class Kind { kOrdinary, kTiny, kAll };
 
 double smallestOf(ElementType type) {
@@ -93,7 +93,7 @@ Buffer anyShard(
   return shard;
 }
 
-// What the reference makes of a shard, as bits.
+// The reference's result for a shard, as bits.
 template <typename Real>
 Buffer expectedAs(ElementType type,
                   Buffer& shard,
@@ -136,8 +136,8 @@ Buffer expectedOf(ElementType type,
   return ::testing::AssertionSuccess();
 }
 
-// Of all instruction sets: what agrees with one reference agrees with another,
-// bit for bit.
+// For all instruction sets: if each agrees with the reference, they agree with
+// each other, bit for bit.
 TEST_P(HadamardTargets, agreesWithTheReferenceBitForBit) {
   for (const auto type : kAllTypes) {
     for (const size_t count : countsOf(type)) {

@@ -39,8 +39,9 @@ Roundoff roundoffOf(ElementType type) {
   return {0x1p-24, 0};
 }
 
-// One way. Each of six levels keeps the norm (but for a factor that is exact)
-// and rounds every element once; some room for products of roundoffs.
+// The relative error of one direction. Each of six levels keeps the norm
+// (except for an exact factor) and rounds every element once. Includes some
+// room for products of roundoffs.
 double errorOf(ElementType type) {
   const auto roundoff = roundoffOf(type);
   return 1.01 * (6 * roundoff.arithmetic + roundoff.stored);
@@ -62,8 +63,8 @@ Values difference(const Values& a, const Values& b) {
   return result;
 }
 
-// Values without extremes: norms shall not overflow, nor roundings be those of
-// subnormals.
+// Values without extremes: norms must not overflow, and values must not be
+// subnormal.
 Buffer ordinaryShard(ElementType type, size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
@@ -134,7 +135,7 @@ TEST(Hadamard, sumOfTransformsComesBackAsTheSum) {
     const auto result = valuesOf<double>(type, accumulator, kCount);
     for (const auto& block : blocksOf(type, kCount, kSeed)) {
       const auto error = difference(gather(result, block), gather(sum, block));
-      // Each way once, and as many additions as there are ranks.
+      // Each direction once, and as many additions as there are ranks.
       const auto roundoff = roundoffOf(type);
       const double each = std::max(roundoff.arithmetic, roundoff.stored);
       ASSERT_LE(norm(error),
@@ -144,8 +145,8 @@ TEST(Hadamard, sumOfTransformsComesBackAsTheSum) {
   }
 }
 
-// The worst case: every contributor's block is a row of H, as large as may be,
-// so that all of it comes together in one coefficient.
+// The worst case: every contributor's block is a row of H with the largest
+// values, so that one coefficient contains all of it.
 TEST(Hadamard, sumsAndWaysBackDoNotOverflowBelowTheLimit) {
   for (const auto type : kAllTypes) {
     for (const size_t contributors : {1, 3, 8, 100}) {
@@ -182,8 +183,8 @@ TEST(Hadamard, sumsAndWaysBackDoNotOverflowBelowTheLimit) {
   }
 }
 
-// Losses that follow a bent function and a block that follows its spectrum: few
-// blocks come back as large from so little.
+// Losses that follow a bent function, and a block that follows its spectrum:
+// few blocks return such large values from so little data.
 TEST(Hadamard, whatComesBackAfterALossDoesNotOverflow) {
   const auto arrived = [](size_t k) {
     return __builtin_parityll(k & (k >> 1) & 0x15) == 0;

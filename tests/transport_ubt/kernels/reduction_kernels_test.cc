@@ -85,8 +85,8 @@ TEST_P(Targets, everySixteenBitValueSurvivesAddingZero) {
   }
 }
 
-// All pairs would be 2^32; a seeded sample of whole-range bit patterns finds
-// each kind of rounding, overflow and special value many times.
+// All pairs would be 2^32. A seeded sample of bit patterns of the whole range
+// finds each kind of rounding, overflow and special value many times.
 TEST_P(Targets, sixteenBitSumsAndProductsRoundOnce) {
   const uint64_t seed = 0x5eed;
   RecordProperty("seed", std::to_string(seed));

@@ -11,7 +11,7 @@
 namespace ubt {
 namespace testing {
 
-// Where a block lies, as hadamard.h says: element k at first + k * stride.
+// The position of a block, as in hadamard.h: element k at first + k * stride.
 struct Block {
   size_t first;
   size_t stride;
@@ -71,8 +71,8 @@ inline Values transformed(const Values& x, const Block& block, bool forward) {
   return y;
 }
 
-// The textbook's loops, in the arithmetic that hadamard.h promises: it has to
-// come to the same bits.
+// The textbook's loops, in the arithmetic that hadamard.h promises. The result
+// must have the same bits.
 template <typename Real>
 void scalarHadamard(std::vector<Real>& data,
                     const std::vector<Block>& blocks,

@@ -10,7 +10,7 @@ namespace ubt {
 namespace testing {
 
 // 16-bit floats by their definition, slowly: the reference for the kernels.
-// Values are doubles, so that one rounding is all that can happen.
+// Values are doubles, so that only one rounding can happen.
 struct NarrowFormat {
   int exponentBits;
   int mantissaBits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small structures of the core, each against a plain model of itself.
+// The small structures of the core, each compared with a plain model.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -111,7 +111,7 @@ TEST(Arena, NeverHoldsMoreThanItsLimit) {
   held.clear();
   EXPECT_EQ(arena.usedBytes(), 0u);
   EXPECT_LE(arena.heldBytes(), 1000u);
-  // Spare pieces make way for another size.
+  // Spare pieces make room for another size.
   ArenaBuffer large = arena.acquire(900);
   EXPECT_TRUE(large);
   EXPECT_LE(arena.heldBytes(), 1000u);
@@ -131,17 +131,17 @@ TEST(Arena, GivesOutReservedRoomWhenThereIsNoOther) {
   EXPECT_EQ(room.size(), 300u);
   EXPECT_TRUE(arena.acquireFrom(&room, 300));
   room.reset();
-  EXPECT_EQ(arena.usedBytes(), 700u);  // the second piece has gone as well
+  EXPECT_EQ(arena.usedBytes(), 700u);  // the second piece is free as well
 }
 
 TEST(Arena, ReservedRoomIsMadeOfWarmPieces) {
   Arena arena(1000);
-  arena.acquire(400);  // given back at once, and kept warm
+  arena.acquire(400);  // freed at once, and kept warm
   EXPECT_EQ(arena.heldBytes(), 400u);
   ArenaBuffer room = arena.reserve(500);
   ArenaBuffer piece = arena.acquireFrom(&room, 400);
   EXPECT_TRUE(piece);
-  EXPECT_EQ(arena.heldBytes(), 500u);  // no longer warm besides
+  EXPECT_EQ(arena.heldBytes(), 500u);  // no longer warm in addition
   EXPECT_TRUE(arena.acquire(500));
   EXPECT_FALSE(arena.acquire(501));
 }
@@ -155,11 +155,11 @@ TEST(Arena, ArenasOfOneBudgetShareTheLimit) {
     ASSERT_TRUE(first);
     EXPECT_FALSE(another.acquire(500));
     EXPECT_FALSE(another.reserve(500));
-    EXPECT_TRUE(another.acquire(400));  // given back at once, and kept warm
+    EXPECT_TRUE(another.acquire(400));  // freed at once, and kept warm
     EXPECT_EQ(budget.heldBytes(), 1000u);
     EXPECT_FALSE(one.acquire(400));
   }
-  EXPECT_EQ(budget.heldBytes(), 600u);  // one's, kept warm
+  EXPECT_EQ(budget.heldBytes(), 600u);  // kept warm by `one`
   EXPECT_TRUE(one.acquire(1000));
   EXPECT_EQ(budget.heldBytes(), 1000u);
 }
@@ -190,7 +190,7 @@ TEST(Credit, ReceiverLetsTheSenderBeOneShareAhead) {
   receive.blocked(8);              // 4 to 7 are lost
   receive.grant(2);
   EXPECT_EQ(receive.limit(), 10u);
-  receive.blocked(1000);  // cannot be past what was granted
+  receive.blocked(1000);  // cannot exceed the granted limit
   receive.grant(2);
   EXPECT_EQ(receive.limit(), 12u);
 }

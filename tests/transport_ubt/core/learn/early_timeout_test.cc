@@ -18,11 +18,11 @@ TEST(EarlyTimeout, KnowsNothingBeforeAnybodyHasMeasured) {
 TEST(EarlyTimeout, FollowsTheMedianOfAllRanks) {
   EarlyTimeout early(3);
   early.sample(0, milliseconds(10));
-  early.sample(1, milliseconds(900));  // one rank's bad luck
+  early.sample(1, milliseconds(900));  // an outlier of one rank
   early.sample(2, milliseconds(20));
   early.returned();
   EXPECT_EQ(early.stage(), milliseconds(20));
-  // The newest word of each rank, with an inertia of .95: 19 + 2.
+  // The latest sample of each rank, with an inertia of .95: 19 + 2.
   early.sample(0, milliseconds(40));
   early.sample(2, milliseconds(40));
   early.returned();
@@ -41,7 +41,7 @@ TEST(EarlyTimeout, SettlesWhereAllMeasureTheSame) {
   EXPECT_NEAR(early.stage() / milliseconds(1), 50, 1);
 }
 
-// Between the two limits the share stays as it is.
+// Between the two limits the share does not change.
 TEST(EarlyTimeout, GrowsMorePatientWhereItWasHastyAndLessElsewhere) {
   EarlyTimeout early(2);
   EXPECT_DOUBLE_EQ(early.share(), 0.10);

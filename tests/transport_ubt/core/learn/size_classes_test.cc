@@ -17,7 +17,7 @@ using std::chrono::seconds;
 constexpr Duration kPrompt{0};  // deadlines are noticed at once
 constexpr Duration kLimit = seconds(5);
 
-// A session that says and hears nothing.
+// A session that sends and receives nothing.
 class Alone : public OpHost {
  public:
   void control(int, const ControlRecord&, bool) override {}
@@ -29,7 +29,7 @@ class Alone : public OpHost {
   bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
 };
 
-// Without repair, so that a call has an end of its own.
+// Without repair, so that a call has a bound of its own.
 class SizeClassesTest : public ::testing::Test {
  protected:
   SizeClassesTest() { options_.repair = RepairPolicy::kNone; }
@@ -55,8 +55,8 @@ class SizeClassesTest : public ::testing::Test {
     const std::vector<std::byte> payload(bytes);
     op->data(now, header, payload.data(), payload.size());
   }
-  // An op of so many floats returns: rank 0 of 2, both stages complete after
-  // `took`; zero: neither complete. REQUIRES elements a multiple of 64.
+  // An op of this many floats returns at rank 0 of 2. Both stages complete
+  // after `took`; zero: neither completes. REQUIRES elements a multiple of 64.
   void returned(uint64_t elements, Duration took) {
     Op::Setup setup = setupOf(elements);
     setup.slotBytesMax = elements;  // of a shard of 2 x elements bytes
@@ -79,8 +79,8 @@ class SizeClassesTest : public ::testing::Test {
     classes_.done(sample);
   }
 
-  // Likewise, but the last of a shard's ten slots misses the stage's bound; the
-  // others take that long. REQUIRES elements a multiple of 160.
+  // As returned(), but the last of a shard's ten slots misses the stage's
+  // bound; the others take `took`. REQUIRES elements a multiple of 160.
   void nearlyReturned(uint64_t elements, Duration took, bool late) {
     Op::Setup setup = setupOf(elements);
     setup.slotBytesMax = elements / 5;
@@ -174,12 +174,12 @@ TEST_F(SizeClassesTest, LearnsClassesApart) {
   options_.warmupOps = 1;
   returned(64, milliseconds(8));
   returned(128, milliseconds(40));
-  // A quarter over the median, and both.
+  // The median plus a quarter of it; and the sum of both stages.
   expect(bounds(64), milliseconds(10), milliseconds(10), milliseconds(20));
   expect(bounds(128), milliseconds(50), milliseconds(50), milliseconds(100));
 }
 
-// Of ten slots nine come in time and one after the bound, or never.
+// Of ten slots nine come in time; one comes after the bound or never.
 TEST_F(SizeClassesTest, FollowsThePaceOfStagesThatAreNeverComplete) {
   options_.warmupOps = 1;
   returned(1600, milliseconds(80));
@@ -200,7 +200,7 @@ TEST_F(SizeClassesTest, AClassNotSeenYetBorrowsFromItsNeighbours) {
   returned(64, milliseconds(8));
   // Four times the bytes, four times the bound.
   expect(bounds(256), milliseconds(40), milliseconds(40), milliseconds(80));
-  // What is smaller takes no longer than what is larger.
+  // A smaller op does not take longer than a larger one.
   expect(bounds(32), milliseconds(10), milliseconds(10), milliseconds(20));
   returned(1024, milliseconds(16));
   expect(bounds(128), milliseconds(20), milliseconds(20), milliseconds(40));
@@ -210,7 +210,7 @@ TEST_F(SizeClassesTest, AClassNotSeenYetBorrowsFromItsNeighbours) {
 TEST_F(SizeClassesTest, AClassBorrowsUntilItHasWarmedUpItself) {
   options_.warmupOps = 2;
   returned(64, milliseconds(8));
-  EXPECT_TRUE(bounds(128).warmup);  // nobody has anything to lend yet
+  EXPECT_TRUE(bounds(128).warmup);  // no class has learned a bound yet
   returned(64, milliseconds(8));
   returned(128, milliseconds(12));
   expect(bounds(128), milliseconds(20), milliseconds(20), milliseconds(40));
@@ -229,8 +229,8 @@ TEST_F(SizeClassesTest, PatienceIsAShareOfWhatAllRanksMeasure) {
   EXPECT_EQ(bounds(64).broadcastPatience, milliseconds(9));
   EXPECT_EQ(bounds(64, milliseconds(20)).scatterPatience, milliseconds(20));
   EXPECT_EQ(bounds(128).scatterPatience, Duration{0});  // nothing known of it
-  // A bucket of 64 floats has 256 bytes. The upper of two medians counts:
-  // .95 x 100 + .05 x 300, of which 8 hundredths.
+  // A bucket of 64 floats has 256 bytes. The upper of two medians counts: 8
+  // hundredths of .95 x 100 + .05 x 300.
   classes_.sample(1, SizeClasses::of(256), {milliseconds(300), Duration{0}});
   returned(64, milliseconds(100));
   EXPECT_NEAR(bounds(64).scatterPatience / microseconds(1), 8800, 1);
@@ -272,7 +272,7 @@ TEST_F(SizeClassesTest, HandSetBoundsHoldWhateverWasLearned) {
          milliseconds(1),
          milliseconds(2),
          milliseconds(3));
-  expect(bounds(1 << 20, seconds(1)),  // nor does lateness move them
+  expect(bounds(1 << 20, seconds(1)),  // lateness does not change them either
          milliseconds(1),
          milliseconds(2),
          milliseconds(3));
@@ -323,7 +323,7 @@ TEST_F(SizeClassesTest, NoStageOutlastsHalfOfTheLimit) {
   expect(at(100), ms(50), ms(20), ms(100));
 }
 
-// Where ranks form groups ----------------------------------------------------
+// In groups ------------------------------------------------------------------
 
 class HierarchicalBounds : public SizeClassesTest {
  protected:
@@ -341,7 +341,7 @@ TEST_F(HierarchicalBounds, ACallHasThreeStages) {
   const OpBounds bounds = grouped(kLimit);
   expect(bounds, milliseconds(10), milliseconds(20), milliseconds(50));
   EXPECT_EQ(bounds.exchange, milliseconds(20));
-  EXPECT_EQ(this->bounds(64).exchange, Duration{0});  // of a plain one
+  EXPECT_EQ(this->bounds(64).exchange, Duration{0});  // of a plain op
 }
 
 TEST_F(HierarchicalBounds, NoStageOutlastsAThirdOfTheLimit) {

@@ -75,7 +75,7 @@ TEST(StageBound, FollowsANetworkThatGetsSlowerThanDuringWarmup) {
   EXPECT_EQ(bound.bound(BoundMode::kMedian, kPrompt), milliseconds(60));
 }
 
-// What would have taken longer than the bound can only be known to have.
+// Of a stage that would exceed the bound, only this excess is known.
 TEST(StageBound, GrowsWhereMostStagesAreCutShort) {
   StageBound bound;
   for (int i = 0; i < 20; i++) {

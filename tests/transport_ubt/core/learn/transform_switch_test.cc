@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kBytes = 1 << 20;
 
-// Whether it is on after so many ops of that loss.
+// Whether the transform is on after this many ops with that loss.
 bool after(TransformSwitch* transform, int ops, double loss) {
   for (int op = 0; op < ops; op++) {
     transform->returned(loss, kBytes);
@@ -21,7 +21,7 @@ TEST(TransformSwitch, TurnsOnBeyondTwoPercentAndOffBelowOne) {
   EXPECT_FALSE(transform.wanted());
   EXPECT_FALSE(after(&transform, 200, 0.019));
   EXPECT_TRUE(after(&transform, 200, 0.021));
-  EXPECT_TRUE(after(&transform, 200, 0.011));  // not to and fro
+  EXPECT_TRUE(after(&transform, 200, 0.011));  // no oscillation
   EXPECT_FALSE(after(&transform, 200, 0.009));
 }
 

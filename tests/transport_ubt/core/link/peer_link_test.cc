@@ -52,8 +52,8 @@ class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
     return bytesOf(packet);
   }
 
-  // Whether the other end takes it for genuine. Its payload_ then lies in
-  // taken_.
+  // Whether the other end accepts the datagram as genuine. Its payload_ then
+  // points into taken_.
   bool opens(const std::vector<std::byte>& bytes) {
     taken_ = bytes;
     return PacketHeader::decode(taken_.data(), taken_.size(), &header_) &&
@@ -108,14 +108,15 @@ TEST_P(PeerLinkTest, TakesNeitherItsOwnPacketsNorThoseTwice) {
   ASSERT_TRUE(opens(sent));
   EXPECT_TRUE(there_.isFirst(header_));
   EXPECT_FALSE(there_.isFirst(header_));
-  // Control counts by itself.
+  // Control datagrams have their own numbers.
   here_.queue(kNow, ControlRecord::about(ControlType::kDone, {1, 2}), true);
   ASSERT_TRUE(opens(control()));
   EXPECT_TRUE(there_.isFirst(header_));
   EXPECT_FALSE(there_.isFirst(header_));
 }
 
-// Data numbers go beyond what a header holds; also where many were lost.
+// Data numbers exceed the range of a header's field, also where many datagrams
+// were lost.
 TEST_P(PeerLinkTest, KnowsLongNumbersByTheirEnds) {
   constexpr PacketNumber kLost = (1 << (kNumberBitsOnWire - 1)) - 1;
   const std::vector<std::byte> slot(64);
@@ -136,7 +137,7 @@ TEST_P(PeerLinkTest, KnowsLongNumbersByTheirEnds) {
     }
   }
   EXPECT_GT(next, PacketNumber{2} << kNumberBitsOnWire);
-  EXPECT_FALSE(opens(first));  // its number is another's by now
+  EXPECT_FALSE(opens(first));  // another has its number now
 }
 
 TEST_P(PeerLinkTest, WritesRecordsInOrderAsManyAsFitADatagram) {
@@ -145,7 +146,7 @@ TEST_P(PeerLinkTest, WritesRecordsInOrderAsManyAsFitADatagram) {
   for (uint32_t i = 0; i < kRecords; i++) {
     here_.queue(kNow, ControlRecord::about(ControlType::kDone, {i, 0}), false);
   }
-  EXPECT_GT(here_.controlDue(), kNow);  // may wait for company
+  EXPECT_GT(here_.controlDue(), kNow);  // may wait for more records
   here_.queue(
       kNow, ControlRecord::about(ControlType::kDone, {kRecords, 0}), true);
   EXPECT_EQ(here_.controlDue(), kNow);

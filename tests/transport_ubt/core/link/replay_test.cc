@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datagrams that come a second time: whoever recorded them may send them again.
+// Replayed datagrams: an attacker may record them and send them again.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Datagram = std::vector<std::byte>;
 
-// Rank 0 of three, and what rank 1 has sent it.
+// Rank 0 of three, and recorded datagrams of rank 1.
 class Replay : public ::testing::Test {
  protected:
   static constexpr size_t kElements = 144;
@@ -57,8 +57,8 @@ class Replay : public ::testing::Test {
   void in(const Datagram& datagram) {
     rank_.endpoint().packetIn(rank_.now, datagram.data(), datagram.size());
   }
-  // What rank 0 says of an op that rank 1 has nothing to do with, if this comes
-  // in the middle of it.
+  // Rank 0's report on an op that does not involve rank 1, if this datagram
+  // arrives during the op.
   OpReport during(const Datagram& datagram) {
     std::vector<float> bucket(kElements, 1.0F);
     rank_.now += std::chrono::milliseconds(1);
@@ -95,7 +95,7 @@ TEST_F(Replay, OfDataIsNoSignOfLife) {
   EXPECT_EQ(report.broadcast[1].lost, 0u);
 }
 
-// The first time it is one.
+// The first copy is not a replay.
 TEST_F(Replay, IsWhatComesTwiceAlone) {
   const OpReport controlled = during(control());
   EXPECT_EQ(controlled.broadcast[1].lost, controlled.broadcast[1].expected);

@@ -42,7 +42,7 @@ TEST(Attendance, TheOwnRankIsDoneFromTheStart) {
   EXPECT_EQ(three.firstNotDone(), -1);
 }
 
-// Neither the own rank nor one that has gone says that it has all results.
+// The own rank and gone ranks do not report that they have all results.
 TEST(Attendance, MostHaveFinishedOnceMoreThanHalfSaidSo) {
   Attendance five(0, 5);
   five.finish(kNow, 1);

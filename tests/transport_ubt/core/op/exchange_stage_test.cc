@@ -23,7 +23,7 @@ constexpr size_t kElements = kMembers * 2 * 16;  // two slots a shard
 
 using Outcome = ExchangeStage::Outcome;
 
-// The owner of shard 0 in the middle group of three, each of two ranks.
+// The owner of shard 0 in the second of three groups, each of two ranks.
 class Exchange : public ::testing::Test {
  protected:
   explicit Exchange(size_t arenaBytes = 1 << 20) : arena_(arenaBytes) {
@@ -58,7 +58,7 @@ class Exchange : public ::testing::Test {
                           bytes(std::vector<float>(16, value)));
   }
   // Both slots close with the own group's sum: of the caller and the other
-  // member, or of that alone.
+  // member, or only of the other member.
   void own(float caller, float other) {
     bucket_.assign(kElements, caller);
     add(other);
@@ -116,7 +116,7 @@ TEST_F(Exchange, ASlotClosesWhenAllGroupsSumsAreInIt) {
   EXPECT_FALSE(exchange_->partial(0));
   EXPECT_FALSE(exchange_->closed());
   EXPECT_EQ(exchange_->closedOrder(), std::vector<uint32_t>{0});
-  // The own sum is not the result's to overwrite: co-owners may lack it.
+  // The result must not overwrite the own sum: co-owners may still lack it.
   EXPECT_EQ(*reinterpret_cast<const float*>(scatter_->value(0)), 11);
 }
 
@@ -180,11 +180,11 @@ TEST_F(Exchange, TheCallerGetsResultsAndMembersWhatTheyLack) {
     add(0, slot, 2, 100);
     add(2, slot, 2, 1000);
   }
-  EXPECT_EQ(arena_.usedBytes(), 0u);  // the caller's op has memory of its own
+  EXPECT_EQ(arena_.usedBytes(), 0u);  // the caller's op has its own memory
   EXPECT_EQ(leave(1), 0u);
   EXPECT_EQ(bucket_[0], 1111);
   EXPECT_EQ(bucket_[16], 1111);
-  bucket_.assign(kElements, -1);  // the caller goes on with its memory
+  bucket_.assign(kElements, -1);  // the caller reuses its memory
   EXPECT_EQ(exchange_->value(0), nullptr);
   EXPECT_EQ(value(1), 1111);
   EXPECT_EQ(arena_.usedBytes(), kSlotBytes);
@@ -192,10 +192,10 @@ TEST_F(Exchange, TheCallerGetsResultsAndMembersWhatTheyLack) {
 
 TEST_F(Exchange, BeforeTheCallerSumsLieInTheArena) {
   add(0, 0, 2, 100);
-  EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // room for all others
+  EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // room for all other groups
   ownWithoutCaller(10);
   add(2, 0, 2, 1000);
-  EXPECT_EQ(arena_.usedBytes(), kSlotBytes);  // the result alone
+  EXPECT_EQ(arena_.usedBytes(), kSlotBytes);  // only the result
   EXPECT_EQ(value(0), 1110 * 6 / 5.0F);
 }
 
@@ -212,7 +212,7 @@ TEST_F(SmallExchange, AFullArenaIsToldNotExceeded) {
   EXPECT_FALSE(exchange_->received(0).test(1));
   own(1, 10);
   EXPECT_EQ(value(0), 1111);
-  // From now on there is the caller's own.
+  // From now on the caller's memory is available.
   EXPECT_EQ(add(0, 1, 2, 100), Outcome::kAccepted);
   EXPECT_LE(arena_.heldBytes(), arena_.limitBytes());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank makes of data in an op that runs in groups.
+// One rank's handling of data in an op that runs in groups.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ constexpr OpId kOp{5, 0};
 constexpr size_t kSlotBytes = 64;
 constexpr uint32_t kElements = 2 * 2 * 16;  // two slots for each of two members
 
-// Rank 0 of four in two groups: 1 is a member of its group, 2 its co-owner, 3
-// neither.
+// Rank 0 of four in two groups. Rank 1 is a member of its group, rank 2 its
+// co-owner, rank 3 neither.
 class HierarchicalOp : public ::testing::Test {
  protected:
   static OneRank::Setup setup() {
@@ -41,7 +41,7 @@ class HierarchicalOp : public ::testing::Test {
     header.contributors = static_cast<uint16_t>(contributors);
     return header;
   }
-  // How many datagrams ended so, of this one.
+  // How often this datagram increments that counter.
   uint64_t ended(Counter counter,
                  int from,
                  const PacketHeader& header,
@@ -75,18 +75,19 @@ TEST_F(HierarchicalOp, TakesFromEachRankWhatIsItsTo) {
   EXPECT_EQ(ended(Counter::kMismatched, 2, header(Stage::kScatter)), 1u);
   EXPECT_EQ(ended(Counter::kMismatched, 3, header(Stage::kScatter)), 1u);
   EXPECT_EQ(ended(Counter::kMismatched, 3, header(Stage::kBroadcast, 1)), 1u);
-  // A sum has no more contributors than a group members, and is never partial.
+  // A sum has at most as many contributors as a group has members, and is never
+  // partial.
   EXPECT_EQ(ended(Counter::kMismatched, 2, header(Stage::kBroadcast, 3)), 1u);
   PacketHeader partial = header(Stage::kBroadcast, 2);
   partial.partial = true;
   EXPECT_EQ(ended(Counter::kMismatched, 2, partial), 1u);
   EXPECT_EQ(ended(Counter::kAcceptedData, 1, partial), 1u);
   EXPECT_EQ(ended(Counter::kAcceptedData, 2, header(Stage::kBroadcast, 2)), 1u);
-  // Nor has anybody agreed on transforms there.
+  // The ranks have not agreed on transforms there.
   PacketHeader transformed = header(Stage::kScatter);
   transformed.form = Form::kTransformed;
   EXPECT_EQ(ended(Counter::kMismatched, 1, transformed), 1u);
-  // Of the op in its plain shape it wants nothing.
+  // It rejects the op's data in its plain shape.
   PacketHeader plain = header(Stage::kScatter);
   plain.hierarchical = false;
   EXPECT_EQ(ended(Counter::kMismatched, 1, plain), 1u);
@@ -108,9 +109,9 @@ TEST_F(HierarchicalOp, WhoBringsAPlainShapeDisagrees) {
   EXPECT_NE(why.find("hierarchical"), std::string::npos) << why;
 }
 
-// The own caller never comes; the owner does its duty all the same: it sends
-// its group's sum across, and the result to its member, which it says lacks
-// what the other group did not send.
+// The own caller never comes, but the owner does its work. It sends its group's
+// sum to its co-owners, and the result to its member. The result is marked as
+// lacking the other group's contributions.
 TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
   OneRank::Setup none = setup();
   none.options.repair = RepairPolicy::kNone;
@@ -157,8 +158,8 @@ TEST_F(HierarchicalOp, AnOwnersDutyWaitsForNoCaller) {
   EXPECT_EQ(to, (std::vector<int>{1, 1, 2, 2}));
 }
 
-// When the scatter stage ends of an owner that has heard of `early` ranks at
-// once, and of `late` after that time: then its group's sum goes across.
+// When the scatter stage ends at an owner that hears of `early` ranks at once,
+// and of `late` after that time: then it sends its group's sum.
 Duration scatterEndsAfter(OneRank* rank,
                           const std::vector<int>& early,
                           int late,
@@ -191,7 +192,7 @@ Duration scatterEndsAfter(OneRank* rank,
   return Duration{0};
 }
 
-// By hand: 10 ms. Most of four ranks are three, of whatever groups.
+// Set by hand: 10 ms. A majority of four ranks is three, of any groups.
 TEST_F(HierarchicalOp, TheClockStartsWhenMostRanksHaveEntered) {
   using std::chrono::milliseconds;
   EXPECT_EQ(scatterEndsAfter(&rank_, {2, 3}, 1, milliseconds(0)),
@@ -205,7 +206,7 @@ TEST_F(HierarchicalOp, TheClockStartsWhenMostRanksHaveEntered) {
   EXPECT_EQ(scatterEndsAfter(&never, {2, 3}, 1, milliseconds(99)), Duration{0});
 }
 
-// Then its owners send sums that nobody has contributed to.
+// Then its owners send sums without contributors.
 TEST_F(HierarchicalOp, AGroupOfWhichNobodyComesHoldsUpNoOther) {
   OneRank::Setup three = setup();
   three.size = 6;
@@ -215,7 +216,7 @@ TEST_F(HierarchicalOp, AGroupOfWhichNobodyComesHoldsUpNoOther) {
             std::chrono::milliseconds(10));
 }
 
-// Hosts with unlike numbers of ranks: all of them are one group.
+// Hosts with different numbers of ranks: all ranks form one group.
 TEST(UnevenGroups, RunAsOne) {
   const RankGroups uneven({0, 0, 0, 1});
   EXPECT_FALSE(uneven.even());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an op asks for again, when, and when it waits no longer.
+// An op's requests for missing data: contents, times, and end.
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A rank whose op the caller has entered.
+// A rank whose caller has entered the op.
 class OpRequests : public OneOp {
  protected:
   static constexpr Duration kPause = Requests::kPause;
@@ -23,7 +23,7 @@ class OpRequests : public OneOp {
     OneOp::begin(size, slots, bounds);
     enter();
   }
-  // How long from now until the next request for results.
+  // The time from now to the next request for results.
   Duration untilRequest() {
     const TimePoint start = now_;
     host_.all.clear();
@@ -35,9 +35,9 @@ class OpRequests : public OneOp {
   }
 };
 
-// Each result that comes shows that its owner is there: what it owes yet is
-// asked for a first pause later, neither sooner nor with a pause that has
-// doubled in silence.
+// Each result that comes shows that its owner is alive. The next request for
+// its missing results comes one first pause later, not sooner, and not after
+// the pause that doubled during silence.
 TEST_F(OpRequests, BeginAnewWithEachResult) {
   begin(2, 40, farAway());
   untilRequest();
@@ -69,8 +69,8 @@ TEST_F(OpRequests, NameUpTo16RangesAtATime) {
   EXPECT_EQ(host_.all.size(), 4u);
 }
 
-// Where nothing is repeated, an op ends once more than half of all ranks are
-// done with it: half are not enough.
+// Without repair, an op ends once more than half of all ranks are done with it.
+// Half are not enough.
 TEST_F(OpRequests, AreNoneWhereMostRanksAreDone) {
   options_.repair = RepairPolicy::kNone;
   OpBounds bounds = farAway();
@@ -80,7 +80,7 @@ TEST_F(OpRequests, AreNoneWhereMostRanksAreDone) {
   contribution(2, 0, false);
   op_->done(now_, 1);
   op_->done(now_, 2);
-  op_->done(now_, 2);  // said again
+  op_->done(now_, 2);  // repeated
   pass(milliseconds(100));
   EXPECT_FALSE(op_->finished());
   op_->done(now_, 3);

@@ -44,8 +44,8 @@ TEST_F(EarlyEnd, ComesOnceTheMarksOfAllAreSeen) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// Rank 1 stands still before its last slot. With the own caller absent, that
-// slot would hold one contribution of three.
+// Rank 1 stops before its last slot. Without the own caller, that slot would
+// have one contribution of three.
 TEST_F(EarlyEnd, WaitsForAMajorityInEverySlot) {
   begin(3);
   marked(1);
@@ -58,8 +58,8 @@ TEST_F(EarlyEnd, WaitsForAMajorityInEverySlot) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// Two of three slots are closed, so the last one has half of the broadcast
-// stage's time as well (Op::setScatterDeadline).
+// Two of three slots are closed, so the last one also gets half of the
+// broadcast stage's time (Op::setScatterDeadline).
 TEST_F(EarlyEnd, NeverComesWhereAMajorityDoesNot) {
   begin(2);
   enter();
@@ -70,7 +70,7 @@ TEST_F(EarlyEnd, NeverComesWhereAMajorityDoesNot) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// Even if most ranks need nothing of this shard any more.
+// Even if most ranks no longer need anything of this shard.
 TEST_F(EarlyEnd, WaitsForAMajorityOfWhatRanksThatAreDoneSent) {
   begin(4);
   enter();
@@ -103,7 +103,7 @@ class AtTheBound : public OneOp {
     beginAway(size);
     enter();
   }
-  // It waits past its bound, until then.
+  // The stage waits past its bound until `news`.
   void endsAfter(const std::function<void()>& news) {
     pass(2 * bounds_.scatter);
     ASSERT_FALSE(op_->hasResults());
@@ -121,8 +121,8 @@ TEST_F(AtTheBound, AMinorityIsLeftOut) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// All have entered, and the data of both others waits behind something. Once
-// most are in the sum, the last one gets a tenth more.
+// All have entered, but both others' data is delayed. Once a majority is in the
+// sum, the last rank gets a tenth more time.
 TEST_F(AtTheBound, AMajorityIsWaitedFor) {
   begin(3);
   pass(2 * bounds_.scatter);
@@ -149,7 +149,7 @@ TEST_F(AtTheBound, WhatALateMajorityLostIsAskedForAgain) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// The network is slow for this rank alone: the others' results have come.
+// The network is slow only for this rank: the others' results have come.
 TEST_F(AtTheBound, AMajorityIsLeftOutByARankThatAloneIsSlow) {
   begin(4);
   result(1, 0);
@@ -171,7 +171,7 @@ TEST_F(AtTheBound, ARankThatDiesIsNotWaitedFor) {
   endsAfter([this] { op_->peerGone(now_, 3, "it left"); });
 }
 
-// Of three, the own caller and rank 2 are late.
+// Of three ranks, the own caller and rank 2 are late.
 TEST_F(AtTheBound, TheOwnCallerMakesAMajority) {
   beginAway(3);
   contribution(1, 0, true);
@@ -191,7 +191,8 @@ TEST_F(AtTheBound, WhatFoundNoRoomIsNotWaitedFor) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// Contributions are asked for again, so silence after the marks is no end.
+// Contributions are requested again, so silence after the marks does not end
+// the stage.
 TEST_F(AtTheBound, WhatFollowsTheMajorityHasATenthWhateverThePatience) {
   OpBounds bounds = farAway();
   bounds.scatter = milliseconds(10);

@@ -29,7 +29,7 @@ TEST(SendQueue, WhatIsAskedForAgainGoesFirstAndOnce) {
   queue.repeatScatter(1);
   queue.repeatScatter(1);
   queue.repeatScatter(0);
-  queue.repeatScatter(3);  // not sent yet: comes anyway
+  queue.repeatScatter(3);  // not sent yet, so already in the queue
   for (const uint32_t expected : {0, 1}) {
     ASSERT_TRUE(queue.nextScatter(&slot, &repair));
     EXPECT_EQ(slot, expected);

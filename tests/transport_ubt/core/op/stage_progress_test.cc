@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times are milliseconds after the stage began; its bound is at 100, and the
+// Times are milliseconds after the stage began. Its bound is at 100, and the
 // patience is 5.
 #include "transport_ubt/core/op/stage_progress.h"
 
@@ -16,7 +16,7 @@ constexpr Duration kPatience = milliseconds(5);
 
 class StageProgressTest : public ::testing::Test {
  protected:
-  // Senders 0 to 3 owe ten slots each; number 4 owes none, it is the own rank.
+  // Senders 0 to 3 owe ten slots each. Number 4 is the own rank and owes none.
   void SetUp() override {
     for (int sender = 0; sender < 4; sender++) {
       progress_.expect(sender, 10);
@@ -25,7 +25,8 @@ class StageProgressTest : public ::testing::Test {
 
   static TimePoint at(int ms) { return kStart + milliseconds(ms); }
 
-  // So many slots of a sender come, one a millisecond, the last one then.
+  // `slots` slots of a sender come, one a millisecond, the last one at
+  // `lastAt`.
   void come(int sender, int slots, int lastAt, bool marked = false) {
     comeEvery(1, sender, slots, lastAt, marked);
   }
@@ -36,7 +37,7 @@ class StageProgressTest : public ::testing::Test {
     }
   }
 
-  // All but sender 3, the last of them at 30.
+  // All senders except 3; the last of them at 30.
   void threeComplete() {
     come(0, 10, 20);
     come(1, 10, 25);
@@ -71,7 +72,7 @@ TEST_F(StageProgressTest, SilenceAfterEveryMarkIsTheEnd) {
   EXPECT_EQ(end(), kNever);  // sender 3 has not even begun
   come(3, 5, 50, true);
   EXPECT_EQ(end(), at(55));
-  EXPECT_EQ(end(Duration{0}), kNever);  // no patience is none, not no wait
+  EXPECT_EQ(end(Duration{0}), kNever);  // zero disables patience
   come(2, 1, 53);
   EXPECT_EQ(end(), at(58));  // it was not silent
 }
@@ -115,7 +116,7 @@ TEST_F(StageProgressTest, WhoShouldHaveFinishedIsWaitedForNoLonger) {
   EXPECT_EQ(end(), at(35));
 }
 
-// Its pace counts, not when it began.
+// The sender's pace counts, not the time of its begin.
 TEST_F(StageProgressTest, WhoBeganLateIsWaitedFor) {
   threeComplete();
   come(3, 2, 60);
@@ -133,7 +134,7 @@ TEST_F(StageProgressTest, OneSlotHasNoPace) {
 TEST_F(StageProgressTest, WhoWillFinishByTheBoundIsWaitedFor) {
   threeComplete();
   comeEvery(8, 3, 5, 40);            // from 8 on: the tenth by 80
-  EXPECT_EQ(end(), at(80 + 2 * 8));  // pauses of 8 are nothing unusual
+  EXPECT_EQ(end(), at(80 + 2 * 8));  // pauses of 8 are usual
 }
 
 TEST_F(StageProgressTest, WhoCannotFinishByTheBoundHasUntilThen) {
@@ -162,7 +163,7 @@ TEST_F(StageProgressTest, MoreThanIsOwedChangesNothing) {
   come(2, 10, 30);
   come(3, 8, 24);
   EXPECT_EQ(end(), at(35));
-  // Of 40 slots 38 had come by 24, when the last one did that counts.
+  // 38 of 40 slots had come by 24, when the last of them came.
   EXPECT_EQ(progress_.projected(kStart), Duration(milliseconds(24)) * 40 / 38);
 }
 

@@ -70,7 +70,7 @@ TEST_F(StageRunTest, WhatComesLateWasNotLost) {
   run_.settle(1, 0, false);
   EXPECT_EQ(loss().haste(), 0);
   EXPECT_TRUE(run_.lostCameLate(1, 100));
-  EXPECT_EQ(loss().haste(), 0);  // half of what was missing is not most
+  EXPECT_EQ(loss().haste(), 0);  // half of the missing data is no majority
   EXPECT_TRUE(run_.lostCameLate(1, 100));
   EXPECT_FALSE(run_.lostCameLate(1, 100));
   EXPECT_EQ(loss().haste(), 0.2);
@@ -78,7 +78,7 @@ TEST_F(StageRunTest, WhatComesLateWasNotLost) {
   expectSum(1);
 }
 
-// It was turned away, too, but counts as late, not as refused.
+// It was also turned away, but counts as late, not as refused.
 TEST_F(StageRunTest, WhatComesLateBeforeTheEndIsSettledIsNotRefused) {
   come(1, 9);
   EXPECT_TRUE(run_.turnAway(1, 9, kSlots));

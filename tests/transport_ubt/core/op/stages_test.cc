@@ -89,7 +89,7 @@ TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
   // The owner's own late data does not count either.
   scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(bucket_[32], 30);
-  EXPECT_EQ(bucket_[48], 0);  // nobody in time: an agreed zero
+  EXPECT_EQ(bucket_[48], 0);  // none in time: an agreed zero
   EXPECT_FALSE(scatter_.contributed(1).test(0));
 }
 
@@ -99,7 +99,7 @@ TEST_F(Stages, AtTheBoundWhatIsIncompleteIsZeroWhereTooMuchIsMissing) {
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
   scatter_.closeAll(0.2);    // slot 1 lacks two of all pairs
-  EXPECT_EQ(value(0), 111);  // complete, and sent, before
+  EXPECT_EQ(value(0), 111);  // complete and sent before
   EXPECT_EQ(scatter_.contributors(1), 0);
   EXPECT_EQ(bucket_[48], 0);
   EXPECT_EQ(scatter_.zeroedElements(), layout_.slotElements(1, 1));
@@ -118,7 +118,7 @@ TEST_F(Stages, AtTheBoundNothingIsZeroedWhereEnoughHasCome) {
   EXPECT_EQ(scatter_.contributors(0), 2);
 }
 
-// The caller comes when all is over.
+// The caller comes after everything is over.
 TEST_F(Stages, ZeroedSlotsAreZeroForALateCaller) {
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   scatter_.closeAll(0.5);
@@ -133,7 +133,7 @@ TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
   scatter_.closeAll(0);
   ArenaBuffer noRoomReserved;
   EXPECT_EQ(scatter_.leave(1, &noRoomReserved), 0u);
-  bucket_.assign(kElements, -1);  // the caller goes on with its memory
+  bucket_.assign(kElements, -1);  // the caller reuses its memory
   EXPECT_EQ(scatter_.value(0), nullptr);
   EXPECT_EQ(value(1), 3);
 }
@@ -168,7 +168,7 @@ TEST_F(RankOrder, AddsByRankWhateverComesFirst) {
   byRank_.enter(enterWith(1e8F) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kDuplicate);
-  EXPECT_EQ(bucket_[32], 1e8F);  // the own contribution, untouched
+  EXPECT_EQ(bucket_[32], 1e8F);  // the own contribution, unchanged
   EXPECT_EQ(add(0, 0, 1), Outcome::kAccepted);
   EXPECT_TRUE(byRank_.isClosed(0));
   EXPECT_EQ(bucket_[32], 0);
@@ -197,7 +197,7 @@ TEST_F(RankOrder, TheBoundClosesWithoutTheCaller) {
   byRank_.closeAll(0);
   EXPECT_EQ(value(0), 165);  // (10 + 100) * 3 / 2
   EXPECT_EQ(value(1), 21);
-  EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // sums alone
+  EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // only sums
   EXPECT_EQ(add(0, 1, 1), Outcome::kLate);
   byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(bucket_[32], 165);
@@ -214,7 +214,7 @@ TEST_F(RankOrder, TheBoundClosesWithTheCaller) {
   EXPECT_EQ(arena_.usedBytes(), 0u);
 }
 
-// A slot that has begun can be completed: its room is there from the start.
+// A slot that has begun can be completed: its room is reserved from the start.
 TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
   Arena small(2 * kSlotBytes);
   ScatterStage scatter = scatterBy(SumOrder::kRank, &small);
@@ -227,7 +227,7 @@ TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
   EXPECT_EQ(scatter.add(0, 1, Form::kPlain, bytes(slot(3))),
             Outcome::kArenaFull);
   EXPECT_FALSE(scatter.contributed(0).test(1));
-  scatter.closeAll(0);  // no room for the sum but that of the contributions
+  scatter.closeAll(0);  // the sum has only the room of the contributions
   EXPECT_EQ(*reinterpret_cast<const float*>(scatter.value(0)), 15);
   EXPECT_LE(small.heldBytes(), small.limitBytes());
 }
@@ -265,7 +265,7 @@ TEST_F(Stages, MissingResultsAreFilledAndTold) {
   EXPECT_EQ(filled[0].offset, 80u);
   EXPECT_EQ(filled[0].count, 16u);
   EXPECT_EQ(bucket_[80], 6);  // three times the own contribution
-  EXPECT_EQ(bucket_[32], 2);  // the own shard is not its business
+  EXPECT_EQ(bucket_[32], 2);  // not responsible for the own shard
 }
 
 TEST_F(Stages, EarlyResultsCanBeDroppedAndAskedForAgain) {

@@ -10,8 +10,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A socket that is found full every half millisecond, and takes as much each
-// time as has gone out since.
+// A socket that is full at every check, every half millisecond. Each time it
+// accepts as much as it has sent since the last check.
 class Socket {
  public:
   void stayFull(Duration time, double perSecond) {
@@ -79,8 +79,8 @@ TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
   EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 2000);
 }
 
-// Then nobody sees it full for long enough to measure: it is always empty when
-// its sender has the CPU again.
+// On such a link the socket is never full for long enough to measure: it is
+// always empty when its sender gets the CPU again.
 TEST(LinkRate, ALinkThatWasTakenForTooSlowGetsMoreAgain) {
   Socket socket;
   socket.stayFull(milliseconds(20), 1e6);
@@ -93,7 +93,7 @@ TEST(LinkRate, ALinkThatWasTakenForTooSlowGetsMoreAgain) {
   EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
 }
 
-// Nor while it is looked at again, and has got nothing since.
+// The estimate also stays when a socket is checked again without new data.
 TEST(LinkRate, ASocketThatGetsNothingIsNoSlowOne) {
   Socket socket;
   socket.stayFull(milliseconds(10), 62.5e6);

@@ -17,7 +17,8 @@ constexpr uint64_t kMin = 1000;
 constexpr uint64_t kMax = 10000;
 constexpr uint64_t kSlot = 100;
 
-// Windows of which each datagram waits so long; one in each kRecovery.
+// `windows` windows, one in each kRecovery. Each datagram has this queueing
+// delay.
 void pass(ReceiveWindow* window, Duration delay, int windows) {
   static TimePoint now = kNow;
   while (windows-- > 0) {
@@ -97,7 +98,8 @@ TEST(ReceiveWindow, GrowsNoFasterBecauseItIsSmall) {
 
 TEST(ReceiveWindow, ReturnsFastToWhatItBeganWith) {
   auto window = started(5000);
-  pass(&window, ReceiveWindow::kHigh, 1);  // of others: what is lost next, too
+  // Others' traffic causes this delay, and so the next loss.
+  pass(&window, ReceiveWindow::kHigh, 1);
   window.lost(kNow, kSlot);
   pass(&window, ReceiveWindow::kMiddle, 50);
   EXPECT_EQ(window.bytes(), 4000u);
@@ -172,7 +174,7 @@ TEST(ReceiveWindow, StaysWhereNothingIsKnownOfDelays) {
   EXPECT_EQ(window.bytes(), 5000u);
 }
 
-// What the peer's clock shows when this one shows kNow + `after`.
+// The time on the peer's clock when this one shows kNow + `after`.
 constexpr uint32_t stamp(Duration after) {
   return 4294960000u + static_cast<uint32_t>(after / microseconds(1));
 }
@@ -192,7 +194,7 @@ TEST(QueueingDelay, IsMeasuredAgainstTheFastest) {
 TEST(QueueingDelay, ForgetsTheFastestOfLongAgo) {
   QueueingDelay delay;
   delay.sample(kNow, stamp(Duration{0}));
-  // From now on all take 3 ms longer, as if clocks ran apart.
+  // From now on all take 3 ms longer, as if the clocks drift.
   Duration last{0};
   for (int s = 1; s < 25; s++) {
     const TimePoint now = kNow + seconds(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lead of two ops; results that are owed hold a call for 10 ms.
+// A lead of two ops; owed results delay a call for 10 ms.
 #include "transport_ubt/core/session/admission.h"
 
 #include <gtest/gtest.h>

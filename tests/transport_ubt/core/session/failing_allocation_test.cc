@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Allocations fail, one after another, in the verbs of one rank. Then a session
-// breaks, says why to its caller, and tells its peer; the other session behind
-// the same socket goes on.
+// breaks, reports the reason to its caller, and tells its peer. The other
+// session of the same socket continues.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
 }
 
 // Two ranks, each with an endpoint of its own, and two contexts of both. No
-// datagram is lost. Allocations may fail in verbs of rank 0 alone.
+// datagram is lost. Allocations may fail only in verbs of rank 0.
 class Job {
  public:
   explicit Job(const Options& options) {
@@ -94,12 +94,12 @@ class Job {
   bool hasFailed(int context) const {
     return !calls_[0][context].session->failure().empty();
   }
-  // Those that are complete.
+  // The number of complete sums.
   int sums(int rank, int context) const { return calls_[rank][context].sums; }
   const std::string& failure(int rank, int context) const {
     return calls_[rank][context].failure;
   }
-  // Nobody has written into a bucket after its call.
+  // Whether no bucket was written after its call.
   bool bucketsAreTheCallers() const {
     const auto isTheCallers = [](const Call& call) {
       return std::count(call.bucket.begin(), call.bucket.end(), kTaken) ==
@@ -120,7 +120,7 @@ class Job {
     std::string failure;  // the first
   };
 
-  // Of rank 0's, allocations may fail.
+  // Allocations may fail in rank 0's verbs.
   template <typename Verb>
   static auto verb(int rank, const Verb& verb) -> decltype(verb()) {
     if (rank != 0) {
@@ -178,7 +178,7 @@ class Job {
     });
   }
 
-  // What both have to say arrives at once.
+  // Everything that both ranks send arrives at once.
   void step() {
     for (int rank = 0; rank < kRanks; rank++) {
       OutPacket out;
@@ -222,8 +222,8 @@ class FailingAllocation : public testing::TestWithParam<Variant> {
     return options;
   }
 
-  // Runs jobs in which one allocation more succeeds each time, until none
-  // fails. `check` sees each job in which one has.
+  // Runs jobs, each with one more successful allocation than the last, until
+  // none fails. `check` sees each job with a failed allocation.
   template <typename Check>
   static void forEach(bool allAfter, const Check& check) {
     bool failed = true;
@@ -249,7 +249,7 @@ class FailingAllocation : public testing::TestWithParam<Variant> {
       }
       failed = FailingHeap::failed();  // one of a close
       FailingHeap::heal();
-      if (testing::Test::HasFailure()) {  // which takes memory, too
+      if (testing::Test::HasFailure()) {  // allocates memory, too
         return;
       }
       EXPECT_EQ(FailingHeap::heldBytes(), heldBefore) << "something leaks";

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// docs/wire_format.md, Numbers and credit: before the first limit is named a
+// docs/wire_format.md, Numbers and credit: before the first limit arrives, a
 // sender may use 458752 / ((N - 1) * S) numbers.
 TEST(Credit, NoNumberAtOrBeyondTheLimitIsTaken) {
   OneRank rank({});  // two ranks, slots of 1440 bytes
@@ -69,15 +69,15 @@ TEST(Session, TakesNoMoreOpsFromPeersThan256) {
   EXPECT_EQ(rank.count(Counter::kTooEarly), 1u);
 }
 
-// The pause before a question is asked again, after one answer that took that
-// long.
+// The pause before a question is repeated, after one answer with that
+// round-trip time.
 Duration pauseAfter(Duration roundTrip) {
   PeerLink::Setup setup;
   PeerLink link(setup);
   ControlClocks clocks;
   clocks.stampUs = 1;
   const TimePoint sent{std::chrono::seconds(1)};
-  clocks.echoUs = 1000000;  // the low bits of the moment it was sent
+  clocks.echoUs = 1000000;  // the low bits of the time it was sent
   link.clocksIn(sent + roundTrip, kControlNumber, clocks);
   return link.retryAfter();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hostile peers can make a rank hold, measured at the allocator.
+// How much memory hostile peers can make a rank use, measured at the allocator.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -13,13 +13,13 @@
 namespace ubt {
 namespace {
 
-// Under a sanitizer, which has an allocator of its own, always 0.
+// Always 0 under a sanitizer, because it has its own allocator.
 size_t held() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
-// Records and links, whatever the arena's limit.
+// Records and links, at any arena limit.
 constexpr size_t kBeside = 1 << 20;
 
 struct Ranks {

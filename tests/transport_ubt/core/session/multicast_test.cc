@@ -16,7 +16,7 @@ using std::chrono::seconds;
 constexpr int kRanks = 4;
 constexpr size_t kSlotBytes = 256;
 
-// An owner, rank 0 of four, and what its peers are supposed to say.
+// An owner, rank 0 of four, and its peers' messages.
 class Owner : public ::testing::Test {
  protected:
   Owner() : multicast_(setup()) {}
@@ -31,7 +31,7 @@ class Owner : public ::testing::Test {
     return setup;
   }
 
-  // Lets time pass to the next deadline; whether a probe goes out then.
+  // Lets time pass to the next deadline. Returns whether a probe is due then.
   bool probes() {
     now_ = multicast_.nextDeadline();
     const auto passed = multicast_.deadlinePassed(now_, true);
@@ -57,14 +57,14 @@ TEST_F(Owner, LooksForThoseThatDoNotHearWhileItIsInUse) {
   EXPECT_EQ(multicast_.nextDeadline(), kNever);
   multicast_.seek(now_);
   ASSERT_TRUE(probes());
-  EXPECT_EQ(out_.peer, 0);  // to itself: to all
+  EXPECT_EQ(out_.peer, 0);  // to itself means: to all
   EXPECT_EQ(sought_, (std::vector<int>{1, 2, 3}));
   multicast_.heardBy(2, 10);
   EXPECT_TRUE(multicast_.hears(2));
   TimePoint last = now_;
   Duration pause{0};
   for (int i = 0; i < 12; i++) {
-    probes();  // or finds that nobody owes an answer
+    probes();  // or finds that no answer is missing
     multicast_.heardBy(2, 10);
     if (!sought_.empty()) {
       EXPECT_EQ(sought_, (std::vector<int>{1, 3}));
@@ -137,7 +137,7 @@ TEST_F(Owner, AsksNobodyWhoOwesNothing) {
   EXPECT_EQ(multicast_.nextDeadline(), kNever);
 }
 
-// Rank 0 of three, and what owner 1 sends to all.
+// Rank 0 of three, and owner 1's multicast.
 class Hearer : public ::testing::Test {
  protected:
   Hearer() : rank_(setup()), owner_(link()) {
@@ -298,7 +298,7 @@ TEST_F(Hearer, KnowsItsOwnEcho) {
   EXPECT_EQ(rank_.count(Counter::kOwnEcho), 1u);
 }
 
-// Hidden and shown again; and what does not follow from what.
+// A seed is hidden and recovered. Different inputs give different keys.
 TEST(GroupKeys, ComeFromASeedThatAMaskHides) {
   GroupSeed seed{};
   seed.fill(1);

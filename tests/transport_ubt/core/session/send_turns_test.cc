@@ -29,7 +29,7 @@ TEST(SendTurns, EachBeginsAnew) {
   EXPECT_EQ(turns.dataBytes(), 0);
 }
 
-// Multicast may have more data once a probe has gone out.
+// Multicast may have more data after a probe was sent.
 TEST(SendTurns, DataMayGoOnAfterAPause) {
   SendTurns turns(2);
   turns.dataIsOver();

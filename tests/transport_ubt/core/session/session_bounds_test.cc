@@ -10,7 +10,7 @@
 namespace ubt {
 namespace {
 
-// Of a contribution to the first op of tag 0.
+// The header of a contribution to the first op of tag 0.
 PacketHeader firstOp(const OpShape& shape) {
   PacketHeader header;
   header.op = {0, 0};
@@ -18,8 +18,8 @@ PacketHeader firstOp(const OpShape& shape) {
   return header;
 }
 
-// The bound of a scatter stage with a peer that notices deadlines `late`, one
-// complete op of a millisecond having warmed up.
+// The bound of a scatter stage with a peer that notices deadlines `late`, after
+// a warm-up of one complete op that took a millisecond.
 Duration boundWithAPeerThatIs(Duration late) {
   OneRank::Setup setup;
   setup.options = Options();
@@ -53,14 +53,14 @@ TEST(SessionBounds, EveryBoundAllowsForTheLatenessOfAnyRank) {
   EXPECT_EQ(own, kTook + 2 * TimerLateness::kUnmeasured);
   EXPECT_EQ(boundWithAPeerThatIs(std::chrono::milliseconds(7)),
             kTook + std::chrono::milliseconds(14));
-  // Whatever a peer says.
+  // Whatever a peer reports.
   EXPECT_EQ(boundWithAPeerThatIs(std::chrono::hours(1)),
             kTook + 2 * TimerLateness::kMost);
 }
 
-// A network three times as slow as during warm-up delivers everything behind
-// the bound learned there. Where results are repaired, the stage waits for its
-// majority anyway.
+// A network that is three times as slow as during warm-up delivers everything
+// after the bound learned there. With repair, the stage waits for its majority
+// anyway.
 TEST(SessionBounds, FollowANetworkThatGetsSlowerForGood) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
@@ -102,8 +102,8 @@ TEST(SessionBounds, FollowANetworkThatGetsSlowerForGood) {
   }
 }
 
-// Of rank 1 a contribution is lost, which nobody waits for once the scatter
-// stage is over; rank 2 stops before it sends its results.
+// A contribution of rank 1 is lost; no rank waits for it after the scatter
+// stage. Rank 2 stops before it sends its results.
 TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
   OneRank::Setup setup;
   setup.size = 3;
@@ -126,7 +126,8 @@ TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
   EXPECT_EQ(why.find("rank 1"), std::string::npos) << why;
 }
 
-// Ranks 2 and 3 of four never enter. Rank 1 did, and waits for them as well.
+// Ranks 2 and 3 of four never enter. Rank 1 has entered and waits for them,
+// too.
 TEST(SessionBounds, AtTheTimeoutARankThatWaitsForAbsentOnesIsNotNamed) {
   for (const uint32_t warmupOps : {0, 1}) {
     OneRank::Setup setup;
@@ -148,7 +149,7 @@ TEST(SessionBounds, AtTheTimeoutARankThatWaitsForAbsentOnesIsNotNamed) {
   }
 }
 
-// The rank that this one says has made the job fail, or -1.
+// The rank that this rank blames for the job's failure, or -1.
 int culpritTold(OneRank& rank) {
   for (const OneRank::Sent& sent : rank.sent()) {
     if (sent.packet.type != PacketType::kControl) {
@@ -168,8 +169,8 @@ int culpritTold(OneRank& rank) {
   return -1;
 }
 
-// In warm-up rank 1 cannot deliver its results for want of rank 2's
-// contributions. Rank 1 goes on answering.
+// In warm-up rank 1 cannot deliver its results, because it lacks rank 2's
+// contributions. Rank 1 still answers.
 TEST(SessionBounds, TheRankThatHasBeenSilentLongestIsTheCulprit) {
   OneRank::Setup setup;
   setup.size = 3;
@@ -225,7 +226,7 @@ TEST(SessionBounds, TheRankThatHoldsUpTheLeadIsTheOneSilentLongest) {
   EXPECT_NE(why.find("rank 2 has not finished"), std::string::npos) << why;
 }
 
-// A whole host may stand still, its senders with it.
+// A whole host may stand still, including its senders.
 TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   for (const bool comes : {true, false}) {
     OneRank rank({});  // bounds of 10 ms
@@ -252,9 +253,9 @@ TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
   }
 }
 
-// Four slots, of which the last two come when the scatter stage's time is over:
-// the half that has been sent on leaves half of the broadcast stage's. But who
-// repeats results is waited for as it is.
+// The last two of four slots come after the scatter stage's time. Half of the
+// shard has been sent on, so half of the broadcast stage's time remains for
+// them. With repair of results, the time does not grow.
 TEST(SessionBounds, OpenSlotsHaveTheTimeThatClosedOnesDoNotNeed) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a call's shards are transformed, and when they are plain again.
+// When a call's shards are transformed, and when they become plain again.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class SessionForms : public ::testing::Test {
     rank_.say(1, {ControlRecord::announce({0, 0}, shape)});
     rank_.session().enter(rank_.now, 0, shape, bytesOf(bucket_));
   }
-  // Whether it holds ones there, as the caller brought them.
+  // Whether the shard still has the caller's ones.
   bool untouched(int shard) const {
     const auto begin = bucket_.begin() + shard * kShard;
     return std::all_of(
@@ -85,8 +85,8 @@ TEST_F(SessionForms, AResultIsPlainAsSoonAsItIsComplete) {
   EXPECT_TRUE(holdsTheResult());
 }
 
-// Its owner left this rank out, and what came of the result takes the place of
-// coefficients. A fill beside it is of these, too.
+// The owner of shard 1 left this rank out. The received part of the result
+// replaces coefficients. The fill next to it consists of coefficients, too.
 TEST_F(SessionForms, AResultTakesThePlaceOfCoefficients) {
   enter();
   results(0, kSlots - 1);
@@ -94,7 +94,7 @@ TEST_F(SessionForms, AResultTakesThePlaceOfCoefficients) {
   rank_.at(rank_.now + std::chrono::seconds(1));
   ASSERT_TRUE(rank_.session().finished({0, 0}));
   rank_.session().leave(rank_.now, {0, 0});
-  // Two times ones is what the missing slot should hold.
+  // The missing slot should have two times ones.
   EXPECT_TRUE(holdsTheResult());
 }
 

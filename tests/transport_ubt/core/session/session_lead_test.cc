@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call waits for before its op begins.
+// The conditions for a call's op to begin.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class SessionLead : public ::testing::Test {
     rank_.say(1, {ControlRecord::about(ControlType::kDone, id)});
   }
   void pass(Duration time) { rank_.at(rank_.now + time); }
-  // Of a call that waits for rank 2 until `late` after its timeout.
+  // The error of a call that waits for rank 2 until `late` after its timeout.
   std::string failureWhenNoticed(Duration late) {
     lead(0);
     lead(1);
@@ -87,7 +87,7 @@ TEST_F(SessionLead, OneThatGivesUpSaysSoAndWaitsForNobodyAnyMore) {
   EXPECT_EQ(rank_.sent().size(), 2u);  // a leave to each
 }
 
-// The process is stopped meanwhile, and goes on after the timeout.
+// The process is stopped meanwhile, and continues after the timeout.
 TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesNobodyElse) {
   lead(0);
   lead(1);
@@ -140,7 +140,7 @@ TEST_F(SessionLead, WhatAPeerHasBegunNeedNotWait) {
 }
 
 TEST_F(SessionLead, IsLimitedInBytesToo) {
-  lead(0, 5000);  // more than may be ahead, but alone
+  lead(0, 5000);  // exceeds the allowed lead, but alone
   const OpId waits = enter(1);
   pass(std::chrono::milliseconds(999));
   EXPECT_FALSE(rank_.session().finished(waits));
@@ -149,8 +149,8 @@ TEST_F(SessionLead, IsLimitedInBytesToo) {
               ::testing::HasSubstr("no more than 10000 bytes may be ahead"));
 }
 
-// Two ranks, one op with slots enough to use up the credit that there is at
-// first: rank 0 has all it needs, and results to send yet.
+// Two ranks, one op with enough slots to use up the initial credit: rank 0 has
+// everything it needs, and still has results to send.
 class SessionOwes : public ::testing::Test {
  protected:
   static constexpr uint32_t kSlots = 30;  // of each shard
@@ -173,7 +173,7 @@ class SessionOwes : public ::testing::Test {
     sent_ = rank_->sent();
     ASSERT_EQ(id, (OpId{tag, 0}));
   }
-  // From rank 1: its contribution, its results.
+  // From rank 1: its contribution or its results.
   void slots(Stage stage) {
     PacketHeader header;
     header.op = {0, 0};
@@ -198,8 +198,8 @@ class SessionOwes : public ::testing::Test {
     slots(Stage::kBroadcast);
     leave();
   }
-  // Whether the next call's op has begun. REQUIRES that the first is not over
-  // everywhere.
+  // Whether the next call's op has begun. REQUIRES that the first op is not
+  // over everywhere.
   bool begins() {
     rank_->at(rank_->now);
     return rank_->session().opsHeld() > 1;
@@ -251,7 +251,7 @@ TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
               ::testing::HasSubstr("rank 1 never entered"));
 }
 
-// The wait is no deadlock where the other has left.
+// The wait is no deadlock if the other rank has left.
 TEST_F(SessionOwes, NothingToWhoIsGone) {
   owe(RepairPolicy::kBroadcast);
   enter(1);
@@ -269,7 +269,7 @@ TEST_F(SessionOwes, NothingToWhoAsksForNothingMore) {
   EXPECT_FALSE(rank_->session().lingering());
 }
 
-// Another has begun it, and owners' clocks with it.
+// Another rank has begun the op, and so the clocks of owners.
 TEST_F(SessionOwes, WhatAPeerHasBegunNeedNotWait) {
   owe(RepairPolicy::kBroadcast);
   rank_->say(1, {ControlRecord::announce({1, 0}, shape_)});
@@ -282,8 +282,8 @@ TEST_F(SessionOwes, WhatAPeerHasBegunNeedNotWait) {
   EXPECT_TRUE(announced);
 }
 
-// Nobody waits for a rank whose process is late, nor, without repair, for one
-// whose call has ended like all others.
+// No rank waits for a rank whose process is late. Without repair, no rank waits
+// for one whose call has ended like all others.
 TEST_F(SessionOwes, NothingToWhoCameTooLateOrWaitsForNothing) {
   start(setup(RepairPolicy::kBroadcast));
   rank_->at(rank_->now + std::chrono::milliseconds(20));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that a call needs and that say nothing.
+// Silent ranks that a call needs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class SessionSilenceTest : public ::testing::Test {
     id_ = rank_->session().enter(
         rank_->now, 0, floats(bucket_.size()), bytesOf(bucket_));
   }
-  // Lets time pass in which these ranks, and no others, say something.
+  // Lets time pass while only these ranks send something.
   void pass(seconds time, const std::vector<int>& speaking) {
     for (seconds second(0); second < time; second += seconds(1)) {
       for (const int rank : speaking) {
@@ -97,7 +97,7 @@ TEST_F(SessionSilenceTest, ARankOfWhichOnlyDataCameHasBeenHeard) {
   EXPECT_THAT(failure(), Not(HasSubstr("GLOO_UBT_PORTS")));
 }
 
-// It may hear although it is not heard.
+// It may still receive, although nothing comes from it.
 TEST_F(SessionSilenceTest, ARankThatIsGivenUpIsToldSoOnce) {
   rank_->say(2, {});
   enter();
@@ -122,7 +122,7 @@ TEST_F(SessionSilenceTest, WhoSpeaksIsNotWarnedOf) {
   EXPECT_EQ(warnings_, Warnings());
 }
 
-// It gave up, most likely because of the other.
+// It gave up, most likely because of the other rank.
 TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsNotBlamedForASilentRank) {
   enter();
   pass(seconds(6), {1});
@@ -142,7 +142,7 @@ TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsBlamedIfNobodyIsSilent) {
   EXPECT_EQ(failure(), "the connection to rank 1 is closed");
 }
 
-// Rank 2 was done with the first call, so it had no reason to speak.
+// Rank 2 was done with the first call, so it had no reason to send.
 TEST_F(SessionSilenceTest, ARankThatIsNeededOnlyNowHidesNoSilentOne) {
   enter();
   rank_->say(2, {ControlRecord::about(ControlType::kDone, id_)});
@@ -157,7 +157,7 @@ TEST_F(SessionSilenceTest, ARankThatIsNeededOnlyNowHidesNoSilentOne) {
               StartsWith("rank 1 has been silent for 5 s or longer"));
 }
 
-// Before the next look at the one that was silent.
+// Before the next check of the rank that was silent.
 TEST_F(SessionSilenceTest, ARankThatWasJustHeardAgainIsNotBlamed) {
   enter();
   pass(seconds(6), {1});

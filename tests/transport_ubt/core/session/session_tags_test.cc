@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session does with a tag whose use count it has given up.
+// A session's handling of a tag whose use count was dropped.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST_F(SessionTags, OneThatIsNotKnownFailsTheJobAndSaysWhatToDo) {
     use(1000 * tag);
   }
   rank_.sent();
-  const OpId id = enter(500);  // between tags that were given up
+  const OpId id = enter(500);  // between tags whose counts were dropped
   ASSERT_TRUE(rank_.session().finished(id));
   EXPECT_THAT(rank_.session().failure(id), HasSubstr("tag 500"));
   EXPECT_THAT(rank_.session().failure(id), HasSubstr("rank 0"));

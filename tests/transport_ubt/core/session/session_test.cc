@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session does about what its peers say, honest or not.
+// A session's reactions to its peers' messages, honest or not.
 
 #include "transport_ubt/core/session/session.h"
 
@@ -44,12 +44,12 @@ TEST(Session, OpsThatPeersBeginTakeRoomUntilTheCallerComes) {
   EXPECT_GT(rank.arena().usedBytes(), sizeof(Op));
   std::vector<float> bucket(shape.elements, 1);
   rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
-  // Now only what the own shard may need once the call is over.
+  // Now only memory for the own shard after the call is used.
   EXPECT_EQ(rank.arena().usedBytes(),
             ShardLayout(shape, 2, OneRank::Setup().slotBytes).shardSize(0));
 }
 
-// A caller's own op needs nobody's permission.
+// A caller's own op needs no peer's permission.
 TEST(Session, AFullArenaKeepsNoCallerOut) {
   OneRank::Setup setup;
   setup.arenaBytes = 64;
@@ -66,8 +66,8 @@ TEST(Session, AFullArenaKeepsNoCallerOut) {
 
 // Reports --------------------------------------------------------------------
 
-// Rank 0's report on one op, entered while peers say something, under
-// repair none: three ranks, shards of three slots of 64 bytes.
+// Rank 0's report on one op, entered while peers send something, with repair
+// none: three ranks, shards of three slots of 64 bytes.
 class SessionReport : public ::testing::Test {
  protected:
   static OneRank::Setup setup() {
@@ -105,7 +105,7 @@ class SessionReport : public ::testing::Test {
 TEST_F(SessionReport, AnOwnerThatGivesNoSignOfLifeIsAbsent) {
   enter();
   rank_.now += std::chrono::milliseconds(1);
-  rank_.say(1, {});  // alive, and what it sends is lost
+  rank_.say(1, {});  // alive, but its data is lost
   const OpReport report = leave();
   EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected);
   EXPECT_EQ(report.broadcast[2].absent, report.broadcast[2].expected);
@@ -125,7 +125,7 @@ TEST_F(SessionReport, ResultsBehindTheBoundAreLateOnce) {
 
 TEST_F(SessionReport, WhatTheArenaRefusedIsNotLost) {
   rank_.say(1, {ControlRecord::announce({0, 0}, shape_)});
-  // Something else takes what room there is left.
+  // Another buffer takes the remaining room.
   ArenaBuffer rest = rank_.endpoint().shared().arena.reserve(
       rank_.arena().limitBytes() - rank_.arena().usedBytes());
   rank_.send(1, data(Stage::kScatter, 0), 64);
@@ -210,7 +210,7 @@ TEST(Session, ClassAndOptionsFormsShareNoTags) {
 
 // Sending --------------------------------------------------------------------
 
-// Sessions of one endpoint take turns, a burst each, which stays whole.
+// Sessions of one endpoint take turns. Each sends a whole burst in its turn.
 TEST(Session, NoSessionStarvesAnother) {
   OneRank::Setup setup;
   setup.sessions = 2;
@@ -234,14 +234,14 @@ TEST(Session, NoSessionStarvesAnother) {
     }
     bursts.back()++;
   }
-  // 400 kB each, of which a burst takes 43 datagrams.
+  // 400 kB each; a burst has 43 datagrams of them.
   ASSERT_GE(bursts.size(), 12u);
   for (size_t i = 0; i + 2 < bursts.size(); i++) {
     EXPECT_EQ(bursts[i], 43) << i;
   }
 }
 
-// Slots for which the arena had no room are passed over.
+// Slots without room in the arena are skipped.
 TEST(Session, WhatWasNotKeptHoldsUpNothing) {
   OneRank::Setup setup;
   setup.size = 3;

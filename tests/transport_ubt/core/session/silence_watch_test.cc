@@ -15,8 +15,8 @@ class SilenceWatchTest : public ::testing::Test {
  protected:
   using Verdict = SilenceWatch::Verdict;
 
-  // Looks whenever it is time, until that time; how many questions were asked.
-  // Stops at a rank that is gone.
+  // Checks the rank at each due time until `until`. Stops at a rank that is
+  // gone. Returns the number of questions.
   int ask(TimePoint until, TimePoint heardAt) {
     int asked = 0;
     while (!gone_ && watch_.earliest() <= until) {
@@ -83,7 +83,7 @@ TEST_F(SilenceWatchTest, NobodyIsAskedWhoSpeaks) {
   }
 }
 
-// It asks again before it gives anybody up.
+// It asks again before it gives a rank up.
 TEST_F(SilenceWatchTest, AHostThatStoodStillBlamesNobody) {
   watch_.start(1, start_);
   now_ = start_ + seconds(3600);
@@ -100,7 +100,7 @@ TEST_F(SilenceWatchTest, WhoIsNotNeededMayBeSilent) {
   EXPECT_EQ(watch_.earliest(), kNever);
 }
 
-// Before the next look at it.
+// Before the next check of the rank.
 TEST_F(SilenceWatchTest, OneThatIsHeardAgainIsNotSilent) {
   watch_.start(1, start_);
   ask(start_ + SilenceWatch::kLong, start_);

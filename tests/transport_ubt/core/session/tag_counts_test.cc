@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kManyEntries = 1 << 20;
 
-// What `threads` threads do on one rank: each uses its own tags in order, and
-// which thread goes next is drawn. Returns the identities by use.
+// Simulates threads on one rank. Each uses its own tags in order; the next
+// thread is drawn. Returns the identities by use.
 std::map<std::pair<uint32_t, int>, uint32_t> identities(
     const std::vector<std::vector<uint32_t>>& threads,
     uint64_t seed,
@@ -56,8 +56,8 @@ TEST(TagCounts, AgreeOnRandomTagsWhateverTheOrderOfThreads) {
   }
 }
 
-// With a small limit, counts are given up in the middle, at another moment for
-// each order. No count may be wrong even then: it is not known, or it agrees.
+// With a small limit, counts are dropped midway, at a different time for each
+// order. Even then no count may be wrong: it is unknown or correct.
 RC_GTEST_PROP(TagCounts, AgreeOrAreNotKnown, ()) {
   std::map<uint32_t, uint32_t> model;
   TagCounts counts(*rc::gen::inRange<size_t>(8, 40));
@@ -102,7 +102,7 @@ TEST(TagCounts, StaySmallForTagsThatCountUpAndForOneThatRepeats) {
   EXPECT_EQ(counts.entries(), 2u);
 }
 
-// As PyTorch's do: they count up, and other collectives take some.
+// Like PyTorch's tags: they count up, and other collectives use some.
 TEST(TagCounts, ServeTagsThatCountUpWithGapsForEver) {
   constexpr size_t kEntriesMax = 1000;
   TagCounts counts(kEntriesMax);
@@ -115,7 +115,7 @@ TEST(TagCounts, ServeTagsThatCountUpWithGapsForEver) {
   for (uint32_t i = 0; i < kUses; i++) {
     ASSERT_EQ(counts.used(2 * i), 1u);
   }
-  // A tag that was not used is told from those that were, while it is new.
+  // A new tag is distinguished from used tags for some time.
   EXPECT_TRUE(counts.knows(2 * kUses));
   EXPECT_EQ(counts.used(2 * kUses), 0u);
   EXPECT_TRUE(counts.knows(2 * kUses - 3));
@@ -123,7 +123,7 @@ TEST(TagCounts, ServeTagsThatCountUpWithGapsForEver) {
   EXPECT_FALSE(counts.knows(1));
 }
 
-// A program may count some tags up and use another one in every step.
+// A program may count some tags up and reuse another one in every step.
 TEST(TagCounts, KeepATagThatComesAgainThoughOthersAreGivenUp) {
   TagCounts counts(1000);
   for (uint32_t i = 0; i < 100000; i++) {

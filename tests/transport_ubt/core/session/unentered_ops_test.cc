@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that peers announce and that no caller here enters: whose they are, when
-// they make way, when they expire.
+// Ops that peers announce and that no caller here enters: their owners, when
+// they make room, and when they expire.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,14 +33,14 @@ class UnenteredOps : public testing::Test {
   explicit UnenteredOps(SumOrder order = SumOrder::kArrival)
       : rank_(setup(order)) {}
 
-  // A peer begins an op with all that it contributes to this rank's shard; how
-  // many of its ten slots find room.
+  // A peer begins an op with all its contributions to this rank's shard.
+  // Returns how many of its ten slots find room.
   int begin(int peer, uint32_t tag, int session = 0) {
     return begin(&rank_, peer, tag, session);
   }
   static int begin(OneRank* rank, int peer, uint32_t tag, int session = 0) {
     const uint64_t before = rank->count(Counter::kAcceptedData);
-    rank->sent();  // among it credit
+    rank->sent();  // including credit
     rank->say(peer,
               {ControlRecord::announce(OpId{tag, 0}, floats(kElements))},
               session);
@@ -63,7 +63,7 @@ class UnenteredOps : public testing::Test {
   OneRank rank_;
 };
 
-// Contributions lie in the arena although the caller is there.
+// Contributions are in the arena although the caller has entered.
 class UnenteredOpsInRankOrder : public UnenteredOps {
  protected:
   UnenteredOpsInRankOrder() : UnenteredOps(SumOrder::kRank) {}
@@ -83,7 +83,7 @@ TEST_F(UnenteredOps, MakeWayForAnotherContexts) {
   EXPECT_EQ(begin(kHonest, 0, 1), 10);
 }
 
-// In none of the three does it hold more than a third, and no more has room.
+// In each of the three it has at most a third, and no further op fits.
 TEST_F(UnenteredOps, OfOneRankInThreeContextsMakeWayForAFourth) {
   uint32_t tag = 1000;
   begin(kGreedy, tag);
@@ -110,8 +110,8 @@ TEST_F(UnenteredOpsInRankOrder, MakeWayForTheOwnCallers) {
   EXPECT_FALSE(rank_.session().finished(id));
 }
 
-// However much room is left when no further op fits, and whichever of them has
-// one more than the other.
+// For any amount of room that is too small for a further op, and for either
+// rank having one op more.
 TEST_F(UnenteredOps, OfRanksAlikeStay) {
   for (size_t arena = 150 << 10; arena < 250 << 10; arena += 2 << 10) {
     OneRank::Setup alone = setup(SumOrder::kArrival);
@@ -133,7 +133,7 @@ TEST_F(UnenteredOps, ThatTwoRanksAnnounceStay) {
   for (uint32_t tag = 0; tag < 20; tag++) {
     begin(kHonest, tag);
   }
-  // It is still there: what comes of it is a duplicate.
+  // It still exists: further data of it is a duplicate.
   EXPECT_EQ(begin(kHonest, 7), 0);
   EXPECT_GE(
       rank_.count(Counter::kDuplicateData) + rank_.count(Counter::kLateData),
@@ -158,7 +158,7 @@ TEST_F(UnenteredOps, AreBoundedInNumberByRank) {
   EXPECT_EQ(rank.session().opsHeld(), kOpsMax);
 }
 
-// If calls could wait for longer than the session's timeout, an op would expire
+// If calls could wait longer than the session's timeout, an op would expire
 // here while a peer still waits for it.
 TEST_F(UnenteredOps, NoCallOutlastsTheSessionsTimeout) {
   const Duration timeout = rank_.session().options().timeout;
@@ -172,7 +172,7 @@ TEST_F(UnenteredOps, NoCallOutlastsTheSessionsTimeout) {
   EXPECT_THAT(rank_.session().failure(id), testing::HasSubstr("timed out"));
 }
 
-// Twice the timeout: by then no call waits for it any more.
+// After twice the timeout no call waits for the op any longer.
 TEST_F(UnenteredOps, Expire) {
   const Duration timeout = rank_.session().options().timeout;
   begin(kGreedy, 1);
@@ -187,8 +187,8 @@ TEST_F(UnenteredOps, Expire) {
   EXPECT_EQ(rank_.arena().usedBytes(), 0u);
 }
 
-// Two of three ranks have entered, so its clock ran and its shard is closed. A
-// caller that came now would otherwise sum it again, to another result.
+// Two of three ranks have entered, so its clock ran and its shard is closed.
+// Otherwise a caller that comes now would sum it again, with another result.
 TEST_F(UnenteredOps, WithResultsStayEvenIfPeersHaveThem) {
   begin(kGreedy, 1);
   begin(kHonest, 1);

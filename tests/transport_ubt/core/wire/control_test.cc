@@ -49,7 +49,8 @@ TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
 }
 
 TEST(ControlRecord, RefusesUnknownTypesStagesAndElements) {
-  // 131: credit, which has no op to be of the class form.
+  // 131: credit of the class form, which cannot exist, because credit has no
+  // op.
   for (const int type : {0, 15, 128, 131, 255}) {
     const std::byte bytes[kRoom] = {static_cast<std::byte>(type)};
     ReadCursor reader(bytes, sizeof(bytes));

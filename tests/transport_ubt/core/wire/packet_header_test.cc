@@ -92,8 +92,8 @@ TEST(PacketHeader, RefusesWhatItDoesNotKnow) {
     size_t offset;
     int value;
   };
-  // Versions; hierarchical control, more contributors than there can be, a
-  // partial result of an op that is not hierarchical, a partial contribution.
+  // Versions; hierarchical control, too many contributors, a partial result of
+  // an op that is not hierarchical, a partial contribution.
   for (const Change& change :
        {Change{0, 0x20}, {0, 0x60}, {0, 0xc0}, {14, 1}, {1, 0x61}, {1, 0xe0}}) {
     std::byte bad[PacketHeader::kBytes];
@@ -167,7 +167,7 @@ TEST(PacketAuth, CoversHeaderAndPayloadAndKey) {
             tag);
 }
 
-// Or a payload of zeros would have the tag of any other.
+// Otherwise a payload of zeros would have the same tag as any other.
 TEST(PacketAuth, NoSealKeyMakesAPayloadKeyOfZeros) {
   std::byte header[PacketHeader::kBytes];
   example().encode(header);

@@ -132,7 +132,8 @@ TEST(PacketSeal, NoticesAnyChange) {
   }
 }
 
-// The nonce is the number: data and control count apart and never meet.
+// The nonce is the number: data and control have separate numbers that never
+// coincide.
 TEST(PacketSeal, EachNumberHasItsOwnKeystream) {
   std::set<Bytes> seen;
   for (const uint64_t control : {uint64_t{0}, kControlNumber}) {
