@@ -16,7 +16,6 @@ constexpr size_t kIpBytes = 16;
 constexpr uint8_t kIpv4 = 4;
 constexpr uint8_t kIpv6 = 6;
 
-
 SecretProof proofFor(const Greeting& greeting,
                      const std::string& secret,
                      int rank) {
@@ -54,7 +53,7 @@ std::vector<uint8_t> Greeting::encode() const {
 
 bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
   ::ubt::ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
-                         bytes.size());
+                           bytes.size());
   if (!Hello::decode(&cursor, &out->hello)) {
     return false;
   }

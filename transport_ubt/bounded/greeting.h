@@ -25,8 +25,7 @@ struct Greeting {
   // Sets the proof of that rank. After this no field may change.
   void prove(const std::string& secret, int rank);
 
-  static constexpr size_t kBytes =
-      Hello::kBytes + 1 + 16 + 16;
+  static constexpr size_t kBytes = Hello::kBytes + 1 + 16 + 16;
   std::vector<uint8_t> encode() const;
   // False if this is no greeting of this version. Checks only the form: call
   // refusal() before use.

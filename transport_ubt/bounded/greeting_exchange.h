@@ -42,9 +42,7 @@ class GreetingExchange {
   using TimedOut = MeshSwap::TimedOut;
 
   // Throws gloo::IoException if the mesh is gone.
-  GreetingExchange(Mesh mesh,
-                   const Greeting& own,
-                   std::string secret);
+  GreetingExchange(Mesh mesh, const Greeting& own, std::string secret);
   ~GreetingExchange();
 
   // The greetings of all ranks, indexed by rank; includes this rank's. Once,

@@ -95,7 +95,7 @@ struct Spoiled {
 };
 
 TEST(Greeting, OutOfBoundsIsRefusedWithRankAndField) {
-      const auto at = [](const char* ip) {
+  const auto at = [](const char* ip) {
     return [ip](Greeting* greeting) {
       greeting->address = ::ubt::SocketAddress(storageOf(ip), 1003);
     };
@@ -143,7 +143,7 @@ TEST(Greeting, OutOfBoundsIsRefusedWithRankAndField) {
 }
 
 TEST(Greeting, OnItsBoundsIsTaken) {
-    Greeting greeting = greetingOf(3, "secret");
+  Greeting greeting = greetingOf(3, "secret");
   for (const uint32_t slot : {Hello::kSlotBytesMin, Hello::kSlotBytesMost}) {
     for (const uint32_t window :
          {Hello::kWindowBytesMin, Hello::kWindowBytesMost}) {

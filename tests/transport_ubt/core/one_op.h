@@ -23,7 +23,8 @@ class Requests : public OpHost {
  public:
   static constexpr Duration kPause = std::chrono::milliseconds(10);
 
-  void control(int peer,
+  void control(TimePoint /*now*/,
+               int peer,
                const ControlRecord& record,
                bool /*urgent*/) override {
     if (record.type == ControlType::kRepair) {

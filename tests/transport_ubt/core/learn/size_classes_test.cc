@@ -20,7 +20,7 @@ constexpr Duration kLimit = seconds(5);
 // A session that sends and receives nothing.
 class Alone : public OpHost {
  public:
-  void control(int, const ControlRecord&, bool) override {}
+  void control(TimePoint, int, const ControlRecord&, bool) override {}
   Duration retryAfter(int) const override { return seconds(1); }
   TimePoint lastHeard(int) const override { return {}; }
   bool isSilent(int) const override { return false; }
