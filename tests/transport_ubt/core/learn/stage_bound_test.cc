@@ -6,7 +6,6 @@
 namespace ubt {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr StageBound::Unrest kPrompt;  // deadlines are noticed at once
