@@ -8,15 +8,8 @@ import unittest
 from tests import junit_main
 from tests.tidy import workspace
 
-_LINES_MAX = 400
 _COLUMNS_MAX = 80
 _CLANG_FORMAT = "clang-format"
-
-# Files that may be longer, with their limits. Only lower these.
-_LONGER = {
-    "tests/chooser/small_job.cc": 680,
-    "transport_ubt/io/driver.cc": 480,
-}
 
 # A sleep waits too long or not long enough. Allowed only to poll for something
 # that cannot wake the waiter, each with its reason.
@@ -32,6 +25,9 @@ _MAY_SLEEP = {
     "tests/rendezvous/roster_test.cc": "a process that comes late",
 }
 _SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\s*\(")
+
+# What makes the clang-tidy tests of a package.
+_TIDIES = re.compile(r"^(tidy_tests|core_room|room_tests)\(", re.MULTILINE)
 
 # Written by benchmark/experiments, not by hand.
 _GENERATED = "docs/results/"
@@ -120,17 +116,6 @@ class FormatTest(unittest.TestCase):
                     path):
                 self._problem(path, 2, "no include guard", "add #pragma once")
 
-    def test_length(self):
-        for path in self.sources:
-            length = len(workspace.lines(path)) - 1
-            limit = _LONGER.get(path, _LINES_MAX)
-            if length > limit:
-                self._problem(path, limit + 1, f"{length} lines, {limit} "
-                              "allowed", "move one noun to its own file")
-            elif limit > _LINES_MAX >= length:
-                self._problem(path, 1, "is short enough now",
-                              "take it off _LONGER in format_test.py")
-
     def test_tabs_and_columns(self):
         for path, number, line in self._each_line(self.sources):
             if "\t" in line:
@@ -165,7 +150,7 @@ class FormatTest(unittest.TestCase):
             text = "\n".join(workspace.lines(path))
             own = re.search(r"^\[?(cc_|fuzz_target)\w*\(\n(?:.*\n)*?.*\.cc\"",
                             text, re.MULTILINE)
-            if own and not re.search(r"^tidy_tests\(\)", text, re.MULTILINE):
+            if own and not _TIDIES.search(text):
                 self._problem(path, 1, "clang-tidy never sees this package",
                               "load tidy_tests, and call it at the end")
 
