@@ -159,8 +159,8 @@ class Op {
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
-  // It counts late data completely only once the op is done everywhere.
-  // REQUIRES finished().
+  // What the op has to teach so far. It counts late data completely only once
+  // the op is done everywhere.
   OpSample sample() const;
   bool warmup() const { return bounds_.warmup; }
 

@@ -101,7 +101,6 @@ Form Op::resultForm(int shard) const {
 }
 
 OpSample Op::sample() const {
-  UBT_REQUIRE(finished_);
   StageLoss scatter;
   scatterRun_.addLoss(&scatter);
   StageLoss results;

@@ -74,7 +74,7 @@ class SessionReport : public ::testing::Test {
     OneRank::Setup setup;
     setup.size = 3;
     setup.slotBytes = 64;
-    setup.arenaBytes = 6000;
+    setup.arenaBytes = 8000;
     setup.options.repair = RepairPolicy::kNone;
     return setup;
   }
