@@ -15,7 +15,7 @@ constexpr int kHonest = 1;
 constexpr int kGreedy = 2;
 constexpr size_t kSlotBytes = 1024;
 constexpr size_t kElements = 3 * 10 * kSlotBytes / sizeof(float);
-constexpr size_t kArenaBytes = 256 << 10;
+constexpr size_t kArenaBytes = 288 << 10;
 constexpr uint32_t kOpsMax = 256;  // of a session
 
 OneRank::Setup setup(SumOrder order) {
