@@ -60,13 +60,17 @@ void RunDigest::add(const std::vector<BitSet>& sets, Hash* hash) {
   }
 }
 
+void RunDigest::addCall(const OpKey& key, int rank) {
+  for (const int part : {key.first.first, key.first.second, key.second, rank}) {
+    results_.add(static_cast<uint64_t>(part));
+  }
+}
+
 void RunDigest::returned(const OpKey& key,
                          int rank,
                          const OpReport& report,
                          const std::vector<std::byte>& result) {
-  for (const int part : {key.first.first, key.first.second, key.second, rank}) {
-    results_.add(static_cast<uint64_t>(part));
-  }
+  addCall(key, rank);
   for (const bool flag : {report.bounded,
                           report.scatterExpired,
                           report.scatterEarly,
@@ -125,9 +129,7 @@ void RunDigest::returned(const OpKey& key,
 }
 
 void RunDigest::failed(const OpKey& key, int rank, TimePoint now) {
-  for (const int part : {key.first.first, key.first.second, key.second, rank}) {
-    results_.add(static_cast<uint64_t>(part));
-  }
+  addCall(key, rank);
   results_.add(bitsOf(now));
 }
 

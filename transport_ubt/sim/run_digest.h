@@ -51,6 +51,8 @@ class RunDigest {
     uint64_t value_ = 0;
   };
 
+  // Which call the following is about.
+  void addCall(const OpKey& key, int rank);
   static void add(const StageBytes& bytes, Hash* hash);
   static void add(const std::vector<OpReport::Range>& ranges, Hash* hash);
   static void add(const std::vector<BitSet>& sets, Hash* hash);

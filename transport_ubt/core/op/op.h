@@ -198,9 +198,6 @@ class Op {
   bool isAllHere() const { return owned_.complete() && broadcast_.complete(); }
   const BitSet& received(int rank) const;
   bool owesContributions(int rank) const;
-  bool takesSlots(int rank) const {
-    return ranks_.isMember(rank) || ranks_.isCoOwner(rank);
-  }
   void reportExchange(OpReport* report) const;
 
   void rankEntered(TimePoint now, int rank);

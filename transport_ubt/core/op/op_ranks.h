@@ -45,6 +45,8 @@ class OpRanks {
   bool isCoOwner(int rank) const {
     return !isMember(rank) && groups_->placeOf(rank) == place();
   }
+  // Whether slots of the own shard go to it: results, or the group's sum.
+  bool takesSlots(int rank) const { return isMember(rank) || isCoOwner(rank); }
 
  private:
   const int rank_;

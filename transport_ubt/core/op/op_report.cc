@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
+
 // Bytes of slots of a shard that were turned away, or late, and never stored.
 uint64_t Op::notStored(const BitSet& turnedAway,
                        const BitSet& stored,
@@ -43,7 +43,7 @@ void Op::settleScatter() {
 // When the caller leaves: the same for results and for sums.
 void Op::settleResults() {
   for (int rank = 0; rank < setup_.size; rank++) {
-    if (rank == setup_.rank || !takesSlots(rank)) {
+    if (rank == setup_.rank || !ranks_.takesSlots(rank)) {
       continue;
     }
     StageRun& run = runOf(rank);

@@ -2,8 +2,6 @@
 //
 // What an op gives up when the arena is full.
 
-#include <algorithm>
-
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {

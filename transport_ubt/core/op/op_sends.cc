@@ -16,7 +16,7 @@ constexpr int kOwesStages = 4;
 
 bool Op::repairAsked(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
-  if (!takesSlots(peer) ||
+  if (!ranks_.takesSlots(peer) ||
       (stage == Stage::kScatter && !ranks_.isMember(peer))) {
     return true;
   }

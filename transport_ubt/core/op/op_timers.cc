@@ -3,9 +3,7 @@
 // An op's timers: its repeats, and its ends.
 
 #include <algorithm>
-#include <sstream>
 
-#include "transport_ubt/core/base/stood_still.h"
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {

@@ -18,9 +18,9 @@ Outbox::Outbox(const Sources& from) : from_(from) {
   peers_.reserve(ranks.size());
   for (int rank = 0; rank < ranks.size(); rank++) {
     const bool member = ranks.isMember(rank);
-    peers_.emplace_back(
-        SendQueue(member ? from.layout->slots(ranks.placeOf(rank)) : 0,
-                  takesSlots(rank) ? from.layout->slots(ranks.place()) : 0));
+    peers_.emplace_back(SendQueue(
+        member ? from.layout->slots(ranks.placeOf(rank)) : 0,
+        ranks.takesSlots(rank) ? from.layout->slots(ranks.place()) : 0));
   }
 }
 
@@ -44,14 +44,15 @@ void Outbox::noteProgress(int rank, uint32_t slot) {
 }
 
 bool Outbox::isNeeded(int rank) const {
-  return takesSlots(rank) && peers_[rank].progress < from_.owned->slots();
+  return from_.ranks->takesSlots(rank) &&
+         peers_[rank].progress < from_.owned->slots();
 }
 
 OwnedShard::Needed Outbox::needed() const {
   const uint32_t slots = from_.owned->slots();
   OwnedShard::Needed needed{slots, slots};
   for (int rank = 0; rank < from_.ranks->size(); rank++) {
-    if (from_.attendance->isDone(rank) || !takesSlots(rank)) {
+    if (from_.attendance->isDone(rank) || !from_.ranks->takesSlots(rank)) {
       continue;
     }
     uint32_t& first = from_.ranks->isMember(rank) ? needed.result : needed.sum;
@@ -72,10 +73,9 @@ void Outbox::repeatContributions(int rank, uint32_t slot, uint32_t end) {
 }
 
 bool Outbox::isKept(int rank, uint32_t slot) const {
-  DataSend send;
-  send.slot = slot;
   return from_.owned->notRetained() == 0 || from_.attendance->isDone(rank) ||
-         slot < peers_[rank].progress || fill(rank, &send);
+         slot < peers_[rank].progress ||
+         from_.owned->valueFor(rank, slot).isKept();
 }
 
 bool Outbox::repeatResults(
@@ -110,7 +110,7 @@ void Outbox::stop(int rank) {
 
 // The slots that are ready for a rank, in their order.
 const std::vector<uint32_t>& Outbox::orderFor(int rank) const {
-  return takesSlots(rank) ? from_.owned->orderFor(rank) : kNoOrder;
+  return from_.ranks->takesSlots(rank) ? from_.owned->orderFor(rank) : kNoOrder;
 }
 
 bool Outbox::hasContribution(int rank) const {
@@ -136,14 +136,10 @@ bool Outbox::owesResults(int rank) const {
 // Fills in a slot of the own shard for a rank. False: the arena had no room to
 // keep it when the caller left.
 bool Outbox::fill(int rank, DataSend* out) const {
-  const OwnedShard::Value value = from_.owned->valueFor(rank, out->slot);
+  static_cast<OwnedShard::Value&>(*out) =
+      from_.owned->valueFor(rank, out->slot);
   out->stage = Stage::kBroadcast;
-  out->contributors = value.contributors;
-  out->form = value.form;
-  out->partial = value.partial;
-  out->payload = value.payload;
-  out->payloadBytes = value.payloadBytes;
-  return out->payload != nullptr || out->contributors == 0;
+  return out->isKept();
 }
 
 bool Outbox::nextResultAgain(int rank, DataSend* out) {

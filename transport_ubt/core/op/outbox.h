@@ -18,16 +18,11 @@
 namespace ubt {
 
 // One slot on its way out. `payload` is valid until the next call into the op.
-struct DataSend {
+struct DataSend : OwnedShard::Value {
   Stage stage = Stage::kScatter;
   uint32_t slot = 0;
-  uint16_t contributors = 0;
-  Form form = Form::kPlain;
   bool lastPercentile = false;
   bool repair = false;
-  bool partial = false;
-  const std::byte* payload = nullptr;
-  size_t payloadBytes = 0;
 };
 
 // The slots that an op has to send:
@@ -106,9 +101,6 @@ class Outbox {
     uint32_t progress = 0;
   };
 
-  bool takesSlots(int rank) const {
-    return from_.ranks->isMember(rank) || from_.ranks->isCoOwner(rank);
-  }
   const std::vector<uint32_t>& orderFor(int rank) const;
   bool isKept(int rank, uint32_t slot) const;
   bool fill(int rank, DataSend* out) const;

@@ -37,6 +37,8 @@ class OwnedShard {
     bool partial = false;
     const std::byte* payload = nullptr;  // null: not kept, or no contributors
     size_t payloadBytes = 0;
+
+    bool isKept() const { return payload != nullptr || contributors == 0; }
   };
   // The first slot whose result some member lacks, and the first whose group's
   // sum some co-owner lacks; slots(): none.

@@ -45,31 +45,23 @@ class Admission {
   bool remove(const OpId& id) { return waiting_.erase(id) > 0; }
   void clear() { waiting_.clear(); }
 
-  // Whether lead and owed results let the call begin. `awaited`: others have
-  // begun its op. `owesUntil()`: until when results that have not left hold it
-  // up; in the past: none do. A rank is not the first to begin an op while it
-  // owes results: ranks that wait for them would enter the next op late, and be
-  // left out there.
-  template <typename OwesUntil>
-  bool mayBegin(TimePoint now,
-                const Call& call,
-                bool awaited,
-                const OwesUntil& owesUntil) const {
-    return lead_.mayBegin(awaited) &&
-           (awaited || now >= call.heldUntil || now >= owesUntil());
-  }
-  // The same as a time, as long as nothing else changes; in the past: at once.
-  // kNever: the lead is used up. A call that lacks room looks for it then.
-  template <typename OwesUntil>
+  // When lead and owed results let the call begin, as long as nothing else
+  // changes; in the past: at once. kNever: the lead is used up. `awaited`:
+  // others have begun its op. `owesUntil`: until when results that have not
+  // left hold it up; in the past: none do. A rank is not the first to begin an
+  // op while it owes results: ranks that wait for them would enter the next op
+  // late, and be left out there.
   TimePoint mayBeginAt(const Call& call,
                        bool awaited,
-                       const OwesUntil& owesUntil) const {
-    if (!lead_.mayBegin(awaited)) {
-      return kNever;
-    }
-    const TimePoint owed =
-        awaited ? TimePoint{} : std::min(call.heldUntil, owesUntil());
-    return call.lacksRoom ? std::max(owed, roomRetry_) : owed;
+                       TimePoint owesUntil) const {
+    return !lead_.mayBegin(awaited) ? kNever
+           : awaited                ? TimePoint{}
+                                    : std::min(call.heldUntil, owesUntil);
+  }
+  // The same, but a call that lacks room looks for it after a moment.
+  TimePoint triesAt(const Call& call, bool awaited, TimePoint owesUntil) const {
+    const TimePoint at = mayBeginAt(call, awaited, owesUntil);
+    return call.lacksRoom ? std::max(at, roomRetry_) : at;
   }
   // The arena has no room for the call's shard. The call waits until lagging
   // ranks finish earlier ops. It looks again after a moment, because other

@@ -161,11 +161,14 @@ OpId Session::begins(TimePoint now,
 
 TimePoint Session::owesUntil() const {
   TimePoint until{};
+  if (!setup_.options.resultsFirst) {
+    return until;
+  }
   for (const auto& [id, op] : ops_) {
     const TimePoint owes = op->owesUntil();
     until = owes == kNever ? until : std::max(until, owes);
   }
-  return setup_.options.resultsFirst ? until : TimePoint{};
+  return until;
 }
 
 TimePoint Session::mayBeginAt() const {
@@ -173,11 +176,10 @@ TimePoint Session::mayBeginAt() const {
   if (departure_.hasFailed()) {
     return at;
   }
+  const TimePoint owes = owesUntil();
   for (const auto& [id, call] : admission_) {
-    at = std::min(at,
-                  admission_.mayBeginAt(call, ops_.find(id) != nullptr, [this] {
-                    return owesUntil();
-                  }));
+    const bool awaited = ops_.find(id) != nullptr;
+    at = std::min(at, admission_.triesAt(call, awaited, owes));
   }
   return at;
 }
@@ -192,8 +194,8 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
 // wait for room, nor does any op if no rank lags.
 bool Session::tryBegin(TimePoint now, const OpId& id, Call* call) {
   const bool awaited = ops_.find(id) != nullptr;
-  if (!admission_.mayBegin(
-          now, *call, awaited, [this] { return owesUntil(); })) {
+  const TimePoint owes = awaited ? TimePoint{} : owesUntil();
+  if (now < admission_.mayBeginAt(*call, awaited, owes)) {
     return false;
   }
   ArenaBuffer room = reserveKept(call->shape);

@@ -19,12 +19,10 @@ class AdmissionTest : public ::testing::Test {
  protected:
   AdmissionTest() { call_.heldUntil = kNow + milliseconds(10); }
   bool mayBegin(Duration after, bool awaited, TimePoint owesUntil) const {
-    return admission_.mayBegin(
-        kNow + after, call_, awaited, [owesUntil] { return owesUntil; });
+    return kNow + after >= admission_.mayBeginAt(call_, awaited, owesUntil);
   }
   TimePoint mayBeginAt(bool awaited, TimePoint owesUntil) const {
-    return admission_.mayBeginAt(
-        call_, awaited, [owesUntil] { return owesUntil; });
+    return admission_.triesAt(call_, awaited, owesUntil);
   }
 
   Admission admission_{2, uint64_t{1} << 30};
