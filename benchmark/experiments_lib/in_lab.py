@@ -19,7 +19,7 @@ FOR_P99 = 100  # iterations; with fewer it is the slowest, and called so
 EXACT_OPS = WARMUP_OPS  # first ops of a bounded algorithm, by default
 WARMUP_MORE = 6  # iterations after these, before timing
 WHY_NOT = """\
-docs/tail.md says why, as far as it is known."""
+docs/tail.md explains the known causes."""
 # Smaller buckets than GLOO_UBT_MIN_BYTES would not be bounded.
 _SMALL_BYTES = 256 << 10
 

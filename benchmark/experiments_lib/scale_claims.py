@@ -16,20 +16,23 @@ _FEWEST, _MOST = 8, 1024  # ranks
 _ENOUGH = 1.3  # largest allowed p99 growth from fewest to most ranks
 _HARMLESS = 0.05  # of lost data, as in the papers
 _WHY_NO_FASTER = """\
-the others' connections are ideal here, lose nothing and take no CPU time. And
-what links themselves take no algorithm shortens: of 25 MB more than of 4."""
+the other algorithms have ideal connections here, which lose nothing and take no
+CPU time. And no algorithm shortens the time of the links themselves, which is
+a larger part with 25 MB than with 4."""
 _WHY_GROWS = """\
-a stage waits for the slowest of all ways to a rank, and of more ways the
-slowest is slower: so much an exact transpose grows, too. What is more is the
-protocol's own, and what of it is is not known. With more ranks it has fewer
-allreduces to learn from. Below is told what a bound set by hand does instead,
-and hosts that look for packets at once: with 4 MB and a P99/50 of 3."""
+a stage waits for the slowest path to a rank. More ranks have more paths, and
+the slowest of these is slower. An exact transpose grows by that much, too. The
+protocol itself causes the rest, but which part of it does is not known. With
+more ranks it has fewer allreduces to learn from. The sections below show the
+effect of a bound set by hand, and of hosts that look for packets at once, with
+4 MB and a P99/50 of 3."""
 _WHY_BY_HAND = """\
-a bound set by hand trades time for loss. The slowest end at it, with any number
-of ranks, and what has not come by then is lost: the more ranks, the more."""
+a bound set by hand trades time for loss. With any number of ranks the slowest
+allreduces end at the bound. Data that has not arrived by then is lost, and more
+ranks lose more."""
 _WHY_SLOWER_BY_DEFAULT = """\
-ranks wait for leave to go on (see the section on the default's window): on a
-fast link GLOO_UBT_WINDOW_BYTES has to be more."""
+senders wait for credit (see the section on the default's window). A fast link
+needs a larger GLOO_UBT_WINDOW_BYTES."""
 _MINUTES, _GB = 10, 8  # for a job with most ranks and floats, on one CPU
 
 

@@ -22,19 +22,19 @@ _NEVER, _DEFAULT, _ALWAYS = "- hadamard", "baseline", "- hadamard-switch"
 _INDEPENDENT_NOISE = "1000000"
 _ALIKE = 0.2  # smaller relative differences count as equal
 _WHY_ALIKE = """\
-in arithmetic a server that loses the same share of what it should get as owners
-of shards do is off by as much. Whether it loses more in a network, where all of
-N - 1 buckets comes to its one port, was not measured."""
+in the arithmetic, a parameter server and owners of shards that lose the same
+share of contributions have equal errors. In a network a server may lose more,
+because N - 1 whole buckets arrive at its one port. That was not measured."""
 _WHY_RING = """\
-ring's errors are not what the papers' are; why was not looked into."""
+the ring's errors differ from those of the papers. The cause was not examined."""
 _OURS = """\
 ### Ours measured
 
-The protocol itself, in the simulator: 8 ranks at 500 Mbit/s, random losses of
-all its packets, and what its bounds in time cut off besides. Its ranks
-contribute independent values, whose sums are small for their size, so that
-errors relative to these are larger: the last rows are the arithmetic's with
-such inputs.
+The protocol itself runs in the simulator, with 8 ranks at 500 Mbit/s. All its
+packets can be lost at random, and its bounds leave out late data, too. Its
+ranks contribute independent values. Sums of such values are small, so errors
+relative to the sums are larger. For comparison, the last rows are the
+arithmetic with such inputs.
 
 """
 

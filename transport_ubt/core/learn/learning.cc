@@ -55,9 +55,9 @@ void Learning::told(int rank, const ControlRecord& record) {
 std::string Learning::whyHalt() const {
   std::ostringstream why;
   why << "halted: on average of the last ops, " << std::lround(100 * missing())
-      << " % of what others should bring to this rank's sums was missing, and "
-         "training would go nowhere: look for ranks that are late and for a "
-         "network that loses packets (their reports say which), "
+      << " % of the other ranks' contributions to this rank's sums were "
+         "missing. Training would make no progress. Look for late ranks and "
+         "for a network that loses packets (the ranks' reports tell which), "
       << (options_.boundScatter > Duration{0}
               ? "for a GLOO_UBT_BOUND that is too short, "
               : "")

@@ -17,8 +17,7 @@ namespace ubt {
 
 // The ops of one session that are open here, and the use counts of tags. An op
 // is here from its first news until it is done on all ranks. The table also
-// measures what it holds for each rank: ops that this rank alone has begun
-// (Op::asker).
+// measures, for each rank, the ops that only this rank has begun (Op::asker).
 class OpTable {
  public:
   // The most ops at a time.
@@ -76,9 +75,9 @@ class OpTable {
   size_t heldFor(int rank, Measure measure) const {
     return heldByRank(measure)[rank];
   }
-  // The rank other than `except` for which most is held, beyond `share`.
-  // Without its newest op it must still hold `wanted`, if that is more than a
-  // share. Otherwise two ranks would evict each other's ops in turns.
+  // The rank that holds most, beyond `share`; not `except`. Without its newest
+  // op it must still hold `wanted`, if that is more than a share. Otherwise two
+  // ranks would evict each other's ops in turns.
   Holder greediest(Measure measure,
                    size_t share,
                    int except,

@@ -149,7 +149,8 @@ void Session::closedAll(TimePoint now, const std::string& why) {
   fail(now,
        missing.text.empty()
            ? why
-           : why + "; of what it waits for here," + missing.text);
+           : why +
+                 "; the calls here still wait for these ranks:" + missing.text);
 }
 
 // A rank may close its connections because it timed out waiting for another
@@ -206,8 +207,8 @@ void Session::peerLeft(TimePoint now, int peer, uint32_t because) {
 
 void Session::sayLeaveToAll(TimePoint now) {
   departure_.leave();
-  // A peer that is told takes no more datagrams of this rank and repeats
-  // nothing. So calls here would not get their missing data.
+  // A peer that is told ignores this rank from then on, and repeats nothing. So
+  // calls here would not get their missing data.
   for (auto& [id, op] : ops_) {
     if (departure_.hasFailed()) {
       op->giveUp(failure());

@@ -190,8 +190,8 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
       ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
 }
 
-// Begins the op unless it has to wait. An op that others have begun does not
-// wait for room, nor does any op if no rank lags.
+// Begins the op unless it has to wait. It waits for room only if some rank lags
+// and no other rank has begun the op.
 bool Session::tryBegin(TimePoint now, const OpId& id, Call* call) {
   const bool awaited = ops_.find(id) != nullptr;
   const TimePoint owes = awaited ? TimePoint{} : owesUntil();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session's multicast: what it sends to all ranks at once, and what arrives
-// so.
+// A session's multicast, in both directions.
 
 #include <algorithm>
 
