@@ -21,10 +21,10 @@
 
 namespace ubt {
 
-// Runs an endpoint on a real socket (docs/threading.md). A caller that waits in
-// an allreduce drives: it polls the socket itself. The service thread polls
-// only while no caller is inside. Between two turns the driving caller lets
-// other threads take the mutex. Any thread may call any method.
+// Runs an endpoint on a real socket (docs/architecture.md, Threads). A caller
+// that waits in an allreduce drives: it polls the socket itself. The service
+// thread polls only while no caller is inside. Between two turns the driving
+// caller lets other threads take the mutex. Any thread may call any method.
 class Driver : private ServiceThread::Client {
  public:
   struct Options {
