@@ -49,7 +49,7 @@ class Checker {
       Counter::kWrongRank,
       Counter::kBadTag,
       Counter::kOwnEcho,
-      Counter::kNoGroupKey};
+      Counter::kNoMulticastKey};
 
   // `options` and `inputs` must outlive this.
   Checker(const SimOptions& options, const Inputs& inputs, Violation violation)
