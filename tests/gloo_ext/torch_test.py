@@ -222,7 +222,7 @@ class Cuda(TorchTest):
 class Hook(TorchTest):
     LOSSY = {"GLOO_UBT_FAULT": "loss:0.05,seed:3", "GLOO_UBT_BOUND": "20ms",
              "GLOO_UBT_MTU": "1500", "GLOO_UBT_MIN_BYTES": "1000",
-             "GLOO_UBT_WARMUP_OPS": "6"}
+             "GLOO_UBT_EXPERIMENT": "warmup_ops:6"}
 
     def test_does_what_ddp_does_by_itself(self):
         for algorithm in (None, "optireduce"):
