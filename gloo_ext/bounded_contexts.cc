@@ -47,7 +47,7 @@ timespec timeOf(std::chrono::nanoseconds duration) {
 
 Settings settings() {
   Settings settings = Settings::fromEnvironment();
-  if (std::getenv("GLOO_UBT_YIELD") == nullptr) {
+  if (!settings.has("yield")) {
     // Other threads of a training have work to do during an allreduce.
     settings.idle.yield = ubt::Duration{0};
   }

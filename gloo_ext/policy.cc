@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "transport_ubt/config/nearest.h"
-#include "transport_ubt/config/setting_value.h"
 #include "transport_ubt/config/settings.h"
 
 namespace gloo_ext {
@@ -56,12 +55,9 @@ Policy Policy::fromEnvironment() {
   if (!policy.mayBound()) {
     return policy;
   }
-  policy.bytesMin = gloo::transport::ubt::Settings::fromEnvironment().minBytes;
-  constexpr const char* kHandshake = "GLOO_UBT_HANDSHAKE_TIMEOUT";
-  if (const char* const value = std::getenv(kHandshake)) {
-    policy.handshakeTimeout = std::chrono::ceil<std::chrono::milliseconds>(
-        gloo::transport::ubt::durationOf(kHandshake, value));
-  }
+  const auto settings = gloo::transport::ubt::Settings::fromEnvironment();
+  policy.bytesMin = settings.minBytes;
+  policy.handshakeTimeout = settings.handshakeTimeout;
   return policy;
 }
 

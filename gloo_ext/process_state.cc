@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "transport_ubt/config/settings.h"
+
 namespace gloo_ext {
 namespace {
 
@@ -38,7 +40,7 @@ std::optional<int> rank() {
 
 ProcessState::ProcessState()
     : pid_(getpid()),
-      recorder_(environment("GLOO_UBT_REPORT"),
+      recorder_(gloo::transport::ubt::Settings::fromEnvironment().reportFolder,
                 rank(),
                 isChild ? "-" + std::to_string(pid_) : ""),
       contexts_([this] { recorder_.finish(); }) {}

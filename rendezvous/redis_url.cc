@@ -4,11 +4,12 @@
 #include <gloo/common/error.h>
 #include <sys/un.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
+
+#include "transport_ubt/config/settings.h"
 
 namespace gloo {
 namespace rendezvous {
@@ -17,7 +18,6 @@ namespace {
 
 constexpr char kTcpScheme[] = "redis://";
 constexpr char kUnixScheme[] = "unix://";
-constexpr char kPasswordVariable[] = "GLOO_UBT_REDIS_PASSWORD";
 constexpr char kPasswordFileVariable[] = "GLOO_UBT_REDIS_PASSWORD_FILE";
 
 bool startsWith(const std::string& text, const std::string& prefix) {
@@ -233,7 +233,7 @@ void parseUnix(const std::string& url, std::string rest, RedisUrl* result) {
   }
 }
 
-std::string readPasswordFile(const char* path) {
+std::string readPasswordFile(const std::string& path) {
   std::ifstream file(path);
   std::stringstream content;
   content << file.rdbuf();
@@ -253,11 +253,6 @@ std::string readPasswordFile(const char* path) {
         "variable"));
   }
   return password;
-}
-
-const char* nonEmptyEnvironment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
 }  // namespace
@@ -284,19 +279,10 @@ RedisUrl RedisUrl::parseWithEnvironment(const std::string& text) {
   if (!result.password.empty()) {
     return result;
   }
-  const char* password = nonEmptyEnvironment(kPasswordVariable);
-  const char* file = nonEmptyEnvironment(kPasswordFileVariable);
-  if (password != nullptr && file != nullptr) {
-    throw InvalidOperationException(MakeString("Both ",
-                                               kPasswordVariable,
-                                               " and ",
-                                               kPasswordFileVariable,
-                                               " are set; unset one of them"));
-  }
-  if (password != nullptr) {
-    result.password = password;
-  } else if (file != nullptr) {
-    result.password = readPasswordFile(file);
+  const auto settings = transport::ubt::Settings::fromEnvironment();
+  result.password = settings.redisPassword;
+  if (result.password.empty() && !settings.redisPasswordFile.empty()) {
+    result.password = readPasswordFile(settings.redisPasswordFile);
   }
   return result;
 }

@@ -79,11 +79,9 @@ class BoundedUnderTest : public AllreduceUnderTest {
  public:
   BoundedUnderTest(const std::shared_ptr<Context>& context,
                    float* data,
-                   size_t count,
-                   ::ubt::Fill fill)
+                   size_t count)
       : rank_(context->rank),
         elements_(count),
-        fill_(fill),
         algorithm_(std::make_unique<Algorithm>(
             context, std::vector<float*>{data}, count)) {}
 
@@ -107,8 +105,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
     }
     outcome.gaps.missing = missingIn(*report);
     for (const auto& range : report->filled) {
-      const int filler = fill_ == ::ubt::Fill::kLocal ? rank_ : -1;
-      outcome.gaps.filled.push_back({filler, range.offset, range.count});
+      outcome.gaps.filled.push_back({-1, range.offset, range.count});
     }
     for (const auto& range : report->partial) {
       outcome.gaps.filled.push_back(
@@ -121,7 +118,6 @@ class BoundedUnderTest : public AllreduceUnderTest {
  private:
   const int rank_;
   const size_t elements_;
-  const ::ubt::Fill fill_;
   std::unique_ptr<Algorithm> algorithm_;
 };
 
@@ -142,12 +138,10 @@ AlgorithmSpec spec(const std::string& name,
     attr.settings = settings;
     return transport::ubt::CreateDevice(attr);
   };
-  const auto create = [fill = settings.protocol.fill](
-                          const std::shared_ptr<Context>& context,
-                          float* data,
-                          size_t count) -> std::unique_ptr<AllreduceUnderTest> {
-    return std::make_unique<BoundedUnderTest<Algorithm>>(
-        context, data, count, fill);
+  const auto create = [](const std::shared_ptr<Context>& context,
+                         float* data,
+                         size_t count) -> std::unique_ptr<AllreduceUnderTest> {
+    return std::make_unique<BoundedUnderTest<Algorithm>>(context, data, count);
   };
   return {name,
           "ubt",

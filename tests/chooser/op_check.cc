@@ -91,7 +91,8 @@ std::string OpCheck::checkReport(int rank, const OpReport& report) const {
   return "";
 }
 
-// All ranks hold the same bits, except where they report a fill.
+// All ranks hold the same bits, except where they report that a result is
+// missing.
 std::string OpCheck::checkSlot(int op,
                                const Slot& slot,
                                const std::vector<Outcome>& outcomes,
@@ -114,8 +115,8 @@ std::string OpCheck::checkSlot(int op,
                               std::to_string(slot.owner) + ", slot " +
                               std::to_string(slot.index) + ": ";
     if (isFilled(mine.report, slot.begin)) {
-      if (!isSum(op, 1u << rank, slot, mine)) {
-        return where + "a fill that is none";
+      if (!isSum(op, 0, slot, mine)) {
+        return where + "a missing slot that is not zero";
       }
       continue;
     }

@@ -16,7 +16,7 @@
 #include "tests/support/failing_heap.h"
 #include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/core/wire/cursor.h"
-#include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/core/wire/multicast_key.h"
 #include "transport_ubt/sim/plain_reduction.h"
 
 namespace {
@@ -62,8 +62,9 @@ std::vector<std::byte> packetFrom(ubt::AuthMode auth,
     header.sealed = auth == ubt::AuthMode::kAead;  // without effect otherwise
   }
   header.source = 1 + header.source % (kRanks - 1);
-  const ubt::PeerKeys keys =
-      header.group ? ubt::groupKeys(ubt::GroupSeed{}) : keysOf(second ? 1 : 0);
+  const ubt::PeerKeys keys = header.multicast
+                                 ? ubt::multicastKeys(ubt::MulticastSeed{})
+                                 : keysOf(second ? 1 : 0);
   header.number &= ubt::kControlNumber | 0xffff;
   if (size > ubt::PacketHeader::kBytes) {
     const auto* const payload =
@@ -112,7 +113,7 @@ std::vector<uint8_t> groupKeyOf(ubt::AuthMode auth, uint16_t rank) {
                           bytes.size() - ubt::PacketHeader::kBytes);
   ubt::ControlClocks().encode(&cursor);
   ubt::ControlRecord record;
-  record.type = ubt::ControlType::kGroupKey;
+  record.type = ubt::ControlType::kMulticastKey;
   record.encode(&cursor);
   bytes.resize(ubt::PacketHeader::kBytes + cursor.used());
   return bytes;

@@ -7,24 +7,23 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
+#include "transport_ubt/config/setting_table.h"
 #include "transport_ubt/config/settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using gloo::transport::ubt::Settings;
-  static const auto* const kNames =
-      new std::vector<std::string>(Settings::variables());
+  const auto& table = gloo::transport::ubt::settingTable();
   if (size == 0) {
     return 0;
   }
-  const std::string& name = (*kNames)[data[0] % kNames->size()];
-  if (name == "GLOO_UBT_SECRET_FILE") {
+  const std::string& name = table[data[0] % table.size()].name;
+  if (name == "secret_file") {
     return 0;  // the fuzzer might read any file
   }
   Settings settings;
   try {
-    settings.read(name, std::string(data + 1, data + size));
+    settings.set(name, std::string(data + 1, data + size));
   } catch (const gloo::InvalidOperationException&) {
     return 0;
   }

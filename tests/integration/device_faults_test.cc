@@ -81,25 +81,28 @@ INSTANTIATE_TEST_SUITE_P(
     Each,
     WrongVariable,
     ::testing::Values(
-        Wrong{"GLOO_UBT_REPAIR", "all", "one of: both, broadcast, none"},
-        Wrong{"GLOO_UBT_FILL", "one", "one of: local, zero"},
+        Wrong{"GLOO_UBT_REPAIR", "all", "one of: none, broadcast, both"},
         Wrong{"GLOO_UBT_ORDER", "any", "one of: arrival, rank"},
-        Wrong{"GLOO_UBT_AUTH", "off", "one of: aead, full, header"},
+        Wrong{"GLOO_UBT_AUTH", "off", "one of: header, full, aead"},
         Wrong{"GLOO_UBT_BOUND", "20", "500us, 20ms or 1s"},
         Wrong{"GLOO_UBT_BOUND", "-5ms", "positive duration"},
         Wrong{"GLOO_UBT_BOUND", "5ms,", "positive duration"},
-        Wrong{"GLOO_UBT_BOUND_MODE", "mean", "one of: median, paper"},
-        Wrong{"GLOO_UBT_WARMUP_OPS", "-1", "integer from 0 to 1000000"},
-        Wrong{"GLOO_UBT_ZERO_LOSS", "1", "a share from 0"},
+        Wrong{
+            "GLOO_UBT_EXPERIMENT", "bound_mode:mean", "one of: median, paper"},
+        Wrong{"GLOO_UBT_EXPERIMENT",
+              "warmup_ops:-1",
+              "integer from 0 to 1000000"},
+        Wrong{"GLOO_UBT_EXPERIMENT", "zero_loss:1", "a share from 0"},
         Wrong{"GLOO_UBT_HALT_LOSS", "50%", "a share from 0"},
-        Wrong{"GLOO_UBT_LEAD_OPS", "65", "integer from 1 to 64"},
+        Wrong{"GLOO_UBT_EXPERIMENT", "lead_ops:65", "integer from 1 to 64"},
         Wrong{"GLOO_UBT_MIN_BYTES", "256K", "integer from 0"},
         Wrong{"GLOO_UBT_PORTS", "80", "integer from 1024 to 65535"},
         Wrong{"GLOO_UBT_PORTS", "5000-4000", "from 5000 to 65535"},
         Wrong{"GLOO_UBT_PORTS", "5000-70000", "from 5000 to 65535"},
         Wrong{"GLOO_UBT_PORTS", "any", "integer from 1024 to 65535"},
         Wrong{"GLOO_UBT_MTU", "100", "integer from 576 to 65536"},
-        Wrong{"GLOO_UBT_GSO", "maybe", "one of: off, on"},
+        Wrong{"GLOO_UBT_EXPERIMENT", "gso:maybe", "one of: on, off"},
+        Wrong{"GLOO_UBT_EXPERIMENT", "nosuch:1", "entries such as gso:off"},
         Wrong{"GLOO_UBT_MULTICAST", "on", "one of: auto, off"},
         Wrong{"GLOO_UBT_MULTICAST", "auto", "needs GLOO_UBT_AUTH=full or aead"},
         Wrong{"GLOO_UBT_ARENA_BYTES", "4096", "integer from 1048576"},
@@ -113,12 +116,15 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_FAULT", "seed:-7", "is no seed"}));
 
 TEST(UnknownVariable, IsAWarningThatNamesTheNearest) {
-  const std::string text =
-      alone({}, {"GLOO_UBT_REPIAR=none", "GLOO_UBT_ARENA_BYTE=1"});
+  const std::string text = alone(
+      {},
+      {"GLOO_UBT_REPIAR=none", "GLOO_UBT_ARENA_BYTE=1", "GLOO_UBT_GSO=off"});
   EXPECT_THAT(text,
               AllOf(HasSubstr("unknown variable GLOO_UBT_REPIAR"),
                     HasSubstr("did you mean GLOO_UBT_REPAIR?"),
                     HasSubstr("did you mean GLOO_UBT_ARENA_BYTES?"),
+                    HasSubstr("unknown variable GLOO_UBT_GSO; did you mean "
+                              "GLOO_UBT_EXPERIMENT=gso:...?"),
                     HasSubstr("device=")));
 }
 
@@ -191,9 +197,10 @@ TEST(Ipv6, CarriesEverything) {
 
 TEST(WithoutSegmentation, DatagramsTravelAlone) {
   Job job(3);
-  expectExactSums(&job,
-                  {"--ops", "25"},
-                  {kPatient, "GLOO_UBT_GSO=off", "GLOO_UBT_MTU=1500"});
+  expectExactSums(
+      &job,
+      {"--ops", "25"},
+      {kPatient, "GLOO_UBT_EXPERIMENT=gso:off", "GLOO_UBT_MTU=1500"});
 }
 
 class WholeDatagrams : public ::testing::TestWithParam<const char*> {};
@@ -219,7 +226,7 @@ TEST(SealedDatagrams, AreRepairedLikeOthers) {
                   {"--ops", "10"},
                   {"GLOO_UBT_AUTH=aead",
                    "GLOO_UBT_FAULT=loss:0.05,dup:0.05,seed:7",
-                   "GLOO_UBT_WARMUP_OPS=1000",
+                   "GLOO_UBT_EXPERIMENT=warmup_ops:1000",
                    "GLOO_UBT_MTU=1500"});
   EXPECT_GT(counted(job, "duplicate_data"), 0);
   EXPECT_EQ(counted(job, "bad_tag"), 0);
@@ -247,7 +254,7 @@ TEST(InjectedFaults, AreSaidOnceAndRepairedWhileWarmingUp) {
       &job,
       {"--ops", "15"},
       {"GLOO_UBT_FAULT=loss:0.05,dup:0.05,reorder:0.1,delay:100us,seed:7",
-       "GLOO_UBT_WARMUP_OPS=1000",
+       "GLOO_UBT_EXPERIMENT=warmup_ops:1000",
        "GLOO_UBT_MTU=1500"});
   EXPECT_GT(counted(job, "duplicate_data"), 0);
   EXPECT_GT(counted(job, "replayed"), 0);

@@ -97,17 +97,19 @@ TEST_P(KilledRank, IsNamedByAllOthers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Bounds,
-                         KilledRank,
-                         ::testing::Values("GLOO_UBT_BOUND=50ms",
-                                           "GLOO_UBT_WARMUP_OPS=1000000"));
+INSTANTIATE_TEST_SUITE_P(
+    Bounds,
+    KilledRank,
+    ::testing::Values("GLOO_UBT_BOUND=50ms",
+                      "GLOO_UBT_EXPERIMENT=warmup_ops:1000000"));
 
 // The straggler is away from each op for longer than the others need. The
 // others go on without its contribution, in both groups.
 TEST(Groups, AStragglerDelaysNobody) {
   Job job(4);
-  const Job::Words environment{
-      "GLOO_UBT_BOUND=50ms", "GLOO_UBT_GROUPS=2", "GLOO_UBT_LEAD_OPS=64"};
+  const Job::Words environment{"GLOO_UBT_BOUND=50ms",
+                               "GLOO_UBT_GROUPS=2",
+                               "GLOO_UBT_EXPERIMENT=lead_ops:64"};
   job.start(
       3, {"--hierarchical", "--ops", "5", "--late-ms", "2000"}, environment);
   job.startRest({"--hierarchical", "--ops", "5"}, environment);

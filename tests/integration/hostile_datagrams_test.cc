@@ -143,7 +143,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
     header.context ^= 1 + random_() % 1000;
     stranger_.send(ports_[0], bytesOf(header, 100));
     header = forged();
-    header.group = true;
+    header.multicast = true;
     stranger_.send(ports_[0], bytesOf(header, 100));
     header = forged();
     header.source = kRanks + random_() % 1000;
@@ -220,7 +220,7 @@ TEST_P(HostileDatagrams, AreCountedByNameAndChangeNothing) {
   EXPECT_EQ(came(0, Counter::kMalformed), 2u * kRounds);
   EXPECT_EQ(came(0, Counter::kBadTag), 1u * kRounds);
   EXPECT_EQ(came(0, Counter::kUnknownEpoch), 1u * kRounds);
-  EXPECT_EQ(came(0, Counter::kNoGroupKey), 1u * kRounds);
+  EXPECT_EQ(came(0, Counter::kNoMulticastKey), 1u * kRounds);
   EXPECT_EQ(came(0, Counter::kWrongRank), 1u * kRounds);
   for (const int other : {1, 2}) {
     EXPECT_EQ(came(other, Counter::kMalformed), 0u);

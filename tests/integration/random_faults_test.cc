@@ -68,7 +68,8 @@ int64_t harm(const Fault& fault) {
   Job job(kRanks);
   job.startRest(
       {"--ops", "1000000", "--timeout-ms", std::to_string(kTimeoutMs)},
-      {fault.byHand ? "GLOO_UBT_BOUND=50ms" : "GLOO_UBT_WARMUP_OPS=10"});
+      {fault.byHand ? "GLOO_UBT_BOUND=50ms"
+                    : "GLOO_UBT_EXPERIMENT=warmup_ops:10"});
   for (int rank = 0; rank < kRanks; rank++) {
     job.await(rank, "op=" + std::to_string(fault.afterOps) + " ");
   }

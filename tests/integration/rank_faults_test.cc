@@ -87,7 +87,7 @@ TEST(KilledRank, IsNamedByTheOthersOnceBoundsAreLearned) {
 }
 
 TEST(KilledRank, IsNamedByTheOthersWhileWarmingUp) {
-  killOneOf(3, {"GLOO_UBT_WARMUP_OPS=1000000"}, 5);
+  killOneOf(3, {"GLOO_UBT_EXPERIMENT=warmup_ops:1000000"}, 5);
 }
 
 TEST(KilledRank, IsNamedUnderABoundSetByHand) {
@@ -116,7 +116,7 @@ TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
 TEST(KilledRank, IsNamedThoughItsChildLivesOn) {
   constexpr int64_t kSilenceUs = 10000000;
   for (const auto& environment :
-       {Job::Words{}, Job::Words{"GLOO_UBT_WARMUP_OPS=1000000"}}) {
+       {Job::Words{}, Job::Words{"GLOO_UBT_EXPERIMENT=warmup_ops:1000000"}}) {
     Job job(3);
     const Job::Words arguments{"--ops", "1000000", "--timeout-ms", "60000"};
     Job::Words withChild = arguments;
@@ -148,7 +148,7 @@ TEST(KilledRank, IsNamedThoughItsChildLivesOn) {
 
 TEST(StoppedRank, IsNamedWhenTheTimeoutHasPassed) {
   for (const auto& environment :
-       {kByHand, Job::Words{"GLOO_UBT_WARMUP_OPS=5"}}) {
+       {kByHand, Job::Words{"GLOO_UBT_EXPERIMENT=warmup_ops:5"}}) {
     Job job(3);
     job.startRest({"--ops", "1000000", "--timeout-ms", "1500", "--stay"},
                   environment);
@@ -198,7 +198,7 @@ TEST(StoppedRank, GoesOnWhenItIsWokenInTime) {
 TEST(StoppedRank, IsNamedWhileWarmingUp) {
   Job job(3);
   job.startRest({"--ops", "1000000", "--timeout-ms", "1500", "--stay"},
-                {"GLOO_UBT_WARMUP_OPS=1000000"});
+                {"GLOO_UBT_EXPERIMENT=warmup_ops:1000000"});
   for (int rank = 0; rank < 3; rank++) {
     job.await(rank, "op=3 ");
   }
@@ -336,7 +336,8 @@ TEST(Disagreement, OfSecretsNamesARankByTimeout) {
 
 TEST(BlockedUdp, IsNamedWithTheRankAndTheRemedy) {
   // All packets that rank 1 sends are lost, as behind a firewall.
-  for (const auto* bound : {"GLOO_UBT_WARMUP_OPS=20", "GLOO_UBT_BOUND=20ms"}) {
+  for (const auto* bound :
+       {"GLOO_UBT_EXPERIMENT=warmup_ops:20", "GLOO_UBT_BOUND=20ms"}) {
     Job job(3);
     job.start(1,
               {"--ops", "10", "--timeout-ms", "1000", "--stay"},

@@ -296,7 +296,7 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
   EXPECT_EQ(counted(fresh, Counter::kMalformed) +
                 counted(fresh, Counter::kUnknownEpoch) +
                 counted(fresh, Counter::kWrongRank) +
-                counted(fresh, Counter::kNoGroupKey) +
+                counted(fresh, Counter::kNoMulticastKey) +
                 counted(fresh, Counter::kBadTag),
             fed);
   EXPECT_GT(counted(fresh, Counter::kBadTag), fed / 2);

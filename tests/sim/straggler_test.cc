@@ -124,7 +124,7 @@ TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
 // rank 7, which skips the op, never does.
 TEST(Stragglers, ARankWhoseAnnouncementIsLostHasEnteredAllTheSame) {
   const SimResult result = runChecked(SimOptions::parse(
-      "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 fill=1 "
+      "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 "
       "order=1 hadamard=1 multicast=1 mixed_forms=1 bound_mode=1 "
       "warmup_ops=4 skip_loss=0.001 halt_loss=0 timeout_ns=20000000000 "
       "rough_inputs=1 loss=0.050000000000000003 duplicate=0.02 "

@@ -79,7 +79,6 @@ TEST(SumError, OfARunIsWhatItLacks) {
   EXPECT_EQ(runChecked(options).error.mean(), 0);
   options.loss = 0.05;
   options.protocol.repair = RepairPolicy::kNone;
-  options.protocol.fill = Fill::kZero;
   const SimResult lossy = runChecked(options);
   const double share =
       static_cast<double>(lossy.pairsMissing) /

@@ -47,12 +47,12 @@ if ! command -v clang-tidy >/dev/null; then
   echo "clang-tidy is missing; run third_party/install"
   exit 1
 fi
-clang-tidy --quiet --config-file=.clang-tidy {sources} -- \\
+clang-tidy --quiet --config-file={config} {sources} -- \\
   -x c++ -std=c++17 -I. {defines} 2>&1 | \\
   sed -e "s|$PWD/||g" -e '/ warnings generated[.]$/d'
 status=$?
 ((status == 0)) || echo "Mend it, or excuse the line with // NOLINT(check-name)" \\
-  "and the reason. The checks are in .clang-tidy."
+  "and the reason. The checks are in {config}."
 exit $status
 """
 
@@ -62,6 +62,7 @@ def _tidy_test_impl(ctx):
     ctx.actions.write(
         script,
         _SCRIPT.format(
+            config = ctx.file.config.short_path,
             sources = " ".join([file.short_path for file in info.sources]),
             defines = " ".join(["-D" + name for name in info.defines.to_list()]),
         ),
@@ -70,7 +71,7 @@ def _tidy_test_impl(ctx):
     return [DefaultInfo(
         executable = script,
         runfiles = ctx.runfiles(
-            files = info.sources + [ctx.file._config],
+            files = info.sources + [ctx.file.config],
             transitive_files = info.headers,
         ),
     )]
@@ -79,10 +80,7 @@ _tidy_test = rule(
     implementation = _tidy_test_impl,
     attrs = {
         "target": attr.label(aspects = [_tidy_aspect], mandatory = True),
-        "_config": attr.label(
-            allow_single_file = True,
-            default = "//:.clang-tidy",
-        ),
+        "config": attr.label(allow_single_file = True, mandatory = True),
     },
     test = True,
 )
@@ -93,6 +91,8 @@ def tidy_tests():
     Headers are looked at with the sources that include them; a target of
     headers alone has none, nor does one that is tagged no-tidy.
     """
+    tests = (native.package_name() + "/").startswith("tests/")
+    config = "//tests:.clang-tidy" if tests else "//:.clang-tidy"
     for name, target in native.existing_rules().items():
         if target["kind"] not in ["cc_library", "cc_binary", "cc_test"]:
             continue
@@ -100,6 +100,7 @@ def tidy_tests():
             continue
         _tidy_test(
             name = name + "_tidy",
+            config = config,
             size = "large",  # a first run takes some seconds a file
             tags = ["tidy"],
             target = ":" + name,

@@ -13,7 +13,7 @@
 #include "transport_ubt/bounded/patience.h"
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/op/shard_layout.h"
-#include "transport_ubt/io/group_address.h"
+#include "transport_ubt/io/multicast_address.h"
 #include "transport_ubt/io/warning.h"
 
 namespace gloo {
@@ -228,16 +228,16 @@ void Channel::open(const std::vector<Hello>& hellos,
         " bytes or more: raise GLOO_UBT_ARENA_BYTES");
   }
   setup.groups = agreeOnGroups(hellos);
-  setup.groupSeed = KeyExchange::groupSeed();
+  setup.multicastSeed = KeyExchange::multicastSeed();
   setup.silent = [own = address().str(), addresses](int rank) {
     warnOfSilence(rank, addresses[rank].str(), own);
   };
   if (setup.options.multicast) {
     // Rank 0's port: its firewall, if any, lets it through.
     addresses[mesh_.rank] =
-        ::ubt::groupAddress(address().family(),
-                            setup.epoch,
-                            mesh_.rank == 0 ? hello_.port : hellos[0].port);
+        ::ubt::multicastAddress(address().family(),
+                                setup.epoch,
+                                mesh_.rank == 0 ? hello_.port : hellos[0].port);
   }
   session_ = engine_->driver().open(setup, std::move(addresses));
 }

@@ -59,8 +59,8 @@ KeyExchange::~KeyExchange() {
   sodium_memzero(secretKey_.data(), secretKey_.size());
 }
 
-::ubt::GroupSeed KeyExchange::groupSeed() {
-  ::ubt::GroupSeed seed{};
+::ubt::MulticastSeed KeyExchange::multicastSeed() {
+  ::ubt::MulticastSeed seed{};
   randombytes_buf(seed.data(), seed.size());
   return seed;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/core/wire/multicast_key.h"
 #include "transport_ubt/core/wire/packet_auth.h"
 
 namespace gloo {
@@ -29,7 +29,7 @@ class KeyExchange {
   const PublicKey& publicKey() const { return publicKey_; }
 
   // A fresh seed for this rank's multicast keys in a context.
-  static ::ubt::GroupSeed groupSeed();
+  static ::ubt::MulticastSeed multicastSeed();
 
   // The identity of a context: a hash of all ranks' public keys, in order.
   static uint64_t epoch(const std::vector<PublicKey>& all);

@@ -413,7 +413,7 @@ void Driver::sleep(Lock& lock,
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
   const Duration napping = blocked ? Duration{0} : std::min(left, napMax);
-  const int groupsFd = groups_.any() ? groups_.fd() : -1;
+  const int multicastFd = groups_.any() ? groups_.fd() : -1;
   sleeping_ = true;
   lock.unlock();
   if (napping > Duration{0}) {
@@ -422,7 +422,7 @@ void Driver::sleep(Lock& lock,
   socket_.wait(wakeFd_,
                blocked,
                until == kNever ? -1 : (left - napping).count(),
-               groupsFd);
+               multicastFd);
   lock.lock();
   sleeping_ = false;
   resumed(timer);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "transport_ubt/core/session/endpoint.h"
-#include "transport_ubt/io/group_sockets.h"
 #include "transport_ubt/io/idle_policy.h"
+#include "transport_ubt/io/multicast_sockets.h"
 #include "transport_ubt/io/packet_sender.h"
 #include "transport_ubt/io/path_probes.h"
 #include "transport_ubt/io/service_thread.h"
@@ -131,7 +131,7 @@ class Driver : private ServiceThread::Client {
   std::condition_variable madeWay_;
   UdpSocket socket_;
   PathProbes probes_;
-  GroupSockets groups_;
+  MulticastSockets groups_;
   bool loop_ = false;  // other ranks of this host get multicast
   const Endpoint::Limits limits_;
   Endpoint endpoint_;

@@ -50,12 +50,12 @@ int indexOf(const SocketAddress& address) {
   return static_cast<int>(if_nametoindex(interfaceOf(address).c_str()));
 }
 
-void join(int fd, const SocketAddress& group, const SocketAddress& at) {
+void join(int fd, const SocketAddress& multicast, const SocketAddress& at) {
   int failed = 0;
-  if (group.family() == AF_INET) {
+  if (multicast.family() == AF_INET) {
     ip_mreqn request{};
     request.imr_multiaddr =
-        reinterpret_cast<const sockaddr_in*>(group.data())->sin_addr;
+        reinterpret_cast<const sockaddr_in*>(multicast.data())->sin_addr;
     request.imr_ifindex = indexOf(at);
     failed = setsockopt(
         fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request));
@@ -65,13 +65,13 @@ void join(int fd, const SocketAddress& group, const SocketAddress& at) {
   } else {
     ipv6_mreq request{};
     request.ipv6mr_multiaddr =
-        reinterpret_cast<const sockaddr_in6*>(group.data())->sin6_addr;
+        reinterpret_cast<const sockaddr_in6*>(multicast.data())->sin6_addr;
     request.ipv6mr_interface = indexOf(at);
     failed = setsockopt(
         fd, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, &request, sizeof(request));
   }
   if (failed != 0) {
-    throwErrno("cannot join " + group.str());
+    throwErrno("cannot join " + multicast.str());
   }
 }
 

@@ -49,7 +49,7 @@ class Checker {
       Counter::kWrongRank,
       Counter::kBadTag,
       Counter::kOwnEcho,
-      Counter::kNoGroupKey};
+      Counter::kNoMulticastKey};
 
   // `options` and `inputs` must outlive this.
   Checker(const SimOptions& options, const Inputs& inputs, Violation violation)
@@ -112,10 +112,6 @@ class Checker {
                  std::vector<uint64_t>* missing,
                  std::vector<size_t>* filled) const;
   bool mustHoldMajority(int owner, const std::vector<Outcome>& outcomes) const;
-  bool isFill(const OpKey& key,
-              const Slot& slot,
-              int rank,
-              const Outcome& outcome) const;
   bool isZero(const OpKey& key, const Slot& slot, const Outcome& outcome) const;
   bool isSum(const OpKey& key,
              const Slot& slot,

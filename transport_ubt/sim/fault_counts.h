@@ -12,26 +12,26 @@ enum class Fault : uint8_t {
   kLoss,  // a random datagram is lost
   kDuplicate,
   kReorder,
-  kStrangers,    // a datagram from nobody in the job
-  kFullQueue,    // the queue of a link drops a datagram
-  kBursts,       // other users' traffic
-  kPartition,    // rank 0 reaches nobody
-  kCut,          // one rank does not reach another
-  kKindLoss,     // loss of data only, or of one record type
-  kReplay,       // a datagram comes again, long after
-  kCorruption,   // a byte that the tag covers is wrong
-  kNarrowPath,   // a path drops large datagrams
-  kSendFailure,  // the socket loses the datagram
-  kSendDelay,    // the socket takes the datagram only later
-  kCpu,          // a datagram waits for a busy host
-  kFullBuffer,   // a receiving host drops a datagram
-  kSlow,         // one rank takes long for each datagram
-  kPause,        // a host stands still
-  kClocks,       // hosts' clocks differ
-  kLate,         // a caller enters late
-  kOpposite,     // threads enter their ops in another order
-  kDeafAtFirst,  // rank 0 joins late
-  kDeafToGroup,  // multicast does not reach some ranks
+  kStrangers,        // a datagram from nobody in the job
+  kFullQueue,        // the queue of a link drops a datagram
+  kBursts,           // other users' traffic
+  kPartition,        // rank 0 reaches nobody
+  kCut,              // one rank does not reach another
+  kKindLoss,         // loss of data only, or of one record type
+  kReplay,           // a datagram comes again, long after
+  kCorruption,       // a byte that the tag covers is wrong
+  kNarrowPath,       // a path drops large datagrams
+  kSendFailure,      // the socket loses the datagram
+  kSendDelay,        // the socket takes the datagram only later
+  kCpu,              // a datagram waits for a busy host
+  kFullBuffer,       // a receiving host drops a datagram
+  kSlow,             // one rank takes long for each datagram
+  kPause,            // a host stands still
+  kClocks,           // hosts' clocks differ
+  kLate,             // a caller enters late
+  kOpposite,         // threads enter their ops in another order
+  kDeafAtFirst,      // rank 0 joins late
+  kDeafToMulticast,  // multicast does not reach some ranks
   kUnlikeWindow,
   kUnlikeLink,
   kUnlikePolicy,
@@ -51,15 +51,42 @@ enum class Fault : uint8_t {
 
 constexpr const char* faultName(Fault fault) {
   constexpr const char* kNames[] = {
-      "loss",         "duplicate",     "reorder",       "strangers",
-      "full_queue",   "bursts",        "partition",     "cut",
-      "kind_loss",    "replay",        "corruption",    "narrow_path",
-      "send_failure", "send_delay",    "cpu",           "full_buffer",
-      "slow",         "pause",         "clocks",        "late",
-      "opposite",     "deaf_at_first", "deaf_to_group", "unlike_window",
-      "unlike_link",  "unlike_policy", "small_arena",   "shared_arena",
-      "crash",        "second_crash",  "restart",       "closure",
-      "mesh_break",   "skip",          "never_enters",  "disagrees",
+      "loss",
+      "duplicate",
+      "reorder",
+      "strangers",
+      "full_queue",
+      "bursts",
+      "partition",
+      "cut",
+      "kind_loss",
+      "replay",
+      "corruption",
+      "narrow_path",
+      "send_failure",
+      "send_delay",
+      "cpu",
+      "full_buffer",
+      "slow",
+      "pause",
+      "clocks",
+      "late",
+      "opposite",
+      "deaf_at_first",
+      "deaf_to_multicast",
+      "unlike_window",
+      "unlike_link",
+      "unlike_policy",
+      "small_arena",
+      "shared_arena",
+      "crash",
+      "second_crash",
+      "restart",
+      "closure",
+      "mesh_break",
+      "skip",
+      "never_enters",
+      "disagrees",
       "unlike_seal",
   };
   static_assert(

@@ -124,7 +124,6 @@ struct Unlike {
   double linkShare = 0.5;  // a fraction of the others' rate
   uint32_t policyRanks = 0;
   RepairPolicy repair = RepairPolicy::kBroadcast;
-  Fill fill = Fill::kLocal;
   SumOrder order = SumOrder::kArrival;
   BoundMode boundMode = BoundMode::kMedian;
   bool early = true;

@@ -119,11 +119,4 @@ double Inputs::exactSum(const OpKey& key,
   return sum;
 }
 
-double Inputs::fillOf(const OpKey& key, int rank, size_t element) const {
-  const ElementType type = shapeOf(key).type;
-  return options_.protocolOf(rank).fill == Fill::kLocal
-             ? roundedTo(type, options_.ranks * at(key, type, rank, element))
-             : 0;
-}
-
 }  // namespace ubt::sim

@@ -45,8 +45,6 @@ class Inputs {
              double got) const;
   // The exact sum of all ranks' contributions to an element.
   double exactSum(const OpKey& key, ElementType type, size_t element) const;
-  // The value of an element that a rank never received.
-  double fillOf(const OpKey& key, int rank, size_t element) const;
 
  private:
   double at(const OpKey& key, ElementType type, int rank, size_t element) const;

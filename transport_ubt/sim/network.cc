@@ -210,7 +210,7 @@ void Network::toMany(int from, const Datagram& datagram) {
   whenAtSwitch(sent, [this, from, sent, datagram] {
     for (int to = 0; to < options_.ranks; to++) {
       if (to != from && deaf(to)) {
-        lose(datagram, Fault::kDeafToGroup);
+        lose(datagram, Fault::kDeafToMulticast);
       } else if (to != from) {
         deliver(from, to, sent, datagram);
       }

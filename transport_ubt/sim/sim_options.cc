@@ -64,7 +64,6 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("unlike_link_share", f.unlike.linkShare);
   member("unlike_policy_ranks", f.unlike.policyRanks);
   member("unlike_repair", f.unlike.repair);
-  member("unlike_fill", f.unlike.fill);
   member("unlike_order", f.unlike.order);
   member("unlike_bound_mode", f.unlike.boundMode);
   member("unlike_early", f.unlike.early);
@@ -93,7 +92,6 @@ void visit(Options& o, Visitor&& member) {
   member("window_adapts", o.windowAdapts);
   member("trains_adapt", o.trainsAdapt);
   member("repair", o.protocol.repair);
-  member("fill", o.protocol.fill);
   member("order", o.protocol.order);
   member("auth", o.protocol.auth);
   member("hadamard", o.protocol.hadamard);
@@ -208,7 +206,6 @@ Options SimOptions::protocolOf(int rank) const {
   const Unlike& unlike = faults.unlike;
   if ((unlike.policyRanks >> rank & 1) != 0) {
     options.repair = unlike.repair;
-    options.fill = unlike.fill;
     options.order = unlike.order;
     options.boundMode = unlike.boundMode;
     options.early = unlike.early;

@@ -183,8 +183,6 @@ bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
   Values expected = sum.values;
   const Form own = report.contributed[owner_];
   const Form form = report.forms.empty() ? own : report.forms[owner_];
-  const Values brought = broughtBy(rank, own);
-  const Fill fill = options_.protocolOf(rank).fill;
   bool anyReceived = false;
   for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
     if (!filled(rank, slot)) {
@@ -194,8 +192,7 @@ bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
     for (size_t i = first(slot);
          i < first(slot) + layout_.slotElements(owner_, slot);
          i++) {
-      expected[i] =
-          fill == Fill::kLocal && own == form ? brought[i] * ranks_ : 0;
+      expected[i] = 0;
     }
   }
   if (anyReceived && sum.anyIn && form != sum.form) {

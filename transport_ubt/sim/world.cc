@@ -95,8 +95,8 @@ Session::Setup World::setupOf(int rank, int context, bool again) const {
   setup.groups = RankGroups::equal(options_.ranks, options_.groups);
   setup.options = options_.protocolOf(rank);
   const auto number = static_cast<uint8_t>(context + (again ? 128 : 0));
-  setup.groupSeed.fill(static_cast<uint8_t>(100 + rank));
-  setup.groupSeed[1] = number;
+  setup.multicastSeed.fill(static_cast<uint8_t>(100 + rank));
+  setup.multicastSeed[1] = number;
   for (int peer = 0; peer < options_.ranks; peer++) {
     setup.windowBytes.push_back(options_.windowOf(peer));
     PeerKeys keys;

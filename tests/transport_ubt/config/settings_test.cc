@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "tests/support/temporary_directory.h"
+#include "transport_ubt/config/setting_table.h"
 
 namespace gloo {
 namespace transport {
@@ -18,91 +19,125 @@ namespace {
 
 Settings with(const char* name, const std::string& value) {
   Settings settings;
-  settings.read(name, value);
+  settings.set(name, value);
   return settings;
 }
 
 TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(Settings().groups.str(), "auto");
   for (const char* groups : {"auto", "host", "1", "12"}) {
-    EXPECT_EQ(with("GLOO_UBT_GROUPS", groups).groups.str(), groups);
+    EXPECT_EQ(with("groups", groups).groups.str(), groups);
   }
-  EXPECT_EQ(with("GLOO_UBT_REPAIR", "none").protocol.repair,
-            ::ubt::RepairPolicy::kNone);
-  EXPECT_EQ(with("GLOO_UBT_FILL", "zero").protocol.fill, ::ubt::Fill::kZero);
-  EXPECT_EQ(with("GLOO_UBT_ORDER", "rank").protocol.order,
-            ::ubt::SumOrder::kRank);
-  EXPECT_EQ(with("GLOO_UBT_AUTH", "aead").protocol.auth,
-            ::ubt::AuthMode::kAead);
-  EXPECT_EQ(with("GLOO_UBT_BOUND_MODE", "paper").protocol.boundMode,
+  EXPECT_EQ(with("repair", "none").protocol.repair, ::ubt::RepairPolicy::kNone);
+  EXPECT_EQ(with("order", "rank").protocol.order, ::ubt::SumOrder::kRank);
+  EXPECT_EQ(with("auth", "aead").protocol.auth, ::ubt::AuthMode::kAead);
+  EXPECT_EQ(with("bound_mode", "paper").protocol.boundMode,
             ::ubt::BoundMode::kPaper);
-  EXPECT_FALSE(with("GLOO_UBT_WINDOW", "fixed").windowAdapts);
-  EXPECT_TRUE(with("GLOO_UBT_WINDOW", "auto").windowAdapts);
-  EXPECT_FALSE(with("GLOO_UBT_TRAINS", "fixed").trainsAdapt);
-  EXPECT_TRUE(with("GLOO_UBT_TRAINS", "auto").trainsAdapt);
-  EXPECT_EQ(with("GLOO_UBT_HADAMARD", "on").protocol.hadamard,
-            ::ubt::Hadamard::kAlways);
-  EXPECT_EQ(with("GLOO_UBT_WARMUP_OPS", "0").protocol.warmupOps, 0u);
-  EXPECT_EQ(with("GLOO_UBT_ZERO_LOSS", "0.25").protocol.zeroLoss, 0.25);
-  EXPECT_EQ(with("GLOO_UBT_HALT_LOSS", "0").protocol.haltLoss, 0.0);
-  EXPECT_EQ(with("GLOO_UBT_SKIP_LOSS", "0.05").protocol.skipLoss, 0.05);
-  EXPECT_EQ(with("GLOO_UBT_LEAD_OPS", "64").protocol.leadOps, 64u);
-  EXPECT_FALSE(with("GLOO_UBT_RESULTS_FIRST", "off").protocol.resultsFirst);
-  EXPECT_EQ(with("GLOO_UBT_MIN_BYTES", "1099511627776").minBytes,
-            size_t{1} << 40);
-  EXPECT_EQ(with("GLOO_UBT_MTU", "1500").mtu, 1500);
-  EXPECT_FALSE(with("GLOO_UBT_GSO", "off").segmentation);
-  EXPECT_EQ(with("GLOO_UBT_ARENA_BYTES", "1048576").arenaBytes, 1048576u);
-  EXPECT_EQ(with("GLOO_UBT_WINDOW_BYTES", "65536").windowBytes, 65536u);
-  EXPECT_EQ(with("GLOO_UBT_YIELD", "5us").idle.yield,
-            std::chrono::microseconds(5));
-  EXPECT_EQ(with("GLOO_UBT_NAP", "off").idle.nap, ::ubt::Duration{0});
-  EXPECT_EQ(with("GLOO_UBT_LINGER", "90s").linger, std::chrono::seconds(90));
-  EXPECT_EQ(with("GLOO_UBT_LINGER", "off").linger, ::ubt::Duration{0});
-  EXPECT_EQ(with("GLOO_UBT_SECRET", "a b").secret, "a b");
-  EXPECT_EQ(with("GLOO_UBT_FAULT", "loss:0.5").faults.loss, 0.5);
+  EXPECT_FALSE(with("window", "fixed").windowAdapts);
+  EXPECT_TRUE(with("window", "auto").windowAdapts);
+  EXPECT_FALSE(with("trains", "fixed").trainsAdapt);
+  EXPECT_TRUE(with("trains", "auto").trainsAdapt);
+  EXPECT_EQ(with("hadamard", "on").protocol.hadamard, ::ubt::Hadamard::kAlways);
+  EXPECT_EQ(with("warmup_ops", "0").protocol.warmupOps, 0u);
+  EXPECT_EQ(with("zero_loss", "0.25").protocol.zeroLoss, 0.25);
+  EXPECT_EQ(with("halt_loss", "0").protocol.haltLoss, 0.0);
+  EXPECT_EQ(with("skip_loss", "0.05").protocol.skipLoss, 0.05);
+  EXPECT_EQ(with("lead_ops", "64").protocol.leadOps, 64u);
+  EXPECT_FALSE(with("results_first", "off").protocol.resultsFirst);
+  EXPECT_EQ(with("min_bytes", "1099511627776").minBytes, size_t{1} << 40);
+  EXPECT_EQ(with("mtu", "1500").mtu, 1500);
+  EXPECT_FALSE(with("gso", "off").segmentation);
+  EXPECT_EQ(with("arena_bytes", "1048576").arenaBytes, 1048576u);
+  EXPECT_EQ(with("window_bytes", "65536").windowBytes, 65536u);
+  EXPECT_EQ(with("yield", "5us").idle.yield, std::chrono::microseconds(5));
+  EXPECT_EQ(with("nap", "off").idle.nap, ::ubt::Duration{0});
+  EXPECT_EQ(with("linger", "90s").linger, std::chrono::seconds(90));
+  EXPECT_EQ(with("linger", "off").linger, ::ubt::Duration{0});
+  EXPECT_EQ(with("secret", "a b").secret, "a b");
+  EXPECT_EQ(with("fault", "loss:0.5").faults.loss, 0.5);
 }
 
 TEST(Settings, ReadsWhetherStagesEndEarlyAndHowPatiently) {
-  EXPECT_TRUE(with("GLOO_UBT_EARLY", "on").protocol.early);
-  EXPECT_EQ(with("GLOO_UBT_EARLY", "on").protocol.earlyShare, 0.0);
-  EXPECT_FALSE(with("GLOO_UBT_EARLY", "off").protocol.early);
-  EXPECT_TRUE(with("GLOO_UBT_EARLY", "on").protocol.marks);
-  EXPECT_TRUE(with("GLOO_UBT_EARLY", "unmarked").protocol.early);
-  EXPECT_FALSE(with("GLOO_UBT_EARLY", "unmarked").protocol.marks);
-  EXPECT_TRUE(with("GLOO_UBT_EARLY", "12.5%").protocol.early);
-  EXPECT_EQ(with("GLOO_UBT_EARLY", "12.5%").protocol.earlyShare, 0.125);
+  EXPECT_TRUE(with("early", "on").protocol.early);
+  EXPECT_EQ(with("early", "on").protocol.earlyShare, 0.0);
+  EXPECT_FALSE(with("early", "off").protocol.early);
+  EXPECT_TRUE(with("early", "on").protocol.marks);
+  EXPECT_TRUE(with("early", "unmarked").protocol.early);
+  EXPECT_FALSE(with("early", "unmarked").protocol.marks);
+  EXPECT_TRUE(with("early", "12.5%").protocol.early);
+  EXPECT_EQ(with("early", "12.5%").protocol.earlyShare, 0.125);
   for (const char* wrong : {"", "10", "0%", "101%", "%", "10%x", "auto"}) {
-    EXPECT_THROW(with("GLOO_UBT_EARLY", wrong),
-                 ::gloo::InvalidOperationException)
+    EXPECT_THROW(with("early", wrong), ::gloo::InvalidOperationException)
         << wrong;
+  }
+}
+
+TEST(Settings, ReadsExperimentsByName) {
+  const Settings settings = with("experiment", "gso:off,lead_ops:9,yield:off");
+  EXPECT_FALSE(settings.segmentation);
+  EXPECT_EQ(settings.protocol.leadOps, 9u);
+  EXPECT_EQ(settings.idle.yield, ::ubt::Duration{0});
+  EXPECT_TRUE(settings.has("gso"));
+  EXPECT_FALSE(settings.has("nap"));
+}
+
+TEST(Settings, RefusesAWrongExperimentAndNamesIt) {
+  const auto error = [](const std::string& text) -> std::string {
+    try {
+      with("experiment", text);
+    } catch (const ::gloo::InvalidOperationException& thrown) {
+      return thrown.what();
+    }
+    return "taken";
+  };
+  EXPECT_NE(error("gso:no").find("GLOO_UBT_EXPERIMENT=gso:no: expected one of"),
+            std::string::npos);
+  // A variable of its own is no experiment, and neither is a name alone.
+  for (const char* wrong : {"repair:none", "gso", "gso=off", "gos:off", ":"}) {
+    EXPECT_NE(error(wrong).find(std::string("GLOO_UBT_EXPERIMENT=") + wrong +
+                                ": expected entries such as gso:off"),
+              std::string::npos)
+        << wrong;
+  }
+}
+
+// Whoever sets all defaults by hand changes nothing.
+TEST(Settings, TheTablesDefaultsAreValues) {
+  for (const Setting& setting : settingTable()) {
+    const std::string& preset = setting.preset;
+    const bool described = preset.find(' ') != std::string::npos ||
+                           preset == "none" || preset == "learned" ||
+                           preset == "any";
+    if (!described) {
+      EXPECT_NO_THROW(with(setting.name.c_str(), preset)) << setting.name;
+    }
   }
 }
 
 TEST(Settings, ReadsOneBoundOrTwo) {
   using std::chrono::microseconds;
-  const Settings one = with("GLOO_UBT_BOUND", "1.5ms");
+  const Settings one = with("bound", "1.5ms");
   EXPECT_EQ(one.protocol.boundScatter, microseconds(1500));
   EXPECT_EQ(one.protocol.boundBroadcast, microseconds(1500));
-  const Settings two = with("GLOO_UBT_BOUND", "20us,1s");
+  const Settings two = with("bound", "20us,1s");
   EXPECT_EQ(two.protocol.boundScatter, microseconds(20));
   EXPECT_EQ(two.protocol.boundBroadcast, std::chrono::seconds(1));
 }
 
 TEST(Settings, ReadsAPortOrARange) {
-  const Settings one = with("GLOO_UBT_PORTS", "4000");
+  const Settings one = with("ports", "4000");
   EXPECT_EQ(one.portLow, 4000);
   EXPECT_EQ(one.portHigh, 4000);
-  const Settings range = with("GLOO_UBT_PORTS", "4000-65535");
+  const Settings range = with("ports", "4000-65535");
   EXPECT_EQ(range.portLow, 4000);
   EXPECT_EQ(range.portHigh, 65535);
 }
 
 TEST(Settings, MulticastNeedsTagsOverPayloads) {
   for (const char* auth : {"header", "full", "aead"}) {
-    Settings settings = with("GLOO_UBT_AUTH", auth);
+    Settings settings = with("auth", auth);
     EXPECT_NO_THROW(settings.check()) << auth;
-    settings.read("GLOO_UBT_MULTICAST", "auto");
+    settings.set("multicast", "auto");
     if (settings.protocol.auth == ::ubt::AuthMode::kHeader) {
       EXPECT_THROW(settings.check(), ::gloo::InvalidOperationException);
     } else {
@@ -115,50 +150,49 @@ TEST(Settings, ReadsTheFirstLineOfASecretFile) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.path() + "/secret";
   std::ofstream(path) << "correct horse\nbattery\n";
-  EXPECT_EQ(with("GLOO_UBT_SECRET_FILE", path).secret, "correct horse");
+  EXPECT_EQ(with("secret_file", path).secret, "correct horse");
 }
 
 TEST(Settings, RefusesAnUnknownNameAndTellsTheNearest) {
   try {
-    with("GLOO_UBT_LEAD_OP", "1");
+    with("lead_op", "1");
     ADD_FAILURE() << "taken";
   } catch (const ::gloo::InvalidOperationException& error) {
-    EXPECT_NE(std::string(error.what()).find("GLOO_UBT_LEAD_OPS?"),
-              std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("lead_ops?"), std::string::npos);
   }
 }
 
 TEST(Settings, WithABoundByHandThereIsNoWarmUpUnlessAskedFor) {
   setenv("GLOO_UBT_BOUND", "5ms", 1);
   EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps, 0u);
-  setenv("GLOO_UBT_WARMUP_OPS", "3", 1);
+  setenv("GLOO_UBT_EXPERIMENT", "warmup_ops:3", 1);
   EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps, 3u);
   unsetenv("GLOO_UBT_BOUND");
-  unsetenv("GLOO_UBT_WARMUP_OPS");
+  unsetenv("GLOO_UBT_EXPERIMENT");
   EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps,
             ::ubt::Options().warmupOps);
 }
 
 TEST(Settings, RefusesWhatContradictsABoundByHand) {
   setenv("GLOO_UBT_BOUND", "5ms", 1);
-  const auto refused = [](const char* name, const char* value) {
-    setenv(name, value, 1);
+  const auto refused = [](const std::string& experiment) {
+    setenv("GLOO_UBT_EXPERIMENT", experiment.c_str(), 1);
     std::string error;
     try {
       Settings::fromEnvironment();
     } catch (const ::gloo::InvalidOperationException& thrown) {
       error = thrown.what();
     }
-    unsetenv(name);
-    return error.find(std::string("GLOO_UBT_BOUND=5ms and ") + name + "=" +
-                      value) != std::string::npos;
+    unsetenv("GLOO_UBT_EXPERIMENT");
+    return error.find("GLOO_UBT_BOUND=5ms and GLOO_UBT_EXPERIMENT=" +
+                      experiment) != std::string::npos;
   };
-  EXPECT_TRUE(refused("GLOO_UBT_EARLY", "on"));
-  EXPECT_TRUE(refused("GLOO_UBT_EARLY", "10%"));
-  EXPECT_TRUE(refused("GLOO_UBT_BOUND_MODE", "paper"));
-  EXPECT_FALSE(refused("GLOO_UBT_EARLY", "off"));
+  EXPECT_TRUE(refused("early:on"));
+  EXPECT_TRUE(refused("early:10%"));
+  EXPECT_TRUE(refused("bound_mode:paper"));
+  EXPECT_FALSE(refused("early:off"));
   unsetenv("GLOO_UBT_BOUND");
-  EXPECT_FALSE(refused("GLOO_UBT_BOUND_MODE", "paper"));
+  EXPECT_FALSE(refused("bound_mode:paper"));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Requests : public OpHost {
   TimePoint lastHeard(int /*peer*/) const override { return {}; }
   bool isSilent(int /*peer*/) const override { return false; }
   std::string silence(int /*peer*/) const override { return {}; }
-  bool hearsGroup(int /*peer*/) const override { return false; }
+  bool hearsMulticast(int /*peer*/) const override { return false; }
   bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
 
   std::vector<std::pair<int, ControlRecord>> all;

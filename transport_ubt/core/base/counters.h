@@ -21,7 +21,7 @@ enum class Counter : uint8_t {
   kMalformed,        // no header, wrong lengths, out-of-range fields
   kUnknownEpoch,     // this host has no such context
   kOwnEcho,          // a multicast that this rank itself sent
-  kNoGroupKey,       // multicast of a rank whose group key is unknown
+  kNoMulticastKey,   // multicast of a rank whose group key is unknown
   kWrongRank,        // source is not a rank, or is this rank
   kBadTag,           // authentication failed
   kReplayed,         // control packet with a number seen before
@@ -49,7 +49,7 @@ constexpr const char* counterName(Counter counter) {
       "sent_data",        "sent_control",    "accepted_data",
       "accepted_control", "duplicate_data",  "late_data",
       "malformed",        "unknown_epoch",   "own_echo",
-      "no_group_key",     "wrong_rank",      "bad_tag",
+      "no_multicast_key", "wrong_rank",      "bad_tag",
       "replayed",         "closed_peer",     "unannounced",
       "mismatched",       "ungranted",       "too_early",
       "arena_full",       "path_probe",      "send_failed",

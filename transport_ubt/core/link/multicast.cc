@@ -24,13 +24,13 @@ constexpr uint64_t kNumbersMax = kControlNumber >> 1;
 
 PeerLink::Setup Multicast::linkSetup(int self,
                                      int peer,
-                                     const GroupSeed& seed) const {
+                                     const MulticastSeed& seed) const {
   PeerLink::Setup link;
   link.self = self;
   link.peer = peer;
-  link.group = true;
+  link.multicast = true;
   link.epoch = setup_.epoch;
-  link.keys = groupKeys(seed);
+  link.keys = multicastKeys(seed);
   link.auth = setup_.auth;
   link.datagramBytesMax = setup_.datagramBytesMax;
   link.opened = setup_.opened;
@@ -177,7 +177,7 @@ Multicast::Passed Multicast::deadlinePassed(TimePoint now, bool active) {
   return passed;
 }
 
-void Multicast::keyIn(int owner, const GroupSeed& hidden) {
+void Multicast::keyIn(int owner, const MulticastSeed& hidden) {
   Peer& peer = peers_[owner];
   if (on() && !peer.closed && peer.in == nullptr) {
     peer.in = std::make_unique<PeerLink>(

@@ -10,7 +10,7 @@
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/link/peer_link.h"
 #include "transport_ubt/core/wire/control.h"
-#include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/core/wire/multicast_key.h"
 
 namespace ubt {
 
@@ -27,8 +27,8 @@ class Multicast {
     int size = 1;
     uint64_t epoch = 0;
     AuthMode auth = AuthMode::kHeader;
-    GroupSeed seed{};              // seed of this rank's multicast keys
-    std::vector<GroupMask> masks;  // by rank: the mask of that rank's seed
+    MulticastSeed seed{};              // seed of this rank's multicast keys
+    std::vector<MulticastMask> masks;  // by rank: the mask of that rank's seed
     size_t datagramBytesMax = 0;
     std::vector<std::byte>* opened = nullptr;  // see PeerLink::Setup
   };
@@ -91,7 +91,7 @@ class Multicast {
   // As a receiver ------------------------------------------------------------
 
   // An owner tells the seed of its keys, masked. Only its first message counts.
-  void keyIn(int owner, const GroupSeed& hidden);
+  void keyIn(int owner, const MulticastSeed& hidden);
   // Bytes that the multicast of all owners may have in flight to this rank, out
   // of a window of `whole` bytes. Zero until an owner has been heard.
   uint64_t windowBytes(uint64_t whole) const {
@@ -125,7 +125,9 @@ class Multicast {
     bool answerDue = false;
   };
 
-  PeerLink::Setup linkSetup(int self, int peer, const GroupSeed& seed) const;
+  PeerLink::Setup linkSetup(int self,
+                            int peer,
+                            const MulticastSeed& seed) const;
   bool seeking() const;
   void sent(TimePoint now, bool probe);
 

@@ -179,7 +179,7 @@ void PeerLink::dataOut(PacketHeader header,
 // Completes the header, except for its tag, and writes it.
 void PeerLink::address(PacketHeader header, OutPacket* out) const {
   header.halted = halted;
-  header.group = setup_.group;
+  header.multicast = setup_.multicast;
   header.source = static_cast<uint16_t>(setup_.self);
   header.context = PacketHeader::contextOf(setup_.epoch);
   header.encode(out->head);

@@ -42,7 +42,7 @@ class PeerLink {
   struct Setup {
     int self = 0;
     int peer = 0;
-    bool group = false;  // packets go to all ranks, by multicast
+    bool multicast = false;  // packets go to all ranks, by multicast
     uint64_t epoch = 0;
     PeerKeys keys;
     AuthMode auth = AuthMode::kHeader;

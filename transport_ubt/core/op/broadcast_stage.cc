@@ -148,35 +148,20 @@ BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
   return dropped;
 }
 
-std::vector<OpReport::Range> BroadcastStage::fillMissing(
-    Fill fill,
-    const std::vector<Form>& contributed,
-    ElementType type,
-    const Reduction& reduction) {
+std::vector<OpReport::Range> BroadcastStage::zeroMissing(ElementType type) {
   UBT_REQUIRE(bucket_ != nullptr);
-  std::vector<OpReport::Range> filled;
+  std::vector<OpReport::Range> missing;
   for (int rank = 0; rank < size_; rank++) {
-    const Owner& owner = owners_[rank];
-    const bool local =
-        fill == Fill::kLocal &&
-        owner.form.value_or(contributed[rank]) == contributed[rank];
-    for (size_t slot = owner.received.firstClear(0);
-         slot < owner.received.size();
-         slot = owner.received.firstClear(slot + 1)) {
-      std::byte* const target =
-          bucket_ + layout_.shardOffset(rank) + layout_.slotOffset(slot);
-      const size_t elements = layout_.slotElements(rank, slot);
-      if (local) {
-        reduction.scale(type, target, ranks_, elements);
-      } else {
-        std::memset(target, 0, layout_.slotSize(rank, slot));
-      }
-      filled.push_back({(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
-                            elementSize(type),
-                        elements});
+    const BitSet& received = owners_[rank].received;
+    for (size_t slot = received.firstClear(0); slot < received.size();
+         slot = received.firstClear(slot + 1)) {
+      const size_t begin = layout_.shardOffset(rank) + layout_.slotOffset(slot);
+      std::memset(bucket_ + begin, 0, layout_.slotSize(rank, slot));
+      missing.push_back(
+          {begin / elementSize(type), layout_.slotElements(rank, slot)});
     }
   }
-  return filled;
+  return missing;
 }
 
 }  // namespace ubt

@@ -69,14 +69,9 @@ class BroadcastStage {
   // The form of an owner's results; nothing: none has arrived.
   std::optional<Form> form(int owner) const { return owners_[owner].form; }
 
-  // Fills in the missing slots of the bucket, and returns their ranges of
-  // elements. A missing slot holds the own contribution, in the form that
-  // `contributed` has for its owner. If the owner's results have another form,
-  // zeros replace it. REQUIRES between enter() and leave().
-  std::vector<OpReport::Range> fillMissing(Fill fill,
-                                           const std::vector<Form>& contributed,
-                                           ElementType type,
-                                           const Reduction& reduction);
+  // Puts zeros into the missing slots of the bucket, and returns their ranges
+  // of elements. REQUIRES between enter() and leave().
+  std::vector<OpReport::Range> zeroMissing(ElementType type);
 
   const BitSet& received(int owner) const { return owners_[owner].received; }
   bool complete(int owner) const { return owners_[owner].received.all(); }

@@ -47,7 +47,7 @@ class Bucket {
   const std::vector<Form>& contributed() const { return contributed_; }
 
   // Makes the result of a shard plain, if it is not. `form`: of the result. Its
-  // slots have all arrived or been filled in. REQUIRES here().
+  // slots have all arrived or hold zeros. REQUIRES here().
   void invert(int shard, Form form);
 
  private:

@@ -77,7 +77,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
   }
   if (!ranks_.grouped()) {
     outbox_.joinMulticast(
-        [this](int rank) { return setup_.host->hearsGroup(rank); });
+        [this](int rank) { return setup_.host->hearsMulticast(rank); });
   }
   if (owned_.sum().closed()) {  // an empty shard: nothing to own
     settleScatter();

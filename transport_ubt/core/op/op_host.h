@@ -28,7 +28,7 @@ class OpHost {
   // been.
   virtual std::string silence(int peer) const = 0;
   // Whether a peer hears this rank's multicast.
-  virtual bool hearsGroup(int peer) const = 0;
+  virtual bool hearsMulticast(int peer) const = 0;
   // The arena has no room for an op. Drops results that can be asked for again,
   // reserved room that is not used yet, or an op of a rank that holds too much.
   // `asker`: the one rank that has begun the op; -1: there are others. `more`:

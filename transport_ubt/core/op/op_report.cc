@@ -93,7 +93,6 @@ Duration Op::broadcastWouldTake() const {
                   Duration{1});
 }
 
-// A shard without any result was filled with the own contribution.
 Form Op::resultForm(int shard) const {
   return shard == ranks_.place()
              ? owned_.sum().form()
@@ -158,10 +157,7 @@ OpReport Op::leave(TimePoint now) {
   settleResults();
   if (bucket_.here()) {
     if (!failure_.any()) {
-      report.filled = broadcast_.fillMissing(setup_.options->fill,
-                                             bucket_.contributed(),
-                                             setup_.shape.type,
-                                             *setup_.reduction);
+      report.filled = broadcast_.zeroMissing(setup_.shape.type);
       for (const OpReport::Range& range : report.filled) {
         report.driftElements += range.count;
       }

@@ -77,7 +77,7 @@ struct OpReport {
     uint64_t offset = 0;
     uint64_t count = 0;
   };
-  // The result did not arrive and was filled in locally.
+  // The result did not arrive; zeros replace it.
   std::vector<Range> filled;
   // The result lacks the sum of some group; results of other groups may have
   // it.

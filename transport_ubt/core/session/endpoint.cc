@@ -18,7 +18,7 @@ uint64_t firstKey(uint16_t context) {
 // value.
 bool isStrange(Counter fate) {
   return fate == Counter::kUnknownEpoch || fate == Counter::kBadTag ||
-         fate == Counter::kNoGroupKey || fate == Counter::kOwnEcho ||
+         fate == Counter::kNoMulticastKey || fate == Counter::kOwnEcho ||
          fate == Counter::kWrongRank;
 }
 
@@ -71,7 +71,7 @@ void Endpoint::packetIn(TimePoint now,
       fate = next;
     }
     // Multicast may be for several ranks here.
-    if (!isStrange(next) && !header.group) {
+    if (!isStrange(next) && !header.multicast) {
       break;
     }
   }

@@ -30,7 +30,7 @@ Multicast::Setup multicastOf(const Session::Setup& setup,
   multicast.size = setup.size;
   multicast.epoch = setup.epoch;
   multicast.auth = setup.options.auth;
-  multicast.seed = setup.groupSeed;
+  multicast.seed = setup.multicastSeed;
   for (const PeerKeys& keys : setup.keys) {
     multicast.masks.push_back(keys.receiveMask);
   }

@@ -60,7 +60,7 @@ class Session : private OpHost {
     uint64_t epoch = 0;
     size_t slotBytesMax = 0;            // the same on all ranks
     std::vector<PeerKeys> keys;         // by rank; the own entry is unused
-    GroupSeed groupSeed{};              // of the own multicast; fresh
+    MulticastSeed multicastSeed{};      // of the own multicast; fresh
     std::vector<uint64_t> windowBytes;  // by rank: the largest window
     // The groups of hierarchical ops, the same on all ranks. Without groups, or
     // with groups of unequal sizes, hierarchical ops run as plain ones.
@@ -220,7 +220,9 @@ class Session : private OpHost {
   }
   std::string silence(int peer) const override;
   bool makeRoom(int asker, size_t more) override;
-  bool hearsGroup(int peer) const override { return multicast_.hears(peer); }
+  bool hearsMulticast(int peer) const override {
+    return multicast_.hears(peer);
+  }
 
   size_t shareBytes() const;
   bool evictForRoom(int asker, size_t wanted);
@@ -297,22 +299,22 @@ class Session : private OpHost {
   uint64_t shareSlots(int peer) const;
 
   // Multicast
-  Counter groupIn(TimePoint now,
-                  PacketHeader* header,
-                  const std::byte* datagram,
-                  size_t bytes);
+  Counter multicastIn(TimePoint now,
+                      PacketHeader* header,
+                      const std::byte* datagram,
+                      size_t bytes);
   Counter probeIn(TimePoint now,
                   const PacketHeader& header,
                   const PeerLink::Payload& payload);
-  void answerGroup(TimePoint now, int owner);
+  void answerMulticast(TimePoint now, int owner);
   void writeHears(int owner, WriteCursor* out);
-  uint64_t groupShareSlots() const;
-  bool groupsTurn(const Op& op) const;
-  bool hasGroupData() const;
+  uint64_t multicastShareSlots() const;
+  bool multicastsTurn(const Op& op) const;
+  bool hasMulticastData() const;
   static PacketHeader headerOf(const Op& op, const DataSend& send);
-  bool groupOut(TimePoint now, OutPacket* out);
-  bool groupDataOut(TimePoint now, OutPacket* out);
-  void groupDeadline(TimePoint now);
+  bool multicastOut(TimePoint now, OutPacket* out);
+  bool multicastDataOut(TimePoint now, OutPacket* out);
+  void multicastDeadline(TimePoint now);
 
   bool turnOut(TimePoint now, OutPacket* out);
   size_t trainBytes() const;

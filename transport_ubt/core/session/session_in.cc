@@ -15,11 +15,11 @@ Counter Session::takeIn(TimePoint now,
   if (header.source >= setup_.size) {
     return Counter::kWrongRank;
   }
-  if (header.group) {
+  if (header.multicast) {
     if (broken_) {
       return Counter::kLateData;
     }
-    return groupIn(now, &header, datagram, bytes);
+    return multicastIn(now, &header, datagram, bytes);
   }
   if (header.source == setup_.rank) {
     return Counter::kWrongRank;
@@ -229,8 +229,8 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
     case ControlType::kTookStage:
       learning_.told(peer, record);
       return;
-    case ControlType::kGroupKey:
-      multicast_.keyIn(peer, record.groupKey);
+    case ControlType::kMulticastKey:
+      multicast_.keyIn(peer, record.multicastKey);
       return;
     case ControlType::kHears:
       multicast_.heardBy(peer, record.number);

@@ -43,7 +43,7 @@ bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
 
 bool Session::turnOut(TimePoint now, OutPacket* out) {
   const int rank = turns_.rank();
-  return rank == setup_.rank ? !broken_ && groupOut(now, out)
+  return rank == setup_.rank ? !broken_ && multicastOut(now, out)
                              : hasWord(rank) && peerOut(now, rank, out);
 }
 
@@ -223,7 +223,7 @@ void Session::passDeadlines(TimePoint now) {
             true);
     blocked_.set(rank, now + 2 * retryAfter(rank));
   });
-  groupDeadline(now);
+  multicastDeadline(now);
   if (now >= departure_.dueAt()) {
     sayLeaveToAll(now);
   }

@@ -47,8 +47,8 @@ void ControlRecord::encode(WriteCursor* out) const {
       out->put(scatterUs);
       out->put(broadcastUs);
       break;
-    case ControlType::kGroupKey:
-      for (const uint8_t byte : groupKey) {
+    case ControlType::kMulticastKey:
+      for (const uint8_t byte : multicastKey) {
         out->put(byte);
       }
       break;
@@ -114,8 +114,8 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       out->scatterUs = in->get<uint32_t>();
       out->broadcastUs = in->get<uint32_t>();
       break;
-    case ControlType::kGroupKey:
-      for (uint8_t& byte : out->groupKey) {
+    case ControlType::kMulticastKey:
+      for (uint8_t& byte : out->multicastKey) {
         byte = in->get<uint8_t>();
       }
       break;

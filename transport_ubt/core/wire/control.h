@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "transport_ubt/core/wire/cursor.h"
-#include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/core/wire/multicast_key.h"
 #include "transport_ubt/core/wire/op_id.h"
 #include "transport_ubt/core/wire/packet_header.h"
 
@@ -15,20 +15,20 @@ namespace ubt {
 // The types of the records in a control datagram. The values are on the wire
 // (docs/wire_format.md) and must not change.
 enum class ControlType : uint8_t {
-  kAnnounce = 1,      // the sender has entered an op of this shape
-  kAnnounceSeen = 2,  // the owner has the announcement; stop repeating it
-  kCredit = 3,        // data numbers below `number` may be sent
-  kBlocked = 4,       // the sender has no credit for this number
-  kRepair = 5,        // request to send these slots again
-  kProgress = 6,      // all slots of your shard below `slot` have arrived
-  kClosed = 7,        // my shard's scatter stage is over; stop sending
-  kDone = 8,          // the op has returned here
-  kDoneQuery = 9,     // the same; asks whether the peer has returned, too
-  kLeave = 10,        // this context ends; `slot` names the cause
-  kTookStage = 11,    // times of this rank's stages, by size class
-  kGroupKey = 12,     // seed of my multicast keys, masked
-  kHears = 13,        // your multicast came; numbers below `number` may be sent
-  kNoMore = 14,       // the op has returned here; no contribution is repeated
+  kAnnounce = 1,       // the sender has entered an op of this shape
+  kAnnounceSeen = 2,   // the owner has the announcement; stop repeating it
+  kCredit = 3,         // data numbers below `number` may be sent
+  kBlocked = 4,        // the sender has no credit for this number
+  kRepair = 5,         // request to send these slots again
+  kProgress = 6,       // all slots of your shard below `slot` have arrived
+  kClosed = 7,         // my shard's scatter stage is over; stop sending
+  kDone = 8,           // the op has returned here
+  kDoneQuery = 9,      // the same; asks whether the peer has returned, too
+  kLeave = 10,         // this context ends; `slot` names the cause
+  kTookStage = 11,     // times of this rank's stages, by size class
+  kMulticastKey = 12,  // seed of my multicast keys, masked
+  kHears = 13,   // your multicast came; numbers below `number` may be sent
+  kNoMore = 14,  // the op has returned here; no contribution is repeated
 };
 
 // One record. The type decides which members are used.
@@ -47,7 +47,7 @@ struct ControlRecord {
   uint8_t sizeClass = 0;
   uint32_t scatterUs = 0;
   uint32_t broadcastUs = 0;
-  GroupSeed groupKey{};  // kGroupKey
+  MulticastSeed multicastKey{};  // kMulticastKey
 
   static constexpr size_t kBytesMax = 32;
   static constexpr uint32_t kNobody = 0xffffffff;

@@ -17,12 +17,6 @@ enum class RepairPolicy : uint8_t {
   kBoth = 2,       // contributions too, until the scatter stage ends
 };
 
-// The value that replaces a result which never came (repair none).
-enum class Fill : uint8_t {
-  kLocal = 0,  // ranks x this rank's contribution
-  kZero = 1,
-};
-
 // How an owner orders the contributions to its shard before it adds them.
 enum class SumOrder : uint8_t {
   kArrival = 0,  // as they arrive: two runs may round differently
@@ -46,7 +40,6 @@ enum class BoundMode : uint8_t {
 // fingerprint() covers.
 struct Options {
   RepairPolicy repair = RepairPolicy::kBroadcast;
-  Fill fill = Fill::kLocal;
   SumOrder order = SumOrder::kArrival;
   AuthMode auth = AuthMode::kHeader;
 
@@ -78,7 +71,7 @@ struct Options {
   double skipLoss = 0;
 
   // Whether a call waits for every result up to its timeout and then throws.
-  // Calls of warm-up ops always do. Other calls fill in missing results.
+  // Calls of warm-up ops always do. Other calls put zeros for missing results.
   bool needsEveryResult() const {
     return repair != RepairPolicy::kNone || skipLoss > 0;
   }

@@ -20,18 +20,18 @@ enum class AuthMode : uint8_t {
 
 using AuthKey = std::array<uint8_t, 16>;
 using PayloadKey = std::array<uint8_t, 32>;
-using GroupMask = std::array<uint8_t, 16>;
+using MulticastMask = std::array<uint8_t, 16>;
 
 // One peer's keys for both directions: for tags, for sealed datagrams, and to
-// mask the seed of the sender's group keys (group_key.h). Every mode has all of
-// them, so that ranks whose modes differ can find that out.
+// mask the seed of the sender's multicast keys (multicast_key.h). Every mode
+// has all of them, so that ranks whose modes differ can find that out.
 struct PeerKeys {
   AuthKey send{};
   AuthKey receive{};
   SealKey sendSeal{};
   SealKey receiveSeal{};
-  GroupMask sendMask{};
-  GroupMask receiveMask{};
+  MulticastMask sendMask{};
+  MulticastMask receiveMask{};
 };
 
 // The key for the hash of payloads: BLAKE2b of "payload", keyed with the seal

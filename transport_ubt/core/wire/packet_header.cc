@@ -9,7 +9,7 @@ namespace {
 // Bits of the first byte, which also holds the version and the element type.
 constexpr int kVersionShift = 5;
 constexpr uint8_t kControl = 0x10;
-constexpr uint8_t kGroup = 0x08;
+constexpr uint8_t kMulticast = 0x08;
 constexpr uint8_t kSealed = 0x04;
 constexpr uint8_t kElementTypeMask = 0x03;
 
@@ -33,7 +33,7 @@ void PacketHeader::encode(std::byte* out) const {
   WriteCursor cursor(out, kBytes);
   cursor.put(static_cast<uint8_t>(
       kVersion << kVersionShift | (control ? kControl : 0) |
-      (group ? kGroup : 0) | (sealed ? kSealed : 0) |
+      (multicast ? kMulticast : 0) | (sealed ? kSealed : 0) |
       static_cast<uint8_t>(elementType)));
   cursor.put(static_cast<uint8_t>(
       (scatter ? 0 : kFlagBroadcast) |
@@ -74,7 +74,7 @@ bool PacketHeader::decode(const std::byte* data,
   const bool scatter = (flags & kFlagBroadcast) == 0;
   out->type = control ? PacketType::kControl : PacketType::kData;
   out->number = number | (control ? kControlNumber : 0);
-  out->group = (kind & kGroup) != 0;
+  out->multicast = (kind & kMulticast) != 0;
   out->sealed = (kind & kSealed) != 0;
   out->elementType = static_cast<ElementType>(kind & kElementTypeMask);
   out->stage = scatter ? Stage::kScatter : Stage::kBroadcast;

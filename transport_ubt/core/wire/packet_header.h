@@ -32,7 +32,7 @@ struct PacketHeader {
   bool repair = false;          // sent again on request
   bool halted = false;          // its sender begins no further op (Halt)
   bool sealed = false;          // encrypted (packet_seal.h)
-  bool group = false;           // multicast to all ranks
+  bool multicast = false;       // multicast to all ranks
   bool hierarchical = false;    // data of a hierarchical op
   // Only for results of such an op: the sum of some group is missing, but the
   // results of other groups may have it.

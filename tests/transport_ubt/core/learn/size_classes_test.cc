@@ -25,7 +25,7 @@ class Alone : public OpHost {
   TimePoint lastHeard(int) const override { return {}; }
   bool isSilent(int) const override { return false; }
   std::string silence(int) const override { return {}; }
-  bool hearsGroup(int) const override { return false; }
+  bool hearsMulticast(int) const override { return false; }
   bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
 };
 

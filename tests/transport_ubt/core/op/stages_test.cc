@@ -250,21 +250,17 @@ TEST_F(Stages, ResultsLandInTheBucketEarlyOnesToo) {
   EXPECT_EQ(bucket_[64], 0);
 }
 
-TEST_F(Stages, MissingResultsAreFilledAndTold) {
+TEST_F(Stages, MissingResultsAreZeroAndReported) {
   broadcast_.enter(enterWith(2));
   broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(7)));
   broadcast_.add(0, 1, 3, Form::kPlain, bytes(slot(7)));
   broadcast_.add(2, 0, 3, Form::kPlain, bytes(slot(7)));
   EXPECT_FALSE(broadcast_.complete());
-  const auto filled =
-      broadcast_.fillMissing(Fill::kLocal,
-                             std::vector<Form>(kRanks, Form::kPlain),
-                             ElementType::kFloat32,
-                             reduction_);
+  const auto filled = broadcast_.zeroMissing(ElementType::kFloat32);
   ASSERT_EQ(filled.size(), 1u);
   EXPECT_EQ(filled[0].offset, 80u);
   EXPECT_EQ(filled[0].count, 16u);
-  EXPECT_EQ(bucket_[80], 6);  // three times the own contribution
+  EXPECT_EQ(bucket_[80], 0);
   EXPECT_EQ(bucket_[32], 2);  // not responsible for the own shard
 }
 

@@ -155,23 +155,23 @@ class Hearer : public ::testing::Test {
   static PeerLink::Setup link() {
     PeerLink::Setup link;
     link.self = 1;
-    link.group = true;
+    link.multicast = true;
     link.epoch = OneRank::kEpoch;
-    link.keys = groupKeys(seed());
+    link.keys = multicastKeys(seed());
     link.sendCredit = 1 << 20;
     return link;
   }
 
-  static GroupSeed seed() {
-    GroupSeed seed{};
+  static MulticastSeed seed() {
+    MulticastSeed seed{};
     seed.fill(5);
     return seed;
   }
 
   void tellKey() {
     ControlRecord key;
-    key.type = ControlType::kGroupKey;
-    key.groupKey = seed();  // the mask is zero here
+    key.type = ControlType::kMulticastKey;
+    key.multicastKey = seed();  // the mask is zero here
     rank_.say(1, {key});
   }
 
@@ -229,7 +229,7 @@ class Hearer : public ::testing::Test {
 
 TEST_F(Hearer, TakesNothingBeforeItKnowsTheKey) {
   probe(0);
-  EXPECT_EQ(rank_.count(Counter::kNoGroupKey), 1u);
+  EXPECT_EQ(rank_.count(Counter::kNoMulticastKey), 1u);
   EXPECT_EQ(answer(), 0u);
   tellKey();
   probe(0);
@@ -290,7 +290,7 @@ TEST_F(Hearer, TakesNoForgeryNoContributionAndNoNumberBeyondItsLimit) {
 TEST_F(Hearer, KnowsItsOwnEcho) {
   PacketHeader header;
   header.context = OneRank::kEpoch;
-  header.group = true;
+  header.multicast = true;
   header.number = kControlNumber;
   std::byte bytes[PacketHeader::kBytes];
   header.encode(bytes);
@@ -300,17 +300,17 @@ TEST_F(Hearer, KnowsItsOwnEcho) {
 
 // A seed is hidden and recovered. Different inputs give different keys.
 TEST(GroupKeys, ComeFromASeedThatAMaskHides) {
-  GroupSeed seed{};
+  MulticastSeed seed{};
   seed.fill(1);
-  GroupMask mask{};
+  MulticastMask mask{};
   mask.fill(7);
   EXPECT_NE(masked(seed, mask), seed);
   EXPECT_EQ(masked(masked(seed, mask), mask), seed);
-  const PeerKeys keys = groupKeys(seed);
+  const PeerKeys keys = multicastKeys(seed);
   EXPECT_EQ(keys.send, keys.receive);
   EXPECT_EQ(keys.sendSeal, keys.receiveSeal);
   EXPECT_NE(keys.send, seed);
-  EXPECT_NE(groupKeys(mask).send, keys.send);
+  EXPECT_NE(multicastKeys(mask).send, keys.send);
   EXPECT_FALSE(
       std::equal(keys.send.begin(), keys.send.end(), keys.sendSeal.begin()));
 }

@@ -19,7 +19,7 @@ ControlRecord full(ControlType type) {
   record.stage = Stage::kBroadcast;
   record.slot = 9;
   record.slots = 11;
-  record.groupKey.fill(12);
+  record.multicastKey.fill(12);
   return record;
 }
 

@@ -54,7 +54,7 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
            *rc::gen::element(TagSpace::kOptions, TagSpace::kClass)};
   in.slot = *rc::gen::inRange<uint32_t>(0, PacketHeader::kSlotsMax);
   in.source = *rc::gen::arbitrary<uint16_t>();
-  in.group = *rc::gen::arbitrary<bool>();
+  in.multicast = *rc::gen::arbitrary<bool>();
   in.elements = *rc::gen::arbitrary<uint32_t>();
   in.contributors = *rc::gen::arbitrary<uint16_t>();
   in.hierarchical = in.type == PacketType::kData && *rc::gen::arbitrary<bool>();
@@ -73,7 +73,7 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   out.encode(again);
   RC_ASSERT(std::equal(bytes, bytes + sizeof(bytes), again));
   RC_ASSERT(out.type == in.type);
-  RC_ASSERT(out.group == in.group);
+  RC_ASSERT(out.multicast == in.multicast);
   RC_ASSERT(out.slot == in.slot);
   RC_ASSERT(out.context == in.context);
   RC_ASSERT(out.hierarchical == in.hierarchical);

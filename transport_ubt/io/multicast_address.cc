@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/io/group_address.h"
+#include "transport_ubt/io/multicast_address.h"
 
 #include <netinet/in.h>
 
@@ -13,7 +13,7 @@ constexpr uint8_t kSiteLocalScope[] = {0xff, 0x15};
 
 }  // namespace
 
-SocketAddress groupAddress(int family, uint64_t epoch, uint16_t port) {
+SocketAddress multicastAddress(int family, uint64_t epoch, uint16_t port) {
   sockaddr_storage storage{};
   storage.ss_family = static_cast<sa_family_t>(family);
   if (family == AF_INET) {

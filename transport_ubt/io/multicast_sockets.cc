@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/io/group_sockets.h"
+#include "transport_ubt/io/multicast_sockets.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -18,23 +18,23 @@ constexpr int kReceiveBufferBytes = 8 * Multicast::kWindowBytesMax;
 
 }  // namespace
 
-GroupSockets::GroupSockets() : epollFd_(epoll_create1(EPOLL_CLOEXEC)) {
+MulticastSockets::MulticastSockets() : epollFd_(epoll_create1(EPOLL_CLOEXEC)) {
   if (epollFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "epoll_create1");
   }
 }
 
-GroupSockets::~GroupSockets() {
+MulticastSockets::~MulticastSockets() {
   sockets_.clear();
   close(epollFd_);
 }
 
-bool GroupSockets::join(const Session* session,
-                        const SocketAddress& group,
-                        const SocketAddress& at) {
+bool MulticastSockets::join(const Session* session,
+                            const SocketAddress& multicast,
+                            const SocketAddress& at) {
   UdpSocket::Options options;
-  options.address = group;
-  options.portLow = options.portHigh = group.port();
+  options.address = multicast;
+  options.portLow = options.portHigh = multicast.port();
   options.receiveBufferBytes = kReceiveBufferBytes;
   options.joinAt = at;
   try {

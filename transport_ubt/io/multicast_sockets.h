@@ -12,18 +12,19 @@ namespace ubt {
 
 // The sockets that receive multicast, one for each session that has joined. Not
 // thread-safe, but any thread may wait for fd().
-class GroupSockets {
+class MulticastSockets {
  public:
   // Throws std::system_error if there are no descriptors left.
-  GroupSockets();
-  ~GroupSockets();
-  GroupSockets(const GroupSockets&) = delete;
-  GroupSockets& operator=(const GroupSockets&) = delete;
+  MulticastSockets();
+  ~MulticastSockets();
+  MulticastSockets(const MulticastSockets&) = delete;
+  MulticastSockets& operator=(const MulticastSockets&) = delete;
 
-  // Joins the multicast address `group` on the interface that has the address
-  // `at`. If that fails, returns false: the session receives no multicast.
+  // Joins the multicast address `multicast` on the interface that has the
+  // address `at`. If that fails, returns false: the session receives no
+  // multicast.
   bool join(const Session* session,
-            const SocketAddress& group,
+            const SocketAddress& multicast,
             const SocketAddress& at);
   void leave(const Session* session) { sockets_.erase(session); }
 

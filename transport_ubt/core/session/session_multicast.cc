@@ -8,17 +8,17 @@
 
 namespace ubt {
 
-Counter Session::groupIn(TimePoint now,
-                         PacketHeader* header,
-                         const std::byte* datagram,
-                         size_t bytes) {
+Counter Session::multicastIn(TimePoint now,
+                             PacketHeader* header,
+                             const std::byte* datagram,
+                             size_t bytes) {
   const int owner = header->source;
   if (owner == setup_.rank) {
     return Counter::kOwnEcho;
   }
   PeerLink* const link = multicast_.from(owner);
   if (link == nullptr) {
-    return Counter::kNoGroupKey;
+    return Counter::kNoMulticastKey;
   }
   PeerLink::Payload payload;
   if (!link->open(header, datagram, bytes, &payload)) {
@@ -37,7 +37,7 @@ Counter Session::groupIn(TimePoint now,
   if (header->number >= link->receive.limit()) {
     // The owner believes that this rank hears no multicast. Tell it.
     link->receive.arrived(header->number);
-    answerGroup(now, owner);
+    answerMulticast(now, owner);
     return Counter::kUngranted;
   }
   if (!link->isFirst(*header)) {
@@ -45,7 +45,7 @@ Counter Session::groupIn(TimePoint now,
   }
   peers_[owner].heardAt = now;
   const Counter fate = newDataIn(now, *header, payload, bytes, &link->receive);
-  answerGroup(now, owner);
+  answerMulticast(now, owner);
   return fate;
 }
 
@@ -72,7 +72,7 @@ Counter Session::probeIn(TimePoint now,
   return Counter::kAcceptedControl;
 }
 
-uint64_t Session::groupShareSlots() const {
+uint64_t Session::multicastShareSlots() const {
   const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
   return std::max<uint64_t>(1,
                             multicast_.windowBytes(shared_->window.bytes()) /
@@ -81,9 +81,9 @@ uint64_t Session::groupShareSlots() const {
 
 // Credit for multicast, as considerCredit(now). A hearer answers within a
 // limit.
-void Session::answerGroup(TimePoint now, int owner) {
+void Session::answerMulticast(TimePoint now, int owner) {
   multicast_.answer(owner);
-  const uint64_t share = groupShareSlots();
+  const uint64_t share = multicastShareSlots();
   const uint64_t left = multicast_.from(owner)->receive.left();
   peers_[owner].creditBy(left <= (share + 1) / 4 ? now
                          : left <= share / 2     ? PeerLink::patience(now)
@@ -93,7 +93,7 @@ void Session::answerGroup(TimePoint now, int owner) {
 void Session::writeHears(int owner, WriteCursor* out) {
   ControlRecord record;
   if (out->left() >= ControlRecord::kBytesMax &&
-      multicast_.answerOut(owner, groupShareSlots(), &record)) {
+      multicast_.answerOut(owner, multicastShareSlots(), &record)) {
     record.encode(out);
   }
 }
@@ -101,7 +101,7 @@ void Session::writeHears(int owner, WriteCursor* out) {
 // Whether the op's results may leave by multicast now. Contributions go first,
 // as to single ranks (Outbox::next), unless their receiver takes none at the
 // moment.
-bool Session::groupsTurn(const Op& op) const {
+bool Session::multicastsTurn(const Op& op) const {
   if (!op.outbox().hasMulticast()) {
     return false;
   }
@@ -115,16 +115,16 @@ bool Session::groupsTurn(const Op& op) const {
   return true;
 }
 
-bool Session::hasGroupData() const {
-  return ops_.any([this](const Op& op) { return groupsTurn(op); });
+bool Session::hasMulticastData() const {
+  return ops_.any([this](const Op& op) { return multicastsTurn(op); });
 }
 
 // The turn of multicast.
-bool Session::groupOut(TimePoint now, OutPacket* out) {
+bool Session::multicastOut(TimePoint now, OutPacket* out) {
   if (!multicast_.on()) {
     return false;
   }
-  if (mayBurst() && hasGroupData()) {
+  if (mayBurst() && hasMulticastData()) {
     if (!multicast_.available()) {
       Duration after{0};
       for (int rank = 0; rank < setup_.size; rank++) {
@@ -132,7 +132,7 @@ bool Session::groupOut(TimePoint now, OutPacket* out) {
             after, multicast_.hears(rank) ? retryAfter(rank) : Duration{0});
       }
       multicast_.blocked(now, after);
-    } else if (groupDataOut(now, out)) {
+    } else if (multicastDataOut(now, out)) {
       turns_.sentData(out->headBytes + out->payloadBytes);
       return true;
     }
@@ -145,10 +145,10 @@ bool Session::groupOut(TimePoint now, OutPacket* out) {
   return true;
 }
 
-bool Session::groupDataOut(TimePoint now, OutPacket* out) {
+bool Session::multicastDataOut(TimePoint now, OutPacket* out) {
   for (auto& [id, op] : ops_) {
     DataSend send;
-    if (groupsTurn(*op) && op->outbox().nextMulticast(&send)) {
+    if (multicastsTurn(*op) && op->outbox().nextMulticast(&send)) {
       multicast_.dataOut(
           now, headerOf(*op, send), send.payload, send.payloadBytes, out);
       shared_->counters.add(Counter::kSentData);
@@ -159,7 +159,7 @@ bool Session::groupDataOut(TimePoint now, OutPacket* out) {
   return false;
 }
 
-void Session::groupDeadline(TimePoint now) {
+void Session::multicastDeadline(TimePoint now) {
   if (now < multicast_.nextDeadline()) {
     return;
   }
@@ -171,8 +171,8 @@ void Session::groupDeadline(TimePoint now) {
   }
   for (const int rank : passed.sought) {
     ControlRecord key;
-    key.type = ControlType::kGroupKey;
-    key.groupKey = masked(setup_.groupSeed, setup_.keys[rank].sendMask);
+    key.type = ControlType::kMulticastKey;
+    key.multicastKey = masked(setup_.multicastSeed, setup_.keys[rank].sendMask);
     control(now, rank, key, true);
   }
 }

@@ -10,6 +10,6 @@ namespace ubt {
 // The multicast address of a context. The epoch selects it from 239.255.0.0/16
 // (local scope) or, with IPv6, from ff15::/16 (site-local scope). Contexts may
 // share an address: their receivers tell them apart.
-SocketAddress groupAddress(int family, uint64_t epoch, uint16_t port);
+SocketAddress multicastAddress(int family, uint64_t epoch, uint16_t port);
 
 }  // namespace ubt

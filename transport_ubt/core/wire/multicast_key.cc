@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/wire/group_key.h"
+#include "transport_ubt/core/wire/multicast_key.h"
 
 #include <sodium.h>
 
@@ -10,8 +10,8 @@ namespace {
 
 // Derives the key for one use. The key size is an input of the hash.
 template <typename Key>
-Key derive(const GroupSeed& seed, const std::string& use) {
-  static_assert(sizeof(GroupSeed) >= crypto_generichash_KEYBYTES_MIN,
+Key derive(const MulticastSeed& seed, const std::string& use) {
+  static_assert(sizeof(MulticastSeed) >= crypto_generichash_KEYBYTES_MIN,
                 "a seed keys the hash");
   Key key;
   crypto_generichash(key.data(),
@@ -25,15 +25,15 @@ Key derive(const GroupSeed& seed, const std::string& use) {
 
 }  // namespace
 
-GroupSeed masked(const GroupSeed& seed, const GroupMask& mask) {
-  GroupSeed out{};
+MulticastSeed masked(const MulticastSeed& seed, const MulticastMask& mask) {
+  MulticastSeed out{};
   for (size_t i = 0; i < out.size(); i++) {
     out[i] = seed[i] ^ mask[i];
   }
   return out;
 }
 
-PeerKeys groupKeys(const GroupSeed& seed) {
+PeerKeys multicastKeys(const MulticastSeed& seed) {
   PeerKeys keys;
   keys.send = keys.receive = derive<AuthKey>(seed, "tag");
   keys.sendSeal = keys.receiveSeal = derive<SealKey>(seed, "seal");

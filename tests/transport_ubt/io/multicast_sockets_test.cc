@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/io/group_sockets.h"
+#include "transport_ubt/io/multicast_sockets.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/transport_ubt/io/loopback.h"
-#include "transport_ubt/io/group_address.h"
+#include "transport_ubt/io/multicast_address.h"
 
 namespace ubt {
 namespace {
@@ -23,7 +23,7 @@ const Session* session(int n) {
   return reinterpret_cast<const Session*>(&places[n]);
 }
 
-std::string heard(GroupSockets* groups) {
+std::string heard(MulticastSockets* groups) {
   std::string all;
   groups->receive([&](TimePoint, const std::byte* datagram, size_t bytes) {
     all.append(reinterpret_cast<const char*>(datagram), bytes);
@@ -37,24 +37,25 @@ void say(UdpSocket* socket, const SocketAddress& to, std::string text) {
             UdpSocket::Sent::kYes);
 }
 
-TEST(GroupAddress, IsOfTheLocalScopesByTheEpoch) {
-  EXPECT_EQ(groupAddress(AF_INET, kEpoch, 4000).str(), "239.255.119.136:4000");
-  EXPECT_EQ(groupAddress(AF_INET6, kEpoch, 4000).str(),
+TEST(MulticastAddress, IsOfTheLocalScopesByTheEpoch) {
+  EXPECT_EQ(multicastAddress(AF_INET, kEpoch, 4000).str(),
+            "239.255.119.136:4000");
+  EXPECT_EQ(multicastAddress(AF_INET6, kEpoch, 4000).str(),
             "[ff15::1122:3344:5566:7788]:4000");
 }
 
 // A thread that read the clock and then lost the CPU must not treat newer
 // datagrams as older.
-TEST(GroupSockets, TakeNothingBeforeItWasSent) {
+TEST(MulticastSockets, TakeNothingBeforeItWasSent) {
   UdpSocket sender(onLoopback());
   ASSERT_TRUE(sender.prepareMulticast(true));
-  GroupSockets groups;
+  MulticastSockets groups;
   for (int n = 1; n <= 2; n++) {
-    const auto group = groupAddress(AF_INET, n, sender.address().port());
+    const auto group = multicastAddress(AF_INET, n, sender.address().port());
     ASSERT_TRUE(groups.join(session(n), group, sender.address()));
   }
-  const auto first = groupAddress(AF_INET, 1, sender.address().port());
-  const auto second = groupAddress(AF_INET, 2, sender.address().port());
+  const auto first = multicastAddress(AF_INET, 1, sender.address().port());
+  const auto second = multicastAddress(AF_INET, 2, sender.address().port());
   say(&sender, first, "one");
   sender.wait(groups.fd(), false, kWaitNs);
   TimePoint sent = kNever;
@@ -75,14 +76,14 @@ TEST(GroupSockets, TakeNothingBeforeItWasSent) {
   EXPECT_TRUE(secondCame);
 }
 
-TEST(GroupSockets, HearWhatIsSentToTheirGroup) {
+TEST(MulticastSockets, HearWhatIsSentToTheirGroup) {
   UdpSocket sender(onLoopback());
   ASSERT_TRUE(sender.prepareMulticast(true));
-  const auto group = groupAddress(AF_INET, 1, sender.address().port());
-  const auto other = groupAddress(AF_INET, 2, sender.address().port());
+  const auto group = multicastAddress(AF_INET, 1, sender.address().port());
+  const auto other = multicastAddress(AF_INET, 2, sender.address().port());
   // Two ranks of one host.
-  GroupSockets one;
-  GroupSockets two;
+  MulticastSockets one;
+  MulticastSockets two;
   EXPECT_FALSE(one.any());
   ASSERT_TRUE(one.join(session(1), group, sender.address()));
   ASSERT_TRUE(one.join(session(2), other, sender.address()));
@@ -103,9 +104,9 @@ TEST(GroupSockets, HearWhatIsSentToTheirGroup) {
   EXPECT_EQ(heard(&two), "");
 }
 
-TEST(GroupSockets, DoNotJoinWhatIsNoGroup) {
+TEST(MulticastSockets, DoNotJoinWhatIsNoGroup) {
   const UdpSocket socket(onLoopback());
-  GroupSockets groups;
+  MulticastSockets groups;
   EXPECT_FALSE(
       groups.join(session(1), loopback().withPort(4000), socket.address()));
   EXPECT_FALSE(groups.any());

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/config/setting_table.h"
+
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "transport_ubt/config/settings.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+namespace {
+
+constexpr auto kVariable = Setting::Kind::kVariable;
+constexpr auto kExperiment = Setting::Kind::kExperiment;
+
+// Below, `get` returns a reference to the member that a row sets. A row's
+// default is the member's own.
+
+template <typename T, typename Get>
+Setting choice(Setting::Kind kind,
+               const char* name,
+               Get get,
+               const Choices<T>& choices,
+               const char* meaning) {
+  Settings settings;
+  std::string preset;
+  for (const auto& [text, value] : choices) {
+    preset = value == get(settings) ? text : preset;
+  }
+  return {kind,
+          name,
+          namesOf(choices),
+          preset,
+          meaning,
+          [get, choices](Settings* s, const SettingText& text) {
+            get(*s) = text.choice(choices);
+          }};
+}
+
+template <typename Get>
+Setting onOff(Setting::Kind kind,
+              const char* name,
+              Get get,
+              const char* meaning) {
+  return choice<bool>(kind, name, get, {{"on", true}, {"off", false}}, meaning);
+}
+
+template <typename Get>
+Setting integer(Setting::Kind kind,
+                const char* name,
+                Get get,
+                uint64_t min,
+                uint64_t max,
+                const char* meaning) {
+  Settings settings;
+  return {kind,
+          name,
+          std::to_string(min) + " to " + std::to_string(max),
+          std::to_string(get(settings)),
+          meaning,
+          [get, min, max](Settings* s, const SettingText& text) {
+            get(*s) = static_cast<std::decay_t<decltype(get(*s))>>(
+                text.integer(min, max));
+          }};
+}
+
+template <typename Get>
+Setting share(Setting::Kind kind,
+              const char* name,
+              Get get,
+              const char* meaning) {
+  Settings settings;
+  std::ostringstream preset;
+  preset << get(settings);
+  return {
+      kind,
+      name,
+      "0 (off) to under 1",
+      preset.str(),
+      meaning,
+      [get](Settings* s, const SettingText& text) { get(*s) = text.share(); }};
+}
+
+template <typename Get>
+Setting durationOrOff(Setting::Kind kind,
+                      const char* name,
+                      Get get,
+                      const char* preset,
+                      const char* meaning) {
+  return {kind,
+          name,
+          "a duration, or off",
+          preset,
+          meaning,
+          [get](Settings* s, const SettingText& text) {
+            get(*s) = text.durationOrOff();
+          }};
+}
+
+template <typename Get>
+Setting text(const char* name,
+             Get get,
+             const char* values,
+             const char* meaning) {
+  return {
+      kVariable,
+      name,
+      values,
+      "none",
+      meaning,
+      [get](Settings* s, const SettingText& value) { get(*s) = value.str(); }};
+}
+
+void readBound(Settings* s, const SettingText& text) {
+  const auto [scatter, broadcast] = text.split(',');
+  s->protocol.boundScatter = scatter.duration();
+  s->protocol.boundBroadcast = broadcast.duration();
+  if (!s->has("warmup_ops")) {
+    s->protocol.warmupOps = 0;  // there is nothing to learn
+  }
+}
+
+void readEarly(Settings* s, const SettingText& text) {
+  const std::string& value = text.str();
+  s->protocol.early = value != "off";
+  s->protocol.marks = value != "unmarked";
+  s->protocol.earlyShare =
+      value == "on" || value == "off" || value == "unmarked"
+          ? 0
+          : text.percentage("on, off, unmarked");
+}
+
+void readGroups(Settings* s, const SettingText& text) {
+  constexpr uint64_t kGroupsMax = 1 << 20;
+  const std::string& value = text.str();
+  if (value == "auto" || value == "host") {
+    s->groups.by = value == "auto" ? Grouping::By::kSize : Grouping::By::kHost;
+    return;
+  }
+  if (value.empty() || value.find_first_not_of("0123456789") != value.npos) {
+    text.reject("one of: auto, host, or a number of groups such as 4");
+  }
+  s->groups.by = Grouping::By::kCount;
+  s->groups.count = static_cast<uint32_t>(text.integer(1, kGroupsMax));
+}
+
+void readPorts(Settings* s, const SettingText& text) {
+  const auto [low, high] = text.split('-');
+  s->portLow = static_cast<uint16_t>(low.integer(1024, 65535));
+  s->portHigh = static_cast<uint16_t>(high.integer(s->portLow, 65535));
+}
+
+void readHandshakeTimeout(Settings* s, const SettingText& text) {
+  s->handshakeTimeout =
+      std::chrono::ceil<std::chrono::milliseconds>(text.duration());
+}
+
+void readSecretFile(Settings* s, const SettingText& text) {
+  std::ifstream file(text.str());
+  if (!std::getline(file, s->secret) || s->secret.empty()) {
+    text.reject("a readable file whose first line is the secret");
+  }
+}
+
+void readFault(Settings* s, const SettingText& text) {
+  try {
+    s->faults = ::ubt::FaultOptions::parse(text.str());
+  } catch (const std::invalid_argument& error) {
+    throw ::gloo::InvalidOperationException(error.what());
+  }
+}
+
+void readExperiment(Settings* s, const SettingText& text) {
+  std::stringstream entries(text.str());
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    const size_t colon = entry.find(':');
+    const Setting* const setting = findSetting(entry.substr(0, colon));
+    if (colon == std::string::npos || setting == nullptr ||
+        setting->kind != kExperiment) {
+      std::string names;
+      for (const Setting& other : settingTable()) {
+        if (other.kind == kExperiment) {
+          names += (names.empty() ? "" : ", ") + other.name;
+        }
+      }
+      text.reject("entries such as gso:off, with commas between them, of " +
+                  names);
+    }
+    s->set(setting->name, entry.substr(colon + 1));
+  }
+}
+
+// The bound, and what happens to data that misses it.
+std::vector<Setting> boundRows() {
+  return {
+      integer(
+          kVariable,
+          "min_bytes",
+          [](auto& s) -> auto& { return s.minBytes; },
+          0,
+          uint64_t{1} << 40,
+          "Smallest bounded allreduce, in bytes. A smaller one runs exactly, "
+          "over TCP. All ranks."),
+      choice<::ubt::RepairPolicy>(
+          kVariable,
+          "repair",
+          [](auto& s) -> auto& { return s.protocol.repair; },
+          {{"none", ::ubt::RepairPolicy::kNone},
+           {"broadcast", ::ubt::RepairPolicy::kBroadcast},
+           {"both", ::ubt::RepairPolicy::kBoth}},
+          "Which missing data is requested again at the bound: none (as in the "
+          "paper; models may diverge), results, or results and contributions."),
+      choice<::ubt::SumOrder>(
+          kVariable,
+          "order",
+          [](auto& s) -> auto& { return s.protocol.order; },
+          {{"arrival", ::ubt::SumOrder::kArrival},
+           {"rank", ::ubt::SumOrder::kRank}},
+          "The order in which an owner adds contributions. `rank` gives the "
+          "same bits in each run, but needs memory for all contributions. Set "
+          "it on all ranks."),
+      {kVariable,
+       "bound",
+       "a duration, or two: scatter,broadcast",
+       "learned",
+       "The bound of each stage, for example `20ms` or `5ms,10ms`. There is "
+       "then no warm-up.",
+       readBound},
+      choice<::ubt::Hadamard>(
+          kVariable,
+          "hadamard",
+          [](auto& s) -> auto& { return s.protocol.hadamard; },
+          {{"auto", ::ubt::Hadamard::kAuto},
+           {"on", ::ubt::Hadamard::kAlways},
+           {"off", ::ubt::Hadamard::kNever}},
+          "When this rank transforms its contributions, so that a lost packet "
+          "affects many elements a little. `auto`: while some rank loses more "
+          "than 2 %."),
+      share(
+          kVariable,
+          "skip_loss",
+          [](auto& s) -> auto& { return s.protocol.skipLoss; },
+          "A call that lacks more than this share of its (contributor, "
+          "element) pairs gives zeros on all ranks. Each call then waits for "
+          "every result, up to its timeout. All ranks."),
+      share(
+          kVariable,
+          "halt_loss",
+          [](auto& s) -> auto& { return s.protocol.haltLoss; },
+          "A rank that lacks more than this share of the other ranks' "
+          "contributions, averaged over about 16 calls, halts the job: "
+          "further calls throw on all ranks."),
+      {kVariable,
+       "groups",
+       "auto, host, 1 to 2^20",
+       "auto",
+       "How ranks form the groups of a hierarchical allreduce: a number of "
+       "equal groups of neighbouring ranks, or one group per host. `auto`: "
+       "the largest number that divides the ranks and is at most their square "
+       "root. All ranks.",
+       readGroups},
+  };
+}
+
+// Sockets and memory.
+std::vector<Setting> hostRows() {
+  return {
+      {kVariable,
+       "ports",
+       "a port or low-high, 1024 to 65535",
+       "any",
+       "UDP ports, for firewalls. Each device of a host takes one.",
+       readPorts},
+      {kVariable,
+       "mtu",
+       "576 to 65536",
+       "the interface's",
+       "Largest IP packet, in bytes. The smallest of all ranks is used. Ranks "
+       "test it when a context begins. If some path is too small, all use a "
+       "size that fits, and a warning names the path.",
+       [](Settings* s, const SettingText& text) {
+         s->mtu = static_cast<int>(text.integer(576, 65536));
+       }},
+      integer(
+          kVariable,
+          "arena_bytes",
+          [](auto& s) -> auto& { return s.arenaBytes; },
+          1 << 20,
+          uint64_t{1} << 40,
+          "The most memory that peers can make this process hold."),
+      integer(
+          kVariable,
+          "window_bytes",
+          [](auto& s) -> auto& { return s.windowBytes; },
+          64 << 10,
+          1 << 30,
+          "The most bytes that all senders may have in flight to one socket. "
+          "The socket's buffer (net.core.rmem_max) is a limit, too."),
+      choice<bool>(
+          kVariable,
+          "multicast",
+          [](auto& s) -> auto& { return s.protocol.multicast; },
+          {{"auto", true}, {"off", false}},
+          "Whether this rank sends its results once, by IP multicast, to the "
+          "ranks that hear it. Needs GLOO_UBT_AUTH=full or aead."),
+  };
+}
+
+// Contexts: how they begin and end, and who takes part.
+std::vector<Setting> contextRows() {
+  return {
+      {kVariable,
+       "handshake_timeout",
+       "a duration",
+       "the context's timeout",
+       "How long ranks wait for each other at a context's first bounded call. "
+       "Only the drop-in uses it.",
+       readHandshakeTimeout},
+      durationOrOff(
+          kVariable,
+          "linger",
+          [](auto& s) -> auto& { return s.linger; },
+          "1800s",
+          "How long an ending context or process serves ranks that still need "
+          "its results, but no longer than the context's timeout."),
+      text(
+          "report",
+          [](auto& s) -> auto& { return s.reportFolder; },
+          "a folder",
+          "Where the drop-in writes a report on every call."),
+      choice<::ubt::AuthMode>(
+          kVariable,
+          "auth",
+          [](auto& s) -> auto& { return s.protocol.auth; },
+          {{"header", ::ubt::AuthMode::kHeader},
+           {"full", ::ubt::AuthMode::kFull},
+           {"aead", ::ubt::AuthMode::kAead}},
+          "What the tag of a data packet covers: its header, or all of it. "
+          "`aead` also encrypts. All ranks."),
+      text(
+          "secret",
+          [](auto& s) -> auto& { return s.secret; },
+          "text",
+          "The job's secret, which is part of every key. A file is safer: "
+          "users of the host may see a process's environment. All ranks."),
+      {kVariable,
+       "secret_file",
+       "a file",
+       "none",
+       "A file whose first line is the secret. It has precedence.",
+       readSecretFile},
+      text(
+          "redis_password",
+          [](auto& s) -> auto& { return s.redisPassword; },
+          "text",
+          "Redis's password, if the URL has none."),
+      text(
+          "redis_password_file",
+          [](auto& s) -> auto& { return s.redisPasswordFile; },
+          "a file",
+          "A file that contains it. Set only one of the two."),
+      {kVariable,
+       "fault",
+       "see the page",
+       "none",
+       "Harms the datagrams that this rank sends, for tests.",
+       readFault},
+      {kVariable,
+       "experiment",
+       "name:value,...",
+       "none",
+       "Values of the experimental settings below.",
+       readExperiment},
+  };
+}
+
+// For experiments with the transport; no user needs them.
+std::vector<Setting> experimentRows() {
+  return {
+      {kExperiment,
+       "early",
+       "on, off, unmarked, or a percentage",
+       "on",
+       "Whether a stage may end before its learned bound. A percentage sets "
+       "x; `unmarked` ignores the marks of last slots.",
+       readEarly},
+      choice<::ubt::BoundMode>(
+          kExperiment,
+          "bound_mode",
+          [](auto& s) -> auto& { return s.protocol.boundMode; },
+          {{"median", ::ubt::BoundMode::kMedian},
+           {"paper", ::ubt::BoundMode::kPaper}},
+          "How a bound is learned: from the running median, or, as in the "
+          "paper, from the 95th percentile of warm-up."),
+      integer(
+          kExperiment,
+          "warmup_ops",
+          [](auto& s) -> auto& { return s.protocol.warmupOps; },
+          0,
+          1000000,
+          "Exact ops of a size class before it has a bound."),
+      share(
+          kExperiment,
+          "zero_loss",
+          [](auto& s) -> auto& { return s.protocol.zeroLoss; },
+          "An owner that lacks more than this share of its shard at the bound "
+          "sends zeros for the incomplete slots."),
+      integer(
+          kExperiment,
+          "lead_ops",
+          [](auto& s) -> auto& { return s.protocol.leadOps; },
+          1,
+          64,
+          "Ops that may be finished here and not on another live rank."),
+      integer(
+          kExperiment,
+          "lead_bytes",
+          [](auto& s) -> auto& { return s.protocol.leadBytes; },
+          1,
+          uint64_t{1} << 40,
+          "The most bytes of those ops. One op may have more."),
+      onOff(
+          kExperiment,
+          "results_first",
+          [](auto& s) -> auto& { return s.protocol.resultsFirst; },
+          "Whether a rank sends the results of its last op before it is the "
+          "first to begin another."),
+      onOff(
+          kExperiment,
+          "gso",
+          [](auto& s) -> auto& { return s.segmentation; },
+          "UDP_SEGMENT: many datagrams in one system call."),
+      choice<bool>(
+          kExperiment,
+          "window",
+          [](auto& s) -> auto& { return s.windowAdapts; },
+          {{"auto", true}, {"fixed", false}},
+          "Whether the receive window adapts."),
+      choice<bool>(
+          kExperiment,
+          "trains",
+          [](auto& s) -> auto& { return s.trainsAdapt; },
+          {{"auto", true}, {"fixed", false}},
+          "Whether the length of a train follows the link's rate."),
+      durationOrOff(
+          kExperiment,
+          "yield",
+          [](auto& s) -> auto& { return s.idle.yield; },
+          "200us; off in the drop-in",
+          "How long a waiting call yields the CPU before it sleeps."),
+      durationOrOff(
+          kExperiment,
+          "nap",
+          [](auto& s) -> auto& { return s.idle.nap; },
+          "100us",
+          "How long a waiting call sleeps before a datagram may wake it, for "
+          "each rank that shares the CPU."),
+  };
+}
+
+}  // namespace
+
+std::string Setting::variable() const {
+  std::string result = "GLOO_UBT_";
+  for (const char letter :
+       kind == kExperiment ? std::string("experiment") : name) {
+    result += static_cast<char>(std::toupper(letter));
+  }
+  return result;
+}
+
+std::string Setting::prefix() const {
+  return variable() + "=" + (kind == kExperiment ? name + ":" : "");
+}
+
+const std::vector<Setting>& settingTable() {
+  static const auto* const kTable = [] {
+    auto* const all = new std::vector<Setting>;
+    for (const auto& rows :
+         {boundRows(), hostRows(), contextRows(), experimentRows()}) {
+      all->insert(all->end(), rows.begin(), rows.end());
+    }
+    return all;
+  }();
+  return *kTable;
+}
+
+const Setting* findSetting(const std::string& name) {
+  for (const Setting& setting : settingTable()) {
+    if (setting.name == name) {
+      return &setting;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo

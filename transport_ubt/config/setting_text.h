@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport_ubt/core/base/clock.h"
+
+namespace gloo {
+namespace transport {
+namespace ubt {
+
+template <typename T>
+using Choices = std::vector<std::pair<std::string, T>>;
+
+// "a, b, c"
+template <typename T>
+std::string namesOf(const Choices<T>& choices) {
+  std::string names;
+  for (const auto& [name, unused] : choices) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+// What a user wrote for a setting. Each function converts it, or throws
+// gloo::InvalidOperationException, which names the setting, its text and the
+// allowed values.
+class SettingText {
+ public:
+  // `prefix` is what the user wrote before it, such as "GLOO_UBT_REPAIR=".
+  SettingText(std::string prefix, std::string text)
+      : prefix_(std::move(prefix)), text_(std::move(text)), whole_(text_) {}
+
+  const std::string& str() const { return text_; }
+
+  // The part before the first `separator`, and the part after it. Without
+  // `separator`, both are all of the text. Errors show all of it.
+  std::pair<SettingText, SettingText> split(char separator) const;
+
+  template <typename T>
+  T choice(const Choices<T>& choices) const {
+    for (const auto& [name, value] : choices) {
+      if (name == text_) {
+        return value;
+      }
+    }
+    reject("one of: " + namesOf(choices));
+  }
+
+  // From min to max.
+  uint64_t integer(uint64_t min, uint64_t max) const;
+
+  // For example "500us", "20ms", "1s": at least a nanosecond, less than 10^6
+  // units.
+  ::ubt::Duration duration() const;
+  // The same; "off" gives zero.
+  ::ubt::Duration durationOrOff() const;
+
+  // A number from 0 to under 1.
+  double share() const;
+
+  // A percentage such as "12.5%", above 0 and at most 100, as a share. `others`
+  // are further values, for the error.
+  double percentage(const std::string& others) const;
+
+  [[noreturn]] void reject(const std::string& allowed) const;
+
+ private:
+  std::string prefix_;
+  std::string text_;
+  std::string whole_;
+};
+
+}  // namespace ubt
+}  // namespace transport
+}  // namespace gloo
