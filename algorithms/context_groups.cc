@@ -41,8 +41,8 @@ std::vector<GroupWish> swapWishes(const transport::ubt::Mesh& mesh,
   } catch (const ::gloo::IoException& error) {
     throw ::gloo::IoException(
         std::string(error.what()) +
-        " (while the ranks of a hierarchical transpose agree on groups; have "
-        "all ranks come to one?)");
+        " (while ranks agree on the groups of a hierarchical transpose; do all "
+        "ranks call one?)");
   }
   return all;
 }

@@ -57,7 +57,7 @@ void runMeshAllreduce(const char* algorithm,
         std::string(error.what()) + " (in a " + algorithm + " allreduce of " +
         std::to_string(options.elements) + " elements of " +
         std::to_string(options.elementSize) +
-        " bytes; do all ranks bring those?)");
+        " bytes; do all ranks pass the same count and type?)");
   }
 }
 

@@ -96,9 +96,9 @@ class BoundedAllreduce : public Allreduce<T, A> {
     }
     const auto* const bounded = detail::boundedContext(*this->context_);
     return bounded == nullptr
-               ? "not bounded, but exact: that takes --transport ubt and two "
-                 "or more processes"
-               : "not bounded, but exact: smaller than GLOO_UBT_MIN_BYTES (" +
+               ? "exact, not bounded: a bounded allreduce needs --transport "
+                 "ubt and two or more processes"
+               : "exact, not bounded: smaller than GLOO_UBT_MIN_BYTES (" +
                      std::to_string(detail::boundedBytesMin(*bounded)) + ")";
   }
 };
@@ -189,13 +189,13 @@ void addAllreduce(Registry& registry) {
                       "sum, each rank to each, two hops",
                       allreduceWith<TransposeAllreduce>()});
   registry.push_back({"allreduce_hierarchical_transpose",
-                      "likewise in groups, three hops; GLOO_UBT_GROUPS",
+                      "the same in groups, three hops; GLOO_UBT_GROUPS",
                       allreduceWith<HierarchicalTransposeAllreduce>()});
   registry.push_back({"allreduce_optireduce",
                       "transpose in bounded time; -t ubt",
                       makeBounded<BoundedTransposeAllreduce>});
   registry.push_back({"allreduce_hierarchical_optireduce",
-                      "likewise in groups; GLOO_UBT_GROUPS",
+                      "the same in groups; GLOO_UBT_GROUPS",
                       makeBounded<HierarchicalBoundedTransposeAllreduce>});
   registry.push_back(
       {"new_allreduce_ring",

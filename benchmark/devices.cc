@@ -54,7 +54,7 @@ const Transport& findTransport(const std::string& name) {
     names.emplace_back(transport.name);
   }
   throw UsageError(
-      fmt::format("--transport {}: this build has no such transport, but {}",
+      fmt::format("--transport {}: unknown transport; this build has {}",
                   name,
                   fmt::join(names, ", ")));
 }
@@ -64,7 +64,7 @@ void checkInterface(const std::string& name) {
     return;
   }
   throw UsageError(
-      fmt::format("--tcp-device {}: there is no such interface, but {}",
+      fmt::format("--tcp-device {}: unknown interface; this host has {}",
                   name,
                   fmt::join(transport::ubt::interfaceNames(), ", ")));
 }

@@ -83,10 +83,10 @@ std::chrono::nanoseconds parseDuration(const std::string& text) {
   constexpr long kSecondsMax = 1000000;
   if (end == text.c_str() || scale.count() == 0 || number <= 0 ||
       number > kSecondsMax * (std::chrono::seconds(1) / scale)) {
-    throw UsageError(fmt::format(
-        "--iteration-time: '{}' is no duration; write a whole number above 0 "
-        "and s, ms or us, as in 2s or 500ms",
-        text));
+    throw UsageError(
+        fmt::format("--iteration-time: '{}' is not a duration; write a whole "
+                    "number above 0 and s, ms or us, as in 2s or 500ms",
+                    text));
   }
   return number * scale;
 }
@@ -197,11 +197,11 @@ void addSuite(CLI::App& app, Options& options, Typed& typed) {
   group.option("--iteration-count",
                options.iterationCount,
                "N",
-               "Iterations (default: what fills --iteration-time)");
+               "Iterations (default: as many as --iteration-time needs)");
   group.option("--iteration-time",
                typed.iterationTime,
                "TIME",
-               "Time to measure for at least, as 2s or 500ms (default: 2s)");
+               "Minimum measuring time, such as 2s or 500ms (default: 2s)");
   group.number("--threads", options.threads, 1, "Threads, each with a context");
   group.flag("--nanos", options.showNanos, "Times in ns, not us");
   group.flag("--halfprecision", options.halfPrecision, "16-bit floats");
@@ -210,12 +210,12 @@ void addSuite(CLI::App& app, Options& options, Typed& typed) {
              options.showAllErrors,
              "Print every wrong element, not only the first few");
   group.number(
-      "--destinations", options.destinations, 1, "Peers, pairwise_exchange");
-  group.number("--base", options.base, 2, "Base, allreduce_bcube");
+      "--destinations", options.destinations, 1, "Peers of pairwise_exchange");
+  group.number("--base", options.base, 2, "Base of allreduce_bcube");
   group.number("--messages",
                options.messages,
                1,
-               "Messages, sendrecv_stress and isendirecv_stress");
+               "Messages of sendrecv_stress, isendirecv_stress");
 }
 
 // Gloo also accepts these. They configure features that this build lacks, and
@@ -301,8 +301,8 @@ void check(const Options& options) {
   const bool redis = !options.redisUrl.empty();
   if (!redis && options.sharedPath.empty() && options.size > 1) {
     throw UsageError(
-        "no means for rendezvous; add --redis-host HOST, --redis-url URL or "
-        "--shared-path DIRECTORY");
+        "--size: several processes need a rendezvous; add --redis-host HOST, "
+        "--redis-url URL or --shared-path DIRECTORY");
   }
 }
 

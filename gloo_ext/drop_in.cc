@@ -140,8 +140,7 @@ std::optional<gloo::transport::ubt::Mesh> meshOf(const OriginalGloo& original,
   }
   auto mesh = original.mesh(options.context);
   if (!mesh) {
-    warnOnce("the Gloo in " + original.file() +
-             " has another layout than is known");
+    warnOnce("the Gloo in " + original.file() + " has an unknown layout");
   }
   return mesh;
 }

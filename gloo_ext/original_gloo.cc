@@ -52,8 +52,7 @@ bool OriginalGloo::lookIn(void* library) {
   file_ = info.dli_fname;
   if (!look(library, kCreateUnboundBuffer, &createUnboundBuffer_) ||
       !look(library, kGetTimeout, &getTimeout_)) {
-    notUnderstood_ =
-        "the Gloo in " + file_ + " lacks a function that is needed";
+    notUnderstood_ = "the Gloo in " + file_ + " lacks a required function";
     return true;
   }
   void* table = nullptr;

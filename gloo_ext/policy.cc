@@ -39,7 +39,7 @@ Algorithm algorithmOf(const std::string& name) {
   throw gloo::InvalidOperationException(
       "GLOO_ALGO=" + name + ": did you mean " +
       gloo::transport::ubt::nearest(name, names) + "? There are" + all +
-      "; unset, Gloo works as ever");
+      "; unset it for plain Gloo");
 }
 
 }  // namespace

@@ -92,8 +92,8 @@ __attribute__((constructor)) void checkIsFirst() {
       first.dli_fbase != own.dli_fbase) {
     gloo::transport::ubt::warn(
         std::string("libgloo_ubt.so: ") + first.dli_fname +
-        " comes before it in LD_PRELOAD, so plain Gloo serves every call; name "
-        "it last, or not at all");
+        " precedes it in LD_PRELOAD, so plain Gloo serves every call; put the "
+        "other library last, or remove it");
   }
 }
 

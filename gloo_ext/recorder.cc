@@ -44,9 +44,9 @@ void Recorder::open() {
 void Recorder::complain(const std::string& path) {
   if (!complained_) {
     complained_ = true;
-    gloo::transport::ubt::warn(
-        "libgloo_ubt.so: cannot write " + path + " (" + std::strerror(errno) +
-        "): does the folder that GLOO_UBT_REPORT names exist?");
+    gloo::transport::ubt::warn("libgloo_ubt.so: cannot write " + path + " (" +
+                               std::strerror(errno) +
+                               "): does the folder of GLOO_UBT_REPORT exist?");
   }
 }
 

@@ -218,7 +218,7 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
                          const std::string& number) {
     text += "gloo_ubt_" + name + "{" + self + labels + "} " + number + "\n";
   };
-  family("ops_total", "counter", "Allreduce calls by how they were served.");
+  family("ops_total", "counter", "Allreduce calls, by kind.");
   const std::array<std::pair<const char*, uint64_t>, 4> kinds = {
       {{"exact", totals.exactOps},
        {"warmup", totals.warmupOps},
@@ -234,31 +234,35 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
     value(name, "", std::to_string(count));
   };
   counter("expired_ops_total",
-          "Bounded calls of which a stage met its bound or ended early.",
+          "Bounded calls with a stage that met its bound or ended early.",
           totals.expiredOps);
   counter("skipped_ops_total",
-          "Calls made zero on all ranks, for what was missing.",
+          "Calls that became zero on all ranks, because too much was missing.",
           totals.skippedOps);
   counter("zeroed_elements_total",
-          "Elements of this rank's shards left zero, for what was missing.",
+          "Elements of this rank's shards that became zero, because too much "
+          "was missing.",
           totals.zeroedElements);
   counter("repaired_bytes_total",
-          "Bytes that came on request.",
+          "Bytes that arrived on request.",
           totals.repairedBytes);
   counter("pairs_expected_total",
-          "Pairs of contributor and element that bounded calls were to sum.",
+          "(contributor, element) pairs that bounded calls should have summed.",
           totals.pairsExpected);
   counter("pairs_missing_total",
-          "Of those, how many are missing in this rank's results.",
+          "The pairs of these that this rank's results lack.",
           totals.pairsMissing);
   counter("drift_elements_total",
-          "Elements filled in locally, where replicas differ.",
+          "Elements that this rank filled with zeros, so that replicas differ.",
           totals.driftElements);
   family("loss_average",
          "gauge",
-         "Share of what others bring that recent bounded calls lack.");
+         "Share of the other ranks' contributions that recent bounded calls "
+         "lack.");
   value("loss_average", "", std::to_string(totals.safeguards.lossAverage));
-  family("loss_limit", "gauge", "From where on a safeguard acts; 0: never.");
+  family("loss_limit",
+         "gauge",
+         "The share above which a safeguard acts; 0: never.");
   const std::array<std::pair<const char*, double>, 3> limits = {
       {{"zero", totals.safeguards.zeroLoss},
        {"skip", totals.safeguards.skipLoss},
@@ -268,7 +272,9 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
           ",safeguard=\"" + std::string(safeguard) + "\"",
           std::to_string(limit));
   }
-  family("lost_bytes_total", "counter", "Bytes that a peer sent in vain.");
+  family("lost_bytes_total",
+         "counter",
+         "Bytes of a peer that were lost, late or refused.");
   for (const Statistics::Peer& peer : totals.peers) {
     value("lost_bytes_total",
           ",peer=\"" + std::to_string(peer.rank) + "\",address=\"" +

@@ -146,7 +146,7 @@ void Address::check(const std::string& secret, int rank) const {
     throw ::gloo::IoException(
         who +
         " has another secret (GLOO_UBT_SECRET), or its address was altered on "
-        "the way: is it of another job?");
+        "the way. Does it belong to another job?");
   }
   const sockaddr_storage tcp = storageOf(tcp_);
   std::string field = hello_.outOfBounds();
@@ -157,8 +157,8 @@ void Address::check(const std::string& secret, int rank) const {
     field = "TCP port 0 (allowed: 1 to 65535)";
   }
   if (!field.empty()) {
-    throw ::gloo::IoException(who +
-                              " greets with what is out of bounds: " + field);
+    throw ::gloo::IoException(
+        who + " sent an address that is out of bounds: " + field);
   }
 }
 

@@ -68,22 +68,29 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "VARIABLE=VALUE ...'; then --algorithms has no default");
   app.add_option("--seconds", arguments.seconds, "per algorithm and size")
       ->check(CLI::PositiveNumber);
-  app.add_option("--timeout", arguments.timeoutSeconds, "for any wait, in s")
+  app.add_option(
+         "--timeout", arguments.timeoutSeconds, "limit of each wait, in s")
       ->check(CLI::PositiveNumber);
   app.add_option("--interface", arguments.interface, "network interface");
   app.add_flag("--samples", arguments.samples, "report every iteration");
   app.add_option("--turn-seconds", arguments.turnSeconds, "of one algorithm")
       ->check(CLI::PositiveNumber);
   app.add_flag("--turns", arguments.turns, "report turns (report.h)");
-  app.add_option("--late-rank", arguments.lateness.rank, "calls late at times");
+  app.add_option("--late-rank",
+                 arguments.lateness.rank,
+                 "this rank calls late in some iterations");
   app.add_flag("--late-anyone",
                arguments.lateness.anyone,
-               "some rank does, but for 0, each time another one");
-  app.add_option("--late-share", arguments.lateness.share, "of its iterations")
+               "a different rank each time, never rank 0, calls late");
+  app.add_option("--late-share",
+                 arguments.lateness.share,
+                 "share of iterations in which it is late")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--late-seconds", arguments.lateSeconds, "by which it is late")
+  app.add_option("--late-seconds", arguments.lateSeconds, "how late it calls")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--late-seed", arguments.lateness.seed, "of when it is late");
+  app.add_option("--late-seed",
+                 arguments.lateness.seed,
+                 "seed that decides when it is late");
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -134,7 +141,7 @@ Comparison::Options optionsOf(const Arguments& arguments,
       emit(turnOf(turn, contenders));
       std::string line;
       if (!std::getline(std::cin, line)) {
-        throw std::runtime_error("nobody reads --turns any more");
+        throw std::runtime_error("the reader of --turns has closed the pipe");
       }
     };
   }

@@ -83,8 +83,8 @@ TEST_P(GroupAgreement, ranksThatDifferAreNamedOnAllRanksAlike) {
 TEST_P(GroupAgreement, aNumberThatDoesNotDivideTheRanksIsNamed) {
   Mesh mesh(tcpTransport(), 4);
   const std::string why =
-      ": hierarchical transpose: GLOO_UBT_GROUPS=3: 4 ranks do not make so "
-      "many equal groups; set one of 1, 2, 4, or auto or host\n";
+      ": hierarchical transpose: GLOO_UBT_GROUPS=3: 4 ranks do not divide into "
+      "that number of equal groups; set one of 1, 2, 4, or auto or host\n";
   EXPECT_EQ(GetParam()(mesh, equalGroups(4, 3)),
             "rank 0" + why + "rank 1" + why + "rank 2" + why + "rank 3" + why);
 }

@@ -175,7 +175,7 @@ TEST(HierarchicalBoundedAllreduce, RanksThatWantOtherGroupsAreNamed) {
 
 TEST(HierarchicalBoundedAllreduce, GroupsThatCannotBeAreRefused) {
   expectRefusal<InvalidOperationException>(
-      inGroups(3), "4 ranks do not make so many equal groups");
+      inGroups(3), "4 ranks do not divide into that number of equal groups");
 }
 
 TEST(HierarchicalBoundedAllreduce, RanksThatDisagreeOnItAreNamed) {

@@ -106,8 +106,8 @@ TEST(RankGroups, aNumberThatDoesNotDivideTheRanksIsRefused) {
     EXPECT_EQ(
         refusal<InvalidOperationException>({6, wish}),
         "hierarchical transpose: GLOO_UBT_GROUPS=" + std::to_string(count) +
-            ": 6 ranks do not make so many equal groups; set one of 1, "
-            "2, 3, 6, or auto or host");
+            ": 6 ranks do not divide into that number of equal groups; set one "
+            "of 1, 2, 3, 6, or auto or host");
   }
   EXPECT_EQ(whyNotGrouped({Grouping::By::kCount, 3}, 6), "");
   EXPECT_EQ(whyNotGrouped({Grouping::By::kHost, 0}, 7), "");

@@ -29,7 +29,7 @@ TEST_F(BenchmarkFaultsTest, WrongCommandLines) {
   EXPECT_THAT(output({"allgathre"}), HasSubstr("did you mean allgather?"));
   EXPECT_THAT(output({"--elemens", "1", "reduce"}), HasSubstr("--elements"));
   EXPECT_THAT(output({"-t", "ibverbs", "reduce"}),
-              HasSubstr("no such transport"));
+              HasSubstr("unknown transport"));
   EXPECT_THAT(output({"--tcp-device", "nosuch0", "reduce"}),
               AllOf(HasSubstr("nosuch0"), HasSubstr("but lo")));
   EXPECT_THAT(output({"--shared-path", "/no/such", "reduce"}),

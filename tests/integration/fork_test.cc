@@ -96,7 +96,7 @@ TEST_F(Forked, AChildsAllreduceThrowsAndTakesNothingOfTheParents) {
                     mesh_->run([](const ContextPtr& context) {
                       allreduces(context, 1, 1);
                     });
-                if (error.find("create a device and contexts of its own") ==
+                if (error.find("create a new device and new contexts") ==
                     std::string::npos) {
                   throw std::runtime_error("threw: " + error);
                 }

@@ -123,8 +123,8 @@ class PathsTest : public ::testing::Test {
   }
 
   static auto warnsOf(int rank) {
-    return AllOf(HasSubstr("has come over UDP from rank " +
-                           std::to_string(rank) + " (" + kIps[rank] + ":"),
+    return AllOf(HasSubstr("has arrived from rank " + std::to_string(rank) +
+                           " (" + kIps[rank] + ":"),
                  HasSubstr("GLOO_UBT_PORTS"),
                  HasSubstr("GLOO_SOCKET_IFNAME"));
   }

@@ -359,7 +359,7 @@ TEST(BlockedUdp, IsWarnedOfWhileACallWaits) {
   job.start(1, {"--timeout-ms", "600000"}, {"GLOO_UBT_FAULT=loss:1"});
   job.startRest({"--timeout-ms", "600000"});
   for (const int rank : {0, 2}) {
-    const Line warning = job.await(rank, "nothing valid has come over UDP");
+    const Line warning = job.await(rank, "no valid UDP datagram has arrived");
     EXPECT_THAT(warning.text(),
                 AllOf(HasSubstr("from rank 1 (127.0.0.1:"),
                       HasSubstr("GLOO_UBT_PORTS"),

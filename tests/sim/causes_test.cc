@@ -22,7 +22,7 @@ TEST(Causes, NothingIsExplainedWhereNothingIsWrong) {
         "rank 1 has given up because of rank 2, which died",
         "rank 1 has destroyed its context",
         "the connection to rank 1 is closed",
-        "halted: on average of the last ops"}) {
+        "halted: over the last ops"}) {
     EXPECT_FALSE(causes.explain(0, text)) << text;
   }
 }
@@ -61,7 +61,7 @@ TEST(Causes, WhatARankToBlameSaysIsPassedOn) {
 
 // Another rank told it that it is at fault, and it cannot know better.
 TEST(Causes, ARankThatIsBlamedByTheOneToBlameMayBlameItself) {
-  const std::string text = "rank 1 has given up, because of itself: its error";
+  const std::string text = "rank 1 has given up because of its own error; see";
   Causes causes(crashOf(2));
   EXPECT_FALSE(causes.explain(3, text));
   EXPECT_TRUE(causes.explain(1, "rank 2 has given up because of rank 1 (this"));

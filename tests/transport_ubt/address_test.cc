@@ -160,8 +160,9 @@ TEST(Address, OutOfBoundsIsRefusedWithRankAndField) {
     spoiled.spoil(&hello);
     EXPECT_THAT(
         refusal(addressOf(hello).bytes()),
-        StartsWith(std::string("rank 2 greets with what is out of bounds: ") +
-                   spoiled.field));
+        StartsWith(
+            std::string("rank 2 sent an address that is out of bounds: ") +
+            spoiled.field));
   }
 }
 

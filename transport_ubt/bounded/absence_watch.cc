@@ -24,9 +24,9 @@ std::string AbsenceWatch::returned(const ::ubt::OpReport& report) {
   return ranks.empty()
              ? ""
              : ranks + " entered the last " + std::to_string(kCalls) +
-                   " allreduces when their bound was over: the sums go without "
-                   "it. Is its host slower than the others'? Balance the work, "
-                   "or set a GLOO_UBT_BOUND that it can keep";
+                   " allreduces after their bound, so their sums leave it out. "
+                   "Is its host slower than the others'? Balance the work, or "
+                   "set a longer GLOO_UBT_BOUND";
 }
 
 }  // namespace ubt

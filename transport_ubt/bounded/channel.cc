@@ -30,13 +30,12 @@ void warnOfSilence(int rank,
                    const std::string& address,
                    const std::string& own) noexcept {
   try {
-    warnOnce(
-        "bounded allreduce: nothing valid has come over UDP from rank " +
-        std::to_string(rank) + " (" + address + ") to " + own +
-        " for 5 s, though a call here needs it: does a firewall block it? "
-        "Open the ports of GLOO_UBT_PORTS on both hosts, or choose another "
-        "interface (GLOO_SOCKET_IFNAME). Or has that rank died or "
-        "stopped?");
+    warnOnce("bounded allreduce: no valid UDP datagram has arrived from rank " +
+             std::to_string(rank) + " (" + address + ") to " + own +
+             " for 5 s, and a call here waits for it. Does a firewall block "
+             "it? Open the ports of GLOO_UBT_PORTS on both hosts, or choose "
+             "another interface (GLOO_SOCKET_IFNAME). Or has that rank died, "
+             "or been stopped?");
   } catch (const std::exception&) {
     // Without memory for a warning, other errors will follow.
   }
@@ -133,8 +132,8 @@ std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
     ::ubt::RankGroups groups = agreedGroups(wishes);
     if (!groups.even()) {
       groupsRemark_ =
-          "GLOO_UBT_GROUPS=host: not all hosts have as many ranks, so that "
-          "hierarchical allreduces in bounded time run in one group";
+          "GLOO_UBT_GROUPS=host: hosts have different numbers of ranks, so "
+          "bounded hierarchical allreduces run in one group";
     }
     return groups;
   } catch (const ::gloo::Exception&) {
@@ -153,7 +152,8 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
   }
   if (settings().protocol.hadamard == ::ubt::Hadamard::kAlways &&
       session_->hasGroups()) {
-    warnOnce("GLOO_UBT_HADAMARD=on: hierarchical allreduces transform nothing");
+    warnOnce(
+        "GLOO_UBT_HADAMARD=on: hierarchical allreduces are never transformed");
   }
 }
 
@@ -222,10 +222,9 @@ void Channel::open(const std::vector<Hello>& hellos,
   if (setup.options.order == ::ubt::SumOrder::kRank &&
       slotOfAll > settings().arenaBytes) {
     throw ::gloo::InvalidOperationException(
-        "to add in rank order (GLOO_UBT_ORDER) among " +
-        std::to_string(mesh_.size) + " ranks, the arena has to hold " +
-        std::to_string(slotOfAll) +
-        " bytes or more: raise GLOO_UBT_ARENA_BYTES");
+        "GLOO_UBT_ORDER=rank with " + std::to_string(mesh_.size) +
+        " ranks needs an arena of at least " + std::to_string(slotOfAll) +
+        " bytes: raise GLOO_UBT_ARENA_BYTES");
   }
   setup.groups = agreeOnGroups(hellos);
   setup.multicastSeed = KeyExchange::multicastSeed();
@@ -280,8 +279,8 @@ bool Channel::takes(::ubt::ElementType type,
   const ::ubt::OpShape shape = shapeOf(space, type, elements, hierarchical);
   if (!session_->takes(shape)) {
     throw ::gloo::InvalidOperationException(
-        "a bounded allreduce takes at most 4294967295 elements, of which each "
-        "rank's shard at most " +
+        "a bounded allreduce takes at most 4294967295 elements, and in each "
+        "shard at most " +
         std::to_string(::ubt::PacketHeader::kSlotsMax) + " slots of " +
         std::to_string(session_->slotBytesMax()) + " bytes, not " +
         std::to_string(elements) + " elements: split it");
@@ -324,10 +323,10 @@ void Channel::advise(const ::ubt::OpReport& report) noexcept {
     if (report.driftElements > 0 &&
         settings().protocol.repair == ::ubt::RepairPolicy::kNone) {
       warnOnce(
-          "bounded allreduce: results of this rank differ from those of other "
-          "ranks, since GLOO_UBT_REPAIR=none repairs nothing: replicas drift "
-          "apart. Set it to broadcast, or bring them together again "
-          "(docs/drop_in.md, From Python)");
+          "bounded allreduce: replicas drift apart, because this rank lost "
+          "results and GLOO_UBT_REPAIR=none does not repair them. Set it to "
+          "broadcast, or make replicas equal again (docs/drop_in.md, From "
+          "Python)");
     }
   } catch (const std::exception&) {  // no memory for advice
   }

@@ -107,8 +107,8 @@ size_t Engine::aroundSlotBytes(::ubt::AuthMode auth) {
   if (!home_.isThis()) {
     throw ::gloo::InvalidOperationException(
         "this device belongs to " + home_.str() +
-        ", of which this process is a forked child: create a device and "
-        "contexts of its own after fork()");
+        ", and this process is a forked child: after fork(), create a new "
+        "device and new contexts");
   }
   return *driver_;
 }

@@ -89,14 +89,15 @@ std::string Greeting::refusal(const std::string& secret, int rank) const {
   if (!sameProof(proof, proofFor(*this, secret, rank))) {
     return who +
            " has another secret (GLOO_UBT_SECRET), or its greeting was altered "
-           "on the way: is it of another job?";
+           "on the way. Does it belong to another job?";
   }
   std::string field = hello.outOfBounds();
   if (field.empty()) {
     field = outOfBounds(address);
   }
-  return field.empty() ? ""
-                       : who + " greets with what is out of bounds: " + field;
+  return field.empty()
+             ? ""
+             : who + " sent a greeting that is out of bounds: " + field;
 }
 
 }  // namespace ubt

@@ -20,8 +20,8 @@ constexpr auto kForEver = std::chrono::hours(24 * 365);
 constexpr size_t kInboxBytes = 4096;
 
 constexpr char kRemedy[] =
-    " has not answered: it has not come to its first large sum yet, or runs "
-    "without this library, GLOO_ALGO or the same GLOO_UBT_MIN_BYTES";
+    " has not answered: it has not reached its first large sum, or it lacks "
+    "this library, GLOO_ALGO or the same GLOO_UBT_MIN_BYTES";
 
 std::string nameOf(int rank) {
   return "rank " + std::to_string(rank);

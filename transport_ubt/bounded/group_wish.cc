@@ -80,7 +80,8 @@ std::string whyNotGrouped(const Grouping& grouping, int ranks) {
     }
   }
   return std::string(kVariable) + "=" + grouping.str() + ": " +
-         std::to_string(ranks) + " ranks do not make so many equal groups; " +
+         std::to_string(ranks) +
+         " ranks do not divide into that number of equal groups; " +
          "set one of " + possible + ", or auto or host";
 }
 

@@ -37,7 +37,7 @@ std::string Lingering::remark(const std::vector<int>& needing,
     saidEnd_ = saidWhom_ = true;
     return own + " ends after " + seconds(limit_) +
            " (GLOO_UBT_LINGER) though " + namesOf(needing) +
-           " has not finished its last allreduce: that may fail there";
+           " has not finished its last allreduce, which may fail there";
   }
   if (saidWhom_ || now < start_ + kSilence) {
     return "";

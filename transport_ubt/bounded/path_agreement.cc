@@ -180,8 +180,8 @@ void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
     }
     if (std::chrono::steady_clock::now() < probingSince_ + patience) {
       throw MeshSwap::TimedOut(
-          "the paths between the ranks of a bounded allreduce have not all "
-          "been tried out in time");
+          "bounded allreduce: the paths between ranks were not all tested in "
+          "time");
     }
     return false;
   };
@@ -235,9 +235,9 @@ PathAgreement::Agreed PathAgreement::agreed(
       const uint32_t slot = arrived[receiver][sender];
       if (receiver != sender && slot != 0 &&
           std::count(sizes.begin(), sizes.end(), slot) == 0) {
-        throw ::gloo::IoException(
-            nameOf(receiver) + " has found out about a slot of " +
-            std::to_string(slot) + " bytes, which no rank has tried");
+        throw ::gloo::IoException(nameOf(receiver) + " reports a slot of " +
+                                  std::to_string(slot) +
+                                  " bytes, which no rank has tested");
       }
       const bool own = receiver == mesh_.rank || sender == mesh_.rank;
       if (sender == receiver || slot >= setup_.slotBytes) {
@@ -255,9 +255,9 @@ PathAgreement::Agreed PathAgreement::agreed(
         out.warnings.push_back(
             "the path " + path(sender, receiver) + " carries no datagrams of " +
             std::to_string(setup_.slotBytes + setup_.aroundBytes) +
-            " bytes, but of " + std::to_string(slot + setup_.aroundBytes) +
-            ": all ranks send such, or shorter ones. Set GLOO_UBT_MTU to what "
-            "all paths carry");
+            " bytes, only of " + std::to_string(slot + setup_.aroundBytes) +
+            ": all ranks send datagrams of at most that size. Set GLOO_UBT_MTU "
+            "to a size that all paths carry");
       }
     }
   }

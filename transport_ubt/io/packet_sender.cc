@@ -179,9 +179,9 @@ void PacketSender::refused(const SocketAddress& to, int error) {
   socket_->warn(
       "the path to " + nameOf(to) + " refuses datagrams (errno " +
       std::to_string(error) + ", " + std::generic_category().message(error) +
-      "): its MTU is less than the interface's, or it takes no trains. From "
-      "now on they go to that host singly, in fragments if they have to, which "
-      "costs time. Set GLOO_UBT_MTU to what all paths carry");
+      "): its MTU is smaller than the interface's, or it takes no trains. From "
+      "now on that host gets single datagrams, which may be fragmented and "
+      "take more time. Set GLOO_UBT_MTU to a size that all paths carry");
 }
 
 std::string PacketSender::nameOf(const SocketAddress& to) const {

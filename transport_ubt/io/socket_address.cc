@@ -18,7 +18,7 @@ SocketAddress::SocketAddress(const sockaddr_storage& storage, uint16_t port)
   } else {
     throw std::invalid_argument("address family " +
                                 std::to_string(storage.ss_family) +
-                                " is neither IPv4 nor IPv6");
+                                " is not IPv4 or IPv6");
   }
 }
 

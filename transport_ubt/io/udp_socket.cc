@@ -91,7 +91,7 @@ void bindTo(int fd, const UdpSocket::Options& options) {
   throw std::runtime_error(
       "every UDP port from " + std::to_string(options.portLow) + " to " +
       std::to_string(options.portHigh) +
-      " is in use: widen GLOO_UBT_PORTS, or end what uses them");
+      " is in use: widen GLOO_UBT_PORTS, or end the programs that use them");
 }
 
 }  // namespace

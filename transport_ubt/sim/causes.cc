@@ -133,7 +133,7 @@ bool Causes::explain(int rank, const std::string& text) {
            holds(text, ("rank " + std::to_string(odd) + " brings").c_str());
   }
   if (holds(text, "has given up because of rank") ||
-      holds(text, "has given up, because of itself")) {
+      holds(text, "has given up because of its own error")) {
     // The rank at fault may itself have seen only that others are silent. If
     // two ranks disagree, neither knows which one is the odd one. Ranks that
     // lost the announcements know only what these two ranks report.

@@ -83,7 +83,7 @@ void Checker::check(const OpKey& key,
     const OpReport& report = outcomes[rank].report;
     checkStages(key, rank, report);
     if (report.endedBy == EndedBy::kComplete && report.pairsMissing > 0) {
-      fail(key, rank, "says that it was complete, and lacks contributions");
+      fail(key, rank, "reports that it was complete, but lacks contributions");
     }
     checkSkip(key, rank, outcomes);
     checkDrift(key, rank, report);
@@ -94,7 +94,9 @@ void Checker::check(const OpKey& key,
       }
     }
     if (drift != report.driftElements || filled[rank] != report.filled.size()) {
-      fail(key, rank, "reports fills that are no slots, or another drift");
+      fail(key,
+           rank,
+           "reports fills that are not whole slots, or a wrong drift");
     }
     if (ownersKnown && missing[rank] != report.pairsMissing) {
       fail(key,
@@ -137,7 +139,7 @@ void Checker::checkSpread(const OpKey& key,
       fail(key,
            rank,
            "owner " + std::to_string(owner) +
-               ": not the sum of what was transformed and what was not");
+               ": not the sum of the transformed and the plain contributions");
     }
     if (shard.filledAt(rank)) {
       continue;
@@ -161,13 +163,13 @@ void Checker::checkSkip(const OpKey& key,
   const bool tooMuch =
       share > 0 && report.pairsMissing > share * report.pairsExpected;
   if (report.skipped != tooMuch) {
-    fail(key, rank, "skips, or does not, against its own report");
+    fail(key, rank, "was skipped or not, contrary to its report");
   }
   for (const Outcome& other : outcomes) {
     if (share > 0 && other.there &&
         (other.report.pairsMissing != report.pairsMissing ||
          other.report.driftElements > 0)) {
-      fail(key, rank, "misses something else than another rank");
+      fail(key, rank, "misses other contributions than another rank");
     }
   }
 }

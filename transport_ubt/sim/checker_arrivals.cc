@@ -59,9 +59,10 @@ void Checker::checkArrivals(const OpKey& key,
         what << (scatter ? "scatter" : "broadcast") << " stage, rank " << peer
              << ": of " << told.expected << " bytes " << taken
              << " were taken and " << inVain
-             << " came in vain, but it reports received " << told.received
-             << ", absent " << told.absent << ", late " << told.late
-             << ", refused " << told.refused << ", lost " << told.lost;
+             << " arrived without use, but it reports received "
+             << told.received << ", absent " << told.absent << ", late "
+             << told.late << ", refused " << told.refused << ", lost "
+             << told.lost;
         fail(key, rank, what.str());
       }
     }

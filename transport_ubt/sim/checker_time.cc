@@ -51,7 +51,7 @@ void Checker::checkTime(const OpKey& key,
     slowest_ = {key, rank, took};
   }
   if (report.elapsed > took || took - report.elapsed > mayHaveWaited) {
-    fail(key, rank, "took another time than it reports");
+    fail(key, rank, "reports a wrong time");
   }
 }
 

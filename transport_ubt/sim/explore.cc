@@ -59,11 +59,11 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Simulates jobs with options drawn from consecutive seeds and checks "
       "every op. A violation prints its seed and options; repeat it with "
-      "--replay --seed S, or with --replay --options 'what it printed'.");
+      "--replay --seed S, or with --replay --options 'the printed options'.");
   app.add_option("--ops", ops, "stop after this many ops")
       ->capture_default_str();
   app.add_option("--seed", seed, "the first seed")->capture_default_str();
-  app.add_flag("--replay", replay, "run this one seed only, and tell more");
+  app.add_flag("--replay", replay, "run only this seed, and print details");
   app.add_option(
       "--options", text, "with --replay: these options instead of a seed's");
   CLI11_PARSE(app, argc, argv);
@@ -114,9 +114,9 @@ int main(int argc, char** argv) {
     }
     seed++;
   } while (!replay && done < ops);
-  std::printf("ops of jobs in which this happened:\n");
+  std::printf("ops of jobs with each fault:\n");
   printReached(reached);
-  std::printf("%d seeds, in %d of which calls may fail\n", seeds, mayFail);
+  std::printf("%d seeds; calls may fail in %d of them\n", seeds, mayFail);
   std::printf("%" PRIu64 " ops checked, %d seeds failed\n", done, failed);
   return failed == 0 ? 0 : 1;
 }

@@ -151,7 +151,7 @@ SimResult World::run() {
   while (!allOver() && events_.now() < kEndOfTime && events_.step()) {
   }
   if (!allOver()) {
-    violation("a caller hangs: neither a result nor an error");
+    violation("a caller hangs, without a result or an error");
   }
   const TimePoint settled = events_.now() + kSettle;
   while (events_.now() < settled && events_.step()) {

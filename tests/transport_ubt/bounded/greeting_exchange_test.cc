@@ -266,9 +266,10 @@ TEST_F(GreetingExchangeTest, NamesARankAndItsFieldThatIsOutOfBounds) {
   small.prove("secret", 1);
   std::vector<uint8_t> bytes = small.encode();
   run({[&](const ContextPtr& context) {
-         EXPECT_THAT(failure(context),
-                     StartsWith("bounded allreduce: rank 1 greets with what is "
-                                "out of bounds: slot size in bytes 32 "));
+         EXPECT_THAT(
+             failure(context),
+             StartsWith("bounded allreduce: rank 1 sent a greeting that is out "
+                        "of bounds: slot size in bytes 32 "));
          over.happen();
        },
        [&](const ContextPtr& context) {

@@ -135,10 +135,11 @@ TEST(Greeting, OutOfBoundsIsRefusedWithRankAndField) {
     greeting.prove("secret", 3);
     Greeting heard;
     ASSERT_TRUE(Greeting::decode(greeting.encode(), &heard)) << spoiled.field;
-    EXPECT_THAT(heard.refusal("secret", 3),
-                StartsWith(std::string("rank 3 greets with what is out of "
-                                       "bounds: ") +
-                           spoiled.field));
+    EXPECT_THAT(
+        heard.refusal("secret", 3),
+        StartsWith(
+            std::string("rank 3 sent a greeting that is out of bounds: ") +
+            spoiled.field));
   }
 }
 

@@ -54,10 +54,11 @@ void Learning::told(int rank, const ControlRecord& record) {
 
 std::string Learning::whyHalt() const {
   std::ostringstream why;
-  why << "halted: on average of the last ops, " << std::lround(100 * missing())
+  why << "halted: over the last ops, " << std::lround(100 * missing())
       << " % of the other ranks' contributions to this rank's sums were "
-         "missing. Training would make no progress. Look for late ranks and "
-         "for a network that loses packets (the ranks' reports tell which), "
+         "missing on average. Training would make no progress. Look for late "
+         "ranks and for a network that loses packets (the ranks' reports tell "
+         "which), "
       << (options_.boundScatter > Duration{0}
               ? "for a GLOO_UBT_BOUND that is too short, "
               : "")

@@ -120,8 +120,8 @@ OpFailure::Blame Op::missingRanks() const {
     } else if (outbox_.isNeeded(rank)) {
       add(&lacking,
           rank,
-          "still lacks this rank's results, for which GLOO_UBT_ARENA_BYTES "
-          "leaves no room");
+          "still lacks this rank's results, because GLOO_UBT_ARENA_BYTES "
+          "leaves no room for them");
     }
   }
   for (const Ranks* const ranks : {&absent, &slow, &waiting, &lacking}) {

@@ -190,7 +190,7 @@ void Session::peerLeft(TimePoint now, int peer, uint32_t because) {
   if (static_cast<int>(because) == peer) {
     closePeer(now,
               peer,
-              who + " has given up, because of itself: its error says why");
+              who + " has given up because of its own error; see its output");
   }
   closePeer(
       now,
@@ -336,11 +336,10 @@ TimePoint Session::lastHeard(int peer) const {
 }
 
 std::string Session::silence(int peer) const {
-  return peers_[peer].heard()
-             ? ""
-             : " (nothing valid has come from it over UDP: does a firewall "
-               "block it, see GLOO_UBT_PORTS, or is its GLOO_UBT_SECRET "
-               "another?)";
+  return peers_[peer].heard() ? ""
+                              : " (no valid UDP datagram has arrived from it: "
+                                "does a firewall block it (GLOO_UBT_PORTS), or "
+                                "is its GLOO_UBT_SECRET different?)";
 }
 
 bool Session::makeRoom(int asker, size_t more) {

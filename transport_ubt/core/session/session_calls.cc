@@ -96,10 +96,10 @@ void Session::giveUp(TimePoint now, const Call& call) {
       "rank " + std::to_string(rank) +
           " has not finished an allreduce that ended here, and did not within "
           "the timeout (" +
-          (call.lacksRoom
-               ? "GLOO_UBT_ARENA_BYTES leaves no room to keep more for it"
-               : "no more than " + admission_.lead().limit() +
-                     " may be ahead of it") +
+          (call.lacksRoom ? "GLOO_UBT_ARENA_BYTES leaves no room for more "
+                            "results that it needs"
+                          : "at most " + admission_.lead().limit() +
+                                " may be ahead of it") +
           "); is it stuck or stopped? If it is only slow, raise the context's "
           "timeout" +
           silence(rank));
@@ -126,8 +126,8 @@ OpId Session::refuseTag(TimePoint now,
           " no longer knows how often tag " + std::to_string(tag) +
           " was used: this context has used too many scattered tags (at most " +
           std::to_string(setup_.options.tagEntriesMax) +
-          " groups of neighbouring tags are counted). Use tags again, count "
-          "them up by one, or make a new context in time");
+          " runs of neighbouring tags are counted). Reuse tags, count them up "
+          "by one, or create a new context earlier");
   const OpId id{tag, UINT32_MAX, space};
   admission_.add(id, call);
   return id;

@@ -39,9 +39,8 @@ Counter Session::takeIn(TimePoint now,
   if (header.halted && !peer.halted) {
     halt(now,
          "rank " + std::to_string(header.source) +
-             " has halted the job, or passes on that another did: where the "
-             "error "
-             "of the first names its loss");
+             " has halted the job, or reports that another rank did: the error "
+             "of the first one names its loss");
   }
   const bool control = header.type == PacketType::kControl;
   if (peer.closed()) {

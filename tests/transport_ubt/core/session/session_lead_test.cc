@@ -146,7 +146,7 @@ TEST_F(SessionLead, IsLimitedInBytesToo) {
   EXPECT_FALSE(rank_.session().finished(waits));
   pass(std::chrono::milliseconds(1));
   EXPECT_THAT(rank_.session().failure(waits),
-              ::testing::HasSubstr("no more than 10000 bytes may be ahead"));
+              ::testing::HasSubstr("at most 10000 bytes may be ahead"));
 }
 
 // Two ranks, one op with enough slots to use up the initial credit: rank 0 has
