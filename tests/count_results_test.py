@@ -55,7 +55,7 @@ class CountResultsTest(unittest.TestCase):
             [self._result(_GOOD)])
         self.assertEqual((code, lines), (0, ["4 passed, 0 failed"]))
 
-    def test_names_what_failed(self):
+    def test_names_the_failures(self):
         code, lines = self._count(
             [self._result(_GOOD, _BAD, _ERROR, status="FAILED")])
         self.assertEqual(code, 1)

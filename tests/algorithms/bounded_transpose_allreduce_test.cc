@@ -102,7 +102,7 @@ class Untouchable {
   void* const data_;
 };
 
-TEST(BoundedTransposeAllreduce, WhatNoHeaderCanNameRunsExactly) {
+TEST(BoundedTransposeAllreduce, OpsTooLargeForAHeaderRunExactly) {
   constexpr size_t kMost = UINT32_MAX;
   const auto smallSlots = [](transport::ubt::Settings* settings, int) {
     settings->mtu = 576;

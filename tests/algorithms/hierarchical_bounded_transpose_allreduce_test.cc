@@ -96,7 +96,7 @@ TEST(HierarchicalBoundedAllreduce, SharesAContextWithPlainOnes) {
   EXPECT_EQ(error, "");
 }
 
-TEST(HierarchicalBoundedAllreduce, WhatIsNotEligibleIsExactInTheSameGroups) {
+TEST(HierarchicalBoundedAllreduce, IneligibleOpsAreExactInTheSameGroups) {
   Mesh mesh(inGroups(2), 4);
   const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
     std::vector<int> values(1000);

@@ -153,7 +153,7 @@ TEST_P(HierarchicalTranspose, differentTagsRunAtOnce) {
   EXPECT_EQ("", error);
 }
 
-TEST_P(HierarchicalTranspose, refusesWhatTheTransposeRefuses) {
+TEST_P(HierarchicalTranspose, refusesTheSameAsTheTranspose) {
   Mesh mesh(GetParam(), 2);
   const auto error = mesh.run([&](const auto& context) {
     std::vector<float> values(100);

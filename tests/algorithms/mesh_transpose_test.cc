@@ -116,7 +116,7 @@ TEST(MeshTranspose, roundsAreThoseOfThePaper) {
 
 // Of three shards, the smaller group's first member owns two. The sums below
 // are the messages scattered, exchanged and broadcast.
-TEST(MeshTranspose, whoOwnsSeveralShardsSendsEach) {
+TEST(MeshTranspose, anOwnerOfSeveralShardsSendsEach) {
   const auto sent = sentBy(onHosts({0, 0, 0, 1, 1}), 3000);
   EXPECT_EQ(sent[0].messages, 2u + 1 + 2);
   EXPECT_EQ(sent[3].messages, 1u + 2 + 2);

@@ -55,7 +55,7 @@ TEST(Pattern, SumsAreExact) {
   }
 }
 
-TEST(Pattern, HalfPrecisionStaysWithinWhatItHolds) {
+TEST(Pattern, HalfPrecisionDoesNotOverflow) {
   for (const size_t buffers : {1, 2, 8, 32, 64}) {
     const Pattern pattern(buffers, exactMax<float16>());
     EXPECT_EQ(pattern.tolerance(), 0);

@@ -113,7 +113,7 @@ TEST(Options, ShortFlagsAsInGloo) {
   EXPECT_EQ(options.transport, "tcp");
 }
 
-TEST(Options, WhatGetoptAlsoTakes) {
+TEST(Options, FormsThatGetoptAlsoTakes) {
   // Abbreviations, the benchmark's name first, the last of two values.
   const auto options =
       parse("allgather --siz 2 --elem=10 --shared /p --elements 20");

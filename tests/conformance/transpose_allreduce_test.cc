@@ -98,7 +98,7 @@ TEST_P(TransposeOptions, differentTagsRunAtOnce) {
 }
 
 // For the exact and the bounded allreduce.
-TEST_P(TransposeOptions, refusesWhatGlooRefuses) {
+TEST_P(TransposeOptions, refusesTheSameAsGloo) {
   Mesh mesh(GetParam(), 2);
   const auto refused = [](const AllreduceOptions& options) {
     EXPECT_THROW(transposeAllreduce(options), EnforceNotMet);

@@ -57,7 +57,7 @@ class DropIn(unittest.TestCase):
                     self.assertRegex(said, "threw: .*rank 1, rank 2 has not "
                                            "answered.*waited 10 ms")
 
-    def test_who_has_finished_lingers_no_longer_than_the_setting_says(self):
+    def test_a_finished_rank_lingers_at_most_as_long_as_the_setting_says(self):
         with Ranks("late", 3, {"GLOO_UBT_BOUND": "50ms",
                                "GLOO_UBT_LINGER": "1.5s"}) as ranks:
             for rank in (0, 2):
@@ -78,7 +78,7 @@ class DropIn(unittest.TestCase):
                 self.assertNotIn("wrong", said)
                 self.assertNotIn("threw", said)
 
-    def test_a_handler_may_end_the_process_in_the_middle_of_a_call(self):
+    def test_a_handler_may_end_the_process_during_a_call(self):
         with Ranks("handler", 2) as ranks:
             self.assertEqual(ranks.ended(0)[0], IN_HANDLER)
             (ranks.folder / "over").touch()

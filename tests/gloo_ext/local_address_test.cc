@@ -69,7 +69,7 @@ TEST(LocalAddress, AnEmptyVariableIsNone) {
   EXPECT_EQ(addressWith(""), addressWith(nullptr));
 }
 
-TEST(LocalAddress, IsOtherwiseWhatTheHostsNameStandsFor) {
+TEST(LocalAddress, IsOtherwiseTheAddressOfTheHostsName) {
   const auto address = addressOnHost("127.1.2.3");
   if (!address) {
     GTEST_SKIP() << "needs the right to give the host another name";

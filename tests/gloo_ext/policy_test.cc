@@ -89,7 +89,7 @@ TEST(Policy, ReadsTheGroupsOfAHierarchicalTransposeAlone) {
   EXPECT_EQ(Policy::fromEnvironment().groups.str(), "host");
 }
 
-TEST(Policy, ReadsWhatTheBoundedPathNeeds) {
+TEST(Policy, ReadsTheSettingsOfTheBoundedPath) {
   const EnvironmentVariable algorithm(kAlgorithm, "optireduce");
   {
     const EnvironmentVariable minBytes(kMinBytes, nullptr);

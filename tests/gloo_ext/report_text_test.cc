@@ -253,7 +253,7 @@ struct Textfile {
   std::map<std::string, double> values;
 };
 
-TEST(ReportText, TextfileIsWhatPrometheusReads) {
+TEST(ReportText, TextfileHasTheFormatOfPrometheus) {
   Textfile file(prometheusText(someTotals(), 7));
   for (const auto& [family, type] : file.types) {
     const std::string suffix = "_total";

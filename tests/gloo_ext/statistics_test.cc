@@ -203,7 +203,7 @@ TEST(Statistics, PercentilesAreOfBoundedCalls) {
   EXPECT_LE(totals.p99, milliseconds(991));
 }
 
-TEST(Statistics, PercentilesForgetWhatIsLongAgo) {
+TEST(Statistics, PercentilesForgetOldCalls) {
   Statistics statistics;
   BoundedOp op = boundedOp(2);
   for (const int ms : {50, 3}) {

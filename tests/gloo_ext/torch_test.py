@@ -49,7 +49,7 @@ def run(script, size=RANKS, algorithm="optireduce", environment=None,
 class Exact(TorchTest):
     """Calls that are not bounded give the same bits as plain Gloo."""
 
-    def test_every_algorithm_gives_what_plain_gloo_gives(self):
+    def test_every_algorithm_gives_the_result_of_plain_gloo(self):
         plain = run("collectives.py", algorithm=None)
         gloos = ("", "optireduce", "hierarchical_optireduce")
         for algorithm in ("", "ring", "bcube", "transpose", "halving_doubling",
@@ -224,7 +224,7 @@ class Hook(TorchTest):
              "GLOO_UBT_MTU": "1500", "GLOO_UBT_MIN_BYTES": "1000",
              "GLOO_UBT_EXPERIMENT": "warmup_ops:6"}
 
-    def test_does_what_ddp_does_by_itself(self):
+    def test_does_the_same_as_ddp_itself(self):
         for algorithm in (None, "optireduce"):
             environment = {**PATIENT, "GLOO_UBT_MIN_BYTES": "1000"}
             plain, hooked = (

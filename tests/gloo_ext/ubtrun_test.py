@@ -37,7 +37,7 @@ def parse(*words):
 
 
 class Arguments(unittest.TestCase):
-    def test_what_stands_behind_the_script_is_the_scripts(self):
+    def test_arguments_after_the_script_belong_to_the_script(self):
         options = parse("--algo", "ring", "train.py", "--algo", "sgd", "-h")
         self.assertEqual(options.algo, "ring")
         self.assertEqual(options.arguments, ["--algo", "sgd", "-h"])
@@ -80,7 +80,7 @@ class Environment(unittest.TestCase):
             environment.of_library(parse("a.py"), "/lib.so", {}),
             {"LD_PRELOAD": "/lib.so", "GLOO_ALGO": "optireduce"})
 
-    def test_what_is_preloaded_already_is_not_preloaded_twice(self):
+    def test_a_preloaded_library_is_not_preloaded_twice(self):
         self.assertEqual(
             environment.of_library(parse("a.py"), "/lib.so",
                                    {"LD_PRELOAD": "/lib.so /b.so"}
@@ -99,7 +99,7 @@ class Environment(unittest.TestCase):
                     "RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "3",
                     "LOCAL_WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1"})
 
-    def test_what_the_user_says_stays(self):
+    def test_the_users_settings_stay(self):
         for said in LAUNCHED.values():
             self.assertFalse({"MASTER_ADDR", "MASTER_PORT"} & set(
                 environment.of_launcher(
@@ -127,7 +127,7 @@ class Environment(unittest.TestCase):
                  "SLURM_NODEID": str(host), "MASTER_ADDR": "a"}
             )["LOCAL_WORLD_SIZE"], size)
 
-    def test_what_a_launcher_leaves_open_is_named(self):
+    def test_variables_that_a_launcher_does_not_set_are_named(self):
         batch_script = {"SLURM_PROCID": "0", "SLURM_NTASKS": "4",
                         "SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "4"}
         several_hosts = {**LAUNCHED["MPICH"], "PMI_SIZE": "8"}
@@ -196,7 +196,7 @@ class Ranks(unittest.TestCase):
         self.assertIn("rank 1 was ended by SIGKILL", said)
         self.assertNotIn("rank 0", said)
 
-    def test_what_a_rank_has_started_ends_with_it(self):
+    def test_processes_of_a_rank_end_with_it(self):
         with tempfile.TemporaryDirectory() as folder:
             code = ("import os, subprocess, sys, time\n"
                     "child = subprocess.Popen(['sleep', '600'])\n"

@@ -66,7 +66,7 @@ struct Wrong {
 
 class WrongVariable : public ::testing::TestWithParam<Wrong> {};
 
-TEST_P(WrongVariable, IsNamedWithItsValueAndWhatIsAllowed) {
+TEST_P(WrongVariable, IsNamedWithItsValueAndTheAllowedValues) {
   const Wrong& wrong = GetParam();
   const std::string text =
       alone({}, {std::string(wrong.variable) + "=" + wrong.value});

@@ -306,7 +306,7 @@ TEST_P(RecordedDatagrams, ChangedAnywhereAreRejected) {
 // Of a rank in another mode only announcements count, so that both ranks learn
 // of the difference. They count until the rank has been heard in the right
 // mode.
-TEST_P(RecordedDatagrams, OfTheOtherFormAnnounceAndNoMore) {
+TEST_P(RecordedDatagrams, OfTheOtherFormOnlyAnnounce) {
   Host hosts[2];
   Host fresh;
   openAll(hosts);

@@ -74,13 +74,13 @@ TEST(RedisConnection, Password) {
   EXPECT_THAT(wrong, ::testing::Not(HasSubstr(":wrong")));
 }
 
-TEST(RedisConnection, PasswordThatNobodyAskedFor) {
+TEST(RedisConnection, PasswordThatIsNotNeeded) {
   test::RedisServer server;
   const auto port = std::to_string(server.port());
   EXPECT_NO_THROW(connect("redis://:any@127.0.0.1:" + port, 5000));
 }
 
-TEST(RedisConnection, NobodyThere) {
+TEST(RedisConnection, NoServer) {
   std::string tcp;
   std::string unix;
   {

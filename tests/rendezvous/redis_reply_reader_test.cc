@@ -32,7 +32,7 @@ TEST(RedisReplyReader, TakesNoArrayOfAnySize) {
   EXPECT_NE(reader.error().find("too large"), std::string::npos);
 }
 
-TEST(RedisReplyReader, SaysWhatIsNotOfTheProtocol) {
+TEST(RedisReplyReader, ReportsProtocolErrors) {
   RedisReplyReader reader;
   RedisReply reply;
   const std::string bytes = "HTTP/1.1 400 Bad Request\r\n";

@@ -108,7 +108,7 @@ TEST_F(RosterTest, SamePrefixTwice) {
   EXPECT_NE(first, second);
 }
 
-TEST_F(RosterTest, SamePrefixManyTimesLeavesNoMoreThanOneRun) {
+TEST_F(RosterTest, ManyRunsWithOnePrefixLeaveOnlyOneRun) {
   for (int i = 0; i < 5; i++) {
     agree(joinAll("job", 3));
   }

@@ -116,7 +116,7 @@ TEST(StaggeredConnect, AnAddressThatRefusesIsPassedOver) {
   close(fd);
 }
 
-TEST(StaggeredConnect, SaysWhyNobodyIsThere) {
+TEST(StaggeredConnect, SaysWhyNoAddressAnswers) {
   Listener refusing;
   Listener dropping;
   dropping.dropAll();

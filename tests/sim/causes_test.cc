@@ -51,7 +51,7 @@ TEST(Causes, ACrashExplainsErrorsThatNameItsRankAndNoOthers) {
   EXPECT_FALSE(causes.explain(0, "a text that nobody knows of rank 2"));
 }
 
-TEST(Causes, WhatARankToBlameSaysIsPassedOn) {
+TEST(Causes, TheTextOfARankAtFaultIsPassedOn) {
   const std::string text = "rank 0 has given up because of rank 1, which";
   Causes causes(crashOf(2));
   EXPECT_FALSE(causes.explain(3, text));
@@ -60,7 +60,7 @@ TEST(Causes, WhatARankToBlameSaysIsPassedOn) {
 }
 
 // Another rank told it that it is at fault, and it cannot know better.
-TEST(Causes, ARankThatIsBlamedByTheOneToBlameMayBlameItself) {
+TEST(Causes, ARankThatTheRankAtFaultBlamesMayBlameItself) {
   const std::string text = "rank 1 has given up because of its own error; see";
   Causes causes(crashOf(2));
   EXPECT_FALSE(causes.explain(3, text));
@@ -97,7 +97,7 @@ TEST(Causes, ARankThatIsFarTooSlowExplainsATimeoutThatNamesIt) {
       0, "op with tag 7 timed out: rank 1 did not deliver;"));
 }
 
-TEST(Causes, RanksThatDisagreeHaveToBeNamedWithWhatTheyBring) {
+TEST(Causes, RanksThatDisagreeHaveToBeNamedWithTheirShapes) {
   SimOptions options;
   options.disagrees = 1;
   Causes causes(options);

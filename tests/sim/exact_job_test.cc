@@ -38,7 +38,7 @@ Duration median(std::vector<Duration> times) {
 }
 
 // Nobody else uses the links.
-TEST(ExactJob, TakesWhatTheBytesTake) {
+TEST(ExactJob, TakesTheTimeOfItsBytes) {
   SimOptions options = job(8);
   for (const double bytesPerSecond : {6.25e7, 1.25e9}) {
     options.bytesPerSecond = bytesPerSecond;

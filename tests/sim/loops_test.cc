@@ -21,7 +21,7 @@ SimOptions lossy() {
   return options;
 }
 
-TEST(EarlyTimeout, EndsStagesThatWaitForWhatIsLost) {
+TEST(EarlyTimeout, EndsStagesThatWaitForLostData) {
   SimOptions options = lossy();
   const SimResult with = runChecked(options);
   options.protocol.early = false;

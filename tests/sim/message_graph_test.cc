@@ -11,7 +11,7 @@
 namespace ubt::sim {
 namespace {
 
-TEST(MessageGraph, WhatEachRankSendsIsWhatTheAlgorithmTakes) {
+TEST(MessageGraph, EachRankSendsTheBytesOfTheAlgorithm) {
   constexpr uint64_t kBytes = 1 << 24;
   for (const char* name : MessageGraph::kNames) {
     const MessageGraph graph = MessageGraph::of(name, 16, kBytes, 4);
@@ -51,7 +51,7 @@ TEST(MessageGraph, EveryGateOpens) {
   }
 }
 
-TEST(MessageGraph, NamesWhatItCannotDo) {
+TEST(MessageGraph, NamesUnsupportedJobs) {
   EXPECT_THROW(MessageGraph::of("rign", 4, 1, 1), std::invalid_argument);
   EXPECT_THROW(MessageGraph::of("halving_doubling", 6, 1, 1),
                std::invalid_argument);

@@ -58,7 +58,7 @@ TEST(Multicast, LeavesOutThoseThatHearNothing) {
   EXPECT_LE(shareOfUnicast(options), 0.9);
 }
 
-TEST(Multicast, IsNotUsedWhereNobodyHears) {
+TEST(Multicast, IsNotUsedIfNoRankHears) {
   SimOptions options = eightRanks();
   options.deafRanks = 0xff;
   const SimResult result = runChecked(options);

@@ -24,7 +24,7 @@ SimOptions withBursts(int ranks,
 
 // A datagram that waits for one host's uplink does not delay another host's
 // datagram at the receiver's link.
-TEST(Network, WhoIsAtTheSwitchFirstGoesFirst) {
+TEST(Network, TheFirstAtTheSwitchGoesFirst) {
   const SimOptions options =  // the first burst comes later
       withBursts(3, std::chrono::hours(1), milliseconds(1), 0.1);
   EventQueue events;

@@ -60,7 +60,7 @@ TEST(Safeguards, ARankThatLacksTooMuchHaltsTheJob) {
   }
 }
 
-TEST(Safeguards, NobodyHaltsAJobThatMayNotBe) {
+TEST(Safeguards, NoRankHaltsAJobThatMayNotHalt) {
   SimOptions options = lossy(0.6);
   options.protocol.haltLoss = 0;
   const SimResult result = runChecked(options);
@@ -69,7 +69,7 @@ TEST(Safeguards, NobodyHaltsAJobThatMayNotBe) {
 }
 
 // The same for a job with an ordinary loss.
-TEST(Safeguards, NobodyHaltsAJobForWhatIsUsual) {
+TEST(Safeguards, NoRankHaltsAJobForUsualLoss) {
   SimOptions options = lossy(0.005);
   options.protocol.repair = RepairPolicy::kNone;
   const SimResult result = runChecked(options);

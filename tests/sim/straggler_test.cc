@@ -37,7 +37,7 @@ TEST(Stragglers, AreLeftOutAndNothingElseIfTheyAlwaysAre) {
 
 // Two of three ranks enter 10 ms late, in turns. That is longer than both
 // stages may take. A single early rank must not start the clock.
-TEST(Stragglers, AnEarlyRankLeavesNobodyOut) {
+TEST(Stragglers, AnEarlyRankLeavesNoRankOut) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
     for (const int ranks : {2, 3, 8}) {
@@ -122,7 +122,7 @@ TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
 // Packets of rank 5 do not reach rank 0 for a while. Rank 5 gets rank 0's
 // results meanwhile, so it no longer announces itself. But it has entered: only
 // rank 7, which skips the op, never does.
-TEST(Stragglers, ARankWhoseAnnouncementIsLostHasEnteredAllTheSame) {
+TEST(Stragglers, ARankWhoseAnnouncementIsLostStillCountsAsEntered) {
   const SimResult result = runChecked(SimOptions::parse(
       "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 "
       "order=1 hadamard=1 multicast=1 mixed_forms=1 bound_mode=1 "

@@ -69,7 +69,7 @@ TEST(SumError, IsAMeanOverRanksAndElementsAndAWorstOfEachOp) {
 // Missing results are zeros, and sums without some contributions are rescaled.
 // If contributions are independent, a sum of k of n has a relative squared
 // error of (n - k) / k.
-TEST(SumError, OfARunIsWhatItLacks) {
+TEST(SumError, OfARunFollowsFromTheMissingData) {
   SimOptions options;
   options.ranks = 8;
   options.oneShape = true;

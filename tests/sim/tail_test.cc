@@ -45,7 +45,7 @@ double lossOf(const SimResult& result, const SimOptions& options) {
           options.elementsMax);
 }
 
-TEST(Tail, LinksAreFullWhereNobodyElseSends) {
+TEST(Tail, LinksAreFullWithoutOtherTraffic) {
   const SimOptions options = job(false);
   const SimResult result = runChecked(options);
   // Twice 7 / 8 of the bucket, with headers, at the rate of a link.
@@ -94,7 +94,7 @@ TEST(Tail, RanksThatPartMeetAgain) {
   }
 }
 
-TEST(Tail, BoundsEndWhatBurstsHoldBack) {
+TEST(Tail, BoundsEndStagesThatBurstsDelay) {
   const SimOptions options = job(true);
   const SimResult result = runChecked(options);
   const Duration alone = percentile(runChecked(job(false)).opTimes, 0.5);

@@ -49,7 +49,7 @@ class InstallTest(unittest.TestCase):
         with open(path, encoding="utf-8") as file:
             return file.read().splitlines()
 
-    def test_installs_what_is_missing_and_cleans_up(self):
+    def test_installs_missing_packages_and_cleans_up(self):
         process = self.start(f'[[ -x "{self.policy}" ]]')
         output, _ = process.communicate(timeout=_LIMIT_S)
         self.assertEqual(process.returncode, 0, output)
@@ -76,7 +76,7 @@ class InstallTest(unittest.TestCase):
         self.assertIn("/nowhere/list.txt", output)
         self.assertFalse(os.path.exists(self.apt))
 
-    def test_a_failure_shows_what_apt_get_said_and_cleans_up(self):
+    def test_a_failure_shows_the_output_of_apt_get_and_cleans_up(self):
         process = self.start("echo no network; exit 100")
         output, _ = process.communicate(timeout=_LIMIT_S)
         self.assertEqual(process.returncode, 100)

@@ -64,7 +64,7 @@ class ResultsTest(unittest.TestCase):
                 checked += 1
         self.assertGreater(checked, 0)
 
-    def test_what_the_report_links_to_is_there(self):
+    def test_links_of_the_report_lead_to_files(self):
         folder = os.path.join(workspace.root(), os.path.dirname(_REPORT))
         text = "\n".join(workspace.lines(_REPORT))
         links = set(re.findall(r"\]\(((?:raw|pictures)/[^)]+)\)", text))

@@ -74,7 +74,7 @@ TEST(Address, SurvivesTheStore) {
   EXPECT_NE(address.str().find("udp port 40000"), std::string::npos);
 }
 
-TEST(Address, TakesWhatItsFieldsHold) {
+TEST(Address, AcceptsValidFields) {
   Hello big = hello();
   big.want(UINT64_MAX, {{Grouping::By::kCount, UINT32_MAX}, UINT64_MAX});
   const Address address(addressOf(big).bytes());
@@ -127,7 +127,7 @@ TEST(Address, IsOfOneRankAndSecret) {
 }
 
 // Gloo leaves uninitialized memory in a socket address.
-TEST(Address, DoesNotDependOnWhatIsUnused) {
+TEST(Address, DoesNotDependOnUnusedBytes) {
   std::vector<char> dirty = tcpBytes();
   for (size_t at = sizeof(sockaddr_in); at < sizeof(sockaddr_storage); at++) {
     dirty[at] = 'x';

@@ -81,7 +81,7 @@ TEST_F(ComparisonTest, GivesAllTheSameTime) {
   EXPECT_TRUE(measured[0].verified);
 }
 
-TEST_F(ComparisonTest, SaysTurnsWhileNobodyWorks) {
+TEST_F(ComparisonTest, ReportsTurnsWhileNoRankWorks) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 0ms),
                                              contender('B', 0ms)};

@@ -263,14 +263,14 @@ TEST_F(TransformedShardTest, FormsMayDiffer) {
   expectWrong(others);
 }
 
-TEST_F(TransformedShardTest, WhatIsLeftOfOneFormCountsAlone) {
+TEST_F(TransformedShardTest, TheRemainingFormCountsAlone) {
   contributesPlain(2, 1);
   gaps_.missing = {{2, kShard, kShard}, {4, kShard, 64}};
   gaps_.shards[1].transformed = true;  // no plain contribution arrived
   expectRight();
 }
 
-TEST_F(TransformedShardTest, WhatStandsInIsOfTheResultsForm) {
+TEST_F(TransformedShardTest, AFillHasTheFormOfTheResult) {
   contributesPlain(3, 2);
   gaps_.missing = {{1, 4100, 200}};
   gaps_.filled = {

@@ -87,7 +87,7 @@ TEST_F(VerificationTest, exactMeansEveryBit) {
   }
 }
 
-TEST_F(VerificationTest, roundingIsToleratedAndNoMore) {
+TEST_F(VerificationTest, onlyRoundingIsTolerated) {
   auto result = completeSum(&Verification::fillRandom);
   result[7] = std::nextafter(result[7], 1000.0f);
   EXPECT_TRUE(verification_.verifyRandom(result.data(), {}));
@@ -143,7 +143,7 @@ TEST_F(VerificationTest, withoutAnyContributorTheResultIsZero) {
 }
 
 // Contributions that the owner left out do not matter if its result never came.
-TEST_F(VerificationTest, whatStandsInForAResultIsKnown) {
+TEST_F(VerificationTest, fillsOfMissingResultsAreKnown) {
   std::vector<float> own(kElements);
   verification_.fillExact(2, own.data());
   auto result = completeSum(&Verification::fillExact);
@@ -159,7 +159,7 @@ TEST_F(VerificationTest, whatStandsInForAResultIsKnown) {
 }
 
 // Groups that lack others' sums report that, but not which sums.
-TEST_F(VerificationTest, whatNobodyCanNameIsPassedOver) {
+TEST_F(VerificationTest, unknownElementsAreNotChecked) {
   auto result = completeSum(&Verification::fillExact);
   for (size_t i = 50; i < 60; i++) {
     result[i] = -1;

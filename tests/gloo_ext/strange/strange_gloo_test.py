@@ -45,7 +45,7 @@ class StrangeGloo(unittest.TestCase):
         first = HERE / "other" / "libgloo.so.0"
         self.check(run("other", before=first), f"{first} comes before it")
 
-    def test_nobody_asked_for_another(self):
+    def test_without_an_algorithm_nothing_is_said(self):
         for folder in ("lacking", "other"):
             done = run(folder, algorithm=None)
             self.assertEqual((done.stdout, done.stderr), (SERVED, ""))

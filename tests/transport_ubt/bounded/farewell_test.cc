@@ -17,7 +17,7 @@ namespace {
 
 using transport::ubt::bidFarewell;
 
-TEST(Farewell, nobodyLeavesBeforeAllCome) {
+TEST(Farewell, noRankLeavesBeforeAllCome) {
   constexpr int kRanks = 3;
   std::atomic<int> came{0};
   Mesh mesh(tcpTransport(), kRanks);

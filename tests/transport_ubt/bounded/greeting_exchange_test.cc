@@ -140,7 +140,7 @@ TEST_F(GreetingExchangeTest, NamesTheSilentRanksAndNoOthers) {
   expectThatTheMeshWorks();
 }
 
-TEST_F(GreetingExchangeTest, WhoWaitedInVainMayWaitOn) {
+TEST_F(GreetingExchangeTest, ACallThatTimedOutMayWaitAgain) {
   connect(2);
   Event tried;
   run({[&](const ContextPtr& context) {
@@ -281,7 +281,7 @@ TEST_F(GreetingExchangeTest, NamesARankAndItsFieldThatIsOutOfBounds) {
   expectThatTheMeshWorks();
 }
 
-TEST_F(GreetingExchangeTest, NamesARankThatDiesInTheMiddle) {
+TEST_F(GreetingExchangeTest, NamesARankThatDiesMeanwhile) {
   connect(4);
   Event waiting;
   const auto namesTheDead = [](const std::string& failure) {

@@ -26,7 +26,7 @@ bool decodes(const std::vector<uint8_t>& bytes) {
   return Greeting::decode(bytes, &out);
 }
 
-TEST(Greeting, SaysWhatItWasTold) {
+TEST(Greeting, EncodesAllFields) {
   for (const char* ip : {"10.1.2.3", "2001:db8::17"}) {
     const Greeting told = greetingOf(3, "secret", ip);
     Greeting heard;

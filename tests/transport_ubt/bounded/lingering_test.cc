@@ -40,7 +40,7 @@ TEST_F(LingeringTest, GoesOnWhileItIsNeededAndWithinItsLimit) {
   EXPECT_FALSE(lingering_.goesOn(kTwo, Clock::now() + seconds(5)));
 }
 
-TEST_F(LingeringTest, SaysForWhomOnceItTakesLong) {
+TEST_F(LingeringTest, NamesTheRanksOnceItTakesLong) {
   EXPECT_THAT(lingering_.remark(kTwo, in(seconds(4))), IsEmpty());
   EXPECT_THAT(lingering_.remark(kNobody, in(seconds(6))), IsEmpty());
   EXPECT_THAT(
@@ -50,7 +50,7 @@ TEST_F(LingeringTest, SaysForWhomOnceItTakesLong) {
   EXPECT_THAT(lingering_.remark(kTwo, in(seconds(7))), IsEmpty());
 }
 
-TEST_F(LingeringTest, SaysWhomItLeaves) {
+TEST_F(LingeringTest, NamesTheRanksThatItLeaves) {
   EXPECT_THAT(
       lingering_.remark(kTwo, in(seconds(61))),
       HasSubstr(
@@ -59,7 +59,7 @@ TEST_F(LingeringTest, SaysWhomItLeaves) {
   EXPECT_THAT(lingering_.remark(kTwo, in(seconds(62))), IsEmpty());
 }
 
-TEST_F(LingeringTest, WhoIsNotToLingerSaysNothing) {
+TEST_F(LingeringTest, WithoutLingeringItSaysNothing) {
   lingering_.atMost(milliseconds(0));
   EXPECT_FALSE(lingering_.goesOn(kTwo, Clock::now()));
   EXPECT_THAT(lingering_.remark(kTwo, Clock::now()), IsEmpty());

@@ -98,7 +98,7 @@ TEST_F(PathAgreementTest, IsOnTheLargestSlotWhereAllPathsCarryIt) {
   }
 }
 
-TEST_F(PathAgreementTest, IsOnWhatASmallerRouteCarries) {
+TEST_F(PathAgreementTest, IsOnTheSizeOfASmallerRoute) {
   hosts_->here().run("ip route add 10.0.0.2/32 dev here mtu 1500");
   const auto all = agree();
   for (const PathAgreement::Agreed& agreed : all) {
@@ -112,7 +112,7 @@ TEST_F(PathAgreementTest, IsOnWhatASmallerRouteCarries) {
 }
 
 // No ICMP error comes back.
-TEST_F(PathAgreementTest, IsOnWhatAHopCarriesThatDropsTheRestSilently) {
+TEST_F(PathAgreementTest, IsOnTheSizeOfAHopThatDropsLargerOnesSilently) {
   hosts_->there().run(
       "nft 'add table ip hop; "
       "add chain ip hop in { type filter hook prerouting priority 0; }; "

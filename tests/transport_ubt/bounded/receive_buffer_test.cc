@@ -16,7 +16,7 @@ TEST(ReceiveBuffer, NeedsNoAdviceWhereTheKernelGrantedAll) {
   EXPECT_EQ(receiveBufferAdvice(3 * kAsked, kAsked), "");
 }
 
-TEST(ReceiveBuffer, NamesWhatThereIsAndTheSysctl) {
+TEST(ReceiveBuffer, NamesTheLimitAndTheSysctl) {
   // Half of the requested size looks like all of it.
   for (const int granted : {2 * kAsked - 2, kAsked, 2 * 212992}) {
     const std::string advice = receiveBufferAdvice(granted, kAsked);

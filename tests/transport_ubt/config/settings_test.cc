@@ -173,7 +173,7 @@ TEST(Settings, WithABoundByHandThereIsNoWarmUpUnlessAskedFor) {
             ::ubt::Options().warmupOps);
 }
 
-TEST(Settings, RefusesWhatContradictsABoundByHand) {
+TEST(Settings, RefusesSettingsThatContradictABoundByHand) {
   setenv("GLOO_UBT_BOUND", "5ms", 1);
   const auto refused = [](const std::string& experiment) {
     setenv("GLOO_UBT_EXPERIMENT", experiment.c_str(), 1);

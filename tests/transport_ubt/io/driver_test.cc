@@ -113,7 +113,7 @@ TEST_F(DriverTest, AFloodStopsNoDeadline) {
   EXPECT_TRUE(call.get());
 }
 
-TEST_F(DriverTest, WhoDrivesUnderAFloodMakesWay) {
+TEST_F(DriverTest, ADriverUnderAFloodMakesWay) {
   const Flood one(driver_->socket().address());
   const Flood another(driver_->socket().address());
   std::vector<std::future<bool>> calls;

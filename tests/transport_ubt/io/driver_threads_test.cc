@@ -135,7 +135,7 @@ std::string errorOf(TwoRanks* job,
 // One allocation fails in a thread that drives, waits or is asked to drive; in
 // the next round the following allocation fails. Then one context may fail: the
 // allocation's context, which is the thread's own or one that it drives for.
-TEST(DriverThreads, OneThatRunsOutOfMemoryHoldsUpNobody) {
+TEST(DriverThreads, OneThatRunsOutOfMemoryDelaysNoOther) {
   constexpr int kThreads = 2;
   TwoRanks job;
   int failures = 0;

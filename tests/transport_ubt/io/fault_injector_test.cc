@@ -54,7 +54,7 @@ TEST(FaultOptions, ReadsEveryItem) {
   EXPECT_FALSE(FaultOptions::parse("seed:3").any());
 }
 
-TEST(FaultOptions, RefusesWhatIsNone) {
+TEST(FaultOptions, RefusesUnknownFaults) {
   for (const char* const text : {"loss",
                                  "loss:",
                                  "loss:-0.1",

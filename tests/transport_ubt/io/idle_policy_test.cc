@@ -34,7 +34,7 @@ TEST(IdlePolicy, YieldsInALongCallOfTwoThatMayNotNap) {
   EXPECT_EQ(policy.nap, Duration{0});
 }
 
-TEST(IdlePolicy, NeitherYieldsNorNapsWhereManyMayNotNap) {
+TEST(IdlePolicy, SleepsAtOnceIfManyMayNotNap) {
   for (const size_t bytes : {256 << 10, 4 << 20}) {
     const IdlePolicy policy =
         IdlePolicy::forCall({microseconds(7), Duration{0}}, 3, bytes);

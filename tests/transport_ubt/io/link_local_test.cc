@@ -72,7 +72,7 @@ TEST(LinkLocal, APeerIsReachedByTheOwnInterface) {
   }
 }
 
-TEST(LinkLocal, OtherAddressesStayAsTheyAre) {
+TEST(LinkLocal, OtherAddressesDoNotChange) {
   const SocketAddress own = ipv6("fe80::2", 5);
   EXPECT_EQ(scopeOf(reachedFrom(own, ipv6("2001:db8::1", 0))), 0U);
   EXPECT_EQ(scopeOf(reachedFrom(own, ipv6("ff15::1", 0))), 0U);

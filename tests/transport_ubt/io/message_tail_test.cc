@@ -69,7 +69,7 @@ TEST(MessageTail, CountsTheSlotsOfAShortShard) {
   EXPECT_FALSE(tail.holds(small, 0, slot));
 }
 
-TEST(MessageTail, LeavesAloneWhatIsNoPlaceInAMessage) {
+TEST(MessageTail, PassesDatagramsWithoutAPlaceInAMessage) {
   MessageTail tail(1);
   // A result of an op with unknown length.
   EXPECT_FALSE(tail.holds(context(), kPeer, slotOf(Stage::kBroadcast, 99)));

@@ -76,7 +76,7 @@ TEST(MulticastSockets, TakeNothingBeforeItWasSent) {
   EXPECT_TRUE(secondCame);
 }
 
-TEST(MulticastSockets, HearWhatIsSentToTheirGroup) {
+TEST(MulticastSockets, HearDatagramsToTheirAddress) {
   UdpSocket sender(onLoopback());
   ASSERT_TRUE(sender.prepareMulticast(true));
   const auto group = multicastAddress(AF_INET, 1, sender.address().port());
@@ -104,7 +104,7 @@ TEST(MulticastSockets, HearWhatIsSentToTheirGroup) {
   EXPECT_EQ(heard(&two), "");
 }
 
-TEST(MulticastSockets, DoNotJoinWhatIsNoGroup) {
+TEST(MulticastSockets, DoNotJoinOtherAddresses) {
   const UdpSocket socket(onLoopback());
   MulticastSockets groups;
   EXPECT_FALSE(

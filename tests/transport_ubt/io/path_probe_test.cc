@@ -81,7 +81,7 @@ TEST_F(PathProbesTest, AreNoPackets) {
 }
 
 // A late probe is no datagram of a session, either.
-TEST(PathProbes, AreTakenThoughNobodyListens) {
+TEST(PathProbes, AreTakenWithoutAListener) {
   PathProbes probes;
   std::vector<std::byte> datagram = probe().encode(keyOf(1), 200);
   EXPECT_TRUE(probes.take(datagram.data(), datagram.size()));

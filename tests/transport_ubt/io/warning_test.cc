@@ -78,7 +78,7 @@ std::string drained(int pipe) {
 }
 
 // A launcher that does not read output must not block a call.
-TEST(Warning, IsDroppedWhereNobodyReadsAFullPipe) {
+TEST(Warning, IsDroppedIfAFullPipeHasNoReader) {
   int pipe[2];
   ASSERT_EQ(pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
   while (write(pipe[1], "x", 1) == 1) {

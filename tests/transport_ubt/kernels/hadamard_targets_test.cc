@@ -189,7 +189,7 @@ uint64_t bitsOf(ElementType type, double value) {
   return bits;
 }
 
-TEST_P(HadamardTargets, refusesWhatCouldOverflowAndTouchesNothing) {
+TEST_P(HadamardTargets, refusesValuesThatCouldOverflowAndTouchesNothing) {
   for (const auto type : kAllTypes) {
     const auto special = specialOf(type);
     for (const size_t contributors : {1, 2, 3, 8, 1000}) {

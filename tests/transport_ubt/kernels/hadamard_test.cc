@@ -185,7 +185,7 @@ TEST(Hadamard, sumsAndWaysBackDoNotOverflowBelowTheLimit) {
 
 // Losses that follow a bent function, and a block that follows its spectrum:
 // few blocks return such large values from so little data.
-TEST(Hadamard, whatComesBackAfterALossDoesNotOverflow) {
+TEST(Hadamard, anInverseAfterALossDoesNotOverflow) {
   const auto arrived = [](size_t k) {
     return __builtin_parityll(k & (k >> 1) & 0x15) == 0;
   };

@@ -26,7 +26,7 @@ TEST(Deadlines, WithoutAnyIsNever) {
   deadlines.forDue(kNever, [](int rank) { ADD_FAILURE() << rank; });
 }
 
-RC_GTEST_PROP(Deadlines, KnowsTheEarliestAndWhoIsDue, ()) {
+RC_GTEST_PROP(Deadlines, KnowsTheEarliestAndTheDueOnes, ()) {
   const int ranks = *rc::gen::inRange(1, 40);
   Deadlines deadlines(ranks);
   std::vector<TimePoint> plain(ranks, kNever);

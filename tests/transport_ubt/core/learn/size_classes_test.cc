@@ -151,7 +151,7 @@ TEST_F(SizeClassesTest, WarmsUpFirst) {
   EXPECT_FALSE(bounds(127).warmup);
 }
 
-TEST_F(SizeClassesTest, WarmUpMayTakeWhatTheCallMay) {
+TEST_F(SizeClassesTest, WarmUpMayTakeAsLongAsTheCall) {
   const OpBounds warmup = bounds(64);
   EXPECT_EQ(warmup.scatter, kLimit);
   EXPECT_EQ(warmup.broadcast, kLimit);
@@ -220,7 +220,7 @@ TEST_F(SizeClassesTest, AClassBorrowsUntilItHasWarmedUpItself) {
 
 // Patience -------------------------------------------------------------------
 
-TEST_F(SizeClassesTest, PatienceIsAShareOfWhatAllRanksMeasure) {
+TEST_F(SizeClassesTest, PatienceIsAShareOfTheTimesOfAllRanks) {
   options_.warmupOps = 1;
   EXPECT_EQ(bounds(64).scatterPatience, Duration{0});  // while warming up
   returned(64, milliseconds(100));

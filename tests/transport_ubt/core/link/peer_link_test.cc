@@ -100,7 +100,7 @@ TEST_P(PeerLinkTest, RefusesControlWithAnyByteChanged) {
   }
 }
 
-TEST_P(PeerLinkTest, TakesNeitherItsOwnPacketsNorThoseTwice) {
+TEST_P(PeerLinkTest, DropsItsOwnPacketsAndRepeatedOnes) {
   const auto sent = data(std::vector<std::byte>(64));
   PacketHeader header;
   ASSERT_TRUE(PacketHeader::decode(sent.data(), sent.size(), &header));
@@ -182,7 +182,7 @@ TEST_P(PeerLinkTest, SaysNothingOnceClosed) {
   EXPECT_FALSE(here_.controlOut(kNow, kLate, kNoCredit, &packet));
 }
 
-TEST_P(PeerLinkTest, LearnsTheRoundTripLessWhatTheOtherHeld) {
+TEST_P(PeerLinkTest, LearnsTheRoundTripWithoutTheTimeThatThePeerHeldIt) {
   const Duration unknown = here_.retryAfter();
   ControlClocks clocks;
   clocks.stampUs = 1;

@@ -96,7 +96,7 @@ TEST_F(Replay, OfDataIsNoSignOfLife) {
 }
 
 // The first copy is not a replay.
-TEST_F(Replay, IsWhatComesTwiceAlone) {
+TEST_F(Replay, IsOnlyARepeatedNumber) {
   const OpReport controlled = during(control());
   EXPECT_EQ(controlled.broadcast[1].lost, controlled.broadcast[1].expected);
 }

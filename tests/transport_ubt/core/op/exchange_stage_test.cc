@@ -137,7 +137,7 @@ TEST_F(Exchange, SumsAreAddedInTheOrderOfTheGroups) {
   EXPECT_EQ(value(0), 1);
 }
 
-TEST_F(Exchange, AGroupThatNobodyContributedInCountsAsThere) {
+TEST_F(Exchange, AGroupWithoutContributorsCountsAsPresent) {
   ownWithoutCaller(10);
   EXPECT_EQ(exchange_->add(0, 0, 0, nullptr), Outcome::kAccepted);
   EXPECT_EQ(exchange_->add(2, 0, 0, nullptr), Outcome::kAccepted);
@@ -157,7 +157,7 @@ TEST_F(Exchange, NobodysSumIsAnAgreedZero) {
   EXPECT_EQ(arena_.usedBytes(), 0u);
 }
 
-TEST_F(Exchange, WhatHasNotComeIsLeftOutAndSaidSo) {
+TEST_F(Exchange, MissingSumsAreLeftOutAndReported) {
   own(1, 10);
   add(0, 0, 2, 100);
   add(2, 0, 2, 1000);
@@ -174,7 +174,7 @@ TEST_F(Exchange, WhatHasNotComeIsLeftOutAndSaidSo) {
   EXPECT_EQ(value(1), 1011 * 6 / 4.0F);
 }
 
-TEST_F(Exchange, TheCallerGetsResultsAndMembersWhatTheyLack) {
+TEST_F(Exchange, TheCallerGetsResultsAndMembersGetMissingOnes) {
   own(1, 10);
   for (const uint32_t slot : {0, 1}) {
     add(0, slot, 2, 100);

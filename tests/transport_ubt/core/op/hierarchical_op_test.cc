@@ -70,7 +70,7 @@ TEST_F(HierarchicalOp, BeginsWithAnybodysAnnouncement) {
   EXPECT_EQ(rank_.session().opsHeld(), 1u);
 }
 
-TEST_F(HierarchicalOp, TakesFromEachRankWhatIsItsTo) {
+TEST_F(HierarchicalOp, AcceptsFromEachRankOnlyItsKindOfData) {
   rank_.say(3, {ControlRecord::announce(kOp, shape())});
   EXPECT_EQ(ended(Counter::kMismatched, 2, header(Stage::kScatter)), 1u);
   EXPECT_EQ(ended(Counter::kMismatched, 3, header(Stage::kScatter)), 1u);
@@ -96,7 +96,7 @@ TEST_F(HierarchicalOp, TakesFromEachRankWhatIsItsTo) {
   EXPECT_EQ(ended(Counter::kMismatched, 2, far), 1u);
 }
 
-TEST_F(HierarchicalOp, WhoBringsAPlainShapeDisagrees) {
+TEST_F(HierarchicalOp, ARankWithAPlainShapeDisagrees) {
   std::vector<float> bucket(kElements);
   const OpId id =
       rank_.session().enter(rank_.now, kOp.tag, shape(), bytesOf(bucket));
@@ -207,7 +207,7 @@ TEST_F(HierarchicalOp, TheClockStartsWhenMostRanksHaveEntered) {
 }
 
 // Then its owners send sums without contributors.
-TEST_F(HierarchicalOp, AGroupOfWhichNobodyComesHoldsUpNoOther) {
+TEST_F(HierarchicalOp, AGroupThatNeverEntersDelaysNoOther) {
   OneRank::Setup three = setup();
   three.size = 6;
   three.groups = 3;

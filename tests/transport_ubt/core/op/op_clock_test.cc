@@ -36,13 +36,13 @@ TEST(OpClock, ExcusesTheTimeThatWasMissed) {
   EXPECT_EQ(at(100) + clock.excused(), at(160));
 }
 
-TEST(OpClock, ExcusesNoMoreThanTheMost) {
+TEST(OpClock, ExcusesAtMostTheLimit) {
   OpClock clock(at(0));
   EXPECT_TRUE(clock.excuse(at(300), at(100), milliseconds(50)));
   EXPECT_EQ(at(100) + clock.excused(), at(350));
 }
 
-TEST(OpClock, ExcusesOnceAndOnlyWhatWasMissed) {
+TEST(OpClock, ExcusesOnceAndOnlyTheMissedTime) {
   OpClock clock(at(0));
   EXPECT_FALSE(clock.excuse(at(100), at(100), milliseconds(50)));
   EXPECT_TRUE(clock.excuse(at(101), at(100), milliseconds(50)));

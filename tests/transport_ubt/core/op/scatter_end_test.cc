@@ -71,7 +71,7 @@ TEST_F(EarlyEnd, NeverComesWhereAMajorityDoesNot) {
 }
 
 // Even if most ranks no longer need anything of this shard.
-TEST_F(EarlyEnd, WaitsForAMajorityOfWhatRanksThatAreDoneSent) {
+TEST_F(EarlyEnd, WaitsForAMajorityOfTheDataOfRanksThatAreDone) {
   begin(4);
   enter();
   for (const int rank : {1, 2, 3}) {
@@ -134,7 +134,7 @@ TEST_F(AtTheBound, AMajorityIsWaitedFor) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-TEST_F(AtTheBound, WhatALateMajorityLostIsAskedForAgain) {
+TEST_F(AtTheBound, LostDataOfALateMajorityIsRequestedAgain) {
   begin(2);
   pass(bounds_.scatter);
   host_.all.clear();
@@ -179,7 +179,7 @@ TEST_F(AtTheBound, TheOwnCallerMakesAMajority) {
 }
 
 // Waiting would not make room.
-TEST_F(AtTheBound, WhatFoundNoRoomIsNotWaitedFor) {
+TEST_F(AtTheBound, DataWithoutRoomIsNotWaitedFor) {
   beginAway(3);
   const ArenaBuffer all =
       arena_.reserve(arena_.limitBytes() - arena_.usedBytes());
@@ -193,7 +193,7 @@ TEST_F(AtTheBound, WhatFoundNoRoomIsNotWaitedFor) {
 
 // Contributions are requested again, so silence after the marks does not end
 // the stage.
-TEST_F(AtTheBound, WhatFollowsTheMajorityHasATenthWhateverThePatience) {
+TEST_F(AtTheBound, DataAfterTheMajorityHasATenthWithAnyPatience) {
   OpBounds bounds = farAway();
   bounds.scatter = milliseconds(10);
   bounds.scatterPatience = milliseconds(1) / 10;

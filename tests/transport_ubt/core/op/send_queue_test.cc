@@ -20,7 +20,7 @@ TEST(SendQueue, GivesContributionsInSlotOrderThenNothing) {
   EXPECT_FALSE(queue.nextScatter(&slot, &repair));
 }
 
-TEST(SendQueue, WhatIsAskedForAgainGoesFirstAndOnce) {
+TEST(SendQueue, RepairsGoFirstAndOnce) {
   SendQueue queue(4, 0);
   uint32_t slot = 0;
   bool repair = false;
@@ -62,7 +62,7 @@ TEST(SendQueue, ResultsFollowTheOrderOfClosing) {
   EXPECT_FALSE(queue.nextBroadcastAgain(&index));
 }
 
-TEST(SendQueue, StopsForAPeerThatWantsNoMore) {
+TEST(SendQueue, StopsForAPeerThatIsFinished) {
   SendQueue queue(4, 4);
   uint32_t slot = 0;
   bool repair = false;

@@ -77,7 +77,7 @@ TEST_F(StageProgressTest, SilenceAfterEveryMarkIsTheEnd) {
   EXPECT_EQ(end(), at(58));  // it was not silent
 }
 
-TEST_F(StageProgressTest, WhoIsToHeedNoMarksGoesByThePace) {
+TEST_F(StageProgressTest, WithoutMarksThePaceDecides) {
   progress_ = StageProgress(5, false);
   SetUp();
   come(0, 9, 20, true);
@@ -107,7 +107,7 @@ TEST_F(StageProgressTest, ACompleteStageNeedsNoEnd) {
 }
 
 // Three of four are complete at 30; the last one's mark got lost.
-TEST_F(StageProgressTest, WhoShouldHaveFinishedIsWaitedForNoLonger) {
+TEST_F(StageProgressTest, ASenderThatShouldHaveFinishedIsNotWaitedFor) {
   come(0, 10, 20);
   come(1, 10, 25);
   come(3, 8, 24);  // at its pace all ten by 26
@@ -117,7 +117,7 @@ TEST_F(StageProgressTest, WhoShouldHaveFinishedIsWaitedForNoLonger) {
 }
 
 // The sender's pace counts, not the time of its begin.
-TEST_F(StageProgressTest, WhoBeganLateIsWaitedFor) {
+TEST_F(StageProgressTest, ASenderThatBeganLateIsWaitedFor) {
   threeComplete();
   come(3, 2, 60);
   EXPECT_EQ(end(), at(73));  // the tenth by 68
@@ -131,13 +131,13 @@ TEST_F(StageProgressTest, OneSlotHasNoPace) {
   EXPECT_EQ(end(), at(105));
 }
 
-TEST_F(StageProgressTest, WhoWillFinishByTheBoundIsWaitedFor) {
+TEST_F(StageProgressTest, ASenderThatWillFinishByTheBoundIsWaitedFor) {
   threeComplete();
   comeEvery(8, 3, 5, 40);            // from 8 on: the tenth by 80
   EXPECT_EQ(end(), at(80 + 2 * 8));  // pauses of 8 are usual
 }
 
-TEST_F(StageProgressTest, WhoCannotFinishByTheBoundHasUntilThen) {
+TEST_F(StageProgressTest, ASenderThatCannotFinishHasUntilTheBound) {
   threeComplete();
   comeEvery(12, 3, 3, 40);  // from 16 on: the tenth by 124
   EXPECT_EQ(end(), at(100 + 2 * 12));
@@ -152,7 +152,7 @@ TEST_F(StageProgressTest, HalfOfTheSendersAreNotMost) {
 }
 
 // A rank that has not entered is late, not slow.
-TEST_F(StageProgressTest, WhoHasNotBegunIsWaitedForToTheBound) {
+TEST_F(StageProgressTest, ASenderThatHasNotBegunIsWaitedForToTheBound) {
   threeComplete();
   EXPECT_EQ(end(), kNever);
 }
@@ -167,7 +167,7 @@ TEST_F(StageProgressTest, MoreThanIsOwedChangesNothing) {
   EXPECT_EQ(progress_.projected(kStart), Duration(milliseconds(24)) * 40 / 38);
 }
 
-TEST_F(StageProgressTest, ProjectsWhatTheWholeStageTakes) {
+TEST_F(StageProgressTest, ProjectsTheTimeOfTheWholeStage) {
   EXPECT_EQ(progress_.projected(kStart), Duration{0});
   come(0, 10, 20);
   come(1, 10, 40);

@@ -58,14 +58,14 @@ TEST_F(StageRunTest, AnAbsentRankLostNothing) {
   expectSum(2);
 }
 
-TEST_F(StageRunTest, LossIsThatOfRanksFromWhichAnythingCame) {
+TEST_F(StageRunTest, LossCountsOnlyRanksThatSentSomething) {
   come(1, 5);
   run_.settle(1, 0, false);
   run_.settle(2, 0, false);
   EXPECT_EQ(loss().share(), 0.5);
 }
 
-TEST_F(StageRunTest, WhatComesLateWasNotLost) {
+TEST_F(StageRunTest, LateDataWasNotLost) {
   come(1, 8);
   run_.settle(1, 0, false);
   EXPECT_EQ(loss().haste(), 0);
@@ -79,7 +79,7 @@ TEST_F(StageRunTest, WhatComesLateWasNotLost) {
 }
 
 // It was also turned away, but counts as late, not as refused.
-TEST_F(StageRunTest, WhatComesLateBeforeTheEndIsSettledIsNotRefused) {
+TEST_F(StageRunTest, LateDataBeforeTheFinalCountIsNotRefused) {
   come(1, 9);
   EXPECT_TRUE(run_.turnAway(1, 9, kSlots));
   run_.cameLate(1, 100);

@@ -80,7 +80,7 @@ TEST_F(Stages, ContributionsBeforeTheCallerWaitInTheArena) {
   EXPECT_EQ(value(1), 111);
 }
 
-TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
+TEST_F(Stages, AtTheBoundSumsAreRescaledAndFinal) {
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   scatter_.closeAll(0);
   EXPECT_EQ(value(0), 30);  // 3 / 1 contributors
@@ -93,7 +93,7 @@ TEST_F(Stages, AtTheBoundWhatIsThereIsRescaledAndFinal) {
   EXPECT_FALSE(scatter_.contributed(1).test(0));
 }
 
-TEST_F(Stages, AtTheBoundWhatIsIncompleteIsZeroWhereTooMuchIsMissing) {
+TEST_F(Stages, AtTheBoundIncompleteSlotsAreZeroIfTooMuchIsMissing) {
   std::byte* const bucket = enterWith(1);
   scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
@@ -128,7 +128,7 @@ TEST_F(Stages, ZeroedSlotsAreZeroForALateCaller) {
   EXPECT_EQ(bucket_[48], 0);
 }
 
-TEST_F(Stages, WhatPeersLackIsKeptWhenTheCallerLeaves) {
+TEST_F(Stages, ResultsThatPeersLackAreKeptWhenTheCallerLeaves) {
   scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
   scatter_.closeAll(0);
   ArenaBuffer noRoomReserved;

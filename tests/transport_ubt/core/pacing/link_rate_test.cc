@@ -49,7 +49,7 @@ TEST(LinkRate, ASlowLinkHoldsLittle) {
   EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
 }
 
-TEST(LinkRate, WhatDoesNotAdaptKnowsASlowLinkAllTheSame) {
+TEST(LinkRate, WithoutAdaptationItStillDetectsASlowLink) {
   Socket socket;
   socket.rate = LinkRate(false);
   socket.stayFull(milliseconds(20), 62.5e6);
@@ -58,7 +58,7 @@ TEST(LinkRate, WhatDoesNotAdaptKnowsASlowLinkAllTheSame) {
   EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
 }
 
-TEST(LinkRate, AFastLinkHoldsNoMoreThanTheMost) {
+TEST(LinkRate, AFastLinkHoldsAtMostTheMaximum) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);
   socket.stayFull(milliseconds(100), 1.25e9);

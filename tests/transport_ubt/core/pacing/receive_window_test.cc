@@ -37,7 +37,7 @@ ReceiveWindow started(uint64_t bytes) {
   return window;
 }
 
-TEST(ReceiveWindow, StartsWithWhatSendersWereToldButNoMoreThanItMayHave) {
+TEST(ReceiveWindow, StartsWithTheAnnouncedSizeUpToItsMaximum) {
   EXPECT_EQ(started(5000).bytes(), 5000u);
   EXPECT_EQ(started(50000).bytes(), kMax);
   auto window = started(5000);
@@ -96,7 +96,7 @@ TEST(ReceiveWindow, GrowsNoFasterBecauseItIsSmall) {
   EXPECT_EQ(window.bytes(), 5000u + 5000 / 32);
 }
 
-TEST(ReceiveWindow, ReturnsFastToWhatItBeganWith) {
+TEST(ReceiveWindow, ReturnsFastToItsFirstSize) {
   auto window = started(5000);
   // Others' traffic causes this delay, and so the next loss.
   pass(&window, ReceiveWindow::kHigh, 1);
@@ -146,7 +146,7 @@ TEST(ReceiveWindow, ShrinksInProportionWhereTheyWaitLong) {
   EXPECT_EQ(window.bytes(), kMin);
 }
 
-TEST(ReceiveWindow, OneThatDoesNotAdaptStaysWhatItBeganWith) {
+TEST(ReceiveWindow, OneThatDoesNotAdaptKeepsItsFirstSize) {
   ReceiveWindow window(kMin, kMax, false);
   window.start(5000, kSlot);
   pass(&window, microseconds(100), 50);

@@ -24,7 +24,7 @@ TEST(TimerLateness, KeepsTheWorstAndForgetsItSlowly) {
   EXPECT_EQ(lateness.worst(later), TimerLateness::kMost);
 }
 
-TEST(TimerLateness, ForgetsWhatWasAssumedOnceItMeasures) {
+TEST(TimerLateness, ForgetsTheAssumedValueOnceItMeasures) {
   TimerLateness lateness;
   const TimePoint start{std::chrono::seconds(100)};
   lateness.sample(start, microseconds(20));

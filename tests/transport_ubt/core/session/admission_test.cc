@@ -43,11 +43,11 @@ TEST_F(AdmissionTest, KnowsWhenACallMayBegin) {
   EXPECT_LE(mayBeginAt(true, kOwesLong), kNow);
 }
 
-TEST_F(AdmissionTest, WhatOthersHaveBegunWaitsForNoOwedResults) {
+TEST_F(AdmissionTest, AnOpThatOthersHaveBegunWaitsForNoOwedResults) {
   EXPECT_TRUE(mayBegin(milliseconds(0), true, kOwesLong));
 }
 
-TEST_F(AdmissionTest, AUsedUpLeadHoldsWhatNobodyAwaits) {
+TEST_F(AdmissionTest, AUsedUpLeadHoldsOpsThatNoRankAwaits) {
   admission_.lead().returned(8);
   admission_.lead().returned(8);
   EXPECT_FALSE(mayBegin(milliseconds(20), false, kNothingOwed));

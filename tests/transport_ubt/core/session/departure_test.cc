@@ -22,7 +22,7 @@ TEST(Departure, TheFirstReasonAndTheFirstCulpritStand) {
   EXPECT_EQ(departure.word().slot, 2);
 }
 
-TEST(Departure, NamesNobodyWhereNobodyIsToBlame) {
+TEST(Departure, NamesNoRankIfNoneIsToBlame) {
   const Departure departure(3);
   EXPECT_EQ(departure.word().type, ControlType::kLeave);
   EXPECT_EQ(departure.word().slot, ControlRecord::kNobody);
@@ -37,7 +37,7 @@ TEST(Departure, AFurtherReasonNeedsNoMemory) {
   EXPECT_EQ(spare, "out of memory");
 }
 
-TEST(Departure, WhoHasLeftHasNothingMoreToSayLater) {
+TEST(Departure, ARankThatHasLeftSaysNothingLater) {
   Departure departure(2);
   departure.leaveAt(kNow);
   EXPECT_EQ(departure.dueAt(), kNow);

@@ -48,7 +48,7 @@ TEST(Lead, OpsThatOthersAwaitGoUpTo128) {
   EXPECT_FALSE(lead.mayBegin(false));
 }
 
-TEST(Session, TakesNoMoreOpsFromPeersThan256) {
+TEST(Session, TakesAtMost256OpsFromPeers) {
   OneRank::Setup setup;
   setup.arenaBytes = 64 << 20;
   OneRank rank(setup);

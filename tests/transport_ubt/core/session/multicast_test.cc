@@ -78,7 +78,7 @@ TEST_F(Owner, LooksForThoseThatDoNotHearWhileItIsInUse) {
   EXPECT_EQ(multicast_.nextDeadline(), kNever);
 }
 
-TEST_F(Owner, SendsNoMoreThanAllThatHearAllow) {
+TEST_F(Owner, StaysBelowTheLimitsOfAllRanksThatHear) {
   multicast_.heardBy(1, 3);
   multicast_.heardBy(2, 2);
   EXPECT_TRUE(multicast_.available());
@@ -95,7 +95,7 @@ TEST_F(Owner, SendsNoMoreThanAllThatHearAllow) {
   EXPECT_FALSE(multicast_.hears(1));
 }
 
-TEST_F(Owner, WhoOwesAnswersIsFoundOut) {
+TEST_F(Owner, RanksThatOweAnswersAreFoundOut) {
   multicast_.heardBy(1, 9);
   multicast_.heardBy(2, 9);
   sendSlot();
@@ -114,7 +114,7 @@ TEST_F(Owner, WhoOwesAnswersIsFoundOut) {
   EXPECT_TRUE(multicast_.hears(2));
 }
 
-TEST_F(Owner, WordsWithoutCreditHoldNobodyUp) {
+TEST_F(Owner, ARankThatNeverRaisesItsLimitCountsAsDeaf) {
   multicast_.heardBy(1, 9);
   multicast_.heardBy(2, 1);
   sendSlot();
@@ -129,7 +129,7 @@ TEST_F(Owner, WordsWithoutCreditHoldNobodyUp) {
   EXPECT_TRUE(multicast_.available());
 }
 
-TEST_F(Owner, AsksNobodyWhoOwesNothing) {
+TEST_F(Owner, AsksNoRankThatOwesNothing) {
   multicast_.heardBy(1, 9);
   sendSlot();
   multicast_.heardBy(1, 9);

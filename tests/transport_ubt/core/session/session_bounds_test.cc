@@ -227,7 +227,7 @@ TEST(SessionBounds, TheRankThatHoldsUpTheLeadIsTheOneSilentLongest) {
 }
 
 // A whole host may stand still, including its senders.
-TEST(SessionBounds, ABoundThatNobodySawPassIsExcusedOnce) {
+TEST(SessionBounds, ABoundThatPassedUnnoticedIsExcusedOnce) {
   for (const bool comes : {true, false}) {
     OneRank rank({});  // bounds of 10 ms
     const OpShape shape = floats(32);

@@ -63,7 +63,7 @@ class SessionLead : public ::testing::Test {
   std::vector<std::vector<float>> buckets_;
 };
 
-TEST_F(SessionLead, OneThatGivesUpSaysSoAndWaitsForNobodyAnyMore) {
+TEST_F(SessionLead, OneThatGivesUpSaysSoAndStopsWaiting) {
   lead(0);
   lead(1);
   EXPECT_TRUE(rank_.session().lingering());
@@ -88,7 +88,7 @@ TEST_F(SessionLead, OneThatGivesUpSaysSoAndWaitsForNobodyAnyMore) {
 }
 
 // The process is stopped meanwhile, and continues after the timeout.
-TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesNobodyElse) {
+TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesItself) {
   lead(0);
   lead(1);
   const OpId waits = enter(2);
@@ -104,7 +104,7 @@ TEST_F(SessionLead, OneThatWasStoppedForTooLongBlamesNobodyElse) {
 }
 
 // Rank 2 still lags, but it may have waited for this rank.
-TEST_F(SessionLead, OneThatNoticesItsTimeoutASecondLateBlamesNobodyElse) {
+TEST_F(SessionLead, OneThatNoticesItsTimeoutASecondLateBlamesItself) {
   EXPECT_THAT(failureWhenNoticed(std::chrono::milliseconds(1000)),
               ::testing::StartsWith("rank 0 noticed too late"));
 }
@@ -114,7 +114,7 @@ TEST_F(SessionLead, OneThatNoticesItsTimeoutSoonerBlamesTheLaggard) {
               ::testing::StartsWith("rank 2 has not finished"));
 }
 
-TEST_F(SessionLead, WhatHadToWaitBeginsWhenTheLaggardIsDone) {
+TEST_F(SessionLead, AWaitingOpBeginsWhenTheSlowRankIsDone) {
   lead(0);
   lead(1);
   const OpId waits = enter(2);
@@ -127,7 +127,7 @@ TEST_F(SessionLead, WhatHadToWaitBeginsWhenTheLaggardIsDone) {
   EXPECT_TRUE(rank_.session().failure(waits).empty());
 }
 
-TEST_F(SessionLead, WhatAPeerHasBegunNeedNotWait) {
+TEST_F(SessionLead, AnOpThatAPeerHasBegunNeedNotWait) {
   lead(0);
   lead(1);
   const OpId waits = enter(2);
@@ -227,7 +227,7 @@ TEST_F(SessionOwes, ResultsGoOutBeforeTheNextOpBegins) {
   EXPECT_TRUE(begins());
 }
 
-TEST_F(SessionOwes, ToNobodyLongerThanACallMayTake) {
+TEST_F(SessionOwes, ToNoRankLongerThanACallMayTake) {
   owe(RepairPolicy::kBroadcast);
   const TimePoint entered = rank_->now;
   enter(1);
@@ -237,7 +237,7 @@ TEST_F(SessionOwes, ToNobodyLongerThanACallMayTake) {
   EXPECT_TRUE(begins());
 }
 
-TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
+TEST_F(SessionOwes, AtMostHalfOfTheNextCallsTimeout) {
   owe(RepairPolicy::kBroadcast);
   const TimePoint entered = rank_->now;
   enter(1, std::chrono::milliseconds(40));
@@ -252,7 +252,7 @@ TEST_F(SessionOwes, NorThanHalfOfTheNextCallsTimeout) {
 }
 
 // The wait is no deadlock if the other rank has left.
-TEST_F(SessionOwes, NothingToWhoIsGone) {
+TEST_F(SessionOwes, NothingToARankThatIsGone) {
   owe(RepairPolicy::kBroadcast);
   enter(1);
   rank_->session().peerClosed(rank_->now, 1, "rank 1 is gone");
@@ -260,7 +260,7 @@ TEST_F(SessionOwes, NothingToWhoIsGone) {
   EXPECT_EQ(rank_->session().failure({1, 0}), "rank 1 is gone");
 }
 
-TEST_F(SessionOwes, NothingToWhoAsksForNothingMore) {
+TEST_F(SessionOwes, NothingToARankThatNeedsNothing) {
   owe(RepairPolicy::kBroadcast);
   enter(1);
   rank_->say(1, {ControlRecord::about(ControlType::kDone, {0, 0})});
@@ -270,7 +270,7 @@ TEST_F(SessionOwes, NothingToWhoAsksForNothingMore) {
 }
 
 // Another rank has begun the op, and so the clocks of owners.
-TEST_F(SessionOwes, WhatAPeerHasBegunNeedNotWait) {
+TEST_F(SessionOwes, AnOpThatAPeerHasBegunNeedNotWait) {
   owe(RepairPolicy::kBroadcast);
   rank_->say(1, {ControlRecord::announce({1, 0}, shape_)});
   enter(1);
@@ -284,7 +284,7 @@ TEST_F(SessionOwes, WhatAPeerHasBegunNeedNotWait) {
 
 // No rank waits for a rank whose process is late. Without repair, no rank waits
 // for one whose call has ended like all others.
-TEST_F(SessionOwes, NothingToWhoCameTooLateOrWaitsForNothing) {
+TEST_F(SessionOwes, NothingToARankThatCameTooLateOrWaitsForNothing) {
   start(setup(RepairPolicy::kBroadcast));
   rank_->at(rank_->now + std::chrono::milliseconds(20));
   slots(Stage::kBroadcast);

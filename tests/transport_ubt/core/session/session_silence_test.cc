@@ -87,7 +87,7 @@ TEST_F(SessionSilenceTest, OfARankThatFallsSilentUsersLearnBeforeItIsGone) {
 }
 
 // Its control datagrams got lost.
-TEST_F(SessionSilenceTest, ARankOfWhichOnlyDataCameHasBeenHeard) {
+TEST_F(SessionSilenceTest, ARankThatSentOnlyDataHasBeenHeard) {
   enter();
   PacketHeader contribution;
   contribution.op = id_;
@@ -116,14 +116,15 @@ TEST_F(SessionSilenceTest, ARankThatIsGivenUpIsToldSoOnce) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(SessionSilenceTest, WhoSpeaksIsNotWarnedOf) {
+TEST_F(SessionSilenceTest, NoWarningOfARankThatSpeaks) {
   enter();
   pass(seconds(60), {1, 2});
   EXPECT_EQ(warnings_, Warnings());
 }
 
 // It gave up, most likely because of the other rank.
-TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsNotBlamedForASilentRank) {
+TEST_F(SessionSilenceTest,
+       ARankThatClosesItsConnectionIsNotBlamedForASilentRank) {
   enter();
   pass(seconds(6), {1});
   rank_->session().peerClosed(
@@ -134,7 +135,8 @@ TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsNotBlamedForASilentRank) {
   EXPECT_THAT(failure(), HasSubstr("the connection to rank 1 is closed"));
 }
 
-TEST_F(SessionSilenceTest, WhoClosesItsConnectionIsBlamedIfNobodyIsSilent) {
+TEST_F(SessionSilenceTest,
+       ARankThatClosesItsConnectionIsBlamedIfNoRankIsSilent) {
   enter();
   pass(seconds(6), {1, 2});
   rank_->session().peerClosed(
@@ -169,7 +171,8 @@ TEST_F(SessionSilenceTest, ARankThatWasJustHeardAgainIsNotBlamed) {
   EXPECT_EQ(failure(), "the connection to rank 1 is closed");
 }
 
-TEST_F(SessionSilenceTest, WhoClosesAllConnectionsItselfBlamesWhomItWaitsFor) {
+TEST_F(SessionSilenceTest,
+       ARankThatClosesAllConnectionsBlamesTheRanksItWaitsFor) {
   enter();
   pass(seconds(3), {1});
   rank_->session().peerClosed(

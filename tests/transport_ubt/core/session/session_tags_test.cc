@@ -46,7 +46,7 @@ class SessionTags : public ::testing::Test {
   std::vector<float> bucket_ = std::vector<float>(100, 1.0F);
 };
 
-TEST_F(SessionTags, OneThatIsNotKnownFailsTheJobAndSaysWhatToDo) {
+TEST_F(SessionTags, AnUnknownCountFailsTheJobAndNamesTheRemedy) {
   for (uint32_t tag = 0; tag < 20; tag++) {
     use(1000 * tag);
   }

@@ -123,7 +123,7 @@ TEST_F(SessionReport, ResultsBehindTheBoundAreLateOnce) {
   EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected - 64);
 }
 
-TEST_F(SessionReport, WhatTheArenaRefusedIsNotLost) {
+TEST_F(SessionReport, DataThatTheArenaRefusedIsNotLost) {
   rank_.say(1, {ControlRecord::announce({0, 0}, shape_)});
   // Another buffer takes the remaining room.
   ArenaBuffer rest = rank_.endpoint().shared().arena.reserve(
@@ -242,7 +242,7 @@ TEST(Session, NoSessionStarvesAnother) {
 }
 
 // Slots without room in the arena are skipped.
-TEST(Session, WhatWasNotKeptHoldsUpNothing) {
+TEST(Session, ResultsThatWereNotKeptDelayNothing) {
   OneRank::Setup setup;
   setup.size = 3;
   setup.arenaBytes = 1000;

@@ -75,7 +75,7 @@ TEST_F(SilenceWatchTest, AnAnswerBeginsAnew) {
   EXPECT_FALSE(gone_);
 }
 
-TEST_F(SilenceWatchTest, NobodyIsAskedWhoSpeaks) {
+TEST_F(SilenceWatchTest, ARankThatSpeaksIsNotAsked) {
   watch_.start(1, start_);
   for (int i = 1; i < 50; i++) {
     const TimePoint heard = start_ + i * seconds(1);
@@ -84,7 +84,7 @@ TEST_F(SilenceWatchTest, NobodyIsAskedWhoSpeaks) {
 }
 
 // It asks again before it gives a rank up.
-TEST_F(SilenceWatchTest, AHostThatStoodStillBlamesNobody) {
+TEST_F(SilenceWatchTest, AHostThatStoodStillBlamesNoRank) {
   watch_.start(1, start_);
   now_ = start_ + seconds(3600);
   ASSERT_EQ(watch_.due(now_).size(), 1u);
@@ -92,7 +92,7 @@ TEST_F(SilenceWatchTest, AHostThatStoodStillBlamesNobody) {
   EXPECT_GE(watch_.earliest(), now_ + SilenceWatch::kNext);
 }
 
-TEST_F(SilenceWatchTest, WhoIsNotNeededMayBeSilent) {
+TEST_F(SilenceWatchTest, ARankThatIsNotNeededMayBeSilent) {
   watch_.start(1, start_);
   watch_.start(2, start_);
   watch_.stop(1);

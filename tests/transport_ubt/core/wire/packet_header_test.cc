@@ -80,7 +80,7 @@ RC_GTEST_PROP(PacketHeader, SurvivesTheWire, ()) {
   RC_ASSERT(out.partial == (in.partial && in.stage == Stage::kBroadcast));
 }
 
-TEST(PacketHeader, RefusesWhatItDoesNotKnow) {
+TEST(PacketHeader, RefusesUnknownFormats) {
   std::byte good[PacketHeader::kBytes];
   example().encode(good);
   PacketHeader out;

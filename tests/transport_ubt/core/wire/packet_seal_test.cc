@@ -78,7 +78,7 @@ TEST(PacketSeal, IsTheDocumentedExample) {
   EXPECT_TRUE(header.sealed);
 }
 
-TEST(PacketSeal, OpensToWhatWasSealed) {
+TEST(PacketSeal, OpensToTheSealedBytes) {
   for (const size_t bytes : {0, 1, 15, 16, 17, 63, 64, 65, 1440, 31808}) {
     Bytes payload(bytes);
     for (size_t i = 0; i < bytes; i++) {
