@@ -96,9 +96,9 @@ class BoundedAllreduce : public Allreduce<T, A> {
     }
     const auto* const bounded = detail::boundedContext(*this->context_);
     return bounded == nullptr
-               ? "exact, not bounded: a bounded allreduce needs --transport "
-                 "ubt and two or more processes"
-               : "exact, not bounded: smaller than GLOO_UBT_MIN_BYTES (" +
+               ? "not bounded, but exact: a bound needs --transport ubt and "
+                 "two or more processes"
+               : "not bounded, but exact: smaller than GLOO_UBT_MIN_BYTES (" +
                      std::to_string(detail::boundedBytesMin(*bounded)) + ")";
   }
 };

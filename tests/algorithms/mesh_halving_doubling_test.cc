@@ -170,7 +170,7 @@ TEST(HalvingDoubling, otherElementsAreNeverAdded) {
       for (const std::string& part :
            {std::string("rank 0: "),
             std::string("rank 1: "),
-            std::string("of 1000 elements of 4 bytes; do all ranks bring"),
+            std::string("of 1000 elements of 4 bytes; do all ranks pass"),
             "of " + std::to_string(other) + " elements of 4 bytes"}) {
         EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
       }

@@ -31,7 +31,7 @@ TEST_F(BenchmarkFaultsTest, WrongCommandLines) {
   EXPECT_THAT(output({"-t", "ibverbs", "reduce"}),
               HasSubstr("unknown transport"));
   EXPECT_THAT(output({"--tcp-device", "nosuch0", "reduce"}),
-              AllOf(HasSubstr("nosuch0"), HasSubstr("but lo")));
+              AllOf(HasSubstr("nosuch0"), HasSubstr("has lo")));
   EXPECT_THAT(output({"--shared-path", "/no/such", "reduce"}),
               HasSubstr("no such directory"));
   EXPECT_THAT(output({"sendrecv_stress"}), HasSubstr("exactly 2 processes"));
