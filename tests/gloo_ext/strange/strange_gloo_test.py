@@ -43,7 +43,7 @@ class StrangeGloo(unittest.TestCase):
 
     def test_the_library_comes_too_late(self):
         first = HERE / "other" / "libgloo.so.0"
-        self.check(run("other", before=first), f"{first} comes before it")
+        self.check(run("other", before=first), f"{first} precedes it")
 
     def test_without_an_algorithm_nothing_is_said(self):
         for folder in ("lacking", "other"):
