@@ -66,7 +66,7 @@ void checkInterface(const std::string& name) {
   throw UsageError(
       fmt::format("--tcp-device {}: there is no such interface, but {}",
                   name,
-                  fmt::join(transport::ubt::interfaceNames(), ", ")));
+                  fmt::join(ubt::interfaceNames(), ", ")));
 }
 
 }  // namespace
