@@ -19,7 +19,7 @@ constexpr uint64_t kSlot = 0xfb00000000000000;
 static_assert(std::is_trivially_copyable<GroupWish>::value,
               "wishes travel as bytes");
 
-std::vector<GroupWish> swapWishes(const transport::ubt::Mesh& mesh,
+std::vector<GroupWish> swapWishes(const ubt::Mesh& mesh,
                                   GroupWish own,
                                   const MeshDeadline& deadline) {
   std::vector<GroupWish> all(mesh.size);
@@ -49,12 +49,12 @@ std::vector<GroupWish> swapWishes(const transport::ubt::Mesh& mesh,
 
 // All ranks get the same groups, or the same exception.
 std::shared_ptr<const RankGroups> agreed(const std::vector<GroupWish>& wishes,
-                                         const transport::ubt::Mesh& mesh,
+                                         const ubt::Mesh& mesh,
                                          const MeshDeadline& deadline) {
   try {
     return std::make_shared<const RankGroups>(agreedGroups(wishes));
   } catch (const ::gloo::Exception&) {
-    transport::ubt::bidFarewell(mesh, deadline.remaining());
+    ubt::bidFarewell(mesh, deadline.remaining());
     throw;
   }
 }
@@ -63,7 +63,7 @@ std::shared_ptr<const RankGroups> agreed(const std::vector<GroupWish>& wishes,
 
 ContextGroups::GroupsPtr ContextGroups::of(
     const std::shared_ptr<Context>& context,
-    const transport::ubt::Mesh& mesh,
+    const ubt::Mesh& mesh,
     const MeshDeadline& deadline,
     const std::function<GroupWish()>& wish) {
   const auto entry = entryOf(context);

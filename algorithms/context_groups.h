@@ -25,7 +25,7 @@ class ContextGroups {
   // exceptions of agreedGroups(), and IoException if a rank does not answer by
   // the deadline. After that every call throws the same.
   GroupsPtr of(const std::shared_ptr<Context>& context,
-               const transport::ubt::Mesh& mesh,
+               const ubt::Mesh& mesh,
                const MeshDeadline& deadline,
                const std::function<GroupWish()>& wish);
 

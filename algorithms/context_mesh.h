@@ -11,7 +11,7 @@ namespace gloo {
 
 // The mesh of a context of this program's own Gloo. The context must outlive
 // it.
-inline transport::ubt::Mesh contextMesh(Context& context) {
+inline ubt::Mesh contextMesh(Context& context) {
   return {context.rank, context.size, [&context](void* ptr, size_t bytes) {
             return context.createUnboundBuffer(ptr, bytes);
           }};

@@ -23,10 +23,10 @@ ContextGroups& contextGroups() {
 
 GroupWish groupWish(Context& context) {
   const auto* const device = detail::boundedContext(context);
-  const auto grouping =
-      device != nullptr ? device->settings().groups
-                        : transport::ubt::Settings::fromEnvironment().groups;
-  return {grouping, transport::ubt::hostId()};
+  const auto grouping = device != nullptr
+                            ? device->settings().groups
+                            : ubt::Settings::fromEnvironment().groups;
+  return {grouping, ubt::hostId()};
 }
 
 void hierarchicalTransposeAllreduce(const AllreduceOptions& options) {

@@ -40,7 +40,7 @@ inline size_t meshSegmentElements(const detail::AllreduceOptionsImpl& options) {
   return std::max<size_t>(bytes / options.elementSize, 1);
 }
 
-using transport::ubt::MeshDeadline;
+using ubt::MeshDeadline;
 
 // Calls run(). If that fails, the error also names something the user can
 // check. REQUIRES: outputs, an element size and a reduce function.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "algorithms/shard_layout.h"
+#include "algorithms/segment_layout.h"
 
 namespace gloo {
 
@@ -15,7 +15,7 @@ namespace gloo {
 // must outlive it.
 class MeshElements {
  public:
-  using Range = ShardLayout::Range;
+  using Range = SegmentLayout::Range;
 
   explicit MeshElements(const detail::AllreduceOptionsImpl& options)
       : options_(options) {}

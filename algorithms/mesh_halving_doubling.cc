@@ -78,8 +78,7 @@ std::vector<Meeting> meetingsOf(int rank, int size, size_t elements) {
 // One operation.
 class Operation {
  public:
-  Operation(const transport::ubt::Mesh& mesh,
-            const detail::AllreduceOptionsImpl& options)
+  Operation(const ubt::Mesh& mesh, const detail::AllreduceOptionsImpl& options)
       : options_(options),
         mesh_(mesh),
         contributionSlot_(meshSlot(kSlotPrefix, options)),
@@ -224,7 +223,7 @@ class Operation {
   size_t segmentElements() const { return meshSegmentElements(options_); }
 
   const detail::AllreduceOptionsImpl& options_;
-  const transport::ubt::Mesh& mesh_;
+  const ubt::Mesh& mesh_;
   const uint64_t contributionSlot_;
   const uint64_t resultSlot_;
   const MeshDeadline deadline_;
@@ -238,7 +237,7 @@ class Operation {
 
 }  // namespace
 
-void meshHalvingDoublingAllreduce(const transport::ubt::Mesh& mesh,
+void meshHalvingDoublingAllreduce(const ubt::Mesh& mesh,
                                   const detail::AllreduceOptionsImpl& options) {
   if (options.elements == 0) {
     return;

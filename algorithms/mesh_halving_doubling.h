@@ -29,7 +29,7 @@ namespace gloo {
 //
 // Otherwise like transposeAllreduce() (transpose_allreduce.h). REQUIRES:
 // checkAllreduceOptions() accepts the options.
-void meshHalvingDoublingAllreduce(const transport::ubt::Mesh& mesh,
+void meshHalvingDoublingAllreduce(const ubt::Mesh& mesh,
                                   const detail::AllreduceOptionsImpl& options);
 
 }  // namespace gloo

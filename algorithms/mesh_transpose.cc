@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "algorithms/mesh_elements.h"
+#include "algorithms/segment_layout.h"
 #include "algorithms/segment_pipeline.h"
-#include "algorithms/shard_layout.h"
 #include "algorithms/shard_segments.h"
 
 namespace gloo {
@@ -26,7 +26,7 @@ constexpr size_t kWindow = 2;
 class Operation {
  public:
   // `mesh`, `options` and `groups` must outlive this.
-  Operation(const transport::ubt::Mesh& mesh,
+  Operation(const ubt::Mesh& mesh,
             const detail::AllreduceOptionsImpl& options,
             const RankGroups& groups,
             uint8_t slotPrefix,
@@ -265,7 +265,7 @@ class Operation {
     }
   }
 
-  void broadcast(ShardLayout::Range range) {
+  void broadcast(SegmentLayout::Range range) {
     for (auto& peer : peers_) {
       options_.out[0]->send(peer.rank,
                             broadcastSlot_,
@@ -279,7 +279,7 @@ class Operation {
   // Reduces the contributions of this group's members, in their order.
   void foldContributions(int shard,
                          size_t segment,
-                         ShardLayout::Range range,
+                         SegmentLayout::Range range,
                          uint8_t* result,
                          uint8_t* scratch) {
     const void* const own = elements_.reduceInputs(range);
@@ -326,7 +326,7 @@ class Operation {
 
   const detail::AllreduceOptionsImpl& options_;
   const MeshElements elements_;
-  const transport::ubt::Mesh& mesh_;
+  const ubt::Mesh& mesh_;
   const RankGroups& groups_;
   const int group_;                // this rank's
   const RankGroups::Shards mine_;  // owned by this rank
@@ -334,7 +334,7 @@ class Operation {
   const uint64_t broadcastSlot_;
   const uint64_t exchangeSlot_;
   const MeshDeadline deadline_;
-  const ShardLayout layout_;
+  const SegmentLayout layout_;
   const size_t window_;  // segments of one shard in flight
   std::vector<std::unique_ptr<uint8_t[]>> inboxes_;
   std::vector<Peer> peers_;  // in rank order
@@ -347,7 +347,7 @@ class Operation {
 
 }  // namespace
 
-void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
+void meshTransposeAllreduce(const ubt::Mesh& mesh,
                             const detail::AllreduceOptionsImpl& options) {
   if (options.elements == 0) {
     return;
@@ -359,7 +359,7 @@ void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
 }
 
 void meshHierarchicalTransposeAllreduce(
-    const transport::ubt::Mesh& mesh,
+    const ubt::Mesh& mesh,
     const detail::AllreduceOptionsImpl& options,
     const RankGroups& groups,
     const MeshDeadline& deadline) {

@@ -11,14 +11,14 @@ namespace gloo {
 
 // transposeAllreduce() (transpose_allreduce.h) over `mesh`. The options'
 // context is not used. REQUIRES: checkAllreduceOptions() accepts the options.
-void meshTransposeAllreduce(const transport::ubt::Mesh& mesh,
+void meshTransposeAllreduce(const ubt::Mesh& mesh,
                             const detail::AllreduceOptionsImpl& options);
 
 // The same for hierarchicalTransposeAllreduce()
 // (hierarchical_transpose_allreduce.h), in groups that the mesh's ranks have
 // agreed on.
 void meshHierarchicalTransposeAllreduce(
-    const transport::ubt::Mesh& mesh,
+    const ubt::Mesh& mesh,
     const detail::AllreduceOptionsImpl& options,
     const RankGroups& groups,
     const MeshDeadline& deadline);

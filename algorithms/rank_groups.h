@@ -7,9 +7,9 @@
 namespace gloo {
 
 // Groups belong to the transport, because its bounded allreduce has them, too.
-using RankGroups = ::ubt::RankGroups;
-using transport::ubt::agreedGroups;
-using transport::ubt::GroupWish;
-using transport::ubt::whyNotGrouped;
+using RankGroups = ubt::RankGroups;
+using ubt::agreedGroups;
+using ubt::GroupWish;
+using ubt::whyNotGrouped;
 
 }  // namespace gloo

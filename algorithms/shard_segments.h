@@ -4,14 +4,14 @@
 #include <cstddef>
 
 #include "algorithms/rank_groups.h"
-#include "algorithms/shard_layout.h"
+#include "algorithms/segment_layout.h"
 
 namespace gloo {
 
 // Calls act(shard, range) for each message of one segment of `shards`, in
 // order. Skips empty ranges.
 template <typename Act>
-void forSegments(const ShardLayout& layout,
+void forSegments(const SegmentLayout& layout,
                  RankGroups::Shards shards,
                  size_t segment,
                  Act&& act) {

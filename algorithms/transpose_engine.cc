@@ -235,7 +235,7 @@ void TransposeEngine::receiveBroadcast(size_t segment) {
 // inbox. Returns the accumulator.
 const uint8_t* TransposeEngine::foldContributions(int shard,
                                                   size_t segment,
-                                                  ShardLayout::Range range) {
+                                                  SegmentLayout::Range range) {
   const size_t offset =
       windowPlace(shard - mine_.first, segment) * segmentBytes();
   const size_t place = groups_.placeOf(context_->rank);
@@ -271,7 +271,7 @@ const uint8_t* TransposeEngine::groupSum(int group, int shard, size_t segment) {
 
 void TransposeEngine::broadcast(int shard,
                                 size_t segment,
-                                ShardLayout::Range range) {
+                                SegmentLayout::Range range) {
   const size_t begin = layout_.shard(mine_.first).offset;
   const size_t first = groups_.placeOf(context_->rank);
   for (size_t i = 0; i < peers_.size(); i++) {
@@ -284,13 +284,13 @@ void TransposeEngine::broadcast(int shard,
   copyToOutputs(range);
 }
 
-void TransposeEngine::reduceInputs(ShardLayout::Range range) {
+void TransposeEngine::reduceInputs(SegmentLayout::Range range) {
   for (size_t i = 1; i < elements_.pointers.size(); i++) {
     elements_.reduce(at(0, range.offset), at(i, range.offset), range.count);
   }
 }
 
-void TransposeEngine::copyToOutputs(ShardLayout::Range range) {
+void TransposeEngine::copyToOutputs(SegmentLayout::Range range) {
   for (size_t i = 1; i < elements_.pointers.size(); i++) {
     std::memcpy(at(i, range.offset), at(0, range.offset), bytes(range));
   }
@@ -333,7 +333,7 @@ size_t TransposeEngine::segmentBytes() const {
   return layout_.segmentElements() * elements_.elementSize;
 }
 
-size_t TransposeEngine::bytes(ShardLayout::Range range) const {
+size_t TransposeEngine::bytes(SegmentLayout::Range range) const {
   return range.count * elements_.elementSize;
 }
 

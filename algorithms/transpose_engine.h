@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "algorithms/rank_groups.h"
-#include "algorithms/shard_layout.h"
+#include "algorithms/segment_layout.h"
 
 namespace gloo {
 
@@ -112,11 +112,11 @@ class TransposeEngine {
 
   const uint8_t* foldContributions(int shard,
                                    size_t segment,
-                                   ShardLayout::Range range);
+                                   SegmentLayout::Range range);
   const uint8_t* groupSum(int group, int shard, size_t segment);
-  void broadcast(int shard, size_t segment, ShardLayout::Range range);
-  void reduceInputs(ShardLayout::Range range);
-  void copyToOutputs(ShardLayout::Range range);
+  void broadcast(int shard, size_t segment, SegmentLayout::Range range);
+  void reduceInputs(SegmentLayout::Range range);
+  void copyToOutputs(SegmentLayout::Range range);
   void waitSent();
 
   // Calls act(slot, place) for each partner that gets this group's sum.
@@ -126,7 +126,7 @@ class TransposeEngine {
   size_t windowPlace(size_t shard, size_t segment) const;
   size_t exchangePlace(size_t shard, size_t segment) const;
   size_t segmentBytes() const;
-  size_t bytes(ShardLayout::Range range) const;
+  size_t bytes(SegmentLayout::Range range) const;
   uint8_t* at(size_t input, size_t element) const;
 
   const std::shared_ptr<Context> context_;
@@ -134,7 +134,7 @@ class TransposeEngine {
   const RankGroups groups_;
   const int group_;                // this rank's
   const RankGroups::Shards mine_;  // owned by this rank
-  const ShardLayout layout_;
+  const SegmentLayout layout_;
   const size_t window_;  // segments of one shard in flight
   std::vector<std::unique_ptr<uint8_t[]>> inboxes_;
   std::vector<Peer> peers_;          // in rank order

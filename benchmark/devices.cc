@@ -66,7 +66,7 @@ void checkInterface(const std::string& name) {
   throw UsageError(
       fmt::format("--tcp-device {}: unknown interface; this host has {}",
                   name,
-                  fmt::join(transport::ubt::interfaceNames(), ", ")));
+                  fmt::join(ubt::interfaceNames(), ", ")));
 }
 
 }  // namespace

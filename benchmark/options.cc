@@ -269,7 +269,7 @@ void completeNames(const std::vector<std::string>& names,
     } else if (matches.empty()) {
       throw UsageError(fmt::format("there is no option '{}'; did you mean {}?",
                                    name,
-                                   transport::ubt::nearest(name, names)));
+                                   ubt::nearest(name, names)));
     } else {
       throw UsageError(fmt::format("'{}' can mean {}; write the whole name",
                                    name,

@@ -36,7 +36,7 @@ const Entry& findBenchmark(const std::string& name) {
   throw UsageError(fmt::format(
       "there is no benchmark '{}'; did you mean {}? --help lists all",
       name,
-      transport::ubt::nearest(name, names)));
+      ubt::nearest(name, names)));
 }
 
 std::string listBenchmarks() {

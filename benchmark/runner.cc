@@ -52,9 +52,9 @@ Samples timeIterations(Benchmark& benchmark, long iterations) {
 Runner::Runner(const Options& options)
     : options_(options),
       devices_(createDevices(options)),
-      mesh_(options, devices_.front()),
-      control_(mesh_.newContext(devices_.front()),
-               mesh_.newContext(devices_.front())),
+      contexts_(options, devices_.front()),
+      control_(contexts_.newContext(devices_.front()),
+               contexts_.newContext(devices_.front())),
       table_(std::cout, options) {}
 
 int Runner::run(const Entry& entry) {
@@ -91,7 +91,7 @@ int Runner::run(const Entry& entry) {
 std::unique_ptr<Benchmark> Runner::create(const Entry& entry,
                                           size_t elements,
                                           size_t thread) {
-  auto context = mesh_.newContext(devices_[thread % devices_.size()]);
+  auto context = contexts_.newContext(devices_[thread % devices_.size()]);
   context->base = options_.base;
   auto benchmark = entry.factory(context, options_);
   benchmark->initialize(elements);

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "benchmark/contexts.h"
 #include "benchmark/control.h"
 #include "benchmark/devices.h"
-#include "benchmark/mesh.h"
 #include "benchmark/registry.h"
 #include "benchmark/samples.h"
 #include "benchmark/table.h"
@@ -19,7 +19,8 @@ namespace benchmark {
 // iterations. Rank 0 prints. One thread.
 class Runner {
  public:
-  // Returns when all ranks are connected. Throws like Mesh and createDevices().
+  // Returns when all ranks are connected. Throws like Contexts and
+  // createDevices().
   explicit Runner(const Options& options);
 
   // Returns the exit status of the process: 0, or 1 if any rank found a wrong
@@ -42,7 +43,7 @@ class Runner {
 
   const Options options_;
   const Devices devices_;
-  Mesh mesh_;
+  Contexts contexts_;
   Control control_;
   Table table_;
 };

@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "gloo_ext/local_address.h"
-#include "transport_ubt/bounded/patience.h"
+#include "transport_ubt/bounded/mesh_deadline.h"
 #include "transport_ubt/io/quiet_thread.h"
 #include "transport_ubt/io/warning.h"
 
 namespace gloo_ext {
 namespace {
 
-using gloo::transport::ubt::Channel;
-using gloo::transport::ubt::Engine;
-using gloo::transport::ubt::Greeting;
-using gloo::transport::ubt::GreetingExchange;
-using gloo::transport::ubt::Hello;
-using gloo::transport::ubt::Lingering;
-using gloo::transport::ubt::Mesh;
-using gloo::transport::ubt::patience;
-using gloo::transport::ubt::Settings;
+using ubt::allowedWait;
+using ubt::Channel;
+using ubt::Engine;
+using ubt::Greeting;
+using ubt::GreetingExchange;
+using ubt::Hello;
+using ubt::Lingering;
+using ubt::Mesh;
+using ubt::Settings;
 
 // How often the sweeper looks for destroyed contexts, and, when the process
 // ends, whether peers still need any.
@@ -59,11 +59,11 @@ Settings settings() {
 Channel& BoundedContext::channel(const Policy& policy,
                                  std::chrono::milliseconds contextTimeout,
                                  std::chrono::milliseconds callTimeout) {
-  contextTimeout = patience(contextTimeout);
+  contextTimeout = allowedWait(contextTimeout);
   const auto limit = policy.handshakeTimeout > std::chrono::milliseconds(0)
                          ? std::min(policy.handshakeTimeout, contextTimeout)
                          : contextTimeout;
-  const auto wait = std::min(limit, patience(callTimeout));
+  const auto wait = std::min(limit, allowedWait(callTimeout));
   Lock lock(mutex_);
   if (!open_ && failure_.empty()) {
     try {
@@ -101,7 +101,7 @@ void BoundedContext::meet(Lock* lock,
     const auto exchange = exchange_;
     const Unlocked unlocked(lock);
     all = exchange->run({wait}, [](const std::string& warning) {
-      gloo::transport::ubt::warnOnce("bounded allreduce: " + warning);
+      ubt::warnOnce("bounded allreduce: " + warning);
     });
   }
   if (!opened_.wait_until(*lock, deadline, [this] { return !opening_; })) {
@@ -237,7 +237,7 @@ BoundedContexts::takeThoseThatAreOver() {
     const auto now = Lingering::Clock::now();
     const std::string remark = gone->lingering.remark(needing, now);
     if (!remark.empty()) {
-      gloo::transport::ubt::warnOnce(remark);
+      ubt::warnOnce(remark);
     }
     if (gone->lingering.goesOn(needing, now)) {
       ++gone;

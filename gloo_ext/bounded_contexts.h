@@ -26,8 +26,7 @@ namespace gloo_ext {
 // One Gloo context and its bounded path.
 class BoundedContext {
  public:
-  BoundedContext(std::shared_ptr<gloo::transport::ubt::Engine> engine,
-                 gloo::transport::ubt::Mesh mesh)
+  BoundedContext(std::shared_ptr<ubt::Engine> engine, ubt::Mesh mesh)
       : mesh_(mesh), channel_(std::move(engine), std::move(mesh)) {}
 
   // Returns the path once all ranks have found each other. All callers wait for
@@ -35,10 +34,9 @@ class BoundedContext {
   // limit. Throws gloo::IoException, which names the ranks that are missing or
   // do not match. If only the call's timeout has passed, a later call continues
   // to wait. After any other failure every later call throws, too.
-  gloo::transport::ubt::Channel& channel(
-      const Policy& policy,
-      std::chrono::milliseconds contextTimeout,
-      std::chrono::milliseconds callTimeout);
+  ubt::Channel& channel(const Policy& policy,
+                        std::chrono::milliseconds contextTimeout,
+                        std::chrono::milliseconds callTimeout);
 
   // Addresses of all ranks, once there is a channel.
   const std::shared_ptr<const std::vector<std::string>>& addresses() const {
@@ -46,9 +44,7 @@ class BoundedContext {
   }
 
   // As Channel's.
-  gloo::transport::ubt::Lingering lingering() const {
-    return channel_.lingering();
-  }
+  ubt::Lingering lingering() const { return channel_.lingering(); }
   std::vector<int> neededBy() {
     return open_ ? channel_.neededBy() : std::vector<int>();
   }
@@ -61,11 +57,11 @@ class BoundedContext {
             std::chrono::milliseconds wait,
             std::chrono::milliseconds contextTimeout);
   void begin();
-  void open(const std::vector<gloo::transport::ubt::Greeting>& all,
+  void open(const std::vector<ubt::Greeting>& all,
             std::chrono::milliseconds timeout,
             std::chrono::milliseconds wait);
 
-  const gloo::transport::ubt::Mesh mesh_;
+  const ubt::Mesh mesh_;
   std::mutex mutex_;
   std::condition_variable opened_;
   bool opening_ = false;  // true while a caller opens the channel
@@ -73,8 +69,8 @@ class BoundedContext {
   std::string failure_;
   std::shared_ptr<const std::vector<std::string>> addresses_;
   // Under way or failed.
-  std::shared_ptr<gloo::transport::ubt::GreetingExchange> exchange_;
-  gloo::transport::ubt::Channel channel_;
+  std::shared_ptr<ubt::GreetingExchange> exchange_;
+  ubt::Channel channel_;
 };
 
 // All bounded contexts of this process, each from its first eligible call until
@@ -101,8 +97,7 @@ class BoundedContexts {
   // `mesh` is the context's. Returns null after close(). Throws gloo::Exception
   // if no socket is available.
   std::shared_ptr<BoundedContext> of(
-      const std::shared_ptr<gloo::Context>& context,
-      const gloo::transport::ubt::Mesh& mesh);
+      const std::shared_ptr<gloo::Context>& context, const ubt::Mesh& mesh);
 
   // Call when the process ends. Peers may still need data from this process, so
   // this waits for them. `clean` means that the process has finished its work;
@@ -126,7 +121,7 @@ class BoundedContexts {
   // A bounded context whose Gloo context is gone.
   struct Gone {
     std::shared_ptr<BoundedContext> bounded;
-    gloo::transport::ubt::Lingering lingering;
+    ubt::Lingering lingering;
   };
   using BoundedContextPtr = std::shared_ptr<BoundedContext>;
 
@@ -140,7 +135,7 @@ class BoundedContexts {
   const std::function<void()> atEnd_;
   std::mutex mutex_;
   bool closed_ = false;
-  std::shared_ptr<gloo::transport::ubt::Engine> engine_;
+  std::shared_ptr<ubt::Engine> engine_;
   std::map<const gloo::Context*, Entry> entries_;
   std::list<Gone> gone_;
   std::thread sweeper_;

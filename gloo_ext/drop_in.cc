@@ -28,8 +28,7 @@ using Options = gloo::detail::AllreduceOptionsImpl;
 void warnOnce(const std::string& text) {
   static std::atomic<bool> warned{false};
   if (!warned.exchange(true)) {
-    gloo::transport::ubt::warn("libgloo_ubt.so: " + text +
-                               "; plain Gloo serves every call");
+    ubt::warn("libgloo_ubt.so: " + text + "; plain Gloo serves every call");
   }
 }
 
@@ -72,7 +71,7 @@ void originalWith(const OriginalGloo& original,
 // Returns false if the call is not eligible. Only values that are equal on all
 // ranks decide that.
 bool bounded(const OriginalGloo& original,
-             const gloo::transport::ubt::Mesh& mesh,
+             const ubt::Mesh& mesh,
              const Options& options,
              const Policy& policy,
              ProcessState& process) {
@@ -91,11 +90,10 @@ bool bounded(const OriginalGloo& original,
   }
   const BoundedContexts::Call call(&process.contexts());
   const auto contextTimeout = original.timeout(*options.context);
-  const auto timeout =
-      std::min(gloo::transport::ubt::patience(contextTimeout),
-               gloo::transport::ubt::patience(options.timeout));
+  const auto timeout = std::min(ubt::allowedWait(contextTimeout),
+                                ubt::allowedWait(options.timeout));
   // One deadline for everything that this call waits for.
-  const gloo::transport::ubt::MeshDeadline deadline(timeout);
+  const ubt::MeshDeadline deadline(timeout);
   auto& channel = context->channel(policy, contextTimeout, timeout);
   const bool inGroups = policy.algorithm == Algorithm::kHierarchicalOptiReduce;
   if (!channel.takes(*type, options.elements, inGroups)) {
@@ -132,8 +130,8 @@ bool bounded(const OriginalGloo& original,
 
 // The ranks of the call's context. Returns an empty value and warns once if
 // this process's Gloo has an unknown layout.
-std::optional<gloo::transport::ubt::Mesh> meshOf(const OriginalGloo& original,
-                                                 const Options& options) {
+std::optional<ubt::Mesh> meshOf(const OriginalGloo& original,
+                                const Options& options) {
   if (!original.notUnderstood().empty()) {
     warnOnce(original.notUnderstood());
     return std::nullopt;
@@ -145,20 +143,20 @@ std::optional<gloo::transport::ubt::Mesh> meshOf(const OriginalGloo& original,
   return mesh;
 }
 
-void hierarchical(const gloo::transport::ubt::Mesh& mesh,
+void hierarchical(const ubt::Mesh& mesh,
                   const Options& options,
                   const Policy& policy,
                   ProcessState& process) {
   const gloo::MeshDeadline deadline(options.timeout);
   const auto groups =
       process.groups().of(options.context, mesh, deadline, [&policy] {
-        return gloo::GroupWish{policy.groups, gloo::transport::ubt::hostId()};
+        return gloo::GroupWish{policy.groups, ubt::hostId()};
       });
   gloo::meshHierarchicalTransposeAllreduce(mesh, options, *groups, deadline);
 }
 
 void exact(const OriginalGloo& original,
-           const gloo::transport::ubt::Mesh& mesh,
+           const ubt::Mesh& mesh,
            const gloo::AllreduceOptions& options,
            const Policy& policy,
            ProcessState& process) {

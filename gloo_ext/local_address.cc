@@ -45,7 +45,7 @@ sockaddr_storage addressOf(const std::string& interface) {
     }
   }
   std::string known;
-  for (const std::string& name : gloo::transport::ubt::interfaceNames()) {
+  for (const std::string& name : ubt::interfaceNames()) {
     known += (known.empty() ? "" : ", ") + name;
   }
   throw gloo::InvalidOperationException(

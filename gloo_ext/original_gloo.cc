@@ -86,7 +86,7 @@ bool OriginalGloo::knowsBuffersOf(gloo::Context* context) const {
          buffer->size == sizeof(byte);
 }
 
-std::optional<gloo::transport::ubt::Mesh> OriginalGloo::mesh(
+std::optional<ubt::Mesh> OriginalGloo::mesh(
     const std::shared_ptr<gloo::Context>& context) const {
   UBT_REQUIRE(notUnderstood_.empty());
   int ranks[2];
@@ -102,7 +102,7 @@ std::optional<gloo::transport::ubt::Mesh> OriginalGloo::mesh(
     return std::nullopt;
   }
   const std::weak_ptr<gloo::Context> weak = context;
-  return gloo::transport::ubt::Mesh{
+  return ubt::Mesh{
       ranks[0], ranks[1], [this, weak](void* ptr, size_t bytes) {
         const auto alive = weak.lock();
         if (alive == nullptr) {

@@ -39,7 +39,7 @@ class OriginalGloo {
   // buffer is unknown. The mesh holds the context weakly: after the context is
   // gone, createUnboundBuffer throws gloo::IoException. REQUIRES that
   // notUnderstood() is empty.
-  std::optional<gloo::transport::ubt::Mesh> mesh(
+  std::optional<ubt::Mesh> mesh(
       const std::shared_ptr<gloo::Context>& context) const;
 
   std::chrono::milliseconds timeout(const gloo::Context& context) const {

@@ -37,9 +37,8 @@ Algorithm algorithmOf(const std::string& name) {
     }
   }
   throw gloo::InvalidOperationException(
-      "GLOO_ALGO=" + name + ": did you mean " +
-      gloo::transport::ubt::nearest(name, names) + "? There are" + all +
-      "; unset it for plain Gloo");
+      "GLOO_ALGO=" + name + ": did you mean " + ubt::nearest(name, names) +
+      "? There are" + all + "; unset it for plain Gloo");
 }
 
 }  // namespace
@@ -50,12 +49,12 @@ Policy Policy::fromEnvironment() {
     policy.algorithm = algorithmOf(name);
   }
   if (policy.algorithm == Algorithm::kHierarchicalTranspose) {
-    policy.groups = gloo::transport::ubt::Settings::fromEnvironment().groups;
+    policy.groups = ubt::Settings::fromEnvironment().groups;
   }
   if (!policy.mayBound()) {
     return policy;
   }
-  const auto settings = gloo::transport::ubt::Settings::fromEnvironment();
+  const auto settings = ubt::Settings::fromEnvironment();
   policy.bytesMin = settings.minBytes;
   policy.handshakeTimeout = settings.handshakeTimeout;
   return policy;

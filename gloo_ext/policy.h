@@ -32,7 +32,7 @@ struct Policy {
   Algorithm algorithm = Algorithm::kOriginal;
 
   // Used only for kHierarchicalTranspose. GLOO_UBT_GROUPS.
-  gloo::transport::ubt::Grouping groups;
+  ubt::Grouping groups;
 
   // The members below are used only if mayBound().
 

@@ -40,7 +40,7 @@ std::optional<int> rank() {
 
 ProcessState::ProcessState()
     : pid_(getpid()),
-      recorder_(gloo::transport::ubt::Settings::fromEnvironment().reportFolder,
+      recorder_(ubt::Settings::fromEnvironment().reportFolder,
                 rank(),
                 isChild ? "-" + std::to_string(pid_) : ""),
       contexts_([this] { recorder_.finish(); }) {}

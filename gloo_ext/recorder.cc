@@ -44,9 +44,9 @@ void Recorder::open() {
 void Recorder::complain(const std::string& path) {
   if (!complained_) {
     complained_ = true;
-    gloo::transport::ubt::warn("libgloo_ubt.so: cannot write " + path + " (" +
-                               std::strerror(errno) +
-                               "): does the folder of GLOO_UBT_REPORT exist?");
+    ubt::warn("libgloo_ubt.so: cannot write " + path + " (" +
+              std::strerror(errno) +
+              "): does the folder of GLOO_UBT_REPORT exist?");
   }
 }
 
@@ -94,7 +94,7 @@ void Recorder::finish() {
     writeTextfile();
   }
   if (rank_ == 0 && totals.boundedOps > 0) {
-    gloo::transport::ubt::writeLine(summary(totals));
+    ubt::writeLine(summary(totals));
   }
 }
 

@@ -279,7 +279,7 @@ RedisUrl RedisUrl::parseWithEnvironment(const std::string& text) {
   if (!result.password.empty()) {
     return result;
   }
-  const auto settings = transport::ubt::Settings::fromEnvironment();
+  const auto settings = ubt::Settings::fromEnvironment();
   result.password = settings.redisPassword;
   if (result.password.empty() && !settings.redisPasswordFile.empty()) {
     result.password = readPasswordFile(settings.redisPasswordFile);

@@ -26,6 +26,12 @@
 namespace gloo {
 namespace transport {
 namespace ubt {
+
+using ::ubt::proofOf;
+using ::ubt::ReadCursor;
+using ::ubt::sameProof;
+using ::ubt::SocketAddress;
+using ::ubt::WriteCursor;
 namespace {
 
 // The bytes that Gloo's ContextFactory has for an address.
@@ -97,8 +103,8 @@ Address::Address(const std::vector<char>& bytes) {
     throwStrange();
   }
   const char* const afterRest = bytes.data() + kUsedBytes + 1 + rest;
-  ::ubt::ReadCursor cursor(reinterpret_cast<const std::byte*>(afterRest),
-                           Hello::kBytes);
+  ReadCursor cursor(reinterpret_cast<const std::byte*>(afterRest),
+                    Hello::kBytes);
   if (!Hello::decode(&cursor, &hello_)) {
     throwStrange();
   }
@@ -123,7 +129,7 @@ std::vector<uint8_t> Address::proven() const {
   std::memcpy(bytes.data() + kUsedBytes + 1,
               tcp_.data() + sizeof(sockaddr_storage),
               rest);
-  ::ubt::WriteCursor cursor(
+  WriteCursor cursor(
       reinterpret_cast<std::byte*>(bytes.data()) + kUsedBytes + 1 + rest,
       Hello::kBytes);
   hello_.encode(&cursor);
@@ -151,7 +157,7 @@ void Address::check(const std::string& secret, int rank) const {
   const sockaddr_storage tcp = storageOf(tcp_);
   std::string field = hello_.outOfBounds();
   if (field.empty()) {
-    field = outOfBounds(::ubt::SocketAddress(tcp, hello_.port));
+    field = outOfBounds(SocketAddress(tcp, hello_.port));
   }
   if (field.empty() && portOf(tcp) == 0) {
     field = "TCP port 0 (allowed: 1 to 65535)";

@@ -14,6 +14,9 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
+using ::ubt::Hello;
+using ::ubt::SecretProof;
+
 // The address that Gloo swaps: a pair's TCP address, the rank's Hello, and a
 // proof over both that the rank knows the job's secret.
 class Address : public ::gloo::transport::Address {

@@ -13,6 +13,9 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
+using ::ubt::keepForEver;
+using ::ubt::SocketAddress;
+
 Context::Context(std::shared_ptr<::gloo::transport::Device> device,
                  std::shared_ptr<Engine> engine,
                  std::shared_ptr<::gloo::transport::Context> tcp,
@@ -58,31 +61,31 @@ void Context::connected(int peer, const Address& address) {
     return;
   }
   std::vector<Hello> hellos(size);
-  std::vector<::ubt::SocketAddress> sockets(size);
+  std::vector<SocketAddress> sockets(size);
   for (int other = 0; other < size; other++) {
     if (other != rank) {
       hellos[other] = addresses_[other]->hello();
-      sockets[other] = ::ubt::SocketAddress(
-          tcp::Address(addresses_[other]->tcp()).getSockaddr(),
-          hellos[other].port);
+      sockets[other] =
+          SocketAddress(tcp::Address(addresses_[other]->tcp()).getSockaddr(),
+                        hellos[other].port);
     }
   }
   channel_.open(hellos, std::move(sockets), getTimeout(), getTimeout());
 }
 
-bool Context::takes(::ubt::ElementType type,
+bool Context::takes(ElementType type,
                     size_t elements,
                     bool hierarchical) const {
   return !channel_.isOpen() || channel_.takes(type, elements, hierarchical);
 }
 
-::ubt::OpReport Context::allreduce(::ubt::TagSpace space,
-                                   uint32_t tag,
-                                   ::ubt::ElementType type,
-                                   void* data,
-                                   size_t elements,
-                                   std::chrono::milliseconds timeout,
-                                   bool hierarchical) {
+OpReport Context::allreduce(TagSpace space,
+                            uint32_t tag,
+                            ElementType type,
+                            void* data,
+                            size_t elements,
+                            std::chrono::milliseconds timeout,
+                            bool hierarchical) {
   if (!channel_.isOpen()) {
     throw ::gloo::InvalidOperationException(
         "a bounded allreduce needs a context of two or more ranks, all "

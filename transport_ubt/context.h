@@ -16,6 +16,15 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
+using ::ubt::Channel;
+using ::ubt::Counters;
+using ::ubt::ElementType;
+using ::ubt::Engine;
+using ::ubt::Mesh;
+using ::ubt::OpReport;
+using ::ubt::Settings;
+using ::ubt::TagSpace;
+
 // One Gloo context: tcp's context for everything reliable, and a session of the
 // bounded protocol, which begins once every pair is connected. In a forked
 // child its destructor does nothing, and allreduce() throws.
@@ -33,20 +42,20 @@ class Context : public ::gloo::transport::Context {
                                                      size_t size) override;
 
   // Channel::takes(), but true while the ranks are not connected yet.
-  bool takes(::ubt::ElementType type, size_t elements, bool hierarchical) const;
+  bool takes(ElementType type, size_t elements, bool hierarchical) const;
 
   // Channel::allreduce() over all ranks. Throws gloo::InvalidOperationException
   // if the ranks are not connected yet, or if there is only one.
-  ::ubt::OpReport allreduce(::ubt::TagSpace space,
-                            uint32_t tag,
-                            ::ubt::ElementType type,
-                            void* data,
-                            size_t elements,
-                            std::chrono::milliseconds timeout,
-                            bool hierarchical = false);
+  OpReport allreduce(TagSpace space,
+                     uint32_t tag,
+                     ElementType type,
+                     void* data,
+                     size_t elements,
+                     std::chrono::milliseconds timeout,
+                     bool hierarchical = false);
 
   // Counters of this context's device. They include all its contexts.
-  ::ubt::Counters counters() const { return channel_.counters(); }
+  Counters counters() const { return channel_.counters(); }
   const Settings& settings() const { return channel_.settings(); }
 
   // Internal to the transport.

@@ -14,6 +14,9 @@
 namespace gloo {
 namespace transport {
 namespace ubt {
+
+using ::ubt::interfaceNames;
+using ::ubt::keepForEver;
 namespace {
 
 // Gloo's own look-up, but the error lists the interfaces of this host.

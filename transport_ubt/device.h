@@ -14,6 +14,9 @@ namespace gloo {
 namespace transport {
 namespace ubt {
 
+using ::ubt::Engine;
+using ::ubt::Settings;
+
 // A device's attributes: an interface or host name as for tcp, and settings, by
 // default from the GLOO_UBT_* variables.
 struct attr : public tcp::attr {

@@ -180,10 +180,10 @@ void Comparison::atTurn(const Turn& turn) {
 }
 
 // Sleeps if this rank is late in this iteration. Returns whether its time
-// counts: not if it is late now or is Lateness::rank.
+// counts: not if it is late now or is LateRanks::rank.
 bool Comparison::comeLate(size_t contender) {
   const size_t iteration = begun_[contender]++;
-  const Lateness& lateness = options_.lateness;
+  const LateRanks& lateness = options_.lateness;
   const int rank = control_.rank();
   if (lateness.in(iteration, control_.size()) != rank) {
     return rank != lateness.rank;

@@ -8,7 +8,7 @@
 
 #include "benchmark/comparison/allreduce_under_test.h"
 #include "benchmark/comparison/control_channel.h"
-#include "benchmark/comparison/lateness.h"
+#include "benchmark/comparison/late_ranks.h"
 #include "benchmark/comparison/verification.h"
 
 namespace gloo {
@@ -24,7 +24,7 @@ struct Contender {
 // rank.
 struct Measured {
   // The time of the slowest rank, for each iteration. A rank that computes late
-  // (Lateness) does not count, because no other rank should wait for it.
+  // (LateRanks) does not count, because no other rank should wait for it.
   std::vector<double> slowestUs;
   double cpuSeconds = 0;    // all ranks, timed iterations only
   size_t boundedOps = 0;    // bounded on every rank
@@ -74,7 +74,7 @@ class Comparison {
     // Called at both ends of each turn. During the call no rank is inside an
     // iteration or enters one. May be unset, and may differ between ranks.
     std::function<void(const Turn&)> atTurn;
-    Lateness lateness;  // the same on all ranks
+    LateRanks lateness;  // the same on all ranks
   };
 
   struct Progress {
@@ -139,7 +139,7 @@ class Comparison {
   std::vector<Measured> measured_;
   std::vector<Batch> batches_;
   std::vector<Errors> errors_;
-  std::vector<size_t> begun_;  // iterations of each, for Lateness
+  std::vector<size_t> begun_;  // iterations of each, for LateRanks
   size_t rounds_ = 0;
   double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations
 };

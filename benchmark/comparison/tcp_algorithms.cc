@@ -65,11 +65,11 @@ std::vector<AlgorithmSpec> tcpAlgorithms() {
   bcube.whyNot = &whyNotBcube;
   auto grouped = spec<HierarchicalTransposeAllreduce>("hierarchical_transpose");
   grouped.byDefault = false;
-  grouped.whyNot =
-      [groups = transport::ubt::Settings::fromEnvironment().groups](int ranks) {
-        const auto why = whyNotGrouped(groups, ranks);
-        return why.empty() ? "" : "cannot work with " + why;
-      };
+  grouped.whyNot = [groups =
+                        ubt::Settings::fromEnvironment().groups](int ranks) {
+    const auto why = whyNotGrouped(groups, ranks);
+    return why.empty() ? "" : "cannot work with " + why;
+  };
   return {
       spec<AllreduceRing>("ring"),
       spec<AllreduceRingChunked>("ring_chunked"),

@@ -15,8 +15,8 @@ namespace compare {
 
 namespace {
 
-using gloo::transport::ubt::Settings;
-using ::ubt::RepairPolicy;
+using ubt::RepairPolicy;
+using ubt::Settings;
 
 // Ranks may end the protocol's own warm-up in different ops.
 constexpr int kWarmupRunsMore = 5;
@@ -26,12 +26,12 @@ const char* policyName(RepairPolicy policy) {
   return kNames[static_cast<int>(policy)];
 }
 
-double microseconds(::ubt::Duration duration) {
+double microseconds(ubt::Duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
 // The contributions missing from the own shard; adjacent slots are joined.
-std::vector<RankRange> missingIn(const ::ubt::OpReport& report) {
+std::vector<RankRange> missingIn(const ubt::OpReport& report) {
   std::vector<RankRange> missing;
   const size_t end = report.ownShard.offset + report.ownShard.count;
   for (size_t rank = 0; rank < report.contributors.size(); rank++) {
@@ -52,7 +52,7 @@ std::vector<RankRange> missingIn(const ::ubt::OpReport& report) {
 }
 
 // The shards, and this rank's transformed contributions.
-void addShards(const ::ubt::OpReport& report,
+void addShards(const ubt::OpReport& report,
                int rank,
                size_t elements,
                Gaps* gaps) {
@@ -66,9 +66,9 @@ void addShards(const ::ubt::OpReport& report,
     gaps->shards.push_back(
         {offset,
          count,
-         ::ubt::transformSeed(report.op, static_cast<int>(shard)),
-         report.forms[shard] == ::ubt::Form::kTransformed});
-    if (report.contributed[shard] == ::ubt::Form::kTransformed) {
+         ubt::transformSeed(report.op, static_cast<int>(shard)),
+         report.forms[shard] == ubt::Form::kTransformed});
+    if (report.contributed[shard] == ubt::Form::kTransformed) {
       gaps->transformed.push_back({rank, offset, count});
     }
   }
@@ -184,9 +184,9 @@ AlgorithmSpec ubtVariant(const std::string& text) {
     const size_t equals = word.find('=');
     if (equals == std::string::npos) {
       throw std::invalid_argument("--variant: '" + word +
-                                  "' has to be VARIABLE=VALUE");
+                                  "' has to be NAME=VALUE");
     }
-    settings.read(word.substr(0, equals), word.substr(equals + 1));
+    settings.set(word.substr(0, equals), word.substr(equals + 1));
   }
   return spec<Plain>(name, settings, false);
 }

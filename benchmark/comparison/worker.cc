@@ -42,7 +42,7 @@ struct Arguments {
   bool samples = false;
   double turnSeconds = .05;
   bool turns = false;
-  Lateness lateness;
+  LateRanks lateness;
   double lateSeconds = 0;
   bool listAlgorithms = false;
 };

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -29,7 +29,7 @@ inline transport::ubt::attr attributes() {
 // A transport that bounds every op from the first on. `change` gets the number
 // of devices made before.
 inline Transport bounded(
-    const std::function<void(transport::ubt::Settings*, int)>& change = {}) {
+    const std::function<void(ubt::Settings*, int)>& change = {}) {
   const auto devices = std::make_shared<std::atomic<int>>(0);
   return {"ubt", [change, devices] {
             transport::ubt::attr attr = attributes();
@@ -45,7 +45,7 @@ inline Transport bounded(
 
 // As bounded(), but loses, repeats and delays packets, and repairs results.
 inline Transport lossy() {
-  return bounded([](transport::ubt::Settings* settings, int) {
+  return bounded([](ubt::Settings* settings, int) {
     settings->faults.loss = 0.02;
     settings->faults.duplicate = 0.01;
     settings->faults.reorder = 0.02;
@@ -75,9 +75,9 @@ T expected(int ranks, size_t i) {
 // Four ranks under loss: contributions are missing, but replicas stay equal.
 template <typename Algorithm>
 void expectRepairWithoutDrift() {
-  Mesh mesh(lossy(), 4);
+  LocalRanks mesh(lossy(), 4);
   std::atomic<uint64_t> missing{0};
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(100000);
     Algorithm algorithm(context, {values.data()}, values.size());
     for (int i = 0; i < 10; i++) {

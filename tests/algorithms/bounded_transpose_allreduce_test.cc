@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "tests/algorithms/bounded_job.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -20,15 +20,15 @@ using testing::attributes;
 using testing::bounded;
 using testing::expected;
 using testing::fill;
-using testing::Mesh;
+using testing::LocalRanks;
 
 class BoundedTransposeAllreduceRanks : public ::testing::TestWithParam<int> {};
 
 TEST_P(BoundedTransposeAllreduceRanks, SumsExactlyWhereNothingIsLost) {
   const int ranks = GetParam();
-  Mesh mesh(bounded(), ranks);
+  LocalRanks mesh(bounded(), ranks);
   for (const size_t count : {1, 5, 1000, 65536, 1000003}) {
-    const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+    const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
       std::vector<float> values(count);
       BoundedTransposeAllreduce<float> algorithm(
           context, {values.data()}, count);
@@ -53,8 +53,8 @@ INSTANTIATE_TEST_SUITE_P(Ranks,
                          ::testing::Values(2, 3, 4, 8, 16));
 
 TEST(BoundedTransposeAllreduce, OptionsFormTellsTheTypeAndReports) {
-  Mesh mesh(bounded(), 3);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(), 3);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     const size_t count = 30000;
     std::vector<double> a(count), b(count), out(count);
     fill(context->rank * 2, &a);
@@ -104,11 +104,11 @@ class Untouchable {
 
 TEST(BoundedTransposeAllreduce, OpsTooLargeForAHeaderRunExactly) {
   constexpr size_t kMost = UINT32_MAX;
-  const auto smallSlots = [](transport::ubt::Settings* settings, int) {
+  const auto smallSlots = [](ubt::Settings* settings, int) {
     settings->mtu = 576;
   };
-  Mesh mesh(bounded(smallSlots), 2);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(smallSlots), 2);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     const auto& path = *detail::boundedContext(*context);
     for (const bool hierarchical : {false, true}) {
       EXPECT_TRUE(path.takes(ubt::ElementType::kFloat16, kMost, hierarchical));
@@ -130,8 +130,8 @@ TEST(BoundedTransposeAllreduce, OpsTooLargeForAHeaderRunExactly) {
 
 // As in Gloo's own, which begins with the sum of the first two.
 TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
-  Mesh mesh(bounded(), 2);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(), 2);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     const size_t count = 5000;
     for (const size_t output : {0, 1}) {
       std::vector<std::vector<float>> inputs(3, std::vector<float>(count));
@@ -156,8 +156,8 @@ TEST(BoundedTransposeAllreduce, TheOutputMayBeOneOfTheFirstTwoInputs) {
 
 // A slot and a tag may be the same number. They are still two ops.
 TEST(BoundedTransposeAllreduce, BothFormsAtOnceMeetOnlyTheirOwnKind) {
-  Mesh mesh(bounded(), 2);
-  const auto error = mesh.run([](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(), 2);
+  const auto error = mesh.run([](const LocalRanks::ContextPtr& context) {
     constexpr size_t kCount = 1000;
     std::vector<float> ofClass(kCount);
     std::vector<float> ofOptions(kCount);
@@ -191,8 +191,8 @@ TEST(BoundedTransposeAllreduce, BothFormsAtOnceMeetOnlyTheirOwnKind) {
 }
 
 TEST(BoundedTransposeAllreduce, IntegersAndMaximaStayExact) {
-  Mesh mesh(bounded(), 3);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(), 3);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<int> values(1000);
     fill(context->rank, &values);
     BoundedTransposeAllreduce<int> integers(context, {values.data()}, 1000);
@@ -216,8 +216,8 @@ TEST(BoundedTransposeAllreduce, RepairsUnderInjectedLossWithoutDrift) {
 // Gloo's pairs reject the receives that watch for dead ranks in this mode.
 TEST(BoundedTransposeAllreduce, RunsBetweenPairsInSynchronousMode) {
   constexpr int kRanks = 3;
-  Mesh mesh(bounded(), kRanks);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(), kRanks);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(100000);
     BoundedTransposeAllreduce<float> algorithm(
         context, {values.data()}, values.size());
@@ -242,9 +242,9 @@ TEST(BoundedTransposeAllreduce, RunsBetweenPairsInSynchronousMode) {
 }
 
 TEST(BoundedTransposeAllreduce, LearnsItsBound) {
-  Mesh mesh({"ubt", [] { return transport::ubt::CreateDevice(attributes()); }},
-            2);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(
+      {"ubt", [] { return transport::ubt::CreateDevice(attributes()); }}, 2);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(100000);
     BoundedTransposeAllreduce<float> algorithm(
         context, {values.data()}, values.size());
@@ -263,8 +263,8 @@ TEST(BoundedTransposeAllreduce, LearnsItsBound) {
 }
 
 TEST(BoundedTransposeAllreduce, RanksThatDisagreeAreNamed) {
-  Mesh mesh(bounded(), 3);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded(), 3);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(context->rank == 2 ? 2000 : 1000);
     BoundedTransposeAllreduce<float> algorithm(
         context, {values.data()}, values.size());

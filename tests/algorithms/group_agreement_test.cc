@@ -21,12 +21,12 @@ namespace testing {
 namespace {
 
 using test::EnvironmentVariable;
-using transport::ubt::Grouping;
+using ubt::Grouping;
 
 constexpr auto kLong = std::chrono::seconds(20);
 
 // Runs one sum of ones in the class form, with the ranks' wishes.
-std::string runClasses(Mesh& mesh, const std::vector<GroupWish>& wishes) {
+std::string runClasses(LocalRanks& mesh, const std::vector<GroupWish>& wishes) {
   return mesh.run([&](const auto& context) {
     std::vector<float> values(100, 1);
     HierarchicalTransposeAllreduce<float>(context,
@@ -40,7 +40,7 @@ std::string runClasses(Mesh& mesh, const std::vector<GroupWish>& wishes) {
 }
 
 // Agrees twice, on all ranks of a mesh.
-std::string agree(Mesh& mesh, const std::vector<GroupWish>& wishes) {
+std::string agree(LocalRanks& mesh, const std::vector<GroupWish>& wishes) {
   return mesh.run([&](const auto& context) {
     ContextGroups groups;
     const auto ask = [&] {
@@ -60,19 +60,19 @@ std::string agree(Mesh& mesh, const std::vector<GroupWish>& wishes) {
   });
 }
 
-using Agree = std::string (*)(Mesh&, const std::vector<GroupWish>&);
+using Agree = std::string (*)(LocalRanks&, const std::vector<GroupWish>&);
 
 class GroupAgreement : public ::testing::TestWithParam<Agree> {};
 
 TEST_P(GroupAgreement, hostsNeedNotHaveEquallyManyRanks) {
-  Mesh mesh(tcpTransport(), 5);
+  LocalRanks mesh(tcpTransport(), 5);
   EXPECT_EQ(GetParam()(mesh, onHosts({4, 4, 2, 4, 2})), "");
 }
 
 TEST_P(GroupAgreement, ranksThatDifferAreNamedOnAllRanksAlike) {
   auto wishes = equalGroups(4, 2);
   wishes[3].grouping.count = 4;
-  Mesh mesh(tcpTransport(), 4);
+  LocalRanks mesh(tcpTransport(), 4);
   const std::string why =
       ": hierarchical transpose: rank 0 has GLOO_UBT_GROUPS=2, rank 3 has "
       "GLOO_UBT_GROUPS=4: set the same on all ranks\n";
@@ -81,7 +81,7 @@ TEST_P(GroupAgreement, ranksThatDifferAreNamedOnAllRanksAlike) {
 }
 
 TEST_P(GroupAgreement, aNumberThatDoesNotDivideTheRanksIsNamed) {
-  Mesh mesh(tcpTransport(), 4);
+  LocalRanks mesh(tcpTransport(), 4);
   const std::string why =
       ": hierarchical transpose: GLOO_UBT_GROUPS=3: 4 ranks do not divide into "
       "that number of equal groups; set one of 1, 2, 4, or auto or host\n";
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Forms,
 
 // Every rank's error names two ranks' elements.
 TEST(GroupAgreement, ranksThatDisagreeOnTheElementsAreNamed) {
-  Mesh mesh(tcpTransport(), 3);
+  LocalRanks mesh(tcpTransport(), 3);
   const auto error = mesh.run([](const auto& context) {
     std::vector<float> values(context->rank == 1 ? 7 : 1000);
     HierarchicalTransposeAllreduce<float>(
@@ -116,7 +116,7 @@ TEST(GroupAgreement, ranksThatDisagreeOnTheElementsAreNamed) {
 TEST(GroupAgreement, aContextForgottenIsNotMistakenForAnother) {
   ContextGroups groups[2];
   for (const int count : {2, 1}) {
-    Mesh mesh(tcpTransport(), 2);
+    LocalRanks mesh(tcpTransport(), 2);
     const auto error = mesh.run([&](const auto& context) {
       const auto agreed = groups[context->rank].of(
           context, contextMesh(*context), MeshDeadline(kLong), [&] {
@@ -136,10 +136,10 @@ TEST(GroupWish, isTheDevicesOrTheEnvironments) {
     attr.settings.groups = {Grouping::By::kCount, 2};
     return transport::ubt::CreateDevice(attr);
   };
-  Mesh ubt({"ubt in two groups", createDevice}, 2);
-  Mesh tcp(tcpTransport(), 2);
+  LocalRanks ubt({"ubt in two groups", createDevice}, 2);
+  LocalRanks tcp(tcpTransport(), 2);
   const EnvironmentVariable groups("GLOO_UBT_GROUPS", "host");
-  const auto expect = [](Mesh& mesh, const std::string& grouping) {
+  const auto expect = [](LocalRanks& mesh, const std::string& grouping) {
     EXPECT_EQ(mesh.run([&](const auto& context) {
       const auto wish = groupWish(*context);
       EXPECT_EQ(wish.grouping.str(), grouping);

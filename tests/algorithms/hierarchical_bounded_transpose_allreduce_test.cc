@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "tests/algorithms/bounded_job.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -18,11 +18,11 @@ namespace {
 using testing::bounded;
 using testing::expected;
 using testing::fill;
-using testing::Mesh;
-using transport::ubt::Grouping;
+using testing::LocalRanks;
+using ubt::Grouping;
 
 testing::Transport inGroups(uint32_t count) {
-  return bounded([count](transport::ubt::Settings* settings, int) {
+  return bounded([count](ubt::Settings* settings, int) {
     settings->groups = {Grouping::By::kCount, count};
   });
 }
@@ -36,27 +36,27 @@ class HierarchicalBounded : public ::testing::TestWithParam<Ranks> {};
 
 TEST_P(HierarchicalBounded, SumsExactlyWhereNothingIsLost) {
   const auto [ranks, groups] = GetParam();
-  Mesh mesh(inGroups(groups), ranks);
+  LocalRanks mesh(inGroups(groups), ranks);
   for (const size_t count : {1, 5, 1000, 65536, 300003}) {
-    const auto error = mesh.run(
-        [&, ranks = ranks, groups = groups](const Mesh::ContextPtr& context) {
-          std::vector<float> values(count);
-          HierarchicalBoundedTransposeAllreduce<float> algorithm(
-              context, {values.data()}, count);
-          for (int i = 0; i < 5; i++) {
-            fill(context->rank, &values);
-            algorithm.run();
-            ASSERT_TRUE(algorithm.report().has_value());
-            const ubt::OpReport& report = *algorithm.report();
-            EXPECT_TRUE(report.bounded);
-            EXPECT_EQ(report.endedBy, ubt::EndedBy::kComplete);
-            EXPECT_EQ(report.pairsMissing, 0u);
-            EXPECT_EQ(report.sums.size(), groups == 1 ? 0 : groups);
-            for (size_t j = 0; j < count; j++) {
-              ASSERT_EQ(values[j], expected<float>(ranks, j)) << j;
-            }
-          }
-        });
+    const auto error = mesh.run([&, ranks = ranks, groups = groups](
+                                    const LocalRanks::ContextPtr& context) {
+      std::vector<float> values(count);
+      HierarchicalBoundedTransposeAllreduce<float> algorithm(
+          context, {values.data()}, count);
+      for (int i = 0; i < 5; i++) {
+        fill(context->rank, &values);
+        algorithm.run();
+        ASSERT_TRUE(algorithm.report().has_value());
+        const ubt::OpReport& report = *algorithm.report();
+        EXPECT_TRUE(report.bounded);
+        EXPECT_EQ(report.endedBy, ubt::EndedBy::kComplete);
+        EXPECT_EQ(report.pairsMissing, 0u);
+        EXPECT_EQ(report.sums.size(), groups == 1 ? 0 : groups);
+        for (size_t j = 0; j < count; j++) {
+          ASSERT_EQ(values[j], expected<float>(ranks, j)) << j;
+        }
+      }
+    });
     EXPECT_EQ(error, "");
   }
 }
@@ -73,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes,
 // At once, on one context, with the same tag: they are ops of another shape.
 TEST(HierarchicalBoundedAllreduce, SharesAContextWithPlainOnes) {
   constexpr int kRanks = 4;
-  Mesh mesh(inGroups(2), kRanks);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(inGroups(2), kRanks);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(10000);
     AllreduceOptions options(context);
     options.setOutput(values.data(), values.size());
@@ -97,8 +97,8 @@ TEST(HierarchicalBoundedAllreduce, SharesAContextWithPlainOnes) {
 }
 
 TEST(HierarchicalBoundedAllreduce, IneligibleOpsAreExactInTheSameGroups) {
-  Mesh mesh(inGroups(2), 4);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(inGroups(2), 4);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<int> values(1000);
     fill(context->rank, &values);
     HierarchicalBoundedTransposeAllreduce<int> integers(
@@ -116,11 +116,11 @@ TEST(HierarchicalBoundedAllreduce, RepairsUnderInjectedLossWithoutDrift) {
 }
 
 TEST(HierarchicalBoundedAllreduce, LearnsItsBounds) {
-  Mesh mesh(bounded([](transport::ubt::Settings* settings, int) {
-              settings->protocol = ubt::Options();
-            }),
-            4);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(bounded([](ubt::Settings* settings, int) {
+                    settings->protocol = ubt::Options();
+                  }),
+                  4);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(100000);
     HierarchicalBoundedTransposeAllreduce<float> algorithm(
         context, {values.data()}, values.size());
@@ -142,8 +142,8 @@ TEST(HierarchicalBoundedAllreduce, LearnsItsBounds) {
 template <typename Exception>
 void expectRefusal(const testing::Transport& transport,
                    const std::string& what) {
-  Mesh mesh(transport, 4);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(transport, 4);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(1000);
     HierarchicalBoundedTransposeAllreduce<float> hierarchical(
         context, {values.data()}, values.size());
@@ -167,7 +167,7 @@ void expectRefusal(const testing::Transport& transport,
 
 TEST(HierarchicalBoundedAllreduce, RanksThatWantOtherGroupsAreNamed) {
   expectRefusal<IoException>(
-      bounded([](transport::ubt::Settings* settings, int device) {
+      bounded([](ubt::Settings* settings, int device) {
         settings->groups = {Grouping::By::kCount, device < 2 ? 2U : 4U};
       }),
       "GLOO_UBT_GROUPS=2");
@@ -179,8 +179,8 @@ TEST(HierarchicalBoundedAllreduce, GroupsThatCannotBeAreRefused) {
 }
 
 TEST(HierarchicalBoundedAllreduce, RanksThatDisagreeOnItAreNamed) {
-  Mesh mesh(inGroups(2), 4);
-  const auto error = mesh.run([&](const Mesh::ContextPtr& context) {
+  LocalRanks mesh(inGroups(2), 4);
+  const auto error = mesh.run([&](const LocalRanks::ContextPtr& context) {
     std::vector<float> values(1000);
     AllreduceOptions options(context);
     options.setOutput(values.data(), values.size());

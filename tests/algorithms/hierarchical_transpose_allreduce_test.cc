@@ -95,7 +95,7 @@ void sumRanks(const std::shared_ptr<Context>& context) {
 // those of the integer 3. So remains of other types in memory must not enter
 // sums.
 TEST_P(HierarchicalTranspose, halvesAreNotMistakenForIntegers) {
-  const auto error = sharedMesh(GetParam(), 4).run([](const auto& context) {
+  const auto error = sharedRanks(GetParam(), 4).run([](const auto& context) {
     for (int i = 0; i < 20; i++) {
       sumRanks<int64_t>(context);
       sumRanks<float16>(context);
@@ -114,7 +114,7 @@ TEST_P(HierarchicalTranspose, synchronousPairsDoNotBlockEachOther) {
       const Job job = sumOf(Form::kHierarchicalClass, count, wishes);
       const auto expected = groupsReference<float>(
           Operation::kSum, agreedGroups(wishes), 1, count);
-      Mesh mesh(GetParam(), ranks);
+      LocalRanks mesh(GetParam(), ranks);
       const auto error = mesh.run([&](const auto& context) {
         makeSynchronous(*context);
         runClass<HierarchicalTransposeAllreduce, float>(job, context, expected);
@@ -133,7 +133,7 @@ TEST_P(HierarchicalTranspose, differentTagsRunAtOnce) {
   const auto grouped =
       groupsReference<float>(Operation::kSum, groups, 1, count);
   const auto error =
-      sharedMesh(GetParam(), kRanks).run([&](const auto& context) {
+      sharedRanks(GetParam(), kRanks).run([&](const auto& context) {
         std::vector<std::thread> threads;
         for (uint32_t tag = 0; tag < 3; tag++) {
           threads.emplace_back([&, tag] {
@@ -154,7 +154,7 @@ TEST_P(HierarchicalTranspose, differentTagsRunAtOnce) {
 }
 
 TEST_P(HierarchicalTranspose, refusesTheSameAsTheTranspose) {
-  Mesh mesh(GetParam(), 2);
+  LocalRanks mesh(GetParam(), 2);
   const auto error = mesh.run([&](const auto& context) {
     std::vector<float> values(100);
     AllreduceOptions nothing(context);
@@ -180,7 +180,7 @@ TEST_P(HierarchicalTranspose, refusesTheSameAsTheTranspose) {
 // For a rank of the own group and for one of another.
 TEST_P(HierarchicalTranspose, aRankThatNeverComesIsAnError) {
   for (const bool agreed : {false, true}) {
-    Mesh mesh(GetParam(), 4);
+    LocalRanks mesh(GetParam(), 4);
     const auto groups = agreedGroups(equalGroups(4, 2));
     const auto error = mesh.run([&](const auto& context) {
       if (context->rank == 2) {

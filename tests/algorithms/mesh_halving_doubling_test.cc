@@ -13,7 +13,7 @@
 
 #include "algorithms/transpose_allreduce.h"
 #include "tests/conformance/halving_doubling.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/conformance/sum_options.h"
 #include "tests/conformance/transpose_job.h"
 
@@ -54,7 +54,7 @@ TEST_P(HalvingDoublingRanks, operandsKeepTheRanksOrder) {
   const int ranks = GetParam();
   const uint32_t expected = std::stoul(std::string("123456789", ranks));
   const auto error =
-      sharedMesh(tcpTransport(), ranks).run([&](const auto& context) {
+      sharedRanks(tcpTransport(), ranks).run([&](const auto& context) {
         const uint32_t digit = context->rank + 1;
         std::vector<Digits> values(13, Digits{digit, 10});
         AllreduceOptions options(context);
@@ -111,7 +111,7 @@ TEST(HalvingDoubling, differentTagsRunAtOnce) {
   const auto sum = reference<float>(Operation::kSum, kRanks, 1, count);
   const auto treeSum = treeReference<float>(Operation::kSum, kRanks, 1, count);
   const auto error =
-      sharedMesh(tcpTransport(), kRanks).run([&](const auto& context) {
+      sharedRanks(tcpTransport(), kRanks).run([&](const auto& context) {
         std::vector<std::thread> threads;
         threads.emplace_back(
             [&] { sumManyTimes(context, 0, &transposeAllreduce, sum); });
@@ -138,15 +138,16 @@ void sumFloats(const std::shared_ptr<Context>& context,
 }
 
 TEST(HalvingDoubling, aTimeoutOfZeroIsNone) {
-  const auto error = sharedMesh(tcpTransport(), 3).run([](const auto& context) {
-    sumFloats(context, 100000, std::chrono::milliseconds(0));
-  });
+  const auto error =
+      sharedRanks(tcpTransport(), 3).run([](const auto& context) {
+        sumFloats(context, 100000, std::chrono::milliseconds(0));
+      });
   EXPECT_EQ(error, "");
 }
 
 TEST(HalvingDoubling, aRankThatNeverComesIsAnError) {
   for (const int absent : {0, 1, 2}) {
-    Mesh mesh(tcpTransport(), 3);
+    LocalRanks mesh(tcpTransport(), 3);
     const auto error = mesh.run([&](const auto& context) {
       if (context->rank != absent) {
         EXPECT_THROW(sumFloats(context, 100, std::chrono::milliseconds(200)),
@@ -161,7 +162,7 @@ TEST(HalvingDoubling, aRankThatNeverComesIsAnError) {
 TEST(HalvingDoubling, otherElementsAreNeverAdded) {
   for (const int ranks : {2, 3}) {
     for (const size_t other : {1, 999, 2000, 200000}) {
-      Mesh mesh(tcpTransport(), ranks);
+      LocalRanks mesh(tcpTransport(), ranks);
       const auto error = mesh.run([&](const auto& context) {
         sumFloats(context,
                   context->rank == 1 ? other : 1000,

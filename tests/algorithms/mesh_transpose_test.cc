@@ -69,9 +69,9 @@ std::vector<Sent> sentBy(const std::vector<GroupWish>& wishes, size_t count) {
   const auto groups = agreedGroups(wishes);
   std::vector<Sent> sent(groups.ranks());
   const auto error =
-      sharedMesh(tcpTransport(), groups.ranks()).run([&](const auto& context) {
+      sharedRanks(tcpTransport(), groups.ranks()).run([&](const auto& context) {
         Sent& mine = sent[context->rank];
-        transport::ubt::Mesh mesh = contextMesh(*context);
+        ubt::Mesh mesh = contextMesh(*context);
         mesh.createUnboundBuffer = [&, inner = mesh.createUnboundBuffer](
                                        void* ptr, size_t bytes) {
           return std::make_unique<CountingBuffer>(inner(ptr, bytes), &mine);

@@ -11,7 +11,7 @@
 namespace gloo {
 namespace {
 
-using transport::ubt::Grouping;
+using ubt::Grouping;
 
 RankGroups equal(int ranks, uint32_t groups) {
   const GroupWish wish{{Grouping::By::kCount, groups}, 0};

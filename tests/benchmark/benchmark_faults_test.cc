@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "tests/benchmark/benchmark_processes.h"
-#include "tests/support/lateness.h"
+#include "tests/support/wake_delay.h"
 
 namespace gloo {
 namespace benchmark {
@@ -112,7 +112,7 @@ TEST_F(BenchmarkFaultsTest, AKilledRankEndsTheOthers) {
     // Nothing is printed when the measured context is connected. Until then
     // Gloo waits for its timeout, not for the peer.
     ASSERT_FALSE(ranks[0]->wait(std::chrono::milliseconds(500)));
-    const test::Lateness lateness;
+    const test::WakeDelay lateness;
     const auto killed = std::chrono::steady_clock::now();
     ranks[1]->signal(SIGKILL);
     EXPECT_EQ(ranks[0]->wait(kLimit), 1) << transport << ": " << said();

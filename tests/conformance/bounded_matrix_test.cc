@@ -15,7 +15,7 @@
 
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "tests/conformance/buffers.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -180,11 +180,11 @@ void runJob(const Job& job) {
   }
   const Transport transport{"ubt bounded", &createDevice};
   const auto error =
-      sharedMesh(transport, job.ranks).run([&](const auto& context) {
+      sharedRanks(transport, job.ranks).run([&](const auto& context) {
         runRank<T>(job, context, expected);
       });
   if (!error.empty()) {
-    forgetMesh(transport, job.ranks);
+    forgetRanks(transport, job.ranks);
     FAIL() << error;
   }
 }

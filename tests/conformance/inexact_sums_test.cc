@@ -17,7 +17,7 @@
 
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "tests/conformance/elements.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -118,14 +118,14 @@ void runJob(const Ranks& ranks, Bounds bounds) {
           : Transport{"ubt with patience", &patientDevice};
   std::vector<std::vector<Result<T>>> results(ranks.count);
   const auto error =
-      sharedMesh(transport, ranks.count).run([&](const auto& context) {
+      sharedRanks(transport, ranks.count).run([&](const auto& context) {
         for (int call = 0; call < kCalls; call++) {
           results[context->rank].push_back(
               sumOnce<T>(context, ranks.hierarchical, call));
         }
       });
   if (!error.empty()) {
-    forgetMesh(transport, ranks.count);
+    forgetRanks(transport, ranks.count);
     FAIL() << error;
   }
   int complete = 0;

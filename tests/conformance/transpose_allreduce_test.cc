@@ -62,7 +62,7 @@ TEST_P(TransposeSegments, runsFollowEachOtherWithoutABarrier) {
 TEST_P(TransposeSegments, synchronousPairsDoNotBlockEachOther) {
   constexpr int kRanks = 4;
   for (const size_t count : {1, 5000, 4000000}) {
-    Mesh mesh(GetParam(), kRanks);
+    LocalRanks mesh(GetParam(), kRanks);
     const auto expected = reference<float>(Operation::kSum, kRanks, 1, count);
     const auto error = mesh.run([&](const auto& context) {
       makeSynchronous(*context);
@@ -83,7 +83,7 @@ class TransposeOptions : public ::testing::TestWithParam<Transport> {};
 TEST_P(TransposeOptions, differentTagsRunAtOnce) {
   const size_t count = 10000;
   const auto expected = reference<float>(Operation::kSum, 3, 1, count);
-  const auto error = sharedMesh(GetParam(), 3).run([&](const auto& context) {
+  const auto error = sharedRanks(GetParam(), 3).run([&](const auto& context) {
     std::vector<std::thread> threads;
     for (uint32_t tag = 0; tag < 4; tag++) {
       threads.emplace_back([&, tag] {
@@ -99,7 +99,7 @@ TEST_P(TransposeOptions, differentTagsRunAtOnce) {
 
 // For the exact and the bounded allreduce.
 TEST_P(TransposeOptions, refusesTheSameAsGloo) {
-  Mesh mesh(GetParam(), 2);
+  LocalRanks mesh(GetParam(), 2);
   const auto refused = [](const AllreduceOptions& options) {
     EXPECT_THROW(transposeAllreduce(options), EnforceNotMet);
     EXPECT_THROW(boundedTransposeAllreduce(options), EnforceNotMet);
@@ -135,7 +135,7 @@ TEST_P(TransposeOptions, refusesTheSameAsGloo) {
 }
 
 TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
-  Mesh mesh(GetParam(), 3);
+  LocalRanks mesh(GetParam(), 3);
   const auto error = mesh.run([](const auto& context) {
     if (context->rank == 2) {
       return;
@@ -151,7 +151,7 @@ TEST_P(TransposeOptions, aRankThatNeverComesIsAnError) {
 // Every rank's error names the element counts of two ranks.
 TEST_P(TransposeOptions, ranksThatDisagreeOnTheElementsAreNamed) {
   for (const size_t other : {0, 1, 999, 2000, 200000}) {
-    Mesh mesh(GetParam(), 3);
+    LocalRanks mesh(GetParam(), 3);
     const auto error = mesh.run([&](const auto& context) {
       std::vector<float> values(context->rank == 1 ? other : 1000);
       TransposeAllreduce<float>(context, {values.data()}, values.size()).run();
@@ -169,7 +169,7 @@ TEST_P(TransposeOptions, ranksThatDisagreeOnTheElementsAreNamed) {
 
 TEST_P(TransposeOptions, otherElementsAreNeverAdded) {
   for (const size_t other : {1, 999, 2000, 200000}) {
-    Mesh mesh(GetParam(), 2);
+    LocalRanks mesh(GetParam(), 2);
     const auto error = mesh.run([&](const auto& context) {
       std::vector<float> values(context->rank == 1 ? other : 1000);
       AllreduceOptions options = sumOptions(context, &values);

@@ -15,23 +15,23 @@
 #include "tests/conformance/buffers.h"
 #include "tests/conformance/elements.h"
 #include "tests/conformance/halving_doubling.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 
 namespace gloo {
 namespace testing {
 
 // Wishes by rank: for `groups` equal groups, or for groups by these hosts.
 inline std::vector<GroupWish> equalGroups(int ranks, uint32_t groups) {
-  return std::vector<GroupWish>(
-      ranks, {{transport::ubt::Grouping::By::kCount, groups}, 0});
+  return std::vector<GroupWish>(ranks,
+                                {{ubt::Grouping::By::kCount, groups}, 0});
 }
 
 inline std::vector<GroupWish> onHosts(const std::vector<int>& hosts) {
   std::vector<GroupWish> wishes;
   wishes.reserve(hosts.size());
   for (const int host : hosts) {
-    wishes.push_back({{transport::ubt::Grouping::By::kHost, 0},
-                      static_cast<uint64_t>(host)});
+    wishes.push_back(
+        {{ubt::Grouping::By::kHost, 0}, static_cast<uint64_t>(host)});
   }
   return wishes;
 }
@@ -228,19 +228,20 @@ void runJob(const Job& job, const Transport& transport, int ranks) {
           ? groupsReference<T>(
                 job.operation, agreedGroups(job.wishes), job.inputs, job.count)
           : reference<T>(job.operation, ranks, job.inputs, job.count);
-  const auto error = sharedMesh(transport, ranks).run([&](const auto& context) {
-    if (job.form == Form::kClass) {
-      runClass<TransposeAllreduce, T>(job, context, expected);
-    } else if (job.form == Form::kHierarchicalClass) {
-      runClass<HierarchicalTransposeAllreduce, T>(job, context, expected);
-    } else if (job.form == Form::kBoundedClass) {
-      runClass<BoundedTransposeAllreduce, T>(job, context, expected);
-    } else {
-      runOptions<T>(job, context, expected);
-    }
-  });
+  const auto error =
+      sharedRanks(transport, ranks).run([&](const auto& context) {
+        if (job.form == Form::kClass) {
+          runClass<TransposeAllreduce, T>(job, context, expected);
+        } else if (job.form == Form::kHierarchicalClass) {
+          runClass<HierarchicalTransposeAllreduce, T>(job, context, expected);
+        } else if (job.form == Form::kBoundedClass) {
+          runClass<BoundedTransposeAllreduce, T>(job, context, expected);
+        } else {
+          runOptions<T>(job, context, expected);
+        }
+      });
   if (!error.empty()) {
-    forgetMesh(transport, ranks);
+    forgetRanks(transport, ranks);
     FAIL() << error;
   }
 }

@@ -8,8 +8,8 @@
 // A greeting that can be decoded must encode to the same bytes. It is refused
 // without a valid proof of its rank. With a proof its fields must be in bounds.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using gloo::transport::ubt::Greeting;
-  using gloo::transport::ubt::Hello;
+  using ubt::Greeting;
+  using ubt::Hello;
   const std::vector<uint8_t> bytes(data, data + size);
   Greeting greeting;
   if (!Greeting::decode(bytes, &greeting)) {

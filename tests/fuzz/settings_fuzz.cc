@@ -12,8 +12,8 @@
 #include "transport_ubt/config/settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using gloo::transport::ubt::Settings;
-  const auto& table = gloo::transport::ubt::settingTable();
+  using ubt::Settings;
+  const auto& table = ubt::settingTable();
   if (size == 0) {
     return 0;
   }

@@ -12,18 +12,18 @@
 
 #include "gloo_ext/bounded_contexts.h"
 #include "gloo_ext/local_address.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/support/environment_variable.h"
 
 namespace gloo_ext {
 namespace {
 
 using ::testing::HasSubstr;
-using ContextPtr = gloo::testing::Mesh::ContextPtr;
-using gloo::transport::ubt::Engine;
-using gloo::transport::ubt::Settings;
+using ContextPtr = gloo::testing::LocalRanks::ContextPtr;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ubt::Engine;
+using ubt::Settings;
 
 constexpr milliseconds kLong = seconds(30);
 constexpr milliseconds kShort{10};
@@ -43,7 +43,7 @@ class BoundedContextTest : public ::testing::Test {
     if (bounded == nullptr) {
       bounded = std::make_unique<BoundedContext>(
           engines_[context->rank],
-          gloo::transport::ubt::Mesh{
+          ubt::Mesh{
               context->rank, context->size, [context](void* ptr, size_t bytes) {
                 return context->createUnboundBuffer(ptr, bytes);
               }});
@@ -77,7 +77,7 @@ class BoundedContextTest : public ::testing::Test {
 
   const test::EnvironmentVariable interface_{"GLOO_SOCKET_IFNAME", "lo"};
   Policy policy_;
-  gloo::testing::Mesh mesh_;
+  gloo::testing::LocalRanks mesh_;
   std::vector<std::shared_ptr<Engine>> engines_;
   std::vector<std::unique_ptr<BoundedContext>> contexts_;
   std::promise<void> tried_;

@@ -14,18 +14,18 @@
 
 #include "gloo_ext/bounded_contexts.h"
 #include "gloo_ext/local_address.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/support/environment_variable.h"
 #include "tests/support/failing_heap.h"
 
 namespace gloo_ext {
 namespace {
 
-using ContextPtr = gloo::testing::Mesh::ContextPtr;
-using gloo::transport::ubt::Engine;
-using gloo::transport::ubt::Settings;
+using ContextPtr = gloo::testing::LocalRanks::ContextPtr;
 using std::chrono::milliseconds;
+using ubt::Engine;
 using ubt::FailingHeap;
+using ubt::Settings;
 
 constexpr int kRanks = 2;
 constexpr milliseconds kTimeout{100};
@@ -63,13 +63,13 @@ TEST(FailingGreeting, EndsCallsInTimeWithACause) {
   bool failed = true;
   for (uint64_t before = 0; failed; before++) {
     SCOPED_TRACE("allocations before: " + std::to_string(before));
-    gloo::testing::Mesh mesh(gloo::testing::tcpTransport(), kRanks);
+    gloo::testing::LocalRanks mesh(gloo::testing::tcpTransport(), kRanks);
     std::array<std::string, kRanks> errors;
     std::array<std::unique_ptr<BoundedContext>, kRanks> contexts;
     EXPECT_EQ(mesh.run([&](const ContextPtr& context) {
       contexts[context->rank] = std::make_unique<BoundedContext>(
           engines[context->rank],
-          gloo::transport::ubt::Mesh{
+          ubt::Mesh{
               context->rank, context->size, [context](void* ptr, size_t bytes) {
                 return context->createUnboundBuffer(ptr, bytes);
               }});

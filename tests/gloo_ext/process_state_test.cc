@@ -89,7 +89,7 @@ TEST_F(ProcessStateTest, AForkedChildEndsWithoutItsParentsThreads) {
   GTEST_SKIP() << "ThreadSanitizer ends a child that starts a thread";
 #endif
   const auto context = std::make_shared<gloo::Context>(0, 1);
-  const gloo::transport::ubt::Mesh mesh{0, 1, nullptr};
+  const ubt::Mesh mesh{0, 1, nullptr};
   const auto bounded = ProcessState::instance().contexts().of(context, mesh);
   EXPECT_EXIT(
       endAfter([&] {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "algorithms/bounded_transpose_allreduce.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/device.h"
 
 namespace gloo {
@@ -29,7 +29,9 @@ inline std::shared_ptr<transport::Device> device() {
 }
 
 // Runs bounded allreduces. Their sums differ by rank, op and thread.
-inline void allreduces(const Mesh::ContextPtr& context, uint32_t tag, int ops) {
+inline void allreduces(const LocalRanks::ContextPtr& context,
+                       uint32_t tag,
+                       int ops) {
   std::vector<float> values(kElements);
   for (int op = 0; op < ops; op++) {
     for (size_t i = 0; i < kElements; i++) {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/integration/bounded_sums.h"
 
 namespace {
@@ -35,12 +35,12 @@ namespace {
 
 using testing::allreduces;
 using testing::device;
-using testing::Mesh;
-using ContextPtr = Mesh::ContextPtr;
+using testing::LocalRanks;
+using ContextPtr = LocalRanks::ContextPtr;
 
 class Forked : public ::testing::Test {
  protected:
-  Forked() : mesh_(new Mesh({"ubt", device}, 3)) {}
+  Forked() : mesh_(new LocalRanks({"ubt", device}, 3)) {}
 
   void sumInParent() {
     EXPECT_EQ(mesh_->run(
@@ -73,7 +73,7 @@ class Forked : public ::testing::Test {
     return status;
   }
 
-  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<LocalRanks> mesh_;
 };
 
 TEST_F(Forked, AChildDestroysContextsAndDevicesWithoutHarm) {
@@ -124,7 +124,7 @@ TEST_F(Forked, AChildCreatesNoContextOnAParentsDevice) {
 TEST_F(Forked, AChildSumsOnDevicesOfItsOwn) {
   sumInParent();
   EXPECT_EQ(childAfter([this] {
-              Mesh own({"ubt", device}, 2);
+              LocalRanks own({"ubt", device}, 2);
               const std::string error = own.run(
                   [](const ContextPtr& context) { allreduces(context, 1, 3); });
               mesh_.reset();

@@ -8,7 +8,7 @@
 #include <signal.h>
 
 #include "tests/integration/job.h"
-#include "tests/support/lateness.h"
+#include "tests/support/wake_delay.h"
 
 namespace {
 
@@ -78,7 +78,7 @@ TEST_P(KilledRank, IsNamedByAllOthers) {
   for (int rank = 0; rank < job.size(); rank++) {
     job.await(rank, "op=5 ");
   }
-  const test::Lateness lateness;
+  const test::WakeDelay lateness;
   const int64_t killed = test::nowUs();
   job.process(kCulprit).signal(SIGKILL);
   for (int rank = 0; rank < job.size(); rank++) {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "algorithms/bounded_transpose_allreduce.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/integration/udp_port.h"
 #include "tests/integration/udp_tap.h"
 #include "transport_ubt/bounded/key_exchange.h"
@@ -30,7 +30,7 @@
 namespace gloo {
 namespace {
 
-using testing::Mesh;
+using testing::LocalRanks;
 using ubt::Counter;
 using Bytes = std::vector<std::byte>;
 
@@ -86,15 +86,15 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
                  return transport::ubt::CreateDevice(attr);
                }},
               kRanks) {
-    std::vector<transport::ubt::PublicKey> keys(kRanks);
-    const auto error = mesh_.run([&](const Mesh::ContextPtr& context) {
+    std::vector<ubt::PublicKey> keys(kRanks);
+    const auto error = mesh_.run([&](const LocalRanks::ContextPtr& context) {
       auto* const bounded = detail::boundedContext(*context);
       contexts_[context->rank] = bounded;
       ports_[context->rank] = bounded->hello().port;
       keys[context->rank] = bounded->hello().publicKey;
     });
     EXPECT_EQ(error, "");
-    epoch_ = transport::ubt::KeyExchange::epoch(keys);
+    epoch_ = ubt::KeyExchange::epoch(keys);
     std::printf("seed %lu\n", static_cast<unsigned long>(kSeed));
   }
 
@@ -157,7 +157,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
       attack();
       attacked = true;
     });
-    std::string error = mesh_.run([&](const Mesh::ContextPtr& context) {
+    std::string error = mesh_.run([&](const LocalRanks::ContextPtr& context) {
       std::vector<float> values(kElements);
       BoundedTransposeAllreduce<float> algorithm(
           context, {values.data()}, kElements);
@@ -185,7 +185,7 @@ class HostileDatagrams : public ::testing::TestWithParam<ubt::AuthMode> {
     return contexts_[rank]->counters().get(counter);
   }
 
-  Mesh mesh_;
+  LocalRanks mesh_;
   test::UdpPort stranger_;
   std::mt19937_64 random_{kSeed};
   transport::ubt::Context* contexts_[kRanks] = {};

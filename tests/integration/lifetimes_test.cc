@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "algorithms/bounded_transpose_allreduce.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/integration/bounded_sums.h"
 #include "transport_ubt/device.h"
 
@@ -24,8 +24,8 @@ namespace {
 using testing::allreduces;
 using testing::device;
 using testing::kElements;
-using testing::Mesh;
-using ContextPtr = Mesh::ContextPtr;
+using testing::LocalRanks;
+using ContextPtr = LocalRanks::ContextPtr;
 
 size_t entries(const char* directory) {
   const auto begin = std::filesystem::directory_iterator(directory);
@@ -99,7 +99,7 @@ TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
   size_t threads = 0;
   for (int round = 0; round < 12; round++) {
     {
-      Mesh mesh({"ubt", device}, 3);
+      LocalRanks mesh({"ubt", device}, 3);
       EXPECT_EQ(mesh.run([](const ContextPtr& context) {
         allreduces(context, 1, 3);
       }),
@@ -117,16 +117,16 @@ TEST(Lifetimes, DevicesAndContextsLeaveNothingBehind) {
 // Gloo's own threads do not block signals, so the number is the same as with
 // tcp.
 TEST(Lifetimes, NoSignalsHandlerRunsOnAThreadOfTheTransport) {
-  Mesh tcp(testing::tcpTransport(), 3);
+  LocalRanks tcp(testing::tcpTransport(), 3);
   const size_t before = threadsOpenTo(SIGUSR1);
   const size_t threads = entries("/proc/self/task");
   size_t with = 0;
   {
-    Mesh other(testing::tcpTransport(), 3);
+    LocalRanks other(testing::tcpTransport(), 3);
     with = threadsOpenTo(SIGUSR1) - before;
   }
   ASSERT_EQ(threadsOnce(threads), threads);
-  Mesh mesh({"ubt", device}, 3);
+  LocalRanks mesh({"ubt", device}, 3);
   EXPECT_EQ(
       mesh.run([](const ContextPtr& context) { allreduces(context, 1, 1); }),
       "");
@@ -164,7 +164,7 @@ TEST(Lifetimes, ContextsComeAndGoOnOneDevice) {
 TEST(Lifetimes, ContextsWithoutABoundedAllreduceEndAtOnce) {
   const auto start = std::chrono::steady_clock::now();
   for (int round = 0; round < 5; round++) {
-    Mesh mesh({"ubt", device}, 3);
+    LocalRanks mesh({"ubt", device}, 3);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
@@ -181,8 +181,8 @@ TEST(Lifetimes, AContextHoldsItsDevice) {
 
 TEST(Timeout, OfACallHoldsWhileWarmingUp) {
   // The contexts' own timeout is 20 s.
-  Mesh mesh({"ubt", [] { return transport::ubt::CreateDevice("127.0.0.1"); }},
-            2);
+  LocalRanks mesh(
+      {"ubt", [] { return transport::ubt::CreateDevice("127.0.0.1"); }}, 2);
   EXPECT_EQ(mesh.run([](const ContextPtr& context) {
     if (context->rank == 1) {
       return;
@@ -209,7 +209,7 @@ TEST(Timeout, OfACallHoldsWhileWarmingUp) {
 }
 
 TEST(Timeout, IsNotWaitedForTwiceOnceARankIsGivenUp) {
-  auto mesh = std::make_unique<Mesh>(
+  auto mesh = std::make_unique<LocalRanks>(
       testing::Transport{"ubt",
                          [] {
                            transport::ubt::attr attr("127.0.0.1");
@@ -293,7 +293,7 @@ TEST(Sharing, TwoContextsOnOneDeviceAtOnce) {
 
 TEST(Sharing, ThreadsOnOneContextWithTagsOfTheirOwn) {
   constexpr int kThreads = 4;
-  Mesh mesh({"ubt", device}, 3);
+  LocalRanks mesh({"ubt", device}, 3);
   EXPECT_EQ(mesh.run([](const ContextPtr& context) {
     onThreads(kThreads, [&](int tag) { allreduces(context, tag, 25); });
   }),
@@ -302,7 +302,7 @@ TEST(Sharing, ThreadsOnOneContextWithTagsOfTheirOwn) {
 
 TEST(Sharing, MoreThreadsThanTheLeadHasOps) {
   constexpr int kThreads = 9;
-  Mesh mesh({"ubt", device}, 2);
+  LocalRanks mesh({"ubt", device}, 2);
   EXPECT_EQ(mesh.run([](const ContextPtr& context) {
     onThreads(kThreads, [&](int number) {
       // The ranks' threads start in opposite orders.

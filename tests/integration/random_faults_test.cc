@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "tests/integration/job.h"
-#include "tests/support/lateness.h"
+#include "tests/support/wake_delay.h"
 
 namespace {
 
@@ -74,7 +74,7 @@ int64_t harm(const Fault& fault) {
     job.await(rank, "op=" + std::to_string(fault.afterOps) + " ");
   }
   std::this_thread::sleep_for(fault.then);
-  const test::Lateness lateness;
+  const test::WakeDelay lateness;
   const int64_t at = test::nowUs();
   job.process(fault.culprit).signal(fault.signal);
   int64_t latestUs = 0;

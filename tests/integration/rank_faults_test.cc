@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "tests/integration/job.h"
-#include "tests/support/lateness.h"
 #include "tests/support/redis_server.h"
+#include "tests/support/wake_delay.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 constexpr int64_t kNamedWithinUs = 1000000;
 constexpr int kHops = 4;
 
-int64_t namedWithinUs(const test::Lateness& lateness) {
+int64_t namedWithinUs(const test::WakeDelay& lateness) {
   return kNamedWithinUs + kHops * lateness.worst().count();
 }
 // How late a caller may run on a busy machine.
@@ -47,7 +47,7 @@ void expectOthersName(Job* job,
                       int culprit,
                       const std::string& text,
                       int64_t sinceUs,
-                      const test::Lateness& lateness) {
+                      const test::WakeDelay& lateness) {
   for (int rank = 0; rank < job->size(); rank++) {
     if (rank == culprit) {
       continue;
@@ -72,7 +72,7 @@ void killOneOf(int ranks, const Job::Words& environment, int afterOps) {
   for (int rank = 0; rank < ranks; rank++) {
     job.await(rank, "op=" + std::to_string(afterOps) + " ");
   }
-  const test::Lateness lateness;
+  const test::WakeDelay lateness;
   const int64_t killed = test::nowUs();
   job.process(culprit).signal(SIGKILL);
   expectOthersName(
@@ -101,7 +101,7 @@ TEST(KilledRank, IsNamedByRanksThatWereBusyElsewhere) {
   job.startRest({"--ops", "1000000"}, kByHand);
   job.await(1, "op=0 ");
   job.await(2, "op=0 ");
-  const test::Lateness lateness;
+  const test::WakeDelay lateness;
   const int64_t killed = test::nowUs();
   job.process(1).signal(SIGKILL);
   const Line error = job.await(0, "ended with: ");
@@ -129,7 +129,7 @@ TEST(KilledRank, IsNamedThoughItsChildLivesOn) {
     const auto child =
         static_cast<pid_t>(job.await(1, "child=").number("child"));
     ASSERT_GT(child, 0);
-    const test::Lateness lateness;
+    const test::WakeDelay lateness;
     const int64_t killed = test::nowUs();
     job.process(1).signal(SIGKILL);
     for (const int rank : {0, 2}) {
@@ -380,7 +380,7 @@ TEST(ARankOfAJobThroughRedis, IsNamedWhenKilled) {
     const auto ops = job.lines(rank, "op=").size();
     job.await(rank, "op=" + std::to_string(ops + 10) + " ");
   }
-  const test::Lateness lateness;
+  const test::WakeDelay lateness;
   const int64_t killed = test::nowUs();
   job.process(2).signal(SIGKILL);
   expectOthersName(&job, 2, "rank 2", killed, lateness);

@@ -38,15 +38,15 @@
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/integration/bounded_sums.h"
 
 namespace gloo {
 namespace {
 
-using testing::Mesh;
+using testing::LocalRanks;
 using testing::Transport;
-using ContextPtr = Mesh::ContextPtr;
+using ContextPtr = LocalRanks::ContextPtr;
 using Values = std::vector<float>;
 
 constexpr size_t kCount = 5000;  // elements per rank
@@ -345,7 +345,7 @@ class SharedDevice
 TEST_P(SharedDevice, Serves) {
   const auto& [name, collective] = GetParam();
   for (const int ranks : {2, 4}) {
-    Mesh& mesh = testing::sharedMesh(transport(name), ranks);
+    LocalRanks& mesh = testing::sharedRanks(transport(name), ranks);
     for (int round = 0; round < 3; round++) {
       ASSERT_EQ(mesh.run(collective.run), "") << ranks << " ranks";
     }

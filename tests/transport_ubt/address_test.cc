@@ -33,7 +33,7 @@ Hello hello() {
   hello.slotBytesMax = 1440;
   hello.windowBytes = uint32_t{1} << 30;
   hello.minBytes = uint64_t{1} << 34;
-  hello.groups = {{Grouping::By::kCount, 12}, 0xfffffff0};
+  hello.groups = {{::ubt::Grouping::By::kCount, 12}, 0xfffffff0};
   for (size_t i = 0; i < hello.publicKey.size(); i++) {
     hello.publicKey[i] = static_cast<uint8_t>(i + 1);
   }
@@ -76,12 +76,12 @@ TEST(Address, SurvivesTheStore) {
 
 TEST(Address, AcceptsValidFields) {
   Hello big = hello();
-  big.want(UINT64_MAX, {{Grouping::By::kCount, UINT32_MAX}, UINT64_MAX});
+  big.want(UINT64_MAX, {{::ubt::Grouping::By::kCount, UINT32_MAX}, UINT64_MAX});
   const Address address(addressOf(big).bytes());
   EXPECT_EQ(address.hello().minBytes, big.minBytes);
   EXPECT_GT(big.minBytes, uint64_t{1} << 40);
   EXPECT_EQ(address.hello().groups.grouping.count, (1U << 21) - 1);
-  EXPECT_EQ(address.hello().groups.grouping.by, Grouping::By::kCount);
+  EXPECT_EQ(address.hello().groups.grouping.by, ::ubt::Grouping::By::kCount);
 }
 
 TEST(Address, FitsWhereGloosContextFactoryPutsIt) {
@@ -154,7 +154,8 @@ TEST(Address, OutOfBoundsIsRefusedWithRankAndField) {
         Spoiled{"receive window in bytes (GLOO_UBT_WINDOW_BYTES) 0",
                 [](Hello* hello) { hello->windowBytes = 0; }},
         Spoiled{"kind of GLOO_UBT_GROUPS 3", [](Hello* hello) {
-                  hello->groups.grouping.by = static_cast<Grouping::By>(3);
+                  hello->groups.grouping.by =
+                      static_cast<::ubt::Grouping::By>(3);
                 }}}) {
     Hello hello = ubt::hello();
     spoiled.spoil(&hello);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/bounded/absence_watch.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
-std::string AbsenceWatch::returned(const ::ubt::OpReport& report) {
+std::string AbsenceWatch::returned(const OpReport& report) {
   calls_.resize(report.scatter.size());
   std::string ranks;
   for (size_t rank = 0; rank < calls_.size(); rank++) {
-    const ::ubt::StageBytes& bytes = report.scatter[rank];
+    const StageBytes& bytes = report.scatter[rank];
     int& calls = calls_[rank];
     if (bytes.expected == 0 || !report.bounded) {
       continue;
@@ -30,5 +28,3 @@ std::string AbsenceWatch::returned(const ::ubt::OpReport& report) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

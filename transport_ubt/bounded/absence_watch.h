@@ -6,8 +6,6 @@
 
 #include "transport_ubt/core/op/op_report.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Finds ranks that are late for every allreduce. Nobody waits for them, so
@@ -23,12 +21,10 @@ class AbsenceWatch {
   // Takes the report of a call. Returns a warning when a rank, for the first
   // time, has been absent from kCalls calls in a row: nothing came from it into
   // this rank's shard, because it had not entered. Otherwise empty.
-  std::string returned(const ::ubt::OpReport& report);
+  std::string returned(const OpReport& report);
 
  private:
   std::vector<int> calls_;  // by rank; above kCalls: warned of
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -10,14 +10,12 @@
 #include "transport_ubt/bounded/farewell.h"
 #include "transport_ubt/bounded/host_id.h"
 #include "transport_ubt/bounded/keep_for_ever.h"
-#include "transport_ubt/bounded/patience.h"
+#include "transport_ubt/bounded/mesh_deadline.h"
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/io/multicast_address.h"
 #include "transport_ubt/io/warning.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -46,8 +44,6 @@ void warnOfSilence(int rank,
 Channel::Channel(std::shared_ptr<Engine> engine, Mesh mesh)
     : engine_(std::move(engine)),
       mesh_(std::move(mesh)),
-      boundWatch_(settings().protocol.boundScatter,
-                  settings().protocol.boundBroadcast),
       watchable_(mesh_.size, true) {
   hello_.port = address().port();
   hello_.slotBytesMax = static_cast<uint32_t>(engine_->slotBytesMax());
@@ -116,12 +112,12 @@ void Channel::checkEligibility(const std::vector<Hello>& hellos,
   }
   // If two ranks differ, every rank differs from some rank, so all come here.
   bidFarewell(mesh_, timeout);
-  throw ::gloo::IoException(why);
+  throw gloo::IoException(why);
 }
 
 // All ranks get the same groups or the same error. The error is thrown when an
 // op asks for groups, because other ops do not need them.
-std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
+std::optional<RankGroups> Channel::agreeOnGroups(
     const std::vector<Hello>& hellos) {
   std::vector<GroupWish> wishes;
   wishes.reserve(mesh_.size);
@@ -129,14 +125,14 @@ std::optional<::ubt::RankGroups> Channel::agreeOnGroups(
     wishes.push_back(rank == mesh_.rank ? hello_.groups : hellos[rank].groups);
   }
   try {
-    ::ubt::RankGroups groups = agreedGroups(wishes);
+    RankGroups groups = agreedGroups(wishes);
     if (!groups.even()) {
       groupsRemark_ =
           "GLOO_UBT_GROUPS=host: hosts have different numbers of ranks, so "
           "bounded hierarchical allreduces run in one group";
     }
     return groups;
-  } catch (const ::gloo::Exception&) {
+  } catch (const gloo::Exception&) {
     noGroups_ = std::current_exception();
     return std::nullopt;
   }
@@ -150,7 +146,7 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
   if (!groupsRemark_.empty()) {
     warnOnce(groupsRemark_);
   }
-  if (settings().protocol.hadamard == ::ubt::Hadamard::kAlways &&
+  if (settings().protocol.hadamard == Hadamard::kAlways &&
       session_->hasGroups()) {
     warnOnce(
         "GLOO_UBT_HADAMARD=on: hierarchical allreduces are never transformed");
@@ -158,8 +154,8 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
 }
 
 // The largest slot, in bytes, that all paths carry; at most the setup's.
-size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
-                             std::vector<::ubt::SocketAddress> addresses,
+size_t Channel::agreeOnSlots(const Session::Setup& setup,
+                             std::vector<SocketAddress> addresses,
                              std::chrono::milliseconds timeout,
                              std::chrono::milliseconds wait) {
   if (paths_ == nullptr) {
@@ -183,14 +179,14 @@ size_t Channel::agreeOnSlots(const ::ubt::Session::Setup& setup,
 
 // All ranks derive the same epoch, slot size, keys and groups from the hellos.
 void Channel::open(const std::vector<Hello>& hellos,
-                   std::vector<::ubt::SocketAddress> addresses,
+                   std::vector<SocketAddress> addresses,
                    std::chrono::milliseconds timeout,
                    std::chrono::milliseconds wait) {
-  timeout = patience(timeout);
+  timeout = allowedWait(timeout);
   linger_ = std::min(
       timeout, std::chrono::ceil<std::chrono::milliseconds>(settings().linger));
   checkEligibility(hellos, timeout);
-  ::ubt::Session::Setup setup;
+  Session::Setup setup;
   setup.rank = mesh_.rank;
   setup.size = mesh_.size;
   setup.options = settings().protocol;
@@ -205,23 +201,22 @@ void Channel::open(const std::vector<Hello>& hellos,
     setup.slotBytesMax =
         std::min<size_t>(setup.slotBytesMax, hello.slotBytesMax);
     windowMin = std::min<uint64_t>(windowMin, hello.windowBytes);
-    addresses[peer] = peer == mesh_.rank ? ::ubt::SocketAddress()
+    addresses[peer] = peer == mesh_.rank ? SocketAddress()
                                          : addresses[peer].withPort(hello.port);
   }
   const uint64_t share = windowMin / (kSlotsPerSender * (mesh_.size - 1));
-  setup.slotBytesMax =
-      std::min(setup.slotBytesMax,
-               std::max<size_t>(share / ::ubt::ShardLayout::kSlotStep *
-                                    ::ubt::ShardLayout::kSlotStep,
-                                kSlotBytesFloor));
+  setup.slotBytesMax = std::min(
+      setup.slotBytesMax,
+      std::max<size_t>(share / ShardLayout::kSlotStep * ShardLayout::kSlotStep,
+                       kSlotBytesFloor));
   setup.epoch = KeyExchange::epoch(publicKeys);
   setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
   setup.slotBytesMax = agreeOnSlots(
-      setup, addresses, timeout, std::min(timeout, patience(wait)));
+      setup, addresses, timeout, std::min(timeout, allowedWait(wait)));
   const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
-  if (setup.options.order == ::ubt::SumOrder::kRank &&
+  if (setup.options.order == SumOrder::kRank &&
       slotOfAll > settings().arenaBytes) {
-    throw ::gloo::InvalidOperationException(
+    throw gloo::InvalidOperationException(
         "GLOO_UBT_ORDER=rank with " + std::to_string(mesh_.size) +
         " ranks needs an arena of at least " + std::to_string(slotOfAll) +
         " bytes: raise GLOO_UBT_ARENA_BYTES");
@@ -234,69 +229,68 @@ void Channel::open(const std::vector<Hello>& hellos,
   if (setup.options.multicast) {
     // Rank 0's port: its firewall, if any, lets it through.
     addresses[mesh_.rank] =
-        ::ubt::multicastAddress(address().family(),
-                                setup.epoch,
-                                mesh_.rank == 0 ? hello_.port : hellos[0].port);
+        multicastAddress(address().family(),
+                         setup.epoch,
+                         mesh_.rank == 0 ? hello_.port : hellos[0].port);
   }
   session_ = engine_->driver().open(setup, std::move(addresses));
 }
 
-::ubt::OpShape Channel::shapeOf(::ubt::TagSpace space,
-                                ::ubt::ElementType type,
-                                size_t elements,
-                                bool hierarchical) const {
-  ::ubt::OpShape shape;
+OpShape Channel::shapeOf(TagSpace space,
+                         ElementType type,
+                         size_t elements,
+                         bool hierarchical) const {
+  OpShape shape;
   shape.elements = elements;
   shape.type = type;
   shape.fingerprint =
       session_->options().fingerprint() |
-      (hierarchical && session_->hasGroups() ? ::ubt::OpShape::kHierarchical
-                                             : 0);
+      (hierarchical && session_->hasGroups() ? OpShape::kHierarchical : 0);
   shape.space = space;
   return shape;
 }
 
-bool Channel::takes(::ubt::ElementType type,
+bool Channel::takes(ElementType type,
                     size_t elements,
                     bool hierarchical) const {
   UBT_REQUIRE(isOpen());
   return session_->takes(
-      shapeOf(::ubt::TagSpace::kOptions, type, elements, hierarchical));
+      shapeOf(TagSpace::kOptions, type, elements, hierarchical));
 }
 
-::ubt::OpReport Channel::allreduce(::ubt::TagSpace space,
-                                   uint32_t tag,
-                                   ::ubt::ElementType type,
-                                   void* data,
-                                   size_t elements,
-                                   std::chrono::milliseconds timeout,
-                                   bool hierarchical) {
-  ::ubt::Driver& driver = engine_->driver();
+OpReport Channel::allreduce(TagSpace space,
+                            uint32_t tag,
+                            ElementType type,
+                            void* data,
+                            size_t elements,
+                            std::chrono::milliseconds timeout,
+                            bool hierarchical) {
+  Driver& driver = engine_->driver();
   if (hierarchical) {
-    checkGroups(patience(timeout));
+    checkGroups(allowedWait(timeout));
   }
   watch();
-  const ::ubt::OpShape shape = shapeOf(space, type, elements, hierarchical);
+  const OpShape shape = shapeOf(space, type, elements, hierarchical);
   if (!session_->takes(shape)) {
-    throw ::gloo::InvalidOperationException(
+    throw gloo::InvalidOperationException(
         "a bounded allreduce takes at most 4294967295 elements, and in each "
         "shard at most " +
-        std::to_string(::ubt::PacketHeader::kSlotsMax) + " slots of " +
+        std::to_string(PacketHeader::kSlotsMax) + " slots of " +
         std::to_string(session_->slotBytesMax()) + " bytes, not " +
         std::to_string(elements) + " elements: split it");
   }
-  ::ubt::OpReport report;
-  ::ubt::Driver::Failure failure;
+  OpReport report;
+  Driver::Failure failure;
   const uint64_t failuresBefore = failures_;
   if (!driver.allreduce(session_,
                         tag,
                         shape,
                         static_cast<std::byte*>(data),
-                        patience(timeout),
+                        allowedWait(timeout),
                         &report,
                         &failure)) {
     failures_++;
-    throw ::gloo::IoException("bounded allreduce: " + failure.what);
+    throw gloo::IoException("bounded allreduce: " + failure.what);
   }
   forgiven_ = failuresBefore;
   advise(report);
@@ -304,24 +298,18 @@ bool Channel::takes(::ubt::ElementType type,
 }
 
 // The call has its result, so a failure here must not make it throw.
-void Channel::advise(const ::ubt::OpReport& report) noexcept {
+void Channel::advise(const OpReport& report) noexcept {
   try {
-    std::string bound;
     std::string absence;
     {
       std::lock_guard<std::mutex> lock(adviceMutex_);
-      if (settings().protocol.boundScatter > ::ubt::Duration{0}) {
-        bound = boundWatch_.returned(report);  // learned bounds need none
-      }
       absence = absenceWatch_.returned(report);
     }
-    for (const std::string& advice : {bound, absence}) {
-      if (!advice.empty()) {
-        warnOnce("bounded allreduce: " + advice);
-      }
+    if (!absence.empty()) {
+      warnOnce("bounded allreduce: " + absence);
     }
     if (report.driftElements > 0 &&
-        settings().protocol.repair == ::ubt::RepairPolicy::kNone) {
+        settings().protocol.repair == RepairPolicy::kNone) {
       warnOnce(
           "bounded allreduce: replicas drift apart, because this rank lost "
           "results and GLOO_UBT_REPAIR=none does not repair them. Set it to "
@@ -356,5 +344,3 @@ void Channel::leaveOut(int rank) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "transport_ubt/bounded/absence_watch.h"
-#include "transport_ubt/bounded/bound_watch.h"
 #include "transport_ubt/bounded/engine.h"
 #include "transport_ubt/bounded/hello.h"
 #include "transport_ubt/bounded/key_exchange.h"
@@ -25,8 +24,6 @@
 #include "transport_ubt/core/base/element_type.h"
 #include "transport_ubt/core/op/op_report.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // The bounded path of one Gloo context: this rank's Hello, the session that
@@ -54,7 +51,7 @@ class Channel {
   // setting that is too small. Throws MeshSwap::TimedOut if a rank does not
   // come; then the same call may be repeated.
   void open(const std::vector<Hello>& hellos,
-            std::vector<::ubt::SocketAddress> addresses,
+            std::vector<SocketAddress> addresses,
             std::chrono::milliseconds timeout,
             std::chrono::milliseconds wait);
   // How long the context may linger if it ends now.
@@ -67,67 +64,65 @@ class Channel {
 
   // Whether allreduce() takes `elements`: their count and the slot count of a
   // shard must fit a packet header. The same on all ranks. REQUIRES: isOpen().
-  bool takes(::ubt::ElementType type, size_t elements, bool hierarchical) const;
+  bool takes(ElementType type, size_t elements, bool hierarchical) const;
 
   // Sums `elements` elements over all ranks, in place, by the op's bound.
   // `tag`, in its `space`, is as in gloo::AllreduceOptions: the same on all
   // ranks, and not in use by another allreduce of this context and space.
   // `timeout`, at most open()'s, bounds warm-up and the wait for slow ranks;
-  // zero (Gloo's kNoTimeout) means open()'s. `hierarchical`, also the same on
-  // all ranks, sums in the groups of Settings::groups, or in one group if those
-  // differ in size. Several threads may call. Throws gloo::IoException that
-  // names a rank if it died, disagrees or blocks the others; `data` is then
-  // undefined. Throws gloo::InvalidOperationException if takes() is false, and
-  // the exceptions of agreedGroups() and Engine::driver().
-  ::ubt::OpReport allreduce(::ubt::TagSpace space,
-                            uint32_t tag,
-                            ::ubt::ElementType type,
-                            void* data,
-                            size_t elements,
-                            std::chrono::milliseconds timeout,
-                            bool hierarchical = false);
+  // zero (Gloo's gloo::kNoTimeout) means open()'s. `hierarchical`, also the
+  // same on all ranks, sums in the groups of Settings::groups, or in one group
+  // if those differ in size. Several threads may call. Throws gloo::IoException
+  // that names a rank if it died, disagrees or blocks the others; `data` is
+  // then undefined. Throws gloo::InvalidOperationException if takes() is false,
+  // and the exceptions of agreedGroups() and Engine::driver().
+  OpReport allreduce(TagSpace space,
+                     uint32_t tag,
+                     ElementType type,
+                     void* data,
+                     size_t elements,
+                     std::chrono::milliseconds timeout,
+                     bool hierarchical = false);
 
   // Stops watching the connection to that rank, because it takes no receives
   // any more. If the rank dies, only its silence shows it.
   void leaveOut(int rank);
 
   // Counters of the engine's socket. They include all its contexts.
-  ::ubt::Counters counters() const { return engine_->driver().counters(); }
+  Counters counters() const { return engine_->driver().counters(); }
   const Settings& settings() const { return engine_->settings(); }
   bool isOfThisProcess() const { return engine_->isOfThisProcess(); }
-  const ::ubt::SocketAddress& address() const { return engine_->address(); }
+  const SocketAddress& address() const { return engine_->address(); }
 
  private:
-  ::ubt::OpShape shapeOf(::ubt::TagSpace space,
-                         ::ubt::ElementType type,
-                         size_t elements,
-                         bool hierarchical) const;
+  OpShape shapeOf(TagSpace space,
+                  ElementType type,
+                  size_t elements,
+                  bool hierarchical) const;
   void linger();
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
-  size_t agreeOnSlots(const ::ubt::Session::Setup& setup,
-                      std::vector<::ubt::SocketAddress> addresses,
+  size_t agreeOnSlots(const Session::Setup& setup,
+                      std::vector<SocketAddress> addresses,
                       std::chrono::milliseconds timeout,
                       std::chrono::milliseconds wait);
-  std::optional<::ubt::RankGroups> agreeOnGroups(
-      const std::vector<Hello>& hellos);
+  std::optional<RankGroups> agreeOnGroups(const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);
   void watch() noexcept;
   // Warns of settings or ranks that a call shows to be wrong.
-  void advise(const ::ubt::OpReport& report) noexcept;
+  void advise(const OpReport& report) noexcept;
 
   const std::shared_ptr<Engine> engine_;
   const Mesh mesh_;
   KeyExchange exchange_;
   Hello hello_;
   std::unique_ptr<PathAgreement> paths_;  // while it opens, or after a failure
-  ::ubt::Session* session_ = nullptr;     // owned by the driver
+  Session* session_ = nullptr;            // owned by the driver
   std::exception_ptr noGroups_;           // why no hierarchical op can run
   std::once_flag farewell_;               // to ranks that find the same
   std::string groupsRemark_;              // a warning for hierarchical ops
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
   std::mutex adviceMutex_;
-  BoundWatch boundWatch_;
   AbsenceWatch absenceWatch_;
   std::mutex watchMutex_;
   std::vector<bool> watchable_;        // by rank
@@ -137,5 +132,3 @@ class Channel {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -15,24 +15,22 @@
 #include "transport_ubt/io/warning.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
 constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
 constexpr int kIpv6Overhead = 40 + 8;
 constexpr int kDatagramBytesMax = 65507;
-constexpr int kSlotStep = static_cast<int>(::ubt::ShardLayout::kSlotStep);
+constexpr int kSlotStep = static_cast<int>(ShardLayout::kSlotStep);
 
-size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
+size_t slotBytesFor(int mtu, int family, AuthMode auth) {
   const int datagram =
       std::min(mtu - (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead),
                kDatagramBytesMax);
   const int around = static_cast<int>(Engine::aroundSlotBytes(auth));
   const int slot = (datagram - around) / kSlotStep * kSlotStep;
   if (slot < static_cast<int>(Hello::kSlotBytesMin)) {
-    throw ::gloo::InvalidOperationException(
+    throw gloo::InvalidOperationException(
         "an MTU of " + std::to_string(mtu) +
         " bytes is too small for the bounded transport: raise it to 576 or "
         "more (ip link set dev ... mtu ...), or use the tcp transport");
@@ -42,16 +40,16 @@ size_t slotBytesFor(int mtu, int family, ::ubt::AuthMode auth) {
 
 // The arena's limit is per process, not per device. Never destroyed, because
 // devices may outlive static objects.
-::ubt::ArenaBudget& processBudget() {
-  static auto* const kBudget = new ::ubt::ArenaBudget();
+ArenaBudget& processBudget() {
+  static auto* const kBudget = new ArenaBudget();
   return *kBudget;
 }
 
-std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
-                                          const Settings& settings) {
+std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
+                                   const Settings& settings) {
   settings.check();
-  ::ubt::Driver::Options options;
-  options.socket.address = ::ubt::SocketAddress(address, 0);
+  Driver::Options options;
+  options.socket.address = SocketAddress(address, 0);
   options.socket.portLow = settings.portLow;
   options.socket.portHigh = settings.portHigh;
   options.socket.segmentation = settings.segmentation;
@@ -66,12 +64,11 @@ std::unique_ptr<::ubt::Driver> makeDriver(const sockaddr_storage& address,
   if (settings.faults.any()) {
     warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
   }
-  std::unique_ptr<::ubt::Driver> driver;
+  std::unique_ptr<Driver> driver;
   try {
-    driver =
-        std::make_unique<::ubt::Driver>(options, ::ubt::reductionKernels());
+    driver = std::make_unique<Driver>(options, reductionKernels());
   } catch (const std::runtime_error& error) {  // includes std::system_error
-    throw ::gloo::IoException(error.what());
+    throw gloo::IoException(error.what());
   }
   const std::string advice = receiveBufferAdvice(
       driver->socket().receiveBufferBytes(), options.socket.receiveBufferBytes);
@@ -98,14 +95,13 @@ Engine::~Engine() {
   }
 }
 
-size_t Engine::aroundSlotBytes(::ubt::AuthMode auth) {
-  return ::ubt::PacketHeader::kBytes +
-         (auth == ::ubt::AuthMode::kAead ? ::ubt::kSealBytes : 0);
+size_t Engine::aroundSlotBytes(AuthMode auth) {
+  return PacketHeader::kBytes + (auth == AuthMode::kAead ? kSealBytes : 0);
 }
 
-::ubt::Driver& Engine::driver() {
+Driver& Engine::driver() {
   if (!home_.isThis()) {
-    throw ::gloo::InvalidOperationException(
+    throw gloo::InvalidOperationException(
         "this device belongs to " + home_.str() +
         ", and this process is a forked child: after fork(), create a new "
         "device and new contexts");
@@ -114,5 +110,3 @@ size_t Engine::aroundSlotBytes(::ubt::AuthMode auth) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -8,8 +8,6 @@
 #include "transport_ubt/io/driver.h"
 #include "transport_ubt/io/home_process.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // One UDP socket and the driver of the bounded protocol on it. Serves any
@@ -26,25 +24,21 @@ class Engine {
   ~Engine();
 
   // Throws gloo::InvalidOperationException in a forked child.
-  ::ubt::Driver& driver();
+  Driver& driver();
   // True in the process that created it, false in a forked child.
   bool isOfThisProcess() const { return home_.isThis(); }
-  const ::ubt::SocketAddress& address() const {
-    return driver_->socket().address();
-  }
+  const SocketAddress& address() const { return driver_->socket().address(); }
   const Settings& settings() const { return settings_; }
   // Maximum bytes of a slot on this host's interface.
   size_t slotBytesMax() const { return slotBytesMax_; }
   // Bytes of a datagram without its slot.
-  static size_t aroundSlotBytes(::ubt::AuthMode auth);
+  static size_t aroundSlotBytes(AuthMode auth);
 
  private:
-  const ::ubt::HomeProcess home_;
+  const HomeProcess home_;
   const Settings settings_;
-  std::unique_ptr<::ubt::Driver> driver_;  // never null
+  std::unique_ptr<Driver> driver_;  // never null
   const size_t slotBytesMax_;
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -10,8 +10,6 @@
 
 #include "transport_ubt/bounded/mesh_deadline.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -22,7 +20,7 @@ template <typename Talk>
 void asFarAsConnected(Talk&& talk) {
   try {
     talk();
-  } catch (const ::gloo::IoException&) {
+  } catch (const gloo::IoException&) {
     // The caller has a more useful error to report.
   }
 }
@@ -32,7 +30,7 @@ void asFarAsConnected(Talk&& talk) {
 void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
   const MeshDeadline deadline(timeout);
   char byte = 0;
-  std::vector<std::unique_ptr<UnboundBuffer>> buffers;
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> buffers;
   for (int peer = 0; peer < mesh.size; peer++) {
     if (peer != mesh.rank) {
       asFarAsConnected([&] {
@@ -53,5 +51,3 @@ void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

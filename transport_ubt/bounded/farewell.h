@@ -5,8 +5,6 @@
 
 #include "transport_ubt/bounded/mesh.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Lets all ranks report an error that each of them finds by itself. Call it
@@ -19,5 +17,3 @@ namespace ubt {
 void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout);
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -7,8 +7,6 @@
 
 #include "transport_ubt/core/wire/cursor.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -29,7 +27,7 @@ SecretProof proofFor(const Greeting& greeting,
 
 std::vector<uint8_t> Greeting::encode() const {
   std::vector<uint8_t> bytes(kBytes);
-  ::ubt::WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()), kBytes);
+  WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()), kBytes);
   hello.encode(&cursor);
   std::array<uint8_t, kIpBytes> ip{};
   const bool four = address.family() == AF_INET;
@@ -52,8 +50,8 @@ std::vector<uint8_t> Greeting::encode() const {
 }
 
 bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
-  ::ubt::ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
-                           bytes.size());
+  ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
+                    bytes.size());
   if (!Hello::decode(&cursor, &out->hello)) {
     return false;
   }
@@ -75,7 +73,7 @@ bool Greeting::decode(const std::vector<uint8_t>& bytes, Greeting* out) {
     in->sin6_family = AF_INET6;
     std::memcpy(&in->sin6_addr, ip.data(), sizeof(in->sin6_addr));
   }
-  out->address = ::ubt::SocketAddress(storage, out->hello.port);
+  out->address = SocketAddress(storage, out->hello.port);
   return bytes.size() == kBytes && (version == kIpv4 || version == kIpv6) &&
          out->encode() == bytes;  // unused bytes must be zero
 }
@@ -101,5 +99,3 @@ std::string Greeting::refusal(const std::string& secret, int rank) const {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

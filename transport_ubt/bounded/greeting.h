@@ -9,8 +9,6 @@
 #include "transport_ubt/bounded/secret_proof.h"
 #include "transport_ubt/io/socket_address.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // The message that a rank sends to every other over Gloo's mesh before the
@@ -18,7 +16,7 @@ namespace ubt {
 // proof that lets others refuse a rank of another job.
 struct Greeting {
   Hello hello;
-  ::ubt::SocketAddress address;
+  SocketAddress address;
   // Covers all other fields and the rank.
   SecretProof proof{};
 
@@ -37,5 +35,3 @@ struct Greeting {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -8,8 +8,6 @@
 
 #include "transport_ubt/io/quiet_thread.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -132,7 +130,7 @@ std::chrono::steady_clock::time_point GreetingExchange::begin() {
   start_ = now;
   for (int rank = 0; rank < mesh_.size; rank++) {
     if (rank != mesh_.rank) {
-      peers_[rank].thread = ::ubt::quietThread([this, rank] { greet(rank); });
+      peers_[rank].thread = quietThread([this, rank] { greet(rank); });
     }
   }
   return now;
@@ -144,10 +142,10 @@ bool GreetingExchange::mayWarn() {
   return !std::exchange(warned_, true);
 }
 
-std::vector<Greeting> GreetingExchange::run(const Patience& patience,
+std::vector<Greeting> GreetingExchange::run(const Waits& waits,
                                             const Warn& warn) {
-  const auto end = begin() + patience.timeout;
-  const auto warning = start_ + patience.untilWarning;
+  const auto end = begin() + waits.timeout;
+  const auto warning = start_ + waits.untilWarning;
   std::string silent;
   if (warning < end) {
     silent = silentBy(warning);
@@ -158,12 +156,10 @@ std::vector<Greeting> GreetingExchange::run(const Patience& patience,
   silent = silentBy(end);
   if (!silent.empty()) {
     throw TimedOut("bounded allreduce: " + silent + kRemedy + " (waited " +
-                   std::to_string(patience.timeout.count()) + " ms)");
+                   std::to_string(waits.timeout.count()) + " ms)");
   }
   std::lock_guard<std::mutex> lock(mutex_);
   return all_;
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -17,8 +17,6 @@
 #include "transport_ubt/bounded/mesh.h"
 #include "transport_ubt/bounded/mesh_swap.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Swaps greetings with every other rank of a mesh, once for each mesh. After a
@@ -31,7 +29,7 @@ class GreetingExchange {
   // No collective uses this slot: theirs have a small prefix in the top byte.
   static constexpr uint64_t kSlot = 0xfc00000000000000;
 
-  struct Patience {
+  struct Waits {
     std::chrono::milliseconds timeout;
     std::chrono::milliseconds untilWarning = std::chrono::seconds(10);
   };
@@ -50,7 +48,7 @@ class GreetingExchange {
   // not answered. On timeout throws TimedOut, which names them; a later call
   // goes on waiting. Throws gloo::IoException at once if a rank is gone or does
   // not belong here, and names it. Any number of threads may call.
-  std::vector<Greeting> run(const Patience& patience, const Warn& warn);
+  std::vector<Greeting> run(const Waits& waits, const Warn& warn);
 
  private:
   struct Peer {
@@ -84,5 +82,3 @@ class GreetingExchange {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

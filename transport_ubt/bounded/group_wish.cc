@@ -6,12 +6,8 @@
 #include <cstddef>
 #include <map>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
-
-using ::ubt::RankGroups;
 
 constexpr char kVariable[] = "GLOO_UBT_GROUPS";
 
@@ -48,14 +44,14 @@ RankGroups agreedGroups(const std::vector<GroupWish>& wishes) {
   const Grouping& grouping = wishes[0].grouping;
   for (size_t rank = 1; rank < wishes.size(); rank++) {
     if (wishes[rank].grouping != grouping) {
-      throw ::gloo::IoException(
-          "hierarchical transpose: " + nameOf(0, grouping) + ", " +
-          nameOf(rank, wishes[rank].grouping) + ": set the same on all ranks");
+      throw gloo::IoException("hierarchical transpose: " + nameOf(0, grouping) +
+                              ", " + nameOf(rank, wishes[rank].grouping) +
+                              ": set the same on all ranks");
     }
   }
   const std::string why = whyNotGrouped(grouping, ranks);
   if (!why.empty()) {
-    throw ::gloo::InvalidOperationException("hierarchical transpose: " + why);
+    throw gloo::InvalidOperationException("hierarchical transpose: " + why);
   }
   switch (grouping.by) {
     case Grouping::By::kHost:
@@ -86,5 +82,3 @@ std::string whyNotGrouped(const Grouping& grouping, int ranks) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -8,8 +8,6 @@
 #include "transport_ubt/config/grouping.h"
 #include "transport_ubt/core/base/rank_groups.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // The grouping that a rank wants for all ranks, and the host that it runs on.
@@ -23,11 +21,9 @@ struct GroupWish {
 // names two ranks whose groupings differ. Throws
 // gloo::InvalidOperationException if the number of groups does not divide that
 // of the ranks; it names the possible ones.
-::ubt::RankGroups agreedGroups(const std::vector<GroupWish>& wishes);
+RankGroups agreedGroups(const std::vector<GroupWish>& wishes);
 
 // Why `ranks` ranks cannot form this grouping; empty if they can.
 std::string whyNotGrouped(const Grouping& grouping, int ranks);
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

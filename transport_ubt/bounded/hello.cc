@@ -7,8 +7,6 @@
 
 #include "transport_ubt/core/op/shard_layout.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -20,7 +18,7 @@ constexpr int kCountBits = 21;
 constexpr uint64_t kMinBytesMost = (uint64_t{1} << kMinBytesBits) - 1;
 constexpr uint32_t kCountMost = (uint32_t{1} << kCountBits) - 1;
 
-constexpr uint32_t kSlotStep = ::ubt::ShardLayout::kSlotStep;
+constexpr uint32_t kSlotStep = ShardLayout::kSlotStep;
 static_assert(Hello::kSlotBytesMin % kSlotStep == 0 &&
                   Hello::kSlotBytesMost % kSlotStep == 0,
               "slots of either size divide into steps");
@@ -43,7 +41,7 @@ void Hello::want(uint64_t bytesMin, const GroupWish& wish) {
   groups.host = static_cast<uint32_t>(wish.host ^ wish.host >> 32);
 }
 
-void Hello::encode(::ubt::WriteCursor* out) const {
+void Hello::encode(WriteCursor* out) const {
   out->put(kMagic);
   out->put(port);
   out->put(static_cast<uint16_t>(slotBytesMax));
@@ -58,7 +56,7 @@ void Hello::encode(::ubt::WriteCursor* out) const {
   }
 }
 
-bool Hello::decode(::ubt::ReadCursor* in, Hello* out) {
+bool Hello::decode(ReadCursor* in, Hello* out) {
   const auto magic = in->get<uint32_t>();
   out->port = in->get<uint16_t>();
   out->slotBytesMax = in->get<uint16_t>();
@@ -112,7 +110,7 @@ std::string Hello::outOfBounds() const {
   return "";
 }
 
-std::string outOfBounds(const ::ubt::SocketAddress& address) {
+std::string outOfBounds(const SocketAddress& address) {
   bool nowhere = false;
   if (address.family() == AF_INET) {
     const auto* const in = reinterpret_cast<const sockaddr_in*>(address.data());
@@ -128,5 +126,3 @@ std::string outOfBounds(const ::ubt::SocketAddress& address) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

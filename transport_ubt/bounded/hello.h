@@ -10,8 +10,6 @@
 #include "transport_ubt/core/wire/cursor.h"
 #include "transport_ubt/io/socket_address.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // A rank's message to every other about its UDP side. Made fresh for each
@@ -38,9 +36,9 @@ struct Hello {
 
   // The bytes on the wire, which include the protocol's version.
   static constexpr size_t kBytes = 4 + 2 + 2 + 4 + 8 + 4 + 32;
-  void encode(::ubt::WriteCursor* out) const;
+  void encode(WriteCursor* out) const;
   // False if this is no Hello of this version. Does not check bounds.
-  static bool decode(::ubt::ReadCursor* in, Hello* out);
+  static bool decode(ReadCursor* in, Hello* out);
 
   // Which field is out of bounds, with its value and the bounds; empty if none.
   std::string outOfBounds() const;
@@ -48,8 +46,6 @@ struct Hello {
 
 // Why no rank can be reached at this IP address, in the form of
 // Hello::outOfBounds().
-std::string outOfBounds(const ::ubt::SocketAddress& address);
+std::string outOfBounds(const SocketAddress& address);
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

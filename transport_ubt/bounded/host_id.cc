@@ -7,8 +7,6 @@
 #include <fstream>
 #include <string>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -44,5 +42,3 @@ uint64_t hostId() {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // A number that is the same for all processes on one host, and differs between
@@ -14,5 +12,3 @@ namespace ubt {
 uint64_t hostId();
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

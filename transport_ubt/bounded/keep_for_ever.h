@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Keeps an object that a forked child must not destroy, because its destructor
@@ -21,5 +19,3 @@ inline void keepForEver(std::shared_ptr<void> object) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -7,8 +7,6 @@
 #include "transport_ubt/bounded/secret_proof.h"
 #include "transport_ubt/core/wire/cursor.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -51,7 +49,7 @@ void bind(const uint8_t* session,
 KeyExchange::KeyExchange() {
   if (sodium_init() < 0 ||
       crypto_kx_keypair(publicKey_.data(), secretKey_.data()) != 0) {
-    throw ::gloo::Exception("libsodium cannot make a key pair");
+    throw gloo::Exception("libsodium cannot make a key pair");
   }
 }
 
@@ -59,25 +57,24 @@ KeyExchange::~KeyExchange() {
   sodium_memzero(secretKey_.data(), secretKey_.size());
 }
 
-::ubt::MulticastSeed KeyExchange::multicastSeed() {
-  ::ubt::MulticastSeed seed{};
+MulticastSeed KeyExchange::multicastSeed() {
+  MulticastSeed seed{};
   randombytes_buf(seed.data(), seed.size());
   return seed;
 }
 
 uint64_t KeyExchange::epoch(const std::vector<PublicKey>& all) {
   const auto hash = transcript(all, "epoch");
-  return ::ubt::ReadCursor(reinterpret_cast<const std::byte*>(hash.data()),
-                           hash.size())
+  return ReadCursor(reinterpret_cast<const std::byte*>(hash.data()),
+                    hash.size())
       .get<uint64_t>();
 }
 
-std::vector<::ubt::PeerKeys> KeyExchange::derive(
-    int rank,
-    const std::vector<PublicKey>& all,
-    const std::string& secret) const {
+std::vector<PeerKeys> KeyExchange::derive(int rank,
+                                          const std::vector<PublicKey>& all,
+                                          const std::string& secret) const {
   const auto bound = transcript(all, secret);
-  std::vector<::ubt::PeerKeys> keys(all.size());
+  std::vector<PeerKeys> keys(all.size());
   for (int peer = 0; peer < static_cast<int>(all.size()); peer++) {
     if (peer == rank) {
       continue;
@@ -92,8 +89,8 @@ std::vector<::ubt::PeerKeys> KeyExchange::derive(
                  publicKey_.data(),
                  secretKey_.data(),
                  all[peer].data()) != 0) {
-      throw ::gloo::IoException("rank " + std::to_string(peer) +
-                                " sent an unacceptable public key");
+      throw gloo::IoException("rank " + std::to_string(peer) +
+                              " sent an unacceptable public key");
     }
     bind(send, bound, "tag", &keys[peer].send);
     bind(receive, bound, "tag", &keys[peer].receive);
@@ -108,5 +105,3 @@ std::vector<::ubt::PeerKeys> KeyExchange::derive(
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -9,8 +9,6 @@
 #include "transport_ubt/core/wire/multicast_key.h"
 #include "transport_ubt/core/wire/packet_auth.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 using PublicKey = std::array<uint8_t, 32>;
@@ -29,7 +27,7 @@ class KeyExchange {
   const PublicKey& publicKey() const { return publicKey_; }
 
   // A fresh seed for this rank's multicast keys in a context.
-  static ::ubt::MulticastSeed multicastSeed();
+  static MulticastSeed multicastSeed();
 
   // The identity of a context: a hash of all ranks' public keys, in order.
   static uint64_t epoch(const std::vector<PublicKey>& all);
@@ -37,9 +35,9 @@ class KeyExchange {
   // The keys between `rank` (this one) and each other rank, indexed by rank.
   // This rank's entry is zero. Throws gloo::IoException that names a rank whose
   // public key is invalid.
-  std::vector<::ubt::PeerKeys> derive(int rank,
-                                      const std::vector<PublicKey>& all,
-                                      const std::string& secret) const;
+  std::vector<PeerKeys> derive(int rank,
+                               const std::vector<PublicKey>& all,
+                               const std::string& secret) const;
 
  private:
   PublicKey publicKey_{};
@@ -47,5 +45,3 @@ class KeyExchange {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

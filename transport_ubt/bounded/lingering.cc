@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -55,5 +53,3 @@ Lingering::Clock::time_point Lingering::nextLook(Clock::time_point now) const {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

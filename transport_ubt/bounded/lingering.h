@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // How long an ending context goes on serving ranks that still need its results,
@@ -47,5 +45,3 @@ class Lingering {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -7,8 +7,6 @@
 #include <functional>
 #include <memory>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // The reliable side of a Gloo context: its ranks, connected to each other, and
@@ -18,10 +16,9 @@ struct Mesh {
   int rank = 0;
   int size = 1;
   // Creates a buffer over memory that outlives it. Any thread may call.
-  std::function<std::unique_ptr<UnboundBuffer>(void* ptr, size_t bytes)>
+  std::function<std::unique_ptr<gloo::transport::UnboundBuffer>(void* ptr,
+                                                                size_t bytes)>
       createUnboundBuffer;
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

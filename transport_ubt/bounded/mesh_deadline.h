@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gloo/common/error.h>
+
 #include <algorithm>
 #include <chrono>
 
-#include "transport_ubt/bounded/patience.h"
-
-namespace gloo {
-namespace transport {
 namespace ubt {
+
+// The wait that a Gloo timeout allows, but at most a year, so that a deadline
+// made of it overflows no clock. For gloo::kNoTimeout, a year.
+inline std::chrono::milliseconds allowedWait(
+    std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds kYear = std::chrono::hours(24 * 365);
+  return timeout == gloo::kNoTimeout ? kYear : std::min(timeout, kYear);
+}
 
 // The deadline of a wait for other ranks that begins now.
 class MeshDeadline {
  public:
   explicit MeshDeadline(std::chrono::milliseconds timeout)
-      : end_(std::chrono::steady_clock::now() + patience(timeout)) {}
+      : end_(std::chrono::steady_clock::now() + allowedWait(timeout)) {}
 
   // The time left, for UnboundBuffer's waits.
   std::chrono::milliseconds remaining() const {
@@ -29,5 +35,3 @@ class MeshDeadline {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

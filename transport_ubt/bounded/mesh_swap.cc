@@ -8,8 +8,6 @@
 
 #include "transport_ubt/io/quiet_thread.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -96,7 +94,7 @@ std::vector<std::vector<uint8_t>> MeshSwap::run(
     std::chrono::milliseconds timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   if (!thread_.joinable()) {
-    thread_ = ::ubt::quietThread([this] { talk(); });
+    thread_ = quietThread([this] { talk(); });
   }
   {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -108,7 +106,7 @@ std::vector<std::vector<uint8_t>> MeshSwap::run(
           std::to_string(timeout.count()) + " ms");
     }
     if (!failure_.empty()) {
-      throw ::gloo::IoException(failure_);
+      throw gloo::IoException(failure_);
     }
   }
   std::vector<std::vector<uint8_t>> all;
@@ -120,5 +118,3 @@ std::vector<std::vector<uint8_t>> MeshSwap::run(
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

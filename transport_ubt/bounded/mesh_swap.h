@@ -14,8 +14,6 @@
 
 #include "transport_ubt/bounded/mesh.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Swaps one message with every other rank of a mesh, once. No wait of Gloo's
@@ -25,8 +23,8 @@ namespace ubt {
 class MeshSwap {
  public:
   // The swap goes on: run() may be called again.
-  struct TimedOut : public ::gloo::IoException {
-    using IoException::IoException;
+  struct TimedOut : public gloo::IoException {
+    using gloo::IoException::IoException;
   };
 
   // REQUIRES: the messages of all ranks have one size. No collective and no
@@ -46,8 +44,8 @@ class MeshSwap {
  private:
   struct Peer {
     std::vector<uint8_t> inbox;
-    std::unique_ptr<UnboundBuffer> incoming;
-    std::unique_ptr<UnboundBuffer> outgoing;
+    std::unique_ptr<gloo::transport::UnboundBuffer> incoming;
+    std::unique_ptr<gloo::transport::UnboundBuffer> outgoing;
   };
 
   void talk() noexcept;
@@ -66,5 +64,3 @@ class MeshSwap {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -11,8 +11,6 @@
 
 #include "transport_ubt/io/quiet_thread.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -39,12 +37,12 @@ MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
     for (auto i = alarms; i > 0; i--) {
       spares_.push_back(mesh_.createUnboundBuffer(&byte_, sizeof(byte_)));
     }
-  } catch (const ::gloo::IoException&) {
+  } catch (const gloo::IoException&) {
     // The mesh is gone, and there is nothing to watch.
   }
   // quietThread() also blocks SIGPIPE: Gloo's tcp writes without MSG_NOSIGNAL,
   // and after one death other ranks may go down, too.
-  thread_ = ::ubt::quietThread([this] { run(); });
+  thread_ = quietThread([this] { run(); });
 }
 
 MeshWatch::~MeshWatch() {
@@ -83,7 +81,7 @@ void MeshWatch::post() {
     }
     try {
       alarm_->recv(rank, slot_);
-    } catch (const ::gloo::IoException& error) {
+    } catch (const gloo::IoException& error) {
       gone.emplace_back(rank, error.what());
     } catch (const std::bad_alloc&) {
       throw;
@@ -165,5 +163,3 @@ void MeshWatch::run() {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -12,8 +12,6 @@
 
 #include "transport_ubt/bounded/mesh.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Reports when a connection of Gloo's mesh closes, because a rank died or left.
@@ -58,12 +56,10 @@ class MeshWatch {
   std::condition_variable stop_;
   std::vector<bool> watched_;  // by rank; false once it is gone
   bool stopping_ = false;
-  std::unique_ptr<UnboundBuffer> alarm_;
+  std::unique_ptr<gloo::transport::UnboundBuffer> alarm_;
   // Used when no new buffer can be created: one for each rank that may go.
-  std::vector<std::unique_ptr<UnboundBuffer>> spares_;
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> spares_;
   std::thread thread_;
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -15,8 +15,6 @@
 #include "transport_ubt/io/path_probe.h"
 #include "transport_ubt/io/quiet_thread.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -37,8 +35,7 @@ constexpr int kFullRounds = 2;
 
 std::vector<uint8_t> encode(const std::vector<uint32_t>& sizes) {
   std::vector<uint8_t> bytes(sizes.size() * sizeof(uint32_t));
-  ::ubt::WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()),
-                            bytes.size());
+  WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
   for (const uint32_t size : sizes) {
     cursor.put(size);
   }
@@ -46,8 +43,8 @@ std::vector<uint8_t> encode(const std::vector<uint32_t>& sizes) {
 }
 
 std::vector<uint32_t> decode(const std::vector<uint8_t>& bytes) {
-  ::ubt::ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
-                           bytes.size());
+  ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
+                    bytes.size());
   std::vector<uint32_t> sizes(bytes.size() / sizeof(uint32_t));
   for (uint32_t& size : sizes) {
     size = cursor.get<uint32_t>();
@@ -55,11 +52,10 @@ std::vector<uint32_t> decode(const std::vector<uint8_t>& bytes) {
   return sizes;
 }
 
-std::vector<::ubt::AuthKey> receiveKeys(
-    const std::vector<::ubt::PeerKeys>& peers) {
-  std::vector<::ubt::AuthKey> keys;
+std::vector<AuthKey> receiveKeys(const std::vector<PeerKeys>& peers) {
+  std::vector<AuthKey> keys;
   keys.reserve(peers.size());
-  for (const ::ubt::PeerKeys& peer : peers) {
+  for (const PeerKeys& peer : peers) {
     keys.push_back(peer.receive);
   }
   return keys;
@@ -73,7 +69,7 @@ class PathAgreement::Prober {
   explicit Prober(const PathAgreement* agreement)
       : agreement_(agreement),
         candidates_(agreement->candidates()),
-        thread_(::ubt::quietThread([this] { run(); })) {}
+        thread_(quietThread([this] { run(); })) {}
   ~Prober() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -111,12 +107,12 @@ class PathAgreement::Prober {
 
   void send(uint32_t slotBytes) const {
     const Setup& setup = agreement_->setup_;
-    const ::ubt::UdpSocket& socket = agreement_->driver_->socket();
+    const UdpSocket& socket = agreement_->driver_->socket();
     for (int rank = 0; rank < agreement_->mesh_.size; rank++) {
       if (rank == agreement_->mesh_.rank) {
         continue;
       }
-      ::ubt::PathProbe probe;
+      PathProbe probe;
       probe.epoch = setup.epoch;
       probe.source = static_cast<uint32_t>(agreement_->mesh_.rank);
       probe.destination = static_cast<uint32_t>(rank);
@@ -125,7 +121,7 @@ class PathAgreement::Prober {
           probe.encode(setup.keys[rank].send, slotBytes + setup.aroundBytes);
       // A probe that this host refuses to send counts as not arrived.
       (void)socket.sendWhole(
-          ::ubt::reachedFrom(socket.address(), setup.addresses[rank]),
+          reachedFrom(socket.address(), setup.addresses[rank]),
           datagram.data(),
           datagram.size());
     }
@@ -139,9 +135,7 @@ class PathAgreement::Prober {
   std::thread thread_;
 };
 
-PathAgreement::PathAgreement(const Mesh& mesh,
-                             ::ubt::Driver* driver,
-                             Setup setup)
+PathAgreement::PathAgreement(const Mesh& mesh, Driver* driver, Setup setup)
     : mesh_(mesh),
       driver_(driver),
       setup_(std::move(setup)),
@@ -157,7 +151,7 @@ std::vector<uint32_t> PathAgreement::candidates() const {
   for (const int mtu : kMtus) {
     const int room = mtu - (four ? kIpv4Overhead : kIpv6Overhead) -
                      static_cast<int>(setup_.aroundBytes);
-    const auto step = static_cast<int>(::ubt::ShardLayout::kSlotStep);
+    const auto step = static_cast<int>(ShardLayout::kSlotStep);
     const auto slot = static_cast<uint32_t>(room / step * step);
     if (slot < slots.back() && slot >= Hello::kSlotBytesMin) {
       slots.push_back(slot);
@@ -166,28 +160,27 @@ std::vector<uint32_t> PathAgreement::candidates() const {
   return slots;
 }
 
-// Waits until the probes to this rank have arrived, or until its patience is
+// Waits until the probes to this rank have arrived, or until the limit is
 // over.
 void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
   const auto full = static_cast<uint32_t>(setup_.slotBytes);
-  const auto arrived = [&](uint32_t slotBytes,
-                           std::chrono::milliseconds patience) {
+  const auto arrived = [&](uint32_t slotBytes, std::chrono::milliseconds most) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        probingSince_ + patience - std::chrono::steady_clock::now());
+        probingSince_ + most - std::chrono::steady_clock::now());
     const auto wait = std::max(left, std::chrono::milliseconds(0));
     if (listener_.await(slotBytes, std::min(wait, deadline.remaining()))) {
       return true;
     }
-    if (std::chrono::steady_clock::now() < probingSince_ + patience) {
+    if (std::chrono::steady_clock::now() < probingSince_ + most) {
       throw MeshSwap::TimedOut(
           "bounded allreduce: the paths between ranks were not all tested in "
           "time");
     }
     return false;
   };
-  const auto patience = std::min(kAnyPatience, setup_.timeout / 4);
-  if (!arrived(full, std::min(kFullPatience, patience))) {
-    arrived(1, patience);
+  const auto limit = std::min(kAnyWait, setup_.timeout / 4);
+  if (!arrived(full, std::min(kFullWait, limit))) {
+    arrived(1, limit);
   }
 }
 
@@ -203,7 +196,7 @@ PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
     findings_ = std::make_unique<MeshSwap>(
         mesh_, kFindingsSlot, encode(listener_.slotBytes()));
   }
-  // The prober goes on, because other ranks may still wait for its probes.
+  // The prober goes on, because other ranks may still limit for its probes.
   const auto all = findings_->run(deadline.remaining());
   prober_.reset();
   std::vector<std::vector<uint32_t>> arrived;
@@ -235,9 +228,9 @@ PathAgreement::Agreed PathAgreement::agreed(
       const uint32_t slot = arrived[receiver][sender];
       if (receiver != sender && slot != 0 &&
           std::count(sizes.begin(), sizes.end(), slot) == 0) {
-        throw ::gloo::IoException(nameOf(receiver) + " reports a slot of " +
-                                  std::to_string(slot) +
-                                  " bytes, which no rank has tested");
+        throw gloo::IoException(nameOf(receiver) + " reports a slot of " +
+                                std::to_string(slot) +
+                                " bytes, which no rank has tested");
       }
       const bool own = receiver == mesh_.rank || sender == mesh_.rank;
       if (sender == receiver || slot >= setup_.slotBytes) {
@@ -265,5 +258,3 @@ PathAgreement::Agreed PathAgreement::agreed(
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

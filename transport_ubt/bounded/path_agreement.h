@@ -15,8 +15,6 @@
 #include "transport_ubt/io/driver.h"
 #include "transport_ubt/io/path_probes.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Finds the largest slot that every path between two ranks of a context
@@ -28,10 +26,10 @@ class PathAgreement {
  public:
   struct Setup {
     uint64_t epoch = 0;
-    std::vector<::ubt::PeerKeys> keys;            // by rank
-    std::vector<::ubt::SocketAddress> addresses;  // by rank; own entry unused
-    size_t slotBytes = 0;                         // the largest wanted
-    size_t aroundBytes = 0;  // of a datagram, without its slot
+    std::vector<PeerKeys> keys;            // by rank
+    std::vector<SocketAddress> addresses;  // by rank; own entry unused
+    size_t slotBytes = 0;                  // the largest wanted
+    size_t aroundBytes = 0;                // of a datagram, without its slot
     // The context's. Waiting for a blocked path takes at most a quarter of it.
     std::chrono::milliseconds timeout = std::chrono::seconds(30);
   };
@@ -43,12 +41,12 @@ class PathAgreement {
 
   // How long to wait for full datagrams, and then for any. If ranks can hear
   // each other, their probes arrive earlier, unless their hosts are very busy.
-  static constexpr std::chrono::milliseconds kFullPatience{1000};
-  static constexpr std::chrono::milliseconds kAnyPatience{3000};
+  static constexpr std::chrono::milliseconds kFullWait{1000};
+  static constexpr std::chrono::milliseconds kAnyWait{3000};
 
   // `driver` and the objects that `mesh` uses must outlive this. If run()
   // throws, keep this as long as the mesh (MeshSwap).
-  PathAgreement(const Mesh& mesh, ::ubt::Driver* driver, Setup setup);
+  PathAgreement(const Mesh& mesh, Driver* driver, Setup setup);
   ~PathAgreement();
 
   // All ranks of the mesh must call it, and wait for each other. Throws like
@@ -65,9 +63,9 @@ class PathAgreement {
   std::string nameOf(int rank) const;
 
   const Mesh mesh_;
-  ::ubt::Driver* const driver_;
+  Driver* const driver_;
   const Setup setup_;
-  ::ubt::PathProbes::Listener listener_;
+  PathProbes::Listener listener_;
   MeshSwap ready_;
   std::unique_ptr<Prober> prober_;  // set once all listen
   std::chrono::steady_clock::time_point probingSince_{};
@@ -75,5 +73,3 @@ class PathAgreement {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

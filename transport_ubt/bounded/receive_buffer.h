@@ -3,8 +3,6 @@
 
 #include <string>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Advice for the user if the kernel granted a UDP socket a smaller receive
@@ -23,5 +21,3 @@ inline std::string receiveBufferAdvice(int granted, int asked) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

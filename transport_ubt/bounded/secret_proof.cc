@@ -5,8 +5,6 @@
 
 #include "transport_ubt/core/wire/cursor.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 SecretKey keyOf(const std::string& secret) {
@@ -27,8 +25,7 @@ SecretProof proofOf(const std::string& secret,
                     size_t size) {
   SecretKey key = keyOf(secret);
   std::array<std::byte, sizeof(uint32_t)> sender{};
-  ::ubt::WriteCursor(sender.data(), sender.size())
-      .put(static_cast<uint32_t>(rank));
+  WriteCursor(sender.data(), sender.size()).put(static_cast<uint32_t>(rank));
   SecretProof proof{};
   crypto_generichash_state state;
   crypto_generichash_init(&state, key.data(), key.size(), proof.size());
@@ -46,5 +43,3 @@ bool sameProof(const SecretProof& one, const SecretProof& other) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

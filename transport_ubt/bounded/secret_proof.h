@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Proves that a rank knows the job's secret, without revealing it. It covers
@@ -31,5 +29,3 @@ SecretProof proofOf(const std::string& secret,
 bool sameProof(const SecretProof& one, const SecretProof& other);
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

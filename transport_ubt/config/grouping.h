@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // How ranks form the groups of a hierarchical transpose. GLOO_UBT_GROUPS.
@@ -38,5 +36,3 @@ struct Grouping {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -5,8 +5,6 @@
 #include <limits>
 #include <numeric>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 namespace {
@@ -44,5 +42,3 @@ std::string nearest(const std::string& typed,
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // The name with the fewest edits from `typed`; empty if there are no names.
@@ -13,5 +11,3 @@ std::string nearest(const std::string& typed,
                     const std::vector<std::string>& names);
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

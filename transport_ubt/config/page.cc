@@ -11,8 +11,8 @@
 
 namespace {
 
-using gloo::transport::ubt::Setting;
-using gloo::transport::ubt::settingTable;
+using ubt::Setting;
+using ubt::settingTable;
 
 std::string rows(Setting::Kind kind) {
   std::string text;

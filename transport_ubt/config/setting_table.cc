@@ -11,8 +11,6 @@
 
 #include "transport_ubt/config/settings.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -170,9 +168,9 @@ void readSecretFile(Settings* s, const SettingText& text) {
 
 void readFault(Settings* s, const SettingText& text) {
   try {
-    s->faults = ::ubt::FaultOptions::parse(text.str());
+    s->faults = FaultOptions::parse(text.str());
   } catch (const std::invalid_argument& error) {
-    throw ::gloo::InvalidOperationException(error.what());
+    throw gloo::InvalidOperationException(error.what());
   }
 }
 
@@ -207,21 +205,20 @@ std::vector<Setting> boundRows() {
           uint64_t{1} << 40,
           "Smallest bounded allreduce, in bytes. A smaller one runs exactly, "
           "over TCP. All ranks."),
-      choice<::ubt::RepairPolicy>(
+      choice<RepairPolicy>(
           kVariable,
           "repair",
           [](auto& s) -> auto& { return s.protocol.repair; },
-          {{"none", ::ubt::RepairPolicy::kNone},
-           {"broadcast", ::ubt::RepairPolicy::kBroadcast},
-           {"both", ::ubt::RepairPolicy::kBoth}},
+          {{"none", RepairPolicy::kNone},
+           {"broadcast", RepairPolicy::kBroadcast},
+           {"both", RepairPolicy::kBoth}},
           "Which missing data is requested again at the bound: none (as in the "
           "paper; models may diverge), results, or results and contributions."),
-      choice<::ubt::SumOrder>(
+      choice<SumOrder>(
           kVariable,
           "order",
           [](auto& s) -> auto& { return s.protocol.order; },
-          {{"arrival", ::ubt::SumOrder::kArrival},
-           {"rank", ::ubt::SumOrder::kRank}},
+          {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
           "The order in which an owner adds contributions. `rank` gives the "
           "same bits in each run, but needs memory for all contributions. Set "
           "it on all ranks."),
@@ -232,13 +229,13 @@ std::vector<Setting> boundRows() {
        "The bound of each stage, for example `20ms` or `5ms,10ms`. There is "
        "then no warm-up.",
        readBound},
-      choice<::ubt::Hadamard>(
+      choice<Hadamard>(
           kVariable,
           "hadamard",
           [](auto& s) -> auto& { return s.protocol.hadamard; },
-          {{"auto", ::ubt::Hadamard::kAuto},
-           {"on", ::ubt::Hadamard::kAlways},
-           {"off", ::ubt::Hadamard::kNever}},
+          {{"auto", Hadamard::kAuto},
+           {"on", Hadamard::kAlways},
+           {"off", Hadamard::kNever}},
           "When this rank transforms its contributions, so that a lost packet "
           "affects many elements a little. `auto`: while some rank loses more "
           "than 2 %."),
@@ -334,13 +331,13 @@ std::vector<Setting> contextRows() {
           [](auto& s) -> auto& { return s.reportFolder; },
           "a folder",
           "Where the drop-in writes a report on every call."),
-      choice<::ubt::AuthMode>(
+      choice<AuthMode>(
           kVariable,
           "auth",
           [](auto& s) -> auto& { return s.protocol.auth; },
-          {{"header", ::ubt::AuthMode::kHeader},
-           {"full", ::ubt::AuthMode::kFull},
-           {"aead", ::ubt::AuthMode::kAead}},
+          {{"header", AuthMode::kHeader},
+           {"full", AuthMode::kFull},
+           {"aead", AuthMode::kAead}},
           "What the tag of a data packet covers: its header, or all of it. "
           "`aead` also encrypts. All ranks."),
       text(
@@ -390,12 +387,11 @@ std::vector<Setting> experimentRows() {
        "Whether a stage may end before its learned bound. A percentage sets "
        "x; `unmarked` ignores the marks of last slots.",
        readEarly},
-      choice<::ubt::BoundMode>(
+      choice<BoundMode>(
           kExperiment,
           "bound_mode",
           [](auto& s) -> auto& { return s.protocol.boundMode; },
-          {{"median", ::ubt::BoundMode::kMedian},
-           {"paper", ::ubt::BoundMode::kPaper}},
+          {{"median", BoundMode::kMedian}, {"paper", BoundMode::kPaper}},
           "How a bound is learned: from the running median, or, as in the "
           "paper, from the 95th percentile of warm-up."),
       integer(
@@ -501,5 +497,3 @@ const Setting* findSetting(const std::string& name) {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -7,8 +7,6 @@
 
 #include "transport_ubt/config/setting_text.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 struct Settings;
@@ -45,5 +43,3 @@ const std::vector<Setting>& settingTable();
 const Setting* findSetting(const std::string& name);
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

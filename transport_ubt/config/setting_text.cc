@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 std::pair<SettingText, SettingText> SettingText::split(char separator) const {
@@ -33,7 +31,7 @@ uint64_t SettingText::integer(uint64_t min, uint64_t max) const {
   return number;
 }
 
-::ubt::Duration SettingText::duration() const {
+Duration SettingText::duration() const {
   char* end = nullptr;
   const double number = std::strtod(text_.c_str(), &end);
   const std::string unit = end;
@@ -45,11 +43,11 @@ uint64_t SettingText::integer(uint64_t min, uint64_t max) const {
   if (end == text_.c_str() || !some) {
     reject("a positive duration such as 500us, 20ms or 1s");
   }
-  return ::ubt::Duration(static_cast<::ubt::Duration::rep>(number * ns));
+  return Duration(static_cast<Duration::rep>(number * ns));
 }
 
-::ubt::Duration SettingText::durationOrOff() const {
-  return text_ == "off" ? ::ubt::Duration{0} : duration();
+Duration SettingText::durationOrOff() const {
+  return text_ == "off" ? Duration{0} : duration();
 }
 
 double SettingText::share() const {
@@ -72,10 +70,8 @@ double SettingText::percentage(const std::string& others) const {
 }
 
 void SettingText::reject(const std::string& allowed) const {
-  throw ::gloo::InvalidOperationException(prefix_ + whole_ + ": expected " +
-                                          allowed);
+  throw gloo::InvalidOperationException(prefix_ + whole_ + ": expected " +
+                                        allowed);
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -8,8 +8,6 @@
 
 #include "transport_ubt/core/base/clock.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 template <typename T>
@@ -55,9 +53,9 @@ class SettingText {
 
   // For example "500us", "20ms", "1s": at least a nanosecond, less than 10^6
   // units.
-  ::ubt::Duration duration() const;
+  Duration duration() const;
   // The same; "off" gives zero.
-  ::ubt::Duration durationOrOff() const;
+  Duration durationOrOff() const;
 
   // A number from 0 to under 1.
   double share() const;
@@ -75,5 +73,3 @@ class SettingText {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

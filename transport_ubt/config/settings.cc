@@ -13,8 +13,6 @@
 
 extern char** environ;
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -54,24 +52,24 @@ void Settings::set(const std::string& name, const std::string& value) {
     for (const Setting& other : settingTable()) {
       names.push_back(other.name);
     }
-    throw ::gloo::InvalidOperationException("unknown setting " + name +
-                                            "; did you mean " +
-                                            nearest(name, names) + "?");
+    throw gloo::InvalidOperationException("unknown setting " + name +
+                                          "; did you mean " +
+                                          nearest(name, names) + "?");
   }
   setting->read(this, SettingText(setting->prefix(), value));
   given_[name] = setting->prefix() + value;
 }
 
 void Settings::check() const {
-  if (protocol.multicast && protocol.auth == ::ubt::AuthMode::kHeader) {
-    throw ::gloo::InvalidOperationException(
+  if (protocol.multicast && protocol.auth == AuthMode::kHeader) {
+    throw gloo::InvalidOperationException(
         "GLOO_UBT_MULTICAST=auto needs GLOO_UBT_AUTH=full or aead: with "
         "header, any host that hears the multicast can replace a result with "
         "another payload; set one of these on all ranks, or unset "
         "GLOO_UBT_MULTICAST");
   }
   if (!redisPassword.empty() && !redisPasswordFile.empty()) {
-    throw ::gloo::InvalidOperationException(
+    throw gloo::InvalidOperationException(
         "GLOO_UBT_REDIS_PASSWORD and GLOO_UBT_REDIS_PASSWORD_FILE are both "
         "set; unset one of them");
   }
@@ -79,7 +77,7 @@ void Settings::check() const {
   for (const char* const name : {"early", "bound_mode"}) {
     const bool off = name == std::string("early") && !protocol.early;
     if (has("bound") && has(name) && !off) {
-      throw ::gloo::InvalidOperationException(
+      throw gloo::InvalidOperationException(
           given_.at("bound") + " and " + given_.at(name) +
           " contradict each other: a bound set by hand is neither learned nor "
           "ended early; unset one of them");
@@ -104,5 +102,3 @@ Settings Settings::fromEnvironment() {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

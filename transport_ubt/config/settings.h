@@ -11,15 +11,13 @@
 #include "transport_ubt/io/fault_injector.h"
 #include "transport_ubt/io/idle_policy.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // All settings of the project, in one typed struct. The defaults stand here,
 // everything else in setting_table.cc.
 struct Settings {
   // The timeout is the Gloo context's.
-  ::ubt::Options protocol;
+  Options protocol;
 
   // Smallest allreduce that takes the bounded path.
   size_t minBytes = 256 << 10;
@@ -36,17 +34,17 @@ struct Settings {
   bool windowAdapts = true;
   bool trainsAdapt = true;
   // How an idle call waits.
-  ::ubt::IdlePolicy idle{std::chrono::microseconds(200),
-                         std::chrono::microseconds(100)};
+  IdlePolicy idle{std::chrono::microseconds(200),
+                  std::chrono::microseconds(100)};
 
   // The maximum time that an ending context or process serves ranks that still
   // need its results; zero: not at all.
-  ::ubt::Duration linger = std::chrono::minutes(30);
+  Duration linger = std::chrono::minutes(30);
 
   // Shared by all ranks of a job; keeps others out.
   std::string secret;
 
-  ::ubt::FaultOptions faults;
+  FaultOptions faults;
 
   // How long the drop-in waits for the ranks at a context's first bounded call.
   // Zero: the context's timeout.
@@ -78,5 +76,3 @@ struct Settings {
 };
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -162,12 +162,12 @@ Session* Driver::open(const Session::Setup& setup,
   return session;
 }
 
-void Driver::linger(Session* session, Duration patience) {
+void Driver::linger(Session* session, Duration timeout) {
   Call call(this);
   driveUntil(
       call.lock(),
       [&] { return !session->lingering(); },
-      steadyNow() + patience,
+      steadyNow() + timeout,
       IdlePolicy{});
 }
 

@@ -58,8 +58,8 @@ class Driver : private ServiceThread::Client {
                 std::vector<SocketAddress> addresses);
 
   // Serves data that peers may still need from the session, for at most
-  // `patience`.
-  void linger(Session* session, Duration patience);
+  // `timeout`.
+  void linger(Session* session, Duration timeout);
   // The ranks that may still need data from the session.
   std::vector<int> neededBy(Session* session);
   // Ends and frees the session. REQUIRES: no call uses it now or later.

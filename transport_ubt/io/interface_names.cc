@@ -3,8 +3,6 @@
 
 #include <net/if.h>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 std::vector<std::string> interfaceNames() {
@@ -20,5 +18,3 @@ std::vector<std::string> interfaceNames() {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -4,13 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // The names of this host's network interfaces, in the kernel's order.
 std::vector<std::string> interfaceNames();
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

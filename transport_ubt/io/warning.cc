@@ -12,8 +12,6 @@
 #include <mutex>
 #include <set>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -81,5 +79,3 @@ void warnOnce(const std::string& text) noexcept {
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -3,8 +3,6 @@
 
 #include <string>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 // Lines that a library writes to stderr. The ranks of a job often share one
@@ -20,5 +18,3 @@ void warn(const std::string& text) noexcept;
 void warnOnce(const std::string& text) noexcept;
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

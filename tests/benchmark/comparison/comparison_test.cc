@@ -121,7 +121,7 @@ TEST_F(ComparisonTest, TakesTurnsAsLongAsAsked) {
 }
 
 TEST(LatenessTest, IsTheSameAgainAndAsOftenAsAsked) {
-  Lateness lateness;
+  LateRanks lateness;
   lateness.rank = 2;
   lateness.share = .1;
   lateness.seed = 7;
@@ -129,34 +129,34 @@ TEST(LatenessTest, IsTheSameAgainAndAsOftenAsAsked) {
   for (size_t i = 0; i < 10000; i++) {
     const int who = lateness.in(i, 4);
     EXPECT_EQ(who, lateness.in(i, 4));
-    EXPECT_TRUE(who == Lateness::kNobody || who == 2);
+    EXPECT_TRUE(who == LateRanks::kNobody || who == 2);
     late += who == 2;
   }
   EXPECT_NEAR(1000, late, 150);
-  EXPECT_EQ(Lateness::kNobody, Lateness().in(5, 4));
+  EXPECT_EQ(LateRanks::kNobody, LateRanks().in(5, 4));
 }
 
 TEST(LatenessTest, AnyoneIsEachRankButTheFirstAlike) {
-  Lateness lateness;
+  LateRanks lateness;
   lateness.anyone = true;
   lateness.share = .3;
   std::map<int, int> late;
   for (size_t i = 0; i < 10000; i++) {
     late[lateness.in(i, 4)]++;
   }
-  EXPECT_NEAR(7000, late[Lateness::kNobody], 250);
+  EXPECT_NEAR(7000, late[LateRanks::kNobody], 250);
   EXPECT_EQ(0, late[0]);
   for (const int rank : {1, 2, 3}) {
     EXPECT_NEAR(1000, late[rank], 150);
   }
-  EXPECT_EQ(Lateness::kNobody, lateness.in(5, 1));
+  EXPECT_EQ(LateRanks::kNobody, lateness.in(5, 1));
 }
 
 TEST(LatenessTest, SeedsDiffer) {
-  Lateness one;
+  LateRanks one;
   one.rank = 0;
   one.share = .5;
-  Lateness other = one;
+  LateRanks other = one;
   other.seed = 1;
   size_t alike = 0;
   for (size_t i = 0; i < 1000; i++) {

@@ -4,15 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
 // The report of a call of three ranks; `absent` of rank 2's 1000 bytes were
 // absent.
-::ubt::OpReport call(uint64_t absent) {
-  ::ubt::OpReport report;
+OpReport call(uint64_t absent) {
+  OpReport report;
   report.bounded = true;
   report.scatter.resize(3);
   report.scatter[1].expected = 1000;
@@ -23,9 +21,7 @@ namespace {
 }
 
 // All warnings of the watch for this many such calls.
-std::string after(AbsenceWatch* watch,
-                  int calls,
-                  const ::ubt::OpReport& report) {
+std::string after(AbsenceWatch* watch, int calls, const OpReport& report) {
   std::string said;
   while (calls-- > 0) {
     said += watch->returned(report);
@@ -52,7 +48,7 @@ TEST(AbsenceWatch, LeavesPausesAlone) {
 
 TEST(AbsenceWatch, WarmUpIsNoComfort) {
   AbsenceWatch watch;
-  ::ubt::OpReport exact = call(0);
+  OpReport exact = call(0);
   exact.bounded = false;
   std::string said;
   for (int i = 0; i < AbsenceWatch::kCalls; i++) {
@@ -63,5 +59,3 @@ TEST(AbsenceWatch, WarmUpIsNoComfort) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

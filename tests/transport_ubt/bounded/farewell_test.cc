@@ -9,18 +9,18 @@
 
 #include "algorithms/context_mesh.h"
 #include "tests/conformance/device_factory.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 
 namespace gloo {
 namespace testing {
 namespace {
 
-using transport::ubt::bidFarewell;
+using ubt::bidFarewell;
 
 TEST(Farewell, noRankLeavesBeforeAllCome) {
   constexpr int kRanks = 3;
   std::atomic<int> came{0};
-  Mesh mesh(tcpTransport(), kRanks);
+  LocalRanks mesh(tcpTransport(), kRanks);
   EXPECT_EQ(mesh.run([&](const auto& context) {
     for (int farewells = 1; farewells <= 100; farewells++) {
       came++;
@@ -32,7 +32,7 @@ TEST(Farewell, noRankLeavesBeforeAllCome) {
 }
 
 TEST(Farewell, isNoLongerThanItsTimeoutAndSaysNothing) {
-  Mesh mesh(tcpTransport(), 2);
+  LocalRanks mesh(tcpTransport(), 2);
   EXPECT_EQ(mesh.run([&](const auto& context) {
     if (context->rank == 0) {
       bidFarewell(contextMesh(*context), std::chrono::milliseconds(20));
@@ -45,7 +45,7 @@ TEST(Farewell, goesOnWithTheOthersWhereOneIsGone) {
   signal(SIGPIPE, SIG_IGN);  // required for programs over Gloo's tcp
   constexpr auto kFarTooLong = std::chrono::hours(1);
   std::atomic<int> came{0};
-  Mesh mesh(tcpTransport(), 3);
+  LocalRanks mesh(tcpTransport(), 3);
   EXPECT_EQ(mesh.run([&](const auto& context) {
     if (context->rank == 0) {
       context->closeConnections();

@@ -12,11 +12,9 @@
 
 #include <future>
 
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/transport_ubt/bounded/greetings.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -24,13 +22,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using ContextPtr = gloo::testing::Mesh::ContextPtr;
-using Patience = GreetingExchange::Patience;
+using ContextPtr = gloo::testing::LocalRanks::ContextPtr;
+using Waits = GreetingExchange::Waits;
 
-constexpr Patience kPatient{std::chrono::seconds(20)};
+constexpr Waits kPatient{std::chrono::seconds(20)};
 // For a rank that waits without success, while others have enough time to
 // answer.
-constexpr Patience kShort{std::chrono::seconds(2)};
+constexpr Waits kShort{std::chrono::seconds(2)};
 
 // An event that happens once. Other threads can wait for it.
 class Event {
@@ -54,8 +52,8 @@ class GreetingExchangeTest : public ::testing::Test {
   static void SetUpTestSuite() { signal(SIGPIPE, SIG_IGN); }
 
   void connect(int ranks) {
-    mesh_ = std::make_unique<gloo::testing::Mesh>(gloo::testing::tcpTransport(),
-                                                  ranks);
+    mesh_ = std::make_unique<gloo::testing::LocalRanks>(
+        gloo::testing::tcpTransport(), ranks);
     exchanges_.resize(ranks);
   }
 
@@ -69,7 +67,7 @@ class GreetingExchangeTest : public ::testing::Test {
 
   std::vector<Greeting> exchange(
       const ContextPtr& context,
-      const Patience& patience = kPatient,
+      const Waits& waits = kPatient,
       const std::string& secret = "secret",
       const GreetingExchange::Warn& warn = [](const std::string&) {}) {
     const Mesh mesh{
@@ -79,14 +77,14 @@ class GreetingExchangeTest : public ::testing::Test {
     auto& exchange = exchanges_[context->rank];
     exchange = std::make_unique<GreetingExchange>(
         mesh, greetingOf(context->rank, secret), secret);
-    return exchange->run(patience, warn);
+    return exchange->run(waits, warn);
   }
 
   std::string failure(const ContextPtr& context,
-                      const Patience& patience = kPatient,
+                      const Waits& waits = kPatient,
                       const std::string& secret = "secret") {
     try {
-      exchange(context, patience, secret);
+      exchange(context, waits, secret);
     } catch (const gloo::IoException& error) {
       return error.what();
     }
@@ -110,7 +108,7 @@ class GreetingExchangeTest : public ::testing::Test {
               "");
   }
 
-  std::unique_ptr<gloo::testing::Mesh> mesh_;
+  std::unique_ptr<gloo::testing::LocalRanks> mesh_;
   std::vector<std::unique_ptr<GreetingExchange>> exchanges_;
 };
 
@@ -147,8 +145,8 @@ TEST_F(GreetingExchangeTest, ACallThatTimedOutMayWaitAgain) {
          EXPECT_THAT(failure(context, {std::chrono::milliseconds(10)}),
                      HasSubstr("waited 10 ms"));
          GreetingExchange& known = *exchanges_[0];
-         const auto again = [&known](const Patience& patience) {
-           return known.run(patience, [](const std::string&) {});
+         const auto again = [&known](const Waits& waits) {
+           return known.run(waits, [](const std::string&) {});
          };
          EXPECT_THROW(again({std::chrono::milliseconds(10)}),
                       GreetingExchange::TimedOut);
@@ -190,9 +188,9 @@ TEST_F(GreetingExchangeTest, WarnsOfASilentRankOnce) {
   connect(2);
   Event warned;
   std::vector<std::string> warnings;
-  const Patience patience{kPatient.timeout, std::chrono::milliseconds(1)};
+  const Waits waits{kPatient.timeout, std::chrono::milliseconds(1)};
   run({[&](const ContextPtr& context) {
-         exchange(context, patience, "secret", [&](const std::string& warning) {
+         exchange(context, waits, "secret", [&](const std::string& warning) {
            warnings.push_back(warning);
            warned.happen();
          });
@@ -207,11 +205,10 @@ TEST_F(GreetingExchangeTest, WarnsOfASilentRankOnce) {
 
 TEST_F(GreetingExchangeTest, DoesNotWarnRightBeforeItFails) {
   connect(2);
-  const Patience patience{std::chrono::milliseconds(1),
-                          std::chrono::milliseconds(1)};
+  const Waits waits{std::chrono::milliseconds(1), std::chrono::milliseconds(1)};
   run({[&](const ContextPtr& context) {
          EXPECT_THROW(exchange(context,
-                               patience,
+                               waits,
                                "secret",
                                [](const std::string& warning) {
                                  ADD_FAILURE() << warning;
@@ -292,10 +289,9 @@ TEST_F(GreetingExchangeTest, NamesARankThatDiesMeanwhile) {
   };
   run({[&](const ContextPtr& context) {
          // Rank 1 is silent meanwhile.
-         const Patience patience{kPatient.timeout,
-                                 std::chrono::milliseconds(1)};
+         const Waits waits{kPatient.timeout, std::chrono::milliseconds(1)};
          try {
-           exchange(context, patience, "secret", [&](const std::string&) {
+           exchange(context, waits, "secret", [&](const std::string&) {
              waiting.happen();
            });
            ADD_FAILURE() << "no failure";
@@ -338,5 +334,3 @@ TEST_F(GreetingExchangeTest, SaysSoIfTheMeshIsGone) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

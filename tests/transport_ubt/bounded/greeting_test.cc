@@ -10,8 +10,6 @@
 
 #include "tests/transport_ubt/bounded/greetings.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -97,7 +95,7 @@ struct Spoiled {
 TEST(Greeting, OutOfBoundsIsRefusedWithRankAndField) {
   const auto at = [](const char* ip) {
     return [ip](Greeting* greeting) {
-      greeting->address = ::ubt::SocketAddress(storageOf(ip), 1003);
+      greeting->address = SocketAddress(storageOf(ip), 1003);
     };
   };
   const std::vector<Spoiled> all = {
@@ -160,5 +158,3 @@ TEST(Greeting, OnItsBoundsIsTaken) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

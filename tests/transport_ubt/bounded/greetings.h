@@ -8,8 +8,6 @@
 
 #include "transport_ubt/bounded/greeting.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 
 inline sockaddr_storage storageOf(const std::string& ip) {
@@ -36,11 +34,9 @@ inline Greeting greetingOf(int rank,
   greeting.hello.windowBytes = 100000 + rank;
   greeting.hello.minBytes = uint64_t{1} << 40;
   greeting.hello.publicKey.fill(rank + 1);
-  greeting.address = ::ubt::SocketAddress(storageOf(ip), greeting.hello.port);
+  greeting.address = SocketAddress(storageOf(ip), greeting.hello.port);
   greeting.prove(secret, rank);
   return greeting;
 }
 
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

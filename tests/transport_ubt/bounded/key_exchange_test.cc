@@ -5,8 +5,6 @@
 
 #include <set>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -18,7 +16,7 @@ struct Job {
       all.push_back(exchange.publicKey());
     }
   }
-  std::vector<::ubt::PeerKeys> keysOf(int rank, const std::string& secret) {
+  std::vector<PeerKeys> keysOf(int rank, const std::string& secret) {
     return exchanges[rank].derive(rank, all, secret);
   }
 
@@ -28,8 +26,8 @@ struct Job {
 
 TEST(KeyExchange, PeersShareAKeyPerDirectionAndUse) {
   Job job;
-  std::set<::ubt::AuthKey> tags;
-  std::set<::ubt::SealKey> seals;
+  std::set<AuthKey> tags;
+  std::set<SealKey> seals;
   for (int rank = 0; rank < kRanks; rank++) {
     const auto mine = job.keysOf(rank, "secret");
     for (int peer = 0; peer < kRanks; peer++) {
@@ -56,10 +54,10 @@ TEST(KeyExchange, PeersShareAKeyPerDirectionAndUse) {
 TEST(KeyExchange, AnotherSecretOrContextHasOtherKeys) {
   Job job;
   Job other;
-  std::set<::ubt::SealKey> seals{job.keysOf(0, "one")[1].sendSeal,
-                                 job.keysOf(0, "two")[1].sendSeal,
-                                 job.keysOf(0, "")[1].sendSeal,
-                                 other.keysOf(0, "one")[1].sendSeal};
+  std::set<SealKey> seals{job.keysOf(0, "one")[1].sendSeal,
+                          job.keysOf(0, "two")[1].sendSeal,
+                          job.keysOf(0, "")[1].sendSeal,
+                          other.keysOf(0, "one")[1].sendSeal};
   EXPECT_EQ(seals.size(), 4u);
   // The same two ranks, with another third rank.
   const auto before = job.keysOf(0, "one")[1].sendSeal;
@@ -70,5 +68,3 @@ TEST(KeyExchange, AnotherSecretOrContextHasOtherKeys) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -75,5 +73,3 @@ TEST_F(LingeringTest, LooksAgainWhenThereIsSomethingToSay) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

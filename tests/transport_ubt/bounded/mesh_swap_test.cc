@@ -12,7 +12,7 @@
 
 #include "algorithms/context_mesh.h"
 #include "tests/conformance/device_factory.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "transport_ubt/bounded/farewell.h"
 
 namespace gloo {
@@ -20,7 +20,7 @@ namespace testing {
 namespace {
 
 using ::testing::HasSubstr;
-using transport::ubt::MeshSwap;
+using ubt::MeshSwap;
 
 constexpr uint64_t kSlot = 0xfa00000000000000;
 constexpr std::chrono::seconds kLong{20};
@@ -35,7 +35,7 @@ class MeshSwapTest : public ::testing::Test {
   // Gloo writes to sockets that the peer has closed.
   static void SetUpTestSuite() { signal(SIGPIPE, SIG_IGN); }
 
-  std::string failureOf(const Mesh::ContextPtr& context,
+  std::string failureOf(const LocalRanks::ContextPtr& context,
                         std::chrono::milliseconds timeout) {
     auto& swap = swaps_[context->rank];
     swap = std::make_unique<MeshSwap>(
@@ -53,7 +53,7 @@ class MeshSwapTest : public ::testing::Test {
 
 TEST_F(MeshSwapTest, everyRankLearnsAllMessages) {
   constexpr int kRanks = 4;
-  Mesh mesh(tcpTransport(), kRanks);
+  LocalRanks mesh(tcpTransport(), kRanks);
   EXPECT_EQ(mesh.run([&](const auto& context) {
     for (uint64_t slot = kSlot; slot < kSlot + 50; slot++) {
       const auto all =
@@ -69,7 +69,7 @@ TEST_F(MeshSwapTest, everyRankLearnsAllMessages) {
 }
 
 TEST_F(MeshSwapTest, namesTheRankThatDoesNotComeAndClosesNoConnection) {
-  Mesh mesh(tcpTransport(), 3);
+  LocalRanks mesh(tcpTransport(), 3);
   EXPECT_EQ(mesh.run([&](const auto& context) {
     if (context->rank != 1) {
       EXPECT_THAT(failureOf(context, kShort),
@@ -81,13 +81,13 @@ TEST_F(MeshSwapTest, namesTheRankThatDoesNotComeAndClosesNoConnection) {
     if (context->rank == 1) {
       EXPECT_EQ(failureOf(context, kLong), "");  // the others' have come
     }
-    transport::ubt::bidFarewell(contextMesh(*context), kLong);
+    ubt::bidFarewell(contextMesh(*context), kLong);
   }),
             "");
 }
 
 TEST_F(MeshSwapTest, namesTheRankThatIsGone) {
-  Mesh mesh(tcpTransport(), 2);
+  LocalRanks mesh(tcpTransport(), 2);
   EXPECT_EQ(mesh.run([&](const auto& context) {
     if (context->rank == 1) {
       context->closeConnections();

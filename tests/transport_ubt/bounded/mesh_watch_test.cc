@@ -13,8 +13,6 @@
 #include <future>
 #include <mutex>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -28,7 +26,7 @@ class FakeMesh {
   Mesh mesh() {
     return {0, size_, [this](void* ptr, size_t bytes) {
               if (gone) {
-                throw ::gloo::IoException("the context has been destroyed");
+                throw gloo::IoException("the context has been destroyed");
               }
               return std::make_unique<Alarm>(this, ptr, bytes);
             }};
@@ -51,10 +49,10 @@ class FakeMesh {
   std::atomic<bool> gone{false};
 
  private:
-  class Alarm : public UnboundBuffer {
+  class Alarm : public gloo::transport::UnboundBuffer {
    public:
     Alarm(FakeMesh* mesh, void* ptr, size_t size)
-        : UnboundBuffer(ptr, size), mesh_(mesh) {}
+        : gloo::transport::UnboundBuffer(ptr, size), mesh_(mesh) {}
 
     bool waitRecv(int*, std::chrono::milliseconds) override {
       std::unique_lock<std::mutex> lock(mesh_->mutex_);
@@ -65,7 +63,7 @@ class FakeMesh {
         return false;
       }
       mesh_->rings_--;
-      throw ::gloo::IoException("a pair has gone");
+      throw gloo::IoException("a pair has gone");
     }
     void abortWaitRecv() override {
       std::lock_guard<std::mutex> lock(mesh_->mutex_);
@@ -97,7 +95,7 @@ TEST(MeshWatch, NamesEachRankThatIsGoneOnce) {
   std::vector<bool> gone(4, false);
   mesh.receive = [&](int rank) {
     if (gone[rank]) {
-      throw ::gloo::IoException("socket closed");
+      throw gloo::IoException("socket closed");
     }
   };
   std::vector<int> told;
@@ -152,7 +150,7 @@ TEST(MeshWatch, NamesRanksWhenTheContextIsGoneToo) {
   std::vector<bool> gone(3, false);
   mesh.receive = [&](int rank) {
     if (gone[rank]) {
-      throw ::gloo::IoException("socket closed");
+      throw gloo::IoException("socket closed");
     }
   };
   std::vector<int> told;
@@ -185,7 +183,7 @@ TEST(MeshWatch, NamesItselfIfItClosedTheConnections) {
   std::atomic<bool> timedOut{false};
   mesh.receive = [&](int) {
     if (timedOut) {
-      throw ::gloo::IoException(
+      throw gloo::IoException(
           "[pair.cc:123] Application timeout caused pair closure");
     }
   };
@@ -231,7 +229,7 @@ TEST(MeshWatch, SurvivesAWriteToAPeerThatIsGone) {
   FakeMesh mesh(2);
   mesh.receive = [&](int) {
     EXPECT_EQ(::write(ends[1], "x", 1), -1);
-    throw ::gloo::IoException("Broken pipe");
+    throw gloo::IoException("Broken pipe");
   };
   int told = 0;
   std::mutex mutex;
@@ -251,5 +249,3 @@ TEST(MeshWatch, SurvivesAWriteToAPeerThatIsGone) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

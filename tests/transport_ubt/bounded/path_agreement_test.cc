@@ -13,14 +13,12 @@
 
 #include "algorithms/context_mesh.h"
 #include "tests/conformance/device_factory.h"
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 #include "tests/support/two_hosts.h"
 #include "transport_ubt/bounded/key_exchange.h"
 #include "transport_ubt/core/wire/packet_header.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -31,7 +29,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr int kRanks = test::TwoHosts::kRanks;
-constexpr size_t kAround = ::ubt::PacketHeader::kBytes;
+constexpr size_t kAround = PacketHeader::kBytes;
 constexpr size_t kFullSlot =
     (test::TwoHosts::kMtuBytes - 28 - kAround) / 32 * 32;
 constexpr size_t kSlotOf1500 = (1500 - 28 - kAround) / 32 * 32;
@@ -46,20 +44,21 @@ class PathAgreementTest : public ::testing::Test {
     hosts_ = std::make_unique<test::TwoHosts>();
     for (int rank = 0; rank < kRanks; rank++) {
       hosts_->of(rank).within([&] {
-        ::ubt::Driver::Options options;
+        Driver::Options options;
         options.socket.address = test::TwoHosts::addressOf(rank);
-        drivers_.push_back(std::make_unique<::ubt::Driver>(
-            options, ::ubt::reductionKernels()));
+        drivers_.push_back(
+            std::make_unique<Driver>(options, reductionKernels()));
       });
     }
-    mesh_ = std::make_unique<testing::Mesh>(testing::tcpTransport(), kRanks);
+    mesh_ = std::make_unique<gloo::testing::LocalRanks>(
+        gloo::testing::tcpTransport(), kRanks);
   }
 
   // By rank. Each path keeps the objects that it uses.
   std::vector<PathAgreement::Agreed> agree() {
     std::vector<KeyExchange> exchanges(kRanks);
     std::vector<PublicKey> all;
-    std::vector<::ubt::SocketAddress> addresses;
+    std::vector<SocketAddress> addresses;
     for (int rank = 0; rank < kRanks; rank++) {
       all.push_back(exchanges[rank].publicKey());
       addresses.push_back(drivers_[rank]->socket().address());
@@ -74,7 +73,7 @@ class PathAgreementTest : public ::testing::Test {
       setup.slotBytes = kFullSlot;
       setup.aroundBytes = kAround;
       PathAgreement agreement(
-          ::gloo::contextMesh(*context), drivers_[rank].get(), setup);
+          gloo::contextMesh(*context), drivers_[rank].get(), setup);
       agreed[rank] = agreement.run(kLong);
     }),
               "");
@@ -87,8 +86,8 @@ class PathAgreementTest : public ::testing::Test {
   }
 
   std::unique_ptr<test::TwoHosts> hosts_;
-  std::vector<std::unique_ptr<::ubt::Driver>> drivers_;
-  std::unique_ptr<testing::Mesh> mesh_;
+  std::vector<std::unique_ptr<Driver>> drivers_;
+  std::unique_ptr<gloo::testing::LocalRanks> mesh_;
 };
 
 TEST_F(PathAgreementTest, IsOnTheLargestSlotWhereAllPathsCarryIt) {
@@ -149,5 +148,3 @@ TEST_F(PathAgreementTest, NamesAPathThatIsBlockedOneWay) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -29,5 +27,3 @@ TEST(ReceiveBuffer, NamesTheLimitAndTheSysctl) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -24,5 +22,3 @@ TEST(Nearest, IsTheFirstOfEquals) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

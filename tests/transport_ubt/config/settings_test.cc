@@ -12,8 +12,6 @@
 #include "tests/support/temporary_directory.h"
 #include "transport_ubt/config/setting_table.h"
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -28,16 +26,15 @@ TEST(Settings, ReadsEachVariable) {
   for (const char* groups : {"auto", "host", "1", "12"}) {
     EXPECT_EQ(with("groups", groups).groups.str(), groups);
   }
-  EXPECT_EQ(with("repair", "none").protocol.repair, ::ubt::RepairPolicy::kNone);
-  EXPECT_EQ(with("order", "rank").protocol.order, ::ubt::SumOrder::kRank);
-  EXPECT_EQ(with("auth", "aead").protocol.auth, ::ubt::AuthMode::kAead);
-  EXPECT_EQ(with("bound_mode", "paper").protocol.boundMode,
-            ::ubt::BoundMode::kPaper);
+  EXPECT_EQ(with("repair", "none").protocol.repair, RepairPolicy::kNone);
+  EXPECT_EQ(with("order", "rank").protocol.order, SumOrder::kRank);
+  EXPECT_EQ(with("auth", "aead").protocol.auth, AuthMode::kAead);
+  EXPECT_EQ(with("bound_mode", "paper").protocol.boundMode, BoundMode::kPaper);
   EXPECT_FALSE(with("window", "fixed").windowAdapts);
   EXPECT_TRUE(with("window", "auto").windowAdapts);
   EXPECT_FALSE(with("trains", "fixed").trainsAdapt);
   EXPECT_TRUE(with("trains", "auto").trainsAdapt);
-  EXPECT_EQ(with("hadamard", "on").protocol.hadamard, ::ubt::Hadamard::kAlways);
+  EXPECT_EQ(with("hadamard", "on").protocol.hadamard, Hadamard::kAlways);
   EXPECT_EQ(with("warmup_ops", "0").protocol.warmupOps, 0u);
   EXPECT_EQ(with("zero_loss", "0.25").protocol.zeroLoss, 0.25);
   EXPECT_EQ(with("halt_loss", "0").protocol.haltLoss, 0.0);
@@ -50,9 +47,9 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("arena_bytes", "1048576").arenaBytes, 1048576u);
   EXPECT_EQ(with("window_bytes", "65536").windowBytes, 65536u);
   EXPECT_EQ(with("yield", "5us").idle.yield, std::chrono::microseconds(5));
-  EXPECT_EQ(with("nap", "off").idle.nap, ::ubt::Duration{0});
+  EXPECT_EQ(with("nap", "off").idle.nap, Duration{0});
   EXPECT_EQ(with("linger", "90s").linger, std::chrono::seconds(90));
-  EXPECT_EQ(with("linger", "off").linger, ::ubt::Duration{0});
+  EXPECT_EQ(with("linger", "off").linger, Duration{0});
   EXPECT_EQ(with("secret", "a b").secret, "a b");
   EXPECT_EQ(with("fault", "loss:0.5").faults.loss, 0.5);
 }
@@ -67,7 +64,7 @@ TEST(Settings, ReadsWhetherStagesEndEarlyAndHowPatiently) {
   EXPECT_TRUE(with("early", "12.5%").protocol.early);
   EXPECT_EQ(with("early", "12.5%").protocol.earlyShare, 0.125);
   for (const char* wrong : {"", "10", "0%", "101%", "%", "10%x", "auto"}) {
-    EXPECT_THROW(with("early", wrong), ::gloo::InvalidOperationException)
+    EXPECT_THROW(with("early", wrong), gloo::InvalidOperationException)
         << wrong;
   }
 }
@@ -76,7 +73,7 @@ TEST(Settings, ReadsExperimentsByName) {
   const Settings settings = with("experiment", "gso:off,lead_ops:9,yield:off");
   EXPECT_FALSE(settings.segmentation);
   EXPECT_EQ(settings.protocol.leadOps, 9u);
-  EXPECT_EQ(settings.idle.yield, ::ubt::Duration{0});
+  EXPECT_EQ(settings.idle.yield, Duration{0});
   EXPECT_TRUE(settings.has("gso"));
   EXPECT_FALSE(settings.has("nap"));
 }
@@ -85,7 +82,7 @@ TEST(Settings, RefusesAWrongExperimentAndNamesIt) {
   const auto error = [](const std::string& text) -> std::string {
     try {
       with("experiment", text);
-    } catch (const ::gloo::InvalidOperationException& thrown) {
+    } catch (const gloo::InvalidOperationException& thrown) {
       return thrown.what();
     }
     return "taken";
@@ -138,8 +135,8 @@ TEST(Settings, MulticastNeedsTagsOverPayloads) {
     Settings settings = with("auth", auth);
     EXPECT_NO_THROW(settings.check()) << auth;
     settings.set("multicast", "auto");
-    if (settings.protocol.auth == ::ubt::AuthMode::kHeader) {
-      EXPECT_THROW(settings.check(), ::gloo::InvalidOperationException);
+    if (settings.protocol.auth == AuthMode::kHeader) {
+      EXPECT_THROW(settings.check(), gloo::InvalidOperationException);
     } else {
       EXPECT_NO_THROW(settings.check()) << auth;
     }
@@ -157,7 +154,7 @@ TEST(Settings, RefusesAnUnknownNameAndTellsTheNearest) {
   try {
     with("lead_op", "1");
     ADD_FAILURE() << "taken";
-  } catch (const ::gloo::InvalidOperationException& error) {
+  } catch (const gloo::InvalidOperationException& error) {
     EXPECT_NE(std::string(error.what()).find("lead_ops?"), std::string::npos);
   }
 }
@@ -170,7 +167,7 @@ TEST(Settings, WithABoundByHandThereIsNoWarmUpUnlessAskedFor) {
   unsetenv("GLOO_UBT_BOUND");
   unsetenv("GLOO_UBT_EXPERIMENT");
   EXPECT_EQ(Settings::fromEnvironment().protocol.warmupOps,
-            ::ubt::Options().warmupOps);
+            Options().warmupOps);
 }
 
 TEST(Settings, RefusesSettingsThatContradictABoundByHand) {
@@ -180,7 +177,7 @@ TEST(Settings, RefusesSettingsThatContradictABoundByHand) {
     std::string error;
     try {
       Settings::fromEnvironment();
-    } catch (const ::gloo::InvalidOperationException& thrown) {
+    } catch (const gloo::InvalidOperationException& thrown) {
       error = thrown.what();
     }
     unsetenv("GLOO_UBT_EXPERIMENT");
@@ -197,5 +194,3 @@ TEST(Settings, RefusesSettingsThatContradictABoundByHand) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

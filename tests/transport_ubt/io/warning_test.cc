@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-namespace gloo {
-namespace transport {
 namespace ubt {
 namespace {
 
@@ -112,5 +110,3 @@ TEST(Warning, LeavesErrnoAlone) {
 
 }  // namespace
 }  // namespace ubt
-}  // namespace transport
-}  // namespace gloo

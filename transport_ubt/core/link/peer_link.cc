@@ -10,7 +10,7 @@ namespace ubt {
 namespace {
 
 // Records that are not urgent wait this long for others to share a datagram.
-constexpr Duration kControlPatience = std::chrono::milliseconds(1);
+constexpr Duration kControlDelay = std::chrono::milliseconds(1);
 // Limits of the pause between requests, which follows the round-trip time.
 constexpr Duration kRetryMin = std::chrono::milliseconds(2);
 constexpr Duration kRetryMax = std::chrono::milliseconds(50);
@@ -87,8 +87,8 @@ Duration PeerLink::clocksIn(TimePoint now,
   return delay;
 }
 
-TimePoint PeerLink::patience(TimePoint now) {
-  return now + kControlPatience;
+TimePoint PeerLink::later(TimePoint now) {
+  return now + kControlDelay;
 }
 
 bool PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
@@ -99,7 +99,7 @@ bool PeerLink::queue(TimePoint now, const ControlRecord& record, bool urgent) {
     return false;
   }
   control_.push_back(record);
-  setControlDue(std::min(controlDue_, urgent ? now : patience(now)));
+  setControlDue(std::min(controlDue_, urgent ? now : later(now)));
   return true;
 }
 

@@ -112,7 +112,7 @@ class PeerLink {
   void creditBy(TimePoint when);
   bool creditDue() const { return creditDue_; }
   TimePoint controlDue() const { return controlDue_; }
-  static TimePoint patience(TimePoint now);
+  static TimePoint later(TimePoint now);
 
   // Writes the queued records, behind clocks and `credit`. `late` is how late
   // this side may notice a deadline. Returns false if there is nothing to say.

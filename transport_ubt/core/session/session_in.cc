@@ -269,7 +269,7 @@ void Session::considerCredit(TimePoint now, int rank) {
   const uint64_t left = peer.receive.left();
   if (left <= share / 2) {
     const bool urgent = left <= (share + 1) / 4;
-    peer.creditBy(urgent ? now : PeerLink::patience(now));
+    peer.creditBy(urgent ? now : PeerLink::later(now));
   }
 }
 

@@ -86,7 +86,7 @@ void Session::answerMulticast(TimePoint now, int owner) {
   const uint64_t share = multicastShareSlots();
   const uint64_t left = multicast_.from(owner)->receive.left();
   peers_[owner].creditBy(left <= (share + 1) / 4 ? now
-                         : left <= share / 2     ? PeerLink::patience(now)
+                         : left <= share / 2     ? PeerLink::later(now)
                                              : now + Multicast::kAnswerWithin);
 }
 

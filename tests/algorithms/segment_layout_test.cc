@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithms/shard_layout.h"
+#include "algorithms/segment_layout.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,8 +7,8 @@
 namespace gloo {
 namespace {
 
-TEST(ShardLayout, firstShardsAreLonger) {
-  const ShardLayout layout(10, 4, 100);
+TEST(SegmentLayout, firstShardsAreLonger) {
+  const SegmentLayout layout(10, 4, 100);
   EXPECT_EQ(0u, layout.shard(0).offset);
   EXPECT_EQ(3u, layout.shard(0).count);
   EXPECT_EQ(3u, layout.shard(1).offset);
@@ -17,24 +17,24 @@ TEST(ShardLayout, firstShardsAreLonger) {
   EXPECT_EQ(1u, layout.segments());
 }
 
-TEST(ShardLayout, fewerElementsThanRanks) {
-  const ShardLayout layout(2, 4, 100);
+TEST(SegmentLayout, fewerElementsThanRanks) {
+  const SegmentLayout layout(2, 4, 100);
   EXPECT_EQ(1u, layout.shard(1).count);
   EXPECT_EQ(0u, layout.shard(2).count);
   EXPECT_EQ(0u, layout.segment(3, 0).count);
 }
 
-TEST(ShardLayout, nothing) {
-  const ShardLayout layout(0, 4, 100);
+TEST(SegmentLayout, nothing) {
+  const SegmentLayout layout(0, 4, 100);
   EXPECT_EQ(0u, layout.segments());
   EXPECT_EQ(0u, layout.shard(3).count);
 }
 
-RC_GTEST_PROP(ShardLayout, segmentsCoverEverythingOnceAndInOrder, ()) {
+RC_GTEST_PROP(SegmentLayout, segmentsCoverEverythingOnceAndInOrder, ()) {
   const size_t elements = *rc::gen::inRange(0, 5000);
   const int ranks = *rc::gen::inRange(1, 70);
   const size_t segmentMax = *rc::gen::inRange(1, 300);
-  const ShardLayout layout(elements, ranks, segmentMax);
+  const SegmentLayout layout(elements, ranks, segmentMax);
   size_t next = 0;
   for (int rank = 0; rank < ranks; rank++) {
     RC_ASSERT(layout.shard(rank).offset == next);

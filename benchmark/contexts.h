@@ -17,17 +17,17 @@ namespace benchmark {
 // The connected processes of the benchmark. The first context connects through
 // Redis or files, all others through the first. One thread at a time; all ranks
 // make the same contexts in the same order.
-class Mesh {
+class Contexts {
  public:
   // Returns when all ranks are connected. Throws the store's errors, and
   // gloo::IoException for a shared path that cannot be used.
-  Mesh(const Options& options, std::shared_ptr<transport::Device> device);
+  Contexts(const Options& options, std::shared_ptr<transport::Device> device);
 
   // Removes this rank's files from the shared path.
-  ~Mesh();
+  ~Contexts();
 
-  Mesh(const Mesh&) = delete;
-  Mesh& operator=(const Mesh&) = delete;
+  Contexts(const Contexts&) = delete;
+  Contexts& operator=(const Contexts&) = delete;
 
   std::shared_ptr<Context> newContext(
       std::shared_ptr<transport::Device> device);

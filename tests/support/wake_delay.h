@@ -11,12 +11,12 @@ namespace test {
 // Measures how late this machine runs threads: its own thread wakes every few
 // milliseconds. A promise in seconds may be late by this. A test that measures
 // it need not guess how busy the machine is.
-class Lateness {
+class WakeDelay {
  public:
-  Lateness();
-  ~Lateness();
-  Lateness(const Lateness&) = delete;
-  Lateness& operator=(const Lateness&) = delete;
+  WakeDelay();
+  ~WakeDelay();
+  WakeDelay(const WakeDelay&) = delete;
+  WakeDelay& operator=(const WakeDelay&) = delete;
 
   // The maximum since the start. Callable from any thread.
   std::chrono::microseconds worst() const;

@@ -14,12 +14,12 @@ namespace gloo {
 namespace testing {
 
 // Connected ranks that are threads of this process.
-class Mesh {
+class LocalRanks {
  public:
   using ContextPtr = std::shared_ptr<Context>;
 
-  Mesh(const Transport& transport, int ranks);
-  ~Mesh();
+  LocalRanks(const Transport& transport, int ranks);
+  ~LocalRanks();
 
   // Calls `body` in a thread per rank, with that rank's context, and waits for
   // all. Returns the errors, one line per rank; empty if there are none. After
@@ -33,9 +33,9 @@ class Mesh {
 };
 
 // To connect takes longer than most tests, so meshes are kept until the process
-// ends or forgetMesh() is called. Not thread-safe.
-Mesh& sharedMesh(const Transport& transport, int ranks);
-void forgetMesh(const Transport& transport, int ranks);
+// ends or forgetRanks() is called. Not thread-safe.
+LocalRanks& sharedRanks(const Transport& transport, int ranks);
+void forgetRanks(const Transport& transport, int ranks);
 
 // Makes all of a rank's pairs synchronous.
 void makeSynchronous(Context& context);

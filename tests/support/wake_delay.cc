@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/lateness.h"
+#include "tests/support/wake_delay.h"
 
 #include <algorithm>
 
@@ -11,9 +11,9 @@ constexpr std::chrono::milliseconds kPeriod{5};
 
 }  // namespace
 
-Lateness::Lateness() : thread_([this] { run(); }) {}
+WakeDelay::WakeDelay() : thread_([this] { run(); }) {}
 
-Lateness::~Lateness() {
+WakeDelay::~WakeDelay() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -22,12 +22,12 @@ Lateness::~Lateness() {
   thread_.join();
 }
 
-std::chrono::microseconds Lateness::worst() const {
+std::chrono::microseconds WakeDelay::worst() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return std::chrono::duration_cast<std::chrono::microseconds>(worst_);
 }
 
-void Lateness::run() {
+void WakeDelay::run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stopping_) {
     const auto due = std::chrono::steady_clock::now() + kPeriod;

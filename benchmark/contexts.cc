@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "benchmark/mesh.h"
+#include "benchmark/contexts.h"
 
 #include <gloo/common/error.h>
 #include <gloo/rendezvous/file_store.h>
@@ -28,7 +28,8 @@ rendezvous::UbtRedisStore::Options storeOptions(const Options& options) {
 
 }  // namespace
 
-Mesh::Mesh(const Options& options, std::shared_ptr<transport::Device> device) {
+Contexts::Contexts(const Options& options,
+                   std::shared_ptr<transport::Device> device) {
   auto context =
       std::make_shared<rendezvous::Context>(options.rank, options.size);
   if (!options.redisUrl.empty()) {
@@ -43,9 +44,9 @@ Mesh::Mesh(const Options& options, std::shared_ptr<transport::Device> device) {
   factory_ = std::make_unique<rendezvous::ContextFactory>(context);
 }
 
-void Mesh::connectThroughFiles(const Options& options,
-                               rendezvous::Context& context,
-                               std::shared_ptr<transport::Device>& device) {
+void Contexts::connectThroughFiles(const Options& options,
+                                   rendezvous::Context& context,
+                                   std::shared_ptr<transport::Device>& device) {
   if (!std::filesystem::is_directory(options.sharedPath)) {
     GLOO_THROW_IO_EXCEPTION(
         "--shared-path ",
@@ -74,7 +75,7 @@ void Mesh::connectThroughFiles(const Options& options,
   files_ = files.getAllKeyFilePaths();
 }
 
-Mesh::~Mesh() {
+Contexts::~Contexts() {
   for (const auto& file : files_) {
     if (std::remove(file.c_str()) != 0) {
       std::cerr << "Cannot remove the rendezvous file " << file
@@ -83,7 +84,7 @@ Mesh::~Mesh() {
   }
 }
 
-std::shared_ptr<Context> Mesh::newContext(
+std::shared_ptr<Context> Contexts::newContext(
     std::shared_ptr<transport::Device> device) {
   return factory_->makeContext(device);
 }

@@ -11,7 +11,7 @@ namespace compare {
 
 // In some iterations a rank computes for longer than the others. Its process
 // continues to run; only its call is late.
-struct Lateness {
+struct LateRanks {
   static constexpr int kNobody = -1;
 
   int rank = kNobody;   // the late rank

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/conformance/mesh.h"
+#include "tests/conformance/local_ranks.h"
 
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/hash_store.h>
@@ -40,14 +40,16 @@ std::string onAllRanks(int ranks, const std::function<void(int)>& body) {
   return all;
 }
 
-std::map<std::pair<std::string, int>, std::unique_ptr<Mesh>>& meshes() {
-  static std::map<std::pair<std::string, int>, std::unique_ptr<Mesh>> kMeshes;
+std::map<std::pair<std::string, int>, std::unique_ptr<LocalRanks>>& meshes() {
+  static std::map<std::pair<std::string, int>, std::unique_ptr<LocalRanks>>
+      kMeshes;
   return kMeshes;
 }
 
 }  // namespace
 
-Mesh::Mesh(const Transport& transport, int ranks) : contexts_(ranks) {
+LocalRanks::LocalRanks(const Transport& transport, int ranks)
+    : contexts_(ranks) {
   rendezvous::HashStore store;
   const auto error = onAllRanks(ranks, [&](int rank) {
     auto context = std::make_shared<rendezvous::Context>(rank, ranks);
@@ -63,23 +65,24 @@ Mesh::Mesh(const Transport& transport, int ranks) : contexts_(ranks) {
 
 // Closes all ranks at the same time. Gloo waits for its event loop for each
 // connection that it closes, so 64 ranks one by one would take half a minute.
-Mesh::~Mesh() {
+LocalRanks::~LocalRanks() {
   onAllRanks(contexts_.size(), [&](int rank) { contexts_[rank].reset(); });
 }
 
-std::string Mesh::run(const std::function<void(const ContextPtr&)>& body) {
+std::string LocalRanks::run(
+    const std::function<void(const ContextPtr&)>& body) {
   return onAllRanks(contexts_.size(), [&](int rank) { body(contexts_[rank]); });
 }
 
-Mesh& sharedMesh(const Transport& transport, int ranks) {
+LocalRanks& sharedRanks(const Transport& transport, int ranks) {
   auto& mesh = meshes()[{transport.name, ranks}];
   if (!mesh) {
-    mesh = std::make_unique<Mesh>(transport, ranks);
+    mesh = std::make_unique<LocalRanks>(transport, ranks);
   }
   return *mesh;
 }
 
-void forgetMesh(const Transport& transport, int ranks) {
+void forgetRanks(const Transport& transport, int ranks) {
   meshes().erase({transport.name, ranks});
 }
 

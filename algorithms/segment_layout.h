@@ -16,7 +16,7 @@ namespace gloo {
 //    last ranks' shards are empty.
 // 3. Every shard has the same number of segments. All but the last are full;
 //    the last may be shorter, or empty in some shards only.
-class ShardLayout {
+class SegmentLayout {
  public:
   struct Range {
     size_t offset;
@@ -24,7 +24,7 @@ class ShardLayout {
   };
 
   // REQUIRES: ranks > 0, segmentElementsMax > 0.
-  ShardLayout(size_t elements, int ranks, size_t segmentElementsMax)
+  SegmentLayout(size_t elements, int ranks, size_t segmentElementsMax)
       : base_((UBT_REQUIRE(ranks > 0 && segmentElementsMax > 0),
                elements / ranks)),
         longer_(elements % ranks),
