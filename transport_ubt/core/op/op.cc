@@ -59,9 +59,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       scatterRun_(setup.size, setup.options->marks),
       exchangeRun_(ranks_.grouped() ? setup.size : 1, setup.options->marks),
       broadcastRun_(setup.size, setup.options->marks),
-      announces_(setup.size),
-      doneQueries_(setup.size),
-      closedNotices_(setup.size) {
+      notices_(setup.size) {
   const int own = ranks_.place();
   for (int peer = 0; peer < setup.size; peer++) {
     const bool member = ranks_.isMember(peer);
@@ -209,7 +207,7 @@ void Op::noteProgress(TimePoint now) {
   }
   if (needsEveryResult() && !owned_.hasRoom() &&
       !owned_.reserve(outbox_.needed())) {
-    if (held_.earliest() == kNever) {
+    if (notices_.held.earliest() == kNever) {
       tellProgress(now);
     }
     return;
@@ -264,7 +262,7 @@ void Op::noteContributions(TimePoint now) {
 
 void Op::needsNothing(int rank) {
   announceSeen(rank);
-  doneQueries_.stop(rank);
+  notices_.doneQuery.stop(rank);
   outbox_.stop(rank);
 }
 
@@ -318,7 +316,7 @@ void Op::enter(TimePoint now,
     setup_.host->control(
         now, peer, ControlRecord::announce(setup_.id, setup_.shape), true);
     if (!attendance_.hasSeenAnnouncement(peer)) {
-      schedule(&announces_, now, peer);
+      schedule(&notices_.announcement, now, peer);
     }
     if (!ranks_.isMember(peer)) {
       continue;

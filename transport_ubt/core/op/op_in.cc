@@ -68,14 +68,14 @@ Counter Op::scatterData(TimePoint now,
           scatterRun_.lostCameLate(header.source, bytes)) {
         scatterRun_.cutShort = scatterRun_.expired && !scatterRun_.early;
       }
-      if (const TimePoint next = closedNotices_.at(header.source);
+      if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
         setup_.host->control(
             now,
             header.source,
             ControlRecord::about(ControlType::kClosed, setup_.id),
             true);
-        schedule(&closedNotices_, now, header.source);
+        schedule(&notices_.closed, now, header.source);
       }
       return Counter::kLateData;
     case ScatterStage::Outcome::kAccepted:

@@ -213,7 +213,7 @@ OpReport Op::leave(TimePoint now) {
     setup_.host->control(
         now, rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
     if (!attendance_.isDone(rank)) {
-      schedule(&doneQueries_, now, rank);
+      schedule(&notices_.doneQuery, now, rank);
     }
   }
   return report;

@@ -51,6 +51,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       blocked_(setup.size),
       silence_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
+      grants_(setup.size - 1, setup.slotBytesMax + PacketHeader::kBytes),
       ops_(setup.size, setup.options.tagEntriesMax),
       learning_(setup_.options, setup.rank, setup.size),
       admission_(setup.options.leadOps, setup.options.leadBytes),
