@@ -41,7 +41,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
               setup.arena,
               &heldBytes_}),
       broadcast_(layout_,
-                 ranks_.place(),
+                 ranks_.shard(),
                  ranks_.members(),
                  setup.size,
                  setup.arena,
@@ -60,10 +60,10 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       exchangeRun_(ranks_.grouped() ? setup.size : 1, setup.options->marks),
       broadcastRun_(setup.size, setup.options->marks),
       notices_(setup.size) {
-  const int own = ranks_.place();
+  const Shard own = ranks_.shard();
   for (int peer = 0; peer < setup.size; peer++) {
     const bool member = ranks_.isMember(peer);
-    const int shard = member ? ranks_.placeOf(peer) : 0;
+    const Shard shard = member ? ranks_.shardOf(peer) : Shard(0);
     if (peer != setup.rank && member) {
       // The contribution leaves only once the caller has brought it.
       scatterRun_.expect(peer, layout_.slots(own), layout_.shardSize(own));
@@ -87,14 +87,14 @@ size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
                         Attendance::bytesPerRank() <=
                     kPeerBytes,
                 "the account covers a peer");
-  const int own = ranks.place();
+  const Shard own = ranks.shard();
   size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
                  BroadcastStage::bytesFor(layout, own, ranks.members()) +
                  2 * StageProgress::bytesFor(ranks.size()) +
                  (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
                  Retries::bytesFor(1);
-  for (int shard = 0; shard < ranks.members(); shard++) {
+  for (Shard shard(0); shard < ranks.members(); shard.number++) {
     // The send queue, and as many bits for slots that were turned away.
     bytes += 2 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
   }
@@ -298,14 +298,14 @@ void Op::enter(TimePoint now,
   clock_.enter(now);
   bucket_.enter(bucket,
                 bounds_.warmup || ranks_.grouped() ? Form::kPlain : form);
-  for (int shard = 0; shard < ranks_.members(); shard++) {
-    if (shard == ranks_.place() || !broadcast_.received(shard).none()) {
+  for (Shard shard(0); shard < ranks_.members(); shard.number++) {
+    if (shard == ranks_.shard() || !broadcast_.received(shard).none()) {
       bucket_.contribute(shard);
     }
   }
   // The own shard comes first: results may overwrite the own contributions to
   // other shards, which are then no longer needed.
-  const int own = ranks_.place();
+  const Shard own = ranks_.shard();
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   entered_ = true;
   broadcast_.enter(bucket);

@@ -171,7 +171,7 @@ class Op {
   Duration broadcastSample() const;
   Duration scatterWouldTake() const;
   Duration broadcastWouldTake() const;
-  Form resultForm(int shard) const;
+  Form resultForm(Shard shard) const;
   Counter scatterData(TimePoint now,
                       const PacketHeader& header,
                       const std::byte* payload);
@@ -242,7 +242,7 @@ class Op {
   void settleResults();
   uint64_t notStored(const BitSet& turnedAway,
                      const BitSet& stored,
-                     int shard) const;
+                     Shard shard) const;
   OpFailure::Blame silentRanks(TimePoint now) const;
 
   const Setup setup_;

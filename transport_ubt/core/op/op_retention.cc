@@ -26,7 +26,7 @@ uint32_t Op::dropEarly() {
       continue;
     }
     const BroadcastStage::Dropped dropped = broadcast_.dropEarly(
-        ranks_.placeOf(rank),
+        ranks_.shardOf(rank),
         &broadcastRun_.turnedAway(rank, received(rank).size()));
     broadcastRun_.dropped(rank, dropped.bytes);
     slots += dropped.slots;

@@ -215,7 +215,7 @@ void Op::sayAgain(TimePoint now) {
         askAgain(now,
                  rank,
                  Stage::kScatter,
-                 owned_.sum().contributed(ranks_.placeOf(rank)));
+                 owned_.sum().contributed(ranks_.shardOf(rank)));
       }
       schedule(&scatterRun_.repairs, now, rank);
     });

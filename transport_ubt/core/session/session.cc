@@ -283,7 +283,7 @@ Op* Session::startFromPeer(TimePoint now,
   const size_t bytes = Op::bytesFor(layout, ranks);
   const size_t all =
       bytes + ScatterStage::roomFor(
-                  layout, ranks.place(), ranks.members(), setup_.options.order);
+                  layout, ranks.shard(), ranks.members(), setup_.options.order);
   ArenaBuffer room = shared_->arena.reserve(bytes);
   while (!room && makeRoom(peer, all)) {
     room = shared_->arena.reserve(bytes);

@@ -99,8 +99,8 @@ Counter Session::dataIn(TimePoint now,
     const OpRanks ranks = ranksOf(header.hierarchical);
     const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
     if (!ranks.isMember(header.source) ||
-        header.slot >= layout.slots(ranks.place()) ||
-        bytes != layout.slotSize(ranks.place(), header.slot)) {
+        header.slot >= layout.slots(ranks.shard()) ||
+        bytes != layout.slotSize(ranks.shard(), header.slot)) {
       return Counter::kMismatched;  // the data does not fit its own shape
     }
     Counter whyNot{};
