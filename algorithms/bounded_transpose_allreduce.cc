@@ -2,7 +2,7 @@
 #include "algorithms/bounded_transpose_allreduce.h"
 
 #include "algorithms/allreduce_options.h"
-#include "algorithms/reduction_probe.h"
+#include "algorithms/eligibility.h"
 #include "transport_ubt/pair.h"
 
 namespace gloo {
@@ -28,11 +28,10 @@ BoundedReport boundedAllreduce(const AllreduceOptions& options,
     checkAllreduceOptions(impl);
   }
   auto* const context = boundedContext(*impl.context);
-  const size_t bytes = impl.elements * impl.elementSize;
-  const auto type = summedType(impl.reduce, impl.elementSize);
-  if (context == nullptr || !type || bytes == 0 ||
-      bytes < boundedBytesMin(*context) ||
-      !context->takes(*type, impl.elements, hierarchical)) {
+  const auto type = context == nullptr
+                        ? std::nullopt
+                        : eligibleType(impl, context->settings().minBytes);
+  if (!type || !context->takes(*type, impl.elements, hierarchical)) {
     return std::nullopt;
   }
   BoundedReport report = context->allreduce(ubt::TagSpace::kOptions,

@@ -64,9 +64,8 @@ class BoundedAllreduce : public Algorithm {
         tag_(static_cast<uint32_t>(context->nextSlot())) {
     GLOO_ENFORCE(!ptrs_.empty(), "no buffer to reduce");
     bounded_ = boundedContext(*context);
-    if (!SummableType<T>::value || fn->type() != SUM || count_ == 0 ||
-        (bounded_ != nullptr &&
-         count_ * sizeof(T) < boundedBytesMin(*bounded_))) {
+    if (bounded_ != nullptr &&
+        !isEligible(*fn, count_, boundedBytesMin(*bounded_))) {
       bounded_ = nullptr;
     }
     if (bounded_ == nullptr) {

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "algorithms/eligibility.h"
 #include "algorithms/transpose_exchange.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 
@@ -41,25 +42,6 @@ namespace gloo {
 void transposeAllreduce(const AllreduceOptions& options);
 
 namespace detail {
-
-// The kernels' ElementType for T, if they can sum it.
-template <typename T>
-struct SummableType : std::false_type {};
-
-template <>
-struct SummableType<float> : std::true_type {
-  static constexpr auto kType = ubt::ElementType::kFloat32;
-};
-
-template <>
-struct SummableType<double> : std::true_type {
-  static constexpr auto kType = ubt::ElementType::kFloat64;
-};
-
-template <>
-struct SummableType<float16> : std::true_type {
-  static constexpr auto kType = ubt::ElementType::kFloat16;
-};
 
 // Gloo's classes take a count as an int.
 inline size_t elementCount(int count) {

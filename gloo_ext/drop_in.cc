@@ -10,9 +10,9 @@
 #include <string>
 
 #include "algorithms/allreduce_options_access.h"
+#include "algorithms/eligibility.h"
 #include "algorithms/mesh_halving_doubling.h"
 #include "algorithms/mesh_transpose.h"
-#include "algorithms/reduction_probe.h"
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
@@ -77,10 +77,7 @@ bool bounded(const OriginalGloo& original,
              ProcessState& process) {
   BoundedOp op;
   op.bytes = bytesOf(options);
-  if (op.bytes < policy.bytesMin) {
-    return false;
-  }
-  const auto type = gloo::summedType(options.reduce, options.elementSize);
+  const auto type = gloo::eligibleType(options, policy.bytesMin);
   if (!type) {
     return false;
   }

@@ -16,7 +16,7 @@
 #include "tests/support/failing_heap.h"
 #include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/core/wire/cursor.h"
-#include "transport_ubt/core/wire/multicast_key.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/sim/plain_reduction.h"
 
 namespace {

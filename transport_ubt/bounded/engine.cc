@@ -10,8 +10,8 @@
 #include "transport_ubt/bounded/keep_for_ever.h"
 #include "transport_ubt/bounded/receive_buffer.h"
 #include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
-#include "transport_ubt/core/wire/packet_seal.h"
 #include "transport_ubt/io/warning.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "transport_ubt/core/wire/multicast_key.h"
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
 

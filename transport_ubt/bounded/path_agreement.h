@@ -11,7 +11,7 @@
 #include "transport_ubt/bounded/mesh.h"
 #include "transport_ubt/bounded/mesh_deadline.h"
 #include "transport_ubt/bounded/mesh_swap.h"
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/io/driver.h"
 #include "transport_ubt/io/path_probes.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
 

@@ -59,7 +59,7 @@ void Checker::check(const OpKey& key,
   std::vector<size_t> filled(options_.ranks);     // filled ranges, by rank
   const bool ownersKnown = std::all_of(
       outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; });
-  for (int shard = 0; shard < groups.shards(); shard++) {
+  for (Shard shard(0); shard < groups.shards(); shard.number++) {
     const bool spread =
         groups.count() == 1 && isSpread(options_, shard, outcomes);
     if (spread) {
@@ -128,7 +128,7 @@ void Checker::checkDrift(const OpKey& key,
 void Checker::checkSpread(const OpKey& key,
                           int owner,
                           const std::vector<Outcome>& outcomes) const {
-  const SpreadShard shard(options_, inputs_, key, owner, outcomes);
+  const SpreadShard shard(options_, inputs_, key, Shard(owner), outcomes);
   const std::byte* same = nullptr;
   for (int rank = 0; rank < options_.ranks; rank++) {
     if (!outcomes[rank].there || outcomes[rank].report.skipped) {
@@ -343,13 +343,13 @@ void Checker::checkStages(const OpKey& key,
       fail(key, rank, what.str());
     }
   };
-  const uint64_t own = layout.shardSize(ranks.place());
+  const uint64_t own = layout.shardSize(ranks.shard());
   for (int peer = 0; peer < options_.ranks; peer++) {
     const bool member = ranks.isMember(peer);
     checkOne("scatter", peer, member ? own : 0, report.scatter[peer]);
     checkOne("broadcast",
              peer,
-             member                  ? layout.shardSize(ranks.placeOf(peer))
+             member                  ? layout.shardSize(ranks.shardOf(peer))
              : ranks.isCoOwner(peer) ? own
                                      : 0,
              report.broadcast[peer]);

@@ -90,7 +90,7 @@ class Checker {
 
  private:
   struct Slot {
-    int shard = 0;
+    Shard shard{0};
     uint32_t index = 0;
     size_t begin = 0;  // in elements of the bucket
     size_t end = 0;

@@ -12,7 +12,7 @@ namespace {
 
 // The bytes of these slots of a shard, except those in `without`.
 uint64_t bytesOf(const ShardLayout& layout,
-                 int shard,
+                 Shard shard,
                  const std::set<uint32_t>& slots,
                  const std::set<uint32_t>& without) {
   uint64_t bytes = 0;
@@ -41,8 +41,9 @@ void Checker::checkArrivals(const OpKey& key,
       if (told.expected == 0) {
         continue;
       }
-      const int shard = scatter || !ranks.isMember(peer) ? ranks.place()
-                                                         : ranks.placeOf(peer);
+      const Shard shard = scatter || !ranks.isMember(peer)
+                              ? ranks.shard()
+                              : ranks.shardOf(peer);
       const Arrivals::Slots came = arrivals.of(context, report.op, stage, peer);
       const uint64_t taken = bytesOf(layout, shard, came.taken, {});
       const uint64_t inVain = bytesOf(layout, shard, came.inVain, came.taken);

@@ -32,19 +32,19 @@ double tolerance(ElementType type) {
 SpreadShard::SpreadShard(const SimOptions& options,
                          const Inputs& inputs,
                          const OpKey& key,
-                         int owner,
+                         Shard shard,
                          const std::vector<Outcome>& outcomes)
     : options_(options),
       ranks_(options.ranks),
       inputs_(inputs),
       key_(key),
-      owner_(owner),
+      shard_(shard),
       outcomes_(outcomes),
       shape_(inputs.shapeOf(key)),
       layout_(shape_, options.ranks, options.slotBytes) {
-  elements_ = layout_.shardSize(owner) / elementSize(shape_.type);
-  if (outcomes[owner].there) {
-    seed_ = transformSeed(outcomes[owner].report.op, owner);
+  elements_ = layout_.shardSize(shard_) / elementSize(shape_.type);
+  if (outcomes[shard].there) {
+    seed_ = transformSeed(outcomes[shard].report.op, shard);
     for (const std::vector<Form>& forms : possibleForms()) {
       possible_.push_back(sum(forms));
     }
@@ -58,10 +58,10 @@ std::vector<std::vector<Form>> SpreadShard::possibleForms() const {
   for (int rank = 0; rank < ranks_; rank++) {
     if (outcomes_[rank].there) {
       for (std::vector<Form>& forms : all) {
-        forms[rank] = outcomes_[rank].report.contributed[owner_];
+        forms[rank] = outcomes_[rank].report.contributed[shard_];
       }
     } else if (options_.mayTransform(rank) &&
-               !outcomes_[owner_].report.contributors[rank].none()) {
+               !outcomes_[shard_].report.contributors[rank].none()) {
       const size_t known = all.size();
       for (size_t i = 0; i < known; i++) {
         all.push_back(all[i]);
@@ -80,7 +80,7 @@ size_t SpreadShard::first(uint32_t slot) const {
 SpreadShard::Values SpreadShard::broughtBy(int rank, Form form) const {
   std::vector<std::byte> bucket(shape_.bytes());
   inputs_.fill(key_, rank, bucket.data());
-  std::byte* const shard = bucket.data() + layout_.shardOffset(owner_);
+  std::byte* const shard = bucket.data() + layout_.shardOffset(shard_);
   if (form == Form::kTransformed) {
     plainReduction().transform(shape_.type, shard, elements_, seed_, ranks_);
   }
@@ -89,12 +89,12 @@ SpreadShard::Values SpreadShard::broughtBy(int rank, Form form) const {
 
 SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
   Sum sum;
-  const OpReport& report = outcomes_[owner_].report;
+  const OpReport& report = outcomes_[shard_].report;
   Values sums[2] = {Values(elements_), Values(elements_)};
   std::vector<int> in[2];  // by slot: number of contributors
   int ranks[2] = {0, 0};
   for (std::vector<int>& count : in) {
-    count.resize(layout_.slots(owner_));
+    count.resize(layout_.slots(shard_));
   }
   for (int rank = 0; rank < ranks_; rank++) {
     if (report.contributors[rank].none()) {
@@ -103,12 +103,12 @@ SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
     const Values brought = broughtBy(rank, forms[rank]);
     const auto form = static_cast<size_t>(forms[rank]);
     ranks[form]++;
-    for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
+    for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
       if (!report.contributors[rank].test(slot)) {
         continue;
       }
       in[form][slot]++;
-      for (size_t i = 0; i < layout_.slotElements(owner_, slot); i++) {
+      for (size_t i = 0; i < layout_.slotElements(shard_, slot); i++) {
         sums[form][first(slot) + i] += brought[first(slot) + i];
         sum.magnitude += std::abs(brought[first(slot) + i]);
       }
@@ -120,11 +120,11 @@ SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
   sum.anyIn = both > 0;
   sum.form = ranks[0] == 0 ? Form::kTransformed : Form::kPlain;
   const auto rescale = [&](Values* values, uint32_t slot, int to, int from) {
-    for (size_t i = 0; i < layout_.slotElements(owner_, slot); i++) {
+    for (size_t i = 0; i < layout_.slotElements(shard_, slot); i++) {
       (*values)[first(slot) + i] *= from == 0 ? 0 : 1.0 * to / from;
     }
   };
-  for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
+  for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
     rescale(&plain, slot, ranks[0], in[0][slot]);
     rescale(&transformed, slot, ranks[1], in[1][slot]);
   }
@@ -132,12 +132,12 @@ SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
     plainTransform(&transformed, seed_, true);
   }
   sum.values.resize(elements_);
-  for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
+  for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
     const int missed =
         in[0][slot] == 0 && sum.form == Form::kPlain ? ranks[0] : 0;
     const bool none = in[0][slot] + in[1][slot] == 0;
     for (size_t i = first(slot);
-         i < first(slot) + layout_.slotElements(owner_, slot);
+         i < first(slot) + layout_.slotElements(shard_, slot);
          i++) {
       sum.values[i] = none || both == missed ? 0
                                              : (plain[i] + transformed[i]) *
@@ -149,16 +149,16 @@ SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
 
 bool SpreadShard::filled(int rank, uint32_t slot) const {
   const size_t begin =
-      layout_.shardOffset(owner_) / elementSize(shape_.type) + first(slot);
+      layout_.shardOffset(shard_) / elementSize(shape_.type) + first(slot);
   const auto& filled = outcomes_[rank].report.filled;
-  return rank != owner_ &&
+  return rank != shard_ &&
          std::any_of(filled.begin(), filled.end(), [begin](auto& range) {
            return range.offset == begin;
          });
 }
 
 bool SpreadShard::filledAt(int rank) const {
-  for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
+  for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
     if (filled(rank, slot)) {
       return true;
     }
@@ -167,7 +167,7 @@ bool SpreadShard::filledAt(int rank) const {
 }
 
 const std::byte* SpreadShard::resultAt(int rank) const {
-  return outcomes_[rank].result.data() + layout_.shardOffset(owner_);
+  return outcomes_[rank].result.data() + layout_.shardOffset(shard_);
 }
 
 bool SpreadShard::isRightAt(int rank) const {
@@ -181,16 +181,16 @@ bool SpreadShard::isRightAt(int rank) const {
 bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
   const OpReport& report = outcomes_[rank].report;
   Values expected = sum.values;
-  const Form own = report.contributed[owner_];
-  const Form form = report.forms.empty() ? own : report.forms[owner_];
+  const Form own = report.contributed[shard_];
+  const Form form = report.forms.empty() ? own : report.forms[shard_];
   bool anyReceived = false;
-  for (uint32_t slot = 0; slot < layout_.slots(owner_); slot++) {
+  for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
     if (!filled(rank, slot)) {
       anyReceived = true;
       continue;
     }
     for (size_t i = first(slot);
-         i < first(slot) + layout_.slotElements(owner_, slot);
+         i < first(slot) + layout_.slotElements(shard_, slot);
          i++) {
       expected[i] = 0;
     }

@@ -16,7 +16,7 @@ class SpreadShard {
   SpreadShard(const SimOptions& options,
               const Inputs& inputs,
               const OpKey& key,
-              int owner,
+              Shard shard,
               const std::vector<Outcome>& outcomes);
 
   // Whether the values are known: the owner has returned.
@@ -25,7 +25,7 @@ class SpreadShard {
   bool filledAt(int rank) const;
   // The part of a rank's result for this shard.
   const std::byte* resultAt(int rank) const;
-  size_t bytes() const { return layout_.shardSize(owner_); }
+  size_t bytes() const { return layout_.shardSize(shard_); }
   // Whether that part is right, except for rounding. REQUIRES known().
   bool isRightAt(int rank) const;
 
@@ -51,7 +51,7 @@ class SpreadShard {
   const int ranks_;
   const Inputs& inputs_;
   const OpKey key_;
-  const int owner_;
+  const Shard shard_;
   const std::vector<Outcome>& outcomes_;
   const OpShape shape_;
   const ShardLayout layout_;

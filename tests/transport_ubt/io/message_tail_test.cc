@@ -60,8 +60,8 @@ TEST(MessageTail, CountsTheSlotsOfAShortShard) {
   OpShape shape;
   shape.elements = 4 * 1600 - 16;  // the last shard is 64 bytes shorter
   const ShardLayout layout(shape, small.size, small.slotBytesMax);
-  ASSERT_EQ(layout.slots(0), 200u);
-  ASSERT_EQ(layout.slots(3), 198u);
+  ASSERT_EQ(layout.slots(Shard(0)), 200u);
+  ASSERT_EQ(layout.slots(Shard(3)), 198u);
   MessageTail tail(0.005);
   auto slot = slotOf(Stage::kScatter, 197);
   slot.elements = static_cast<uint32_t>(shape.elements);

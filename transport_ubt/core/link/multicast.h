@@ -10,7 +10,7 @@
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/link/peer_link.h"
 #include "transport_ubt/core/wire/control.h"
-#include "transport_ubt/core/wire/multicast_key.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
 

@@ -14,7 +14,7 @@
 #include "transport_ubt/core/pacing/queueing_delay.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/wire/control.h"
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {

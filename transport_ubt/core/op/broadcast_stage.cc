@@ -8,7 +8,7 @@
 namespace ubt {
 
 BroadcastStage::BroadcastStage(const ShardLayout& layout,
-                               int rank,
+                               Shard own,
                                int size,
                                int ranks,
                                Arena* arena,
@@ -19,50 +19,54 @@ BroadcastStage::BroadcastStage(const ShardLayout& layout,
       arena_(arena),
       account_(account),
       owners_(size) {
-  for (int owner = 0; owner < size; owner++) {
-    const uint32_t slots = owner == rank ? 0 : layout.slots(owner);
-    owners_[owner].received = BitSet(slots);
-    owners_[owner].contributors.resize(slots);
+  for (Shard shard(0); shard < size; shard.number++) {
+    const uint32_t slots = shard == own ? 0 : layout.slots(shard);
+    owners_[shard].received = BitSet(slots);
+    owners_[shard].contributors.resize(slots);
     slotsMissing_ += slots;
   }
 }
 
-size_t BroadcastStage::bytesFor(const ShardLayout& layout, int rank, int size) {
+size_t BroadcastStage::bytesFor(const ShardLayout& layout,
+                                Shard own,
+                                int size) {
   // A constant, for the same reason as kOpBytes in op.cc.
   constexpr size_t kOwnerBytes = 160;
   static_assert(sizeof(Owner) <= kOwnerBytes, "the account covers an owner");
   size_t bytes = size * kOwnerBytes;
-  for (int owner = 0; owner < size; owner++) {
-    const size_t slots = owner == rank ? 0 : layout.slots(owner);
+  for (Shard shard(0); shard < size; shard.number++) {
+    const size_t slots = shard == own ? 0 : layout.slots(shard);
     bytes += slots * (sizeof(uint16_t) + sizeof(ArenaBuffer)) +
              2 * BitSet::bytesFor(slots);
   }
   return bytes;
 }
 
-uint64_t BroadcastStage::pairsLacking(int owner, uint32_t slot) const {
-  return (ranks_ - owners_[owner].contributors[slot]) *
-         static_cast<uint64_t>(layout_.slotElements(owner, slot));
+uint64_t BroadcastStage::pairsLacking(Shard shard, uint32_t slot) const {
+  return (ranks_ - owners_[shard].contributors[slot]) *
+         static_cast<uint64_t>(layout_.slotElements(shard, slot));
 }
 
-void BroadcastStage::place(int owner, uint32_t slot, const std::byte* payload) {
+void BroadcastStage::place(Shard shard,
+                           uint32_t slot,
+                           const std::byte* payload) {
   std::byte* const target =
-      bucket_ + layout_.shardOffset(owner) + layout_.slotOffset(slot);
-  const size_t bytes = layout_.slotSize(owner, slot);
-  if (owners_[owner].contributors[slot] == 0) {
+      bucket_ + layout_.shardOffset(shard) + layout_.slotOffset(slot);
+  const size_t bytes = layout_.slotSize(shard, slot);
+  if (owners_[shard].contributors[slot] == 0) {
     std::memset(target, 0, bytes);  // an agreed zero travels without bytes
   } else {
     std::memcpy(target, payload, bytes);
   }
 }
 
-BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
+BroadcastStage::Outcome BroadcastStage::add(Shard shard,
                                             uint32_t slot,
                                             uint16_t contributors,
                                             Form form,
                                             const std::byte* payload) {
-  UBT_REQUIRE(ownerRank >= 0 && ownerRank < size_);
-  Owner& owner = owners_[ownerRank];
+  UBT_REQUIRE(shard >= 0 && shard < size_);
+  Owner& owner = owners_[shard];
   if (owner.received.test(slot)) {
     return Outcome::kDuplicate;
   }
@@ -73,7 +77,7 @@ BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
     if (owner.early.empty()) {
       owner.early.resize(owner.received.size());
     }
-    const size_t bytes = layout_.slotSize(ownerRank, slot);
+    const size_t bytes = layout_.slotSize(shard, slot);
     owner.early[slot] = arena_->acquire(bytes, account_);
     if (!owner.early[slot]) {
       return Outcome::kArenaFull;
@@ -84,15 +88,15 @@ BroadcastStage::Outcome BroadcastStage::add(int ownerRank,
   owner.contributors[slot] = contributors;
   owner.received.set(slot);
   slotsMissing_--;
-  pairsMissing_ += pairsLacking(ownerRank, slot);
+  pairsMissing_ += pairsLacking(shard, slot);
   if (bucket_ != nullptr) {
-    place(ownerRank, slot, payload);
+    place(shard, slot, payload);
   }
   return Outcome::kAccepted;
 }
 
-void BroadcastStage::markPartial(int ownerRank, uint32_t slot) {
-  Owner& owner = owners_[ownerRank];
+void BroadcastStage::markPartial(Shard shard, uint32_t slot) {
+  Owner& owner = owners_[shard];
   if (owner.partial.size() == 0) {
     owner.partial = BitSet(owner.received.size());
   }
@@ -101,13 +105,14 @@ void BroadcastStage::markPartial(int ownerRank, uint32_t slot) {
 
 std::vector<OpReport::Range> BroadcastStage::partial(ElementType type) const {
   std::vector<OpReport::Range> ranges;
-  for (int rank = 0; rank < size_; rank++) {
-    const BitSet& slots = owners_[rank].partial;
+  for (Shard shard(0); shard < size_; shard.number++) {
+    const BitSet& slots = owners_[shard].partial;
     for (size_t slot = slots.firstSet(0); slot < slots.size();
          slot = slots.firstSet(slot + 1)) {
-      ranges.push_back({(layout_.shardOffset(rank) + layout_.slotOffset(slot)) /
-                            elementSize(type),
-                        layout_.slotElements(rank, slot)});
+      ranges.push_back(
+          {(layout_.shardOffset(shard) + layout_.slotOffset(slot)) /
+               elementSize(type),
+           layout_.slotElements(shard, slot)});
     }
   }
   return ranges;
@@ -115,11 +120,11 @@ std::vector<OpReport::Range> BroadcastStage::partial(ElementType type) const {
 
 void BroadcastStage::enter(std::byte* bucket) {
   bucket_ = bucket;
-  for (int rank = 0; rank < size_; rank++) {
-    Owner& owner = owners_[rank];
+  for (Shard shard(0); shard < size_; shard.number++) {
+    Owner& owner = owners_[shard];
     for (size_t slot = owner.received.firstSet(0); slot < owner.received.size();
          slot = owner.received.firstSet(slot + 1)) {
-      place(rank,
+      place(shard,
             slot,
             owner.contributors[slot] == 0 ? nullptr : owner.early[slot].data());
     }
@@ -127,16 +132,15 @@ void BroadcastStage::enter(std::byte* bucket) {
   }
 }
 
-BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
-                                                  BitSet* marks) {
+BroadcastStage::Dropped BroadcastStage::dropEarly(Shard shard, BitSet* marks) {
   Dropped dropped;
-  Owner& owner = owners_[ownerRank];
+  Owner& owner = owners_[shard];
   for (size_t slot = 0; slot < owner.early.size(); slot++) {
     if (owner.early[slot]) {
       marks->set(slot);
       dropped.slots++;
       dropped.bytes += owner.early[slot].size();
-      pairsMissing_ -= pairsLacking(ownerRank, slot);
+      pairsMissing_ -= pairsLacking(shard, slot);
       owner.received.clear(slot);
       if (owner.partial.size() > 0) {
         owner.partial.clear(slot);
@@ -151,14 +155,15 @@ BroadcastStage::Dropped BroadcastStage::dropEarly(int ownerRank,
 std::vector<OpReport::Range> BroadcastStage::zeroMissing(ElementType type) {
   UBT_REQUIRE(bucket_ != nullptr);
   std::vector<OpReport::Range> missing;
-  for (int rank = 0; rank < size_; rank++) {
-    const BitSet& received = owners_[rank].received;
+  for (Shard shard(0); shard < size_; shard.number++) {
+    const BitSet& received = owners_[shard].received;
     for (size_t slot = received.firstClear(0); slot < received.size();
          slot = received.firstClear(slot + 1)) {
-      const size_t begin = layout_.shardOffset(rank) + layout_.slotOffset(slot);
-      std::memset(bucket_ + begin, 0, layout_.slotSize(rank, slot));
+      const size_t begin =
+          layout_.shardOffset(shard) + layout_.slotOffset(slot);
+      std::memset(bucket_ + begin, 0, layout_.slotSize(shard, slot));
       missing.push_back(
-          {begin / elementSize(type), layout_.slotElements(rank, slot)});
+          {begin / elementSize(type), layout_.slotElements(shard, slot)});
     }
   }
   return missing;

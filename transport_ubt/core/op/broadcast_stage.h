@@ -32,25 +32,25 @@ class BroadcastStage {
   // result, which is larger where the owners are one group of several. `arena`
   // and `account`, the bytes held there, must outlive this.
   BroadcastStage(const ShardLayout& layout,
-                 int rank,
+                 Shard own,
                  int size,
                  int ranks,
                  Arena* arena,
                  size_t* account = nullptr);
 
   // The most memory of one, without results.
-  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
+  static size_t bytesFor(const ShardLayout& layout, Shard own, int size);
 
-  // REQUIRES owner a peer's rank, slot < slots of its shard, payload of
-  // exactly the slot's size or, when contributors is 0, empty.
-  Outcome add(int owner,
+  // REQUIRES another rank's shard, slot < its slots, payload of exactly the
+  // slot's size or, when contributors is 0, empty.
+  Outcome add(Shard shard,
               uint32_t slot,
               uint16_t contributors,
               Form form,
               const std::byte* payload);
 
   // For a result that add() took: results of other groups may differ from it.
-  void markPartial(int owner, uint32_t slot);
+  void markPartial(Shard shard, uint32_t slot);
   // The ranges of elements so marked.
   std::vector<OpReport::Range> partial(ElementType type) const;
 
@@ -64,17 +64,17 @@ class BroadcastStage {
     uint32_t slots = 0;
     uint64_t bytes = 0;
   };
-  Dropped dropEarly(int owner, BitSet* marks);
+  Dropped dropEarly(Shard shard, BitSet* marks);
 
   // The form of an owner's results; nothing: none has arrived.
-  std::optional<Form> form(int owner) const { return owners_[owner].form; }
+  std::optional<Form> form(Shard shard) const { return owners_[shard].form; }
 
   // Puts zeros into the missing slots of the bucket, and returns their ranges
   // of elements. REQUIRES between enter() and leave().
   std::vector<OpReport::Range> zeroMissing(ElementType type);
 
-  const BitSet& received(int owner) const { return owners_[owner].received; }
-  bool complete(int owner) const { return owners_[owner].received.all(); }
+  const BitSet& received(Shard shard) const { return owners_[shard].received; }
+  bool complete(Shard shard) const { return owners_[shard].received.all(); }
   bool complete() const { return slotsMissing_ == 0; }
   // The (contributor, element) pairs that received slots lack.
   uint64_t pairsMissing() const { return pairsMissing_; }
@@ -88,8 +88,8 @@ class BroadcastStage {
     BitSet partial;  // sized on first use
   };
 
-  void place(int owner, uint32_t slot, const std::byte* payload);
-  uint64_t pairsLacking(int owner, uint32_t slot) const;
+  void place(Shard shard, uint32_t slot, const std::byte* payload);
+  uint64_t pairsLacking(Shard shard, uint32_t slot) const;
 
   const ShardLayout layout_;
   const int size_;

@@ -14,7 +14,7 @@ void Bucket::enter(std::byte* data, Form form) {
   form_ = form;
 }
 
-void Bucket::contribute(int shard) {
+void Bucket::contribute(Shard shard) {
   if (form_ == Form::kPlain || states_[shard] != State::kAsBrought) {
     return;
   }
@@ -28,7 +28,7 @@ void Bucket::contribute(int shard) {
   }
 }
 
-void Bucket::invert(int shard, Form form) {
+void Bucket::invert(Shard shard, Form form) {
   if (states_[shard] != State::kPlainResult && form == Form::kTransformed) {
     setup_.reduction->inverse(setup_.type,
                               this->shard(shard),

@@ -35,25 +35,25 @@ class Bucket {
   // Null before enter() and after leave().
   std::byte* data() const { return data_; }
   // REQUIRES here().
-  std::byte* shard(int shard) const {
+  std::byte* shard(Shard shard) const {
     return data_ + layout_.shardOffset(shard);
   }
 
   // Transforms a shard, if it should be and has not been. Call it before a slot
   // of the shard is sent, and before a result overwrites one. (To transform the
   // whole bucket at once would leave the links idle.) REQUIRES here().
-  void contribute(int shard);
+  void contribute(Shard shard);
   // By shard: the form of its contribution; plain before contribute().
   const std::vector<Form>& contributed() const { return contributed_; }
 
   // Makes the result of a shard plain, if it is not. `form`: of the result. Its
   // slots have all arrived or hold zeros. REQUIRES here().
-  void invert(int shard, Form form);
+  void invert(Shard shard, Form form);
 
  private:
   enum class State : uint8_t { kAsBrought, kContribution, kPlainResult };
 
-  size_t elements(int shard) const {
+  size_t elements(Shard shard) const {
     return layout_.shardSize(shard) / elementSize(setup_.type);
   }
 

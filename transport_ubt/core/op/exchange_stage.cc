@@ -12,7 +12,7 @@ namespace ubt {
 namespace {
 
 // The largest slot of a shard.
-size_t slotBytes(const ShardLayout& layout, int shard) {
+size_t slotBytes(const ShardLayout& layout, Shard shard) {
   return layout.slots(shard) > 0 ? layout.slotSize(shard, 0) : 0;
 }
 
@@ -29,7 +29,7 @@ ExchangeStage::ExchangeStage(const ShardLayout& layout, const Setup& setup)
 }
 
 size_t ExchangeStage::bytesFor(const ShardLayout& layout,
-                               int shard,
+                               Shard shard,
                                int groups) {
   const size_t slots = layout.slots(shard);
   return slots * (sizeof(Slot) + sizeof(uint32_t)) +

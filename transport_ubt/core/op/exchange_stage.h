@@ -32,7 +32,7 @@ class ExchangeStage {
 
   struct Setup {
     ElementType type = ElementType::kFloat32;
-    int shard = 0;
+    Shard shard{0};
     int group = 0;  // the own group
     int groups = 2;
     int ranks = 2;                      // of all groups
@@ -45,7 +45,7 @@ class ExchangeStage {
   ExchangeStage(const ShardLayout& layout, const Setup& setup);
 
   // The most memory of one, without sums and results.
-  static size_t bytesFor(const ShardLayout& layout, int shard, int groups);
+  static size_t bytesFor(const ShardLayout& layout, Shard shard, int groups);
 
   // The sum of another group. REQUIRES group other than the own, slot <
   // slots(), payload of exactly the slot's size or, when contributors is 0,

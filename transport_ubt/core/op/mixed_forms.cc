@@ -40,21 +40,21 @@ std::byte* ScatterStage::sumOf(uint32_t index, Form form, int* contributors) {
 // ranks that contributed to it.
 void ScatterStage::gatherTransformed(std::byte* whole) {
   const int ranks = ranksIn(Form::kTransformed);
-  std::memset(whole, 0, layout_.shardSize(setup_.rank));
+  std::memset(whole, 0, layout_.shardSize(ownShard()));
   for (uint32_t index = 0; index < slots(); index++) {
     int contributors = 0;
     const std::byte* const sum =
         sumOf(index, Form::kTransformed, &contributors);
     if (sum != nullptr) {
       std::byte* const at = whole + layout_.slotOffset(index);
-      std::memcpy(at, sum, layout_.slotSize(setup_.rank, index));
+      std::memcpy(at, sum, layout_.slotSize(ownShard(), index));
       scale(index, at, ranks, contributors);
     }
   }
   setup_.reduction->inverse(
       setup_.type,
       whole,
-      layout_.shardSize(setup_.rank) / elementSize(setup_.type),
+      layout_.shardSize(ownShard()) / elementSize(setup_.type),
       setup_.seed);
 }
 
@@ -78,7 +78,7 @@ ArenaBuffer ScatterStage::takePlace(uint32_t index) {
   Slot& slot = slots_[index];
   if (setup_.order == SumOrder::kRank) {
     ArenaBuffer place = setup_.arena->acquire(
-        layout_.slotSize(setup_.rank, index), setup_.account);
+        layout_.slotSize(ownShard(), index), setup_.account);
     return place ? std::move(place) : std::move(slot.memory);
   }
   Sum& plain = form_ == Form::kPlain ? slot : others_[index];
@@ -88,11 +88,11 @@ ArenaBuffer ScatterStage::takePlace(uint32_t index) {
 
 void ScatterStage::closeMixed() {
   // The caller's op may allocate memory. Other ops use the arena.
-  std::vector<std::byte> own(
-      shard_ == nullptr ? 0 : layout_.shardSize(setup_.rank));
+  std::vector<std::byte> own(shard_ == nullptr ? 0
+                                               : layout_.shardSize(ownShard()));
   ArenaBuffer lent;
   if (shard_ == nullptr) {
-    lent = setup_.arena->acquire(layout_.shardSize(setup_.rank));
+    lent = setup_.arena->acquire(layout_.shardSize(ownShard()));
   }
   std::byte* const whole = shard_ == nullptr ? lent.data() : own.data();
   if (whole == nullptr) {
@@ -115,8 +115,8 @@ void ScatterStage::closeMixed(uint32_t index,
                               int plain,
                               int transformed) {
   Slot& slot = slots_[index];
-  const size_t bytes = layout_.slotSize(setup_.rank, index);
-  const size_t elements = layout_.slotElements(setup_.rank, index);
+  const size_t bytes = layout_.slotSize(ownShard(), index);
+  const size_t elements = layout_.slotElements(ownShard(), index);
   const uint16_t in = contributors(index);
   int there = 0;
   const std::byte* const sum = sumOf(index, Form::kPlain, &there);

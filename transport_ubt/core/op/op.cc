@@ -41,7 +41,7 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
               setup.arena,
               &heldBytes_}),
       broadcast_(layout_,
-                 ranks_.place(),
+                 ranks_.shard(),
                  ranks_.members(),
                  setup.size,
                  setup.arena,
@@ -59,13 +59,11 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
       scatterRun_(setup.size, setup.options->marks),
       exchangeRun_(ranks_.grouped() ? setup.size : 1, setup.options->marks),
       broadcastRun_(setup.size, setup.options->marks),
-      announces_(setup.size),
-      doneQueries_(setup.size),
-      closedNotices_(setup.size) {
-  const int own = ranks_.place();
+      notices_(setup.size) {
+  const Shard own = ranks_.shard();
   for (int peer = 0; peer < setup.size; peer++) {
     const bool member = ranks_.isMember(peer);
-    const int shard = member ? ranks_.placeOf(peer) : 0;
+    const Shard shard = member ? ranks_.shardOf(peer) : Shard(0);
     if (peer != setup.rank && member) {
       // The contribution leaves only once the caller has brought it.
       scatterRun_.expect(peer, layout_.slots(own), layout_.shardSize(own));
@@ -89,14 +87,14 @@ size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
                         Attendance::bytesPerRank() <=
                     kPeerBytes,
                 "the account covers a peer");
-  const int own = ranks.place();
+  const Shard own = ranks.shard();
   size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
                  BroadcastStage::bytesFor(layout, own, ranks.members()) +
                  2 * StageProgress::bytesFor(ranks.size()) +
                  (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
                  Retries::bytesFor(1);
-  for (int shard = 0; shard < ranks.members(); shard++) {
+  for (Shard shard(0); shard < ranks.members(); shard.number++) {
     // The send queue, and as many bits for slots that were turned away.
     bytes += 2 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
   }
@@ -209,7 +207,7 @@ void Op::noteProgress(TimePoint now) {
   }
   if (needsEveryResult() && !owned_.hasRoom() &&
       !owned_.reserve(outbox_.needed())) {
-    if (held_.earliest() == kNever) {
+    if (notices_.held.earliest() == kNever) {
       tellProgress(now);
     }
     return;
@@ -264,7 +262,7 @@ void Op::noteContributions(TimePoint now) {
 
 void Op::needsNothing(int rank) {
   announceSeen(rank);
-  doneQueries_.stop(rank);
+  notices_.doneQuery.stop(rank);
   outbox_.stop(rank);
 }
 
@@ -300,14 +298,14 @@ void Op::enter(TimePoint now,
   clock_.enter(now);
   bucket_.enter(bucket,
                 bounds_.warmup || ranks_.grouped() ? Form::kPlain : form);
-  for (int shard = 0; shard < ranks_.members(); shard++) {
-    if (shard == ranks_.place() || !broadcast_.received(shard).none()) {
+  for (Shard shard(0); shard < ranks_.members(); shard.number++) {
+    if (shard == ranks_.shard() || !broadcast_.received(shard).none()) {
       bucket_.contribute(shard);
     }
   }
   // The own shard comes first: results may overwrite the own contributions to
   // other shards, which are then no longer needed.
-  const int own = ranks_.place();
+  const Shard own = ranks_.shard();
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   entered_ = true;
   broadcast_.enter(bucket);
@@ -318,7 +316,7 @@ void Op::enter(TimePoint now,
     setup_.host->control(
         now, peer, ControlRecord::announce(setup_.id, setup_.shape), true);
     if (!attendance_.hasSeenAnnouncement(peer)) {
-      schedule(&announces_, now, peer);
+      schedule(&notices_.announcement, now, peer);
     }
     if (!ranks_.isMember(peer)) {
       continue;

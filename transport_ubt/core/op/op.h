@@ -15,6 +15,7 @@
 #include "transport_ubt/core/op/attendance.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/bucket.h"
+#include "transport_ubt/core/op/notices.h"
 #include "transport_ubt/core/op/op_clock.h"
 #include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_host.h"
@@ -70,7 +71,7 @@ class Op {
   void disagree(TimePoint now, int rank, const OpShape& shape);
   void announceSeen(int peer) {
     attendance_.announcementSeen(peer);
-    announces_.stop(peer);
+    notices_.announcement.stop(peer);
   }
   Counter data(TimePoint now,
                const PacketHeader& header,
@@ -170,7 +171,7 @@ class Op {
   Duration broadcastSample() const;
   Duration scatterWouldTake() const;
   Duration broadcastWouldTake() const;
-  Form resultForm(int shard) const;
+  Form resultForm(Shard shard) const;
   Counter scatterData(TimePoint now,
                       const PacketHeader& header,
                       const std::byte* payload);
@@ -241,7 +242,7 @@ class Op {
   void settleResults();
   uint64_t notStored(const BitSet& turnedAway,
                      const BitSet& stored,
-                     int shard) const;
+                     Shard shard) const;
   OpFailure::Blame silentRanks(TimePoint now) const;
 
   const Setup setup_;
@@ -259,13 +260,7 @@ class Op {
   StageRun scatterRun_;    // contributions to the own shard
   StageRun exchangeRun_;   // other groups' sums of the own shard
   StageRun broadcastRun_;  // results of other shards
-  Retries announces_;
-  Retries doneQueries_;
-  Retries closedNotices_;  // limits their rate
-
-  // The op is complete, but ends only when no rank lacks the own shard: there
-  // is no room to keep it. When to tell all ranks its progress again.
-  Retries held_{1};
+  Notices notices_;
   bool scatterOverdue_ = false;  // past its bound, without a majority
   bool scatterSettled_ = false;
   TimePoint firstResult_ = kNever;

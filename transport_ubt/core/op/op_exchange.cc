@@ -18,7 +18,7 @@ const BitSet kNothing;
 // sum).
 const BitSet& Op::received(int rank) const {
   if (ranks_.isMember(rank)) {
-    return broadcast_.received(ranks_.placeOf(rank));
+    return broadcast_.received(ranks_.shardOf(rank));
   }
   return ranks_.isCoOwner(rank)
              ? owned_.exchange()->received(ranks_.groupOf(rank))
@@ -27,7 +27,7 @@ const BitSet& Op::received(int rank) const {
 
 bool Op::owesContributions(int rank) const {
   return ranks_.isMember(rank) &&
-         !owned_.sum().contributed(ranks_.placeOf(rank)).all();
+         !owned_.sum().contributed(ranks_.shardOf(rank)).all();
 }
 
 // An op that needs every result waits for all sums. Another op gives the
@@ -84,7 +84,7 @@ Counter Op::sumData(TimePoint now,
                     const PacketHeader& header,
                     const std::byte* payload) {
   const int rank = header.source;
-  const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
+  const size_t bytes = layout_.slotSize(ranks_.shard(), header.slot);
   const auto add = [&] {
     return owned_.exchange()->add(
         ranks_.groupOf(rank), header.slot, header.contributors, payload);
@@ -163,7 +163,7 @@ void Op::reportExchange(OpReport* report) const {
     report->shardOwners.push_back(setup_.groups->owner(0, shard));
   }
   report->partial = broadcast_.partial(setup_.shape.type);
-  const int own = ranks_.place();
+  const Shard own = ranks_.shard();
   for (uint32_t slot = 0; slot < owned_.exchange()->slots(); slot++) {
     if (owned_.exchange()->partial(slot)) {
       report->partial.push_back(

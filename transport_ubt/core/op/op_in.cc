@@ -22,8 +22,8 @@ Counter Op::data(TimePoint now,
       (header.partial && (sum || !ranks_.grouped()))) {
     return Counter::kMismatched;
   }
-  const int shard =
-      scatter || sum ? ranks_.place() : ranks_.placeOf(header.source);
+  const Shard shard =
+      scatter || sum ? ranks_.shard() : ranks_.shardOf(header.source);
   if (header.slot >= layout_.slots(shard)) {
     return Counter::kMismatched;
   }
@@ -40,15 +40,15 @@ Counter Op::data(TimePoint now,
 Counter Op::scatterData(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload) {
-  const size_t bytes = layout_.slotSize(ranks_.place(), header.slot);
+  const size_t bytes = layout_.slotSize(ranks_.shard(), header.slot);
   const auto add = [&] {
     return owned_.sum().add(
-        ranks_.placeOf(header.source), header.slot, header.form, payload);
+        ranks_.shardOf(header.source), header.slot, header.form, payload);
   };
   auto outcome = add();
   if (outcome == ScatterStage::Outcome::kArenaFull) {
     const size_t all = ScatterStage::roomFor(
-        layout_, ranks_.place(), ranks_.members(), setup_.options->order);
+        layout_, ranks_.shard(), ranks_.members(), setup_.options->order);
     if (setup_.host->makeRoom(asker(), all - std::min(all, heldBytes_))) {
       outcome = add();
     }
@@ -68,14 +68,14 @@ Counter Op::scatterData(TimePoint now,
           scatterRun_.lostCameLate(header.source, bytes)) {
         scatterRun_.cutShort = scatterRun_.expired && !scatterRun_.early;
       }
-      if (const TimePoint next = closedNotices_.at(header.source);
+      if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
         setup_.host->control(
             now,
             header.source,
             ControlRecord::about(ControlType::kClosed, setup_.id),
             true);
-        schedule(&closedNotices_, now, header.source);
+        schedule(&notices_.closed, now, header.source);
       }
       return Counter::kLateData;
     case ScatterStage::Outcome::kAccepted:
@@ -98,12 +98,12 @@ Counter Op::scatterData(TimePoint now,
 Counter Op::broadcastData(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* payload) {
-  const int owner = ranks_.placeOf(header.source);
-  if (returned_ && broadcast_.received(owner).test(header.slot)) {
+  const Shard shard = ranks_.shardOf(header.source);
+  if (returned_ && broadcast_.received(shard).test(header.slot)) {
     return Counter::kDuplicateData;
   }
-  const size_t bytes = layout_.slotSize(owner, header.slot);
-  const BitSet& taken = broadcast_.received(owner);
+  const size_t bytes = layout_.slotSize(shard, header.slot);
+  const BitSet& taken = broadcast_.received(shard);
   if (returned_) {
     broadcastRun_.cutShort = endedAtBound();
     if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
@@ -120,10 +120,10 @@ Counter Op::broadcastData(TimePoint now,
     return Counter::kLateData;
   }
   if (bucket_.here()) {
-    bucket_.contribute(owner);
+    bucket_.contribute(shard);
   }
   switch (broadcast_.add(
-      owner, header.slot, header.contributors, header.form, payload)) {
+      shard, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
       broadcastRun_.turnAway(header.source, header.slot, taken.size());
       return Counter::kArenaFull;
@@ -135,7 +135,7 @@ Counter Op::broadcastData(TimePoint now,
       break;
   }
   if (header.partial) {
-    broadcast_.markPartial(owner, header.slot);
+    broadcast_.markPartial(shard, header.slot);
   }
   // The owner knows that this rank has entered, or no longer needs to.
   announceSeen(header.source);
@@ -148,7 +148,7 @@ Counter Op::broadcastData(TimePoint now,
   restart(&broadcastRun_.repairs, now, header.source);
   if (bucket_.here() && taken.all()) {
     // Now, while others' results are still on their way.
-    bucket_.invert(owner, resultForm(owner));
+    bucket_.invert(shard, resultForm(shard));
   }
   if (broadcast_.complete()) {
     resultsTook_ = std::max(now - firstResult_, Duration{1});

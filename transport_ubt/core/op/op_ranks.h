@@ -3,13 +3,14 @@
 
 #include "transport_ubt/core/base/rank_groups.h"
 #include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/shard_layout.h"
 
 namespace ubt {
 
 // The roles of ranks in an op, as one rank sees them. In a plain transpose all
 // ranks are one group. In a hierarchical one, the members of a group scatter
 // and broadcast among themselves. A group has as many shards as members, and
-// the member at place i owns shard i. The owners of the same shard in different
+// each member owns one. The owners of the same shard in different
 // groups are co-owners: they exchange their groups' sums.
 class OpRanks {
  public:
@@ -23,19 +24,21 @@ class OpRanks {
   int size() const { return size_; }
   bool grouped() const { return groups_ != nullptr; }
 
-  // The own group. A member's place is the number of the shard it owns.
+  // The own group.
   int members() const { return grouped() ? groups_->shards() : size_; }
-  int place() const { return grouped() ? groups_->placeOf(rank_) : rank_; }
-  int member(int place) const {
-    return grouped() ? groups_->members(group())[place] : place;
+  Shard shard() const {
+    return Shard(grouped() ? groups_->placeOf(rank_) : rank_);
+  }
+  int owner(Shard shard) const {
+    return grouped() ? groups_->members(group())[shard] : shard;
   }
   bool isMember(int rank) const {
     return !grouped() || groups_->groupOf(rank) == group();
   }
   // REQUIRES isMember(rank).
-  int placeOf(int rank) const {
+  Shard shardOf(int rank) const {
     UBT_REQUIRE(isMember(rank));
-    return grouped() ? groups_->placeOf(rank) : rank;
+    return Shard(grouped() ? groups_->placeOf(rank) : rank);
   }
 
   int groups() const { return grouped() ? groups_->count() : 1; }
@@ -43,7 +46,7 @@ class OpRanks {
   int groupOf(int rank) const { return grouped() ? groups_->groupOf(rank) : 0; }
   // Whether it owns the same shard as this rank, in another group.
   bool isCoOwner(int rank) const {
-    return !isMember(rank) && groups_->placeOf(rank) == place();
+    return !isMember(rank) && groups_->placeOf(rank) == shard();
   }
   // Whether slots of the own shard go to it: results, or the group's sum.
   bool takesSlots(int rank) const { return isMember(rank) || isCoOwner(rank); }

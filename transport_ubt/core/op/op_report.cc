@@ -13,7 +13,7 @@ namespace ubt {
 // Bytes of slots of a shard that were turned away, or late, and never stored.
 uint64_t Op::notStored(const BitSet& turnedAway,
                        const BitSet& stored,
-                       int shard) const {
+                       Shard shard) const {
   uint64_t bytes = 0;
   for (size_t slot = turnedAway.firstSet(0); slot < turnedAway.size();
        slot = turnedAway.firstSet(slot + 1)) {
@@ -31,10 +31,10 @@ void Op::settleScatter() {
   scatterRun_.repairs.stopAll();
   for (int rank = 0; rank < setup_.size; rank++) {
     if (rank != setup_.rank && ranks_.isMember(rank)) {
-      const BitSet& taken = owned_.sum().contributed(ranks_.placeOf(rank));
+      const BitSet& taken = owned_.sum().contributed(ranks_.shardOf(rank));
       scatterRun_.settle(
           rank,
-          notStored(scatterRun_.turnedAway(rank), taken, ranks_.place()),
+          notStored(scatterRun_.turnedAway(rank), taken, ranks_.shard()),
           !attendance_.hasEntered(rank));
     }
   }
@@ -47,8 +47,8 @@ void Op::settleResults() {
       continue;
     }
     StageRun& run = runOf(rank);
-    const int shard =
-        ranks_.isMember(rank) ? ranks_.placeOf(rank) : ranks_.place();
+    const Shard shard =
+        ranks_.isMember(rank) ? ranks_.shardOf(rank) : ranks_.shard();
     const bool silent = !attendance_.isDone(rank) &&
                         run.bytes(rank).received == 0 &&
                         !run.anyTurnedAway(rank) &&
@@ -93,8 +93,8 @@ Duration Op::broadcastWouldTake() const {
                   Duration{1});
 }
 
-Form Op::resultForm(int shard) const {
-  return shard == ranks_.place()
+Form Op::resultForm(Shard shard) const {
+  return shard == ranks_.shard()
              ? owned_.sum().form()
              : broadcast_.form(shard).value_or(bucket_.contributed()[shard]);
 }
@@ -147,11 +147,11 @@ OpReport Op::leave(TimePoint now) {
     report.boundBroadcast = bounds_.broadcast;
   }
   const size_t elementBytes = elementSize(setup_.shape.type);
-  const int own = ranks_.place();
+  const Shard own = ranks_.shard();
   report.ownShard = {layout_.shardOffset(own) / elementBytes,
                      layout_.shardSize(own) / elementBytes};
   report.contributed = bucket_.contributed();
-  report.shardElements = layout_.shardSize(0) / elementBytes;
+  report.shardElements = layout_.shardSize(Shard(0)) / elementBytes;
   report.slotElements = owned_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
   returned_ = true;
   settleResults();
@@ -187,8 +187,8 @@ OpReport Op::leave(TimePoint now) {
       if (report.skipped) {
         std::memset(bucket_.data(), 0, setup_.shape.bytes());
       }
-      for (int shard = 0; !report.skipped && shard < ranks_.members();
-           shard++) {
+      for (Shard shard(0); !report.skipped && shard < ranks_.members();
+           shard.number++) {
         report.forms.push_back(resultForm(shard));
         bucket_.invert(shard, report.forms.back());
       }
@@ -202,7 +202,7 @@ OpReport Op::leave(TimePoint now) {
     report.scatter.push_back(scatterRun_.bytes(rank));
     report.broadcast.push_back(runOf(rank).bytes(rank));
     report.contributors.push_back(
-        ranks_.isMember(rank) ? owned_.sum().summed(ranks_.placeOf(rank))
+        ranks_.isMember(rank) ? owned_.sum().summed(ranks_.shardOf(rank))
                               : BitSet());
     if (rank == setup_.rank) {
       continue;
@@ -213,7 +213,7 @@ OpReport Op::leave(TimePoint now) {
     setup_.host->control(
         now, rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
     if (!attendance_.isDone(rank)) {
-      schedule(&doneQueries_, now, rank);
+      schedule(&notices_.doneQuery, now, rank);
     }
   }
   return report;

@@ -15,7 +15,8 @@ void Op::tellProgress(TimePoint now) {
       setup_.host->control(now, peer, record, true);
     }
   }
-  held_.schedule(0, now, setup_.host->retryAfter(setup_.rank == 0 ? 1 : 0));
+  notices_.held.schedule(
+      0, now, setup_.host->retryAfter(setup_.rank == 0 ? 1 : 0));
 }
 
 uint32_t Op::dropEarly() {
@@ -25,7 +26,7 @@ uint32_t Op::dropEarly() {
       continue;
     }
     const BroadcastStage::Dropped dropped = broadcast_.dropEarly(
-        ranks_.placeOf(rank),
+        ranks_.shardOf(rank),
         &broadcastRun_.turnedAway(rank, received(rank).size()));
     broadcastRun_.dropped(rank, dropped.bytes);
     slots += dropped.slots;

@@ -24,7 +24,7 @@ bool Op::repairAsked(
     rankEntered(now, peer);  // only a rank that has entered asks for results
   }
   const uint32_t limit = layout_.slots(
-      stage == Stage::kScatter ? ranks_.placeOf(peer) : ranks_.place());
+      stage == Stage::kScatter ? ranks_.shardOf(peer) : ranks_.shard());
   const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
   if (stage == Stage::kBroadcast) {
     return outbox_.repeatResults(

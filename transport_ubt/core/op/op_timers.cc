@@ -61,11 +61,13 @@ TimePoint Op::nextDeadline() const {
                              exchangeRun_.deadline,
                              exchangeEarlyEnd()});
   if (entered_ && !finished_) {
-    next = std::min(
-        {next, broadcastRun_.deadline, held_.earliest(), broadcastEarlyEnd()});
+    next = std::min({next,
+                     broadcastRun_.deadline,
+                     notices_.held.earliest(),
+                     broadcastEarlyEnd()});
   }
   if (announces()) {
-    next = std::min(next, announces_.earliest());
+    next = std::min(next, notices_.announcement.earliest());
   }
   if (asksForContributions()) {
     next = std::min(next, scatterRun_.repairs.earliest());
@@ -77,7 +79,7 @@ TimePoint Op::nextDeadline() const {
     next = std::min(next, exchangeRun_.repairs.earliest());
   }
   if (returned_) {
-    next = std::min(next, doneQueries_.earliest());
+    next = std::min(next, notices_.doneQuery.earliest());
   }
   return next;
 }
@@ -192,7 +194,7 @@ void Op::deadlinePassed(TimePoint now) {
   if (entered_ && !finished_ && now >= broadcastRun_.deadline) {
     expire(now);
   }
-  if (entered_ && !finished_ && now >= held_.earliest()) {
+  if (entered_ && !finished_ && now >= notices_.held.earliest()) {
     tellProgress(now);
     noteProgress(now);  // the arena may have room by now
   }
@@ -201,10 +203,10 @@ void Op::deadlinePassed(TimePoint now) {
 
 void Op::sayAgain(TimePoint now) {
   if (announces()) {
-    announces_.forDue(now, [&](int rank) {
+    notices_.announcement.forDue(now, [&](int rank) {
       setup_.host->control(
           now, rank, ControlRecord::announce(setup_.id, setup_.shape), true);
-      schedule(&announces_, now, rank);
+      schedule(&notices_.announcement, now, rank);
     });
   }
   if (asksForContributions()) {
@@ -213,7 +215,7 @@ void Op::sayAgain(TimePoint now) {
         askAgain(now,
                  rank,
                  Stage::kScatter,
-                 owned_.sum().contributed(ranks_.placeOf(rank)));
+                 owned_.sum().contributed(ranks_.shardOf(rank)));
       }
       schedule(&scatterRun_.repairs, now, rank);
     });
@@ -233,13 +235,13 @@ void Op::sayAgain(TimePoint now) {
     askForSlots(&exchangeRun_.repairs);
   }
   if (returned_) {
-    doneQueries_.forDue(now, [&](int rank) {
+    notices_.doneQuery.forDue(now, [&](int rank) {
       setup_.host->control(
           now,
           rank,
           ControlRecord::about(ControlType::kDoneQuery, setup_.id),
           true);
-      schedule(&doneQueries_, now, rank);
+      schedule(&notices_.doneQuery, now, rank);
     });
   }
 }

@@ -19,8 +19,8 @@ Outbox::Outbox(const Sources& from) : from_(from) {
   for (int rank = 0; rank < ranks.size(); rank++) {
     const bool member = ranks.isMember(rank);
     peers_.emplace_back(SendQueue(
-        member ? from.layout->slots(ranks.placeOf(rank)) : 0,
-        ranks.takesSlots(rank) ? from.layout->slots(ranks.place()) : 0));
+        member ? from.layout->slots(ranks.shardOf(rank)) : 0,
+        ranks.takesSlots(rank) ? from.layout->slots(ranks.shard()) : 0));
   }
 }
 
@@ -63,7 +63,7 @@ OwnedShard::Needed Outbox::needed() const {
 
 void Outbox::repeatContributions(int rank, uint32_t slot, uint32_t end) {
   const BitSet& overwritten =
-      from_.results->received(from_.ranks->placeOf(rank));
+      from_.results->received(from_.ranks->shardOf(rank));
   for (; slot < end; slot++) {
     // A slot that a result has overwritten is closed at its owner.
     if (!overwritten.test(slot)) {
@@ -174,7 +174,7 @@ bool Outbox::nextContribution(int rank, DataSend* out) {
   }
   const ShardLayout& layout = *from_.layout;
   while (peers_[rank].queue.nextScatter(&out->slot, &out->repair)) {
-    const int shard = from_.ranks->placeOf(rank);
+    const Shard shard = from_.ranks->shardOf(rank);
     if (from_.results->received(shard).test(out->slot)) {
       continue;  // closed at its owner, and overwritten here
     }

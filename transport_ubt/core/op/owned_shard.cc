@@ -15,10 +15,10 @@ OwnedShard::OwnedShard(const ShardLayout& layout,
       arena_(setup.arena),
       sum_(layout,
            {setup.type,
-            ranks.place(),
+            ranks.shard(),
             ranks.members(),
             setup.options->order,
-            transformSeed(setup.id, ranks.place()),
+            transformSeed(setup.id, ranks.shard()),
             setup.reduction,
             setup.arena,
             setup.account,
@@ -33,7 +33,7 @@ std::unique_ptr<ExchangeStage> OwnedShard::makeExchange(
   }
   ExchangeStage::Setup exchange;
   exchange.type = setup.type;
-  exchange.shard = ranks_.place();
+  exchange.shard = ranks_.shard();
   exchange.group = ranks_.group();
   exchange.groups = ranks_.groups();
   exchange.ranks = ranks_.size();
@@ -76,7 +76,7 @@ OwnedShard::Value OwnedShard::valueFor(int rank, uint32_t slot) const {
     value.payload = sum_.value(slot);
   }
   value.payloadBytes =
-      value.contributors == 0 ? 0 : layout_.slotSize(ranks_.place(), slot);
+      value.contributors == 0 ? 0 : layout_.slotSize(ranks_.shard(), slot);
   return value;
 }
 
@@ -109,7 +109,7 @@ bool OwnedShard::reserve(const Needed& needed) {
   size_t bytes = 0;
   for (const uint32_t first : {needed.result, needed.sum}) {
     bytes += first == slots() ? 0
-                              : layout_.shardSize(ranks_.place()) -
+                              : layout_.shardSize(ranks_.shard()) -
                                     layout_.slotOffset(first);
   }
   if (bytes > 0) {

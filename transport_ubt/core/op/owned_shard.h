@@ -94,7 +94,7 @@ class OwnedShard {
   // Bytes of the arena that keep the shard after leave().
   static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
     // Where ranks form groups: the group's sum for co-owners, and the result.
-    return layout.shardSize(ranks.place()) * (ranks.grouped() ? 2 : 1);
+    return layout.shardSize(ranks.shard()) * (ranks.grouped() ? 2 : 1);
   }
   bool hasRoom() const { return static_cast<bool>(room_); }
   // Reserves room for an op that began without. False: the arena has none.

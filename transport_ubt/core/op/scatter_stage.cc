@@ -11,14 +11,14 @@ namespace ubt {
 ScatterStage::ScatterStage(const ShardLayout& layout, const Setup& setup)
     : layout_(layout),
       setup_(setup),
-      slots_(layout.slots(setup.rank)),
+      slots_(layout.slots(Shard(setup.rank))),
       forms_(setup.size),
-      contributed_(setup.size, BitSet(layout.slots(setup.rank))) {
+      contributed_(setup.size, BitSet(layout.slots(Shard(setup.rank)))) {
   closedOrder_.reserve(slots_.size());
 }
 
-size_t ScatterStage::bytesFor(const ShardLayout& layout, int rank, int size) {
-  const size_t slots = layout.slots(rank);
+size_t ScatterStage::bytesFor(const ShardLayout& layout, Shard own, int size) {
+  const size_t slots = layout.slots(own);
   return slots * (sizeof(Slot) + sizeof(Sum) + sizeof(uint32_t)) +
          size * (sizeof(BitSet) + BitSet::bytesFor(slots) +
                  sizeof(std::optional<Form>)) +
@@ -99,13 +99,13 @@ bool ScatterStage::accept(Sum* sum,
                           uint32_t index,
                           const std::byte* payload,
                           bool here) {
-  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  const size_t bytes = layout_.slotSize(ownShard(), index);
   if (here || sum->contributors > 0) {
     setup_.reduction->add(
         setup_.type,
         here ? shard_ + layout_.slotOffset(index) : sum->memory.data(),
         payload,
-        layout_.slotElements(setup_.rank, index));
+        layout_.slotElements(ownShard(), index));
   } else {
     sum->memory = setup_.arena->acquire(bytes, setup_.account);
     if (!sum->memory) {
@@ -121,7 +121,7 @@ bool ScatterStage::accept(Sum* sum,
 // none.
 bool ScatterStage::keep(int source, uint32_t index, const std::byte* payload) {
   Slot& slot = slots_[index];
-  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  const size_t bytes = layout_.slotSize(ownShard(), index);
   if (!slot.memory) {
     slot.memory =
         setup_.arena->acquire((setup_.size - 1) * bytes, setup_.account);
@@ -141,7 +141,7 @@ std::byte* ScatterStage::row(int source, uint32_t index) {
   }
   const int place = source < setup_.rank ? source : source - 1;
   return slots_[index].memory.data() +
-         place * layout_.slotSize(setup_.rank, index);
+         place * layout_.slotSize(ownShard(), index);
 }
 
 // Adds up the rows of a form, in the place of the first; null: there is none.
@@ -156,7 +156,7 @@ std::byte* ScatterStage::sumRows(uint32_t index, Form form) {
       sum = addend;
     } else {
       setup_.reduction->add(
-          setup_.type, sum, addend, layout_.slotElements(setup_.rank, index));
+          setup_.type, sum, addend, layout_.slotElements(ownShard(), index));
     }
   }
   return sum;
@@ -166,7 +166,7 @@ std::byte* ScatterStage::sumRows(uint32_t index, Form form) {
 // there is none.
 void ScatterStage::putSum(uint32_t index, std::byte* sum) {
   Slot& slot = slots_[index];
-  const size_t bytes = layout_.slotSize(setup_.rank, index);
+  const size_t bytes = layout_.slotSize(ownShard(), index);
   if (sum == nullptr) {
     return;
   }
@@ -201,7 +201,7 @@ void ScatterStage::enter(std::byte* shard, Form form) {
   }
   for (uint32_t index = 0; index < slots(); index++) {
     Slot& slot = slots_[index];
-    const size_t bytes = layout_.slotSize(setup_.rank, index);
+    const size_t bytes = layout_.slotSize(ownShard(), index);
     std::byte* const own = shard + layout_.slotOffset(index);
     if (late) {
       if (slot.contributors == 0) {
@@ -216,7 +216,7 @@ void ScatterStage::enter(std::byte* shard, Form form) {
       setup_.reduction->add(setup_.type,
                             own,
                             slot.memory.data(),
-                            layout_.slotElements(setup_.rank, index));
+                            layout_.slotElements(ownShard(), index));
       slot.memory.reset();
     }
     contributed_[setup_.rank].set(index);
@@ -271,7 +271,7 @@ void ScatterStage::scale(uint32_t index,
     setup_.reduction->scale(setup_.type,
                             data,
                             static_cast<double>(ranks) / contributors,
-                            layout_.slotElements(setup_.rank, index));
+                            layout_.slotElements(ownShard(), index));
   }
 }
 
@@ -279,7 +279,7 @@ bool ScatterStage::lacksMoreThan(double share) const {
   double lacking = 0;
   double all = 0;
   for (uint32_t index = 0; index < slots(); index++) {
-    const double elements = layout_.slotElements(setup_.rank, index);
+    const double elements = layout_.slotElements(ownShard(), index);
     lacking += elements * (setup_.size - contributors(index));
     all += elements * setup_.size;
   }
@@ -292,7 +292,7 @@ void ScatterStage::zero(uint32_t index) {
   if (shard_ != nullptr) {
     std::memset(shard_ + layout_.slotOffset(index),
                 0,
-                layout_.slotSize(setup_.rank, index));
+                layout_.slotSize(ownShard(), index));
   }
   static_cast<Sum&>(slot) = Sum();
   if (!others_.empty()) {
@@ -301,7 +301,7 @@ void ScatterStage::zero(uint32_t index) {
   slot.closed = true;
   closedOrder_.push_back(index);
   zeroed_.set(index);
-  zeroedElements_ += layout_.slotElements(setup_.rank, index);
+  zeroedElements_ += layout_.slotElements(ownShard(), index);
 }
 
 BitSet ScatterStage::summed(int rank) const {
@@ -339,7 +339,7 @@ uint32_t ScatterStage::leave(uint32_t firstNeeded, ArenaBuffer* room) {
   uint32_t dropped = 0;
   for (uint32_t index = firstNeeded; index < slots(); index++) {
     Slot& slot = slots_[index];
-    const size_t bytes = layout_.slotSize(setup_.rank, index);
+    const size_t bytes = layout_.slotSize(ownShard(), index);
     slot.memory = setup_.arena->acquireFrom(room, bytes);
     if (slot.memory) {
       std::memcpy(

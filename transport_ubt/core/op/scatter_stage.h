@@ -59,14 +59,14 @@ class ScatterStage {
   ScatterStage(const ShardLayout& layout, const Setup& setup);
 
   // The most memory of one, without contributions.
-  static size_t bytesFor(const ShardLayout& layout, int rank, int size);
+  static size_t bytesFor(const ShardLayout& layout, Shard own, int size);
 
   // The most bytes of the arena that all contributions take.
   static size_t roomFor(const ShardLayout& layout,
-                        int rank,
+                        Shard own,
                         int size,
                         SumOrder order) {
-    return layout.shardSize(rank) * (order == SumOrder::kRank ? size : 1);
+    return layout.shardSize(own) * (order == SumOrder::kRank ? size : 1);
   }
 
   // Adds a contribution. REQUIRES source a peer's rank, slot < slots(),
@@ -137,6 +137,7 @@ class ScatterStage {
   void swapForms();
   void complete(uint32_t slot);
   void close(uint32_t slot);
+  Shard ownShard() const { return Shard(setup_.rank); }
   void scale(uint32_t slot, std::byte* data, int ranks, int contributors);
   std::byte* accumulator(uint32_t slot);
   // For ranks that differ in their forms (mixed_forms.cc).

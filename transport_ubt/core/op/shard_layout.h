@@ -10,6 +10,15 @@
 
 namespace ubt {
 
+// The number of a shard. A rank is an int: where ranks form groups, the owner
+// of a shard is a member of the group, and has another number.
+struct Shard {
+  explicit constexpr Shard(int number) : number(number) {}
+  constexpr operator int() const { return number; }  // an index
+
+  int number;
+};
+
 // How a bucket divides into shards (one per owner) and a shard into packet
 // slots. A function of the shape, the number of ranks and the context's slot
 // size alone, so every rank computes the same one. Later shards may be short
@@ -32,23 +41,23 @@ class ShardLayout {
   }
 
   // Byte range of a shard in the bucket.
-  size_t shardOffset(int owner) const {
-    return std::min(bytes_, shardBytes_ * static_cast<size_t>(owner));
+  size_t shardOffset(Shard shard) const {
+    return std::min(bytes_, shardBytes_ * static_cast<size_t>(shard.number));
   }
-  size_t shardSize(int owner) const {
-    return std::min(bytes_ - shardOffset(owner), shardBytes_);
+  size_t shardSize(Shard shard) const {
+    return std::min(bytes_ - shardOffset(shard), shardBytes_);
   }
-  uint32_t slots(int owner) const {
-    return static_cast<uint32_t>((shardSize(owner) + slotBytes_ - 1) /
+  uint32_t slots(Shard shard) const {
+    return static_cast<uint32_t>((shardSize(shard) + slotBytes_ - 1) /
                                  slotBytes_);
   }
   // Byte range of a slot in its shard.
   size_t slotOffset(uint32_t slot) const { return slot * slotBytes_; }
-  size_t slotSize(int owner, uint32_t slot) const {
-    return std::min(shardSize(owner) - slotOffset(slot), slotBytes_);
+  size_t slotSize(Shard shard, uint32_t slot) const {
+    return std::min(shardSize(shard) - slotOffset(slot), slotBytes_);
   }
-  size_t slotElements(int owner, uint32_t slot) const {
-    return slotSize(owner, slot) / elementSize_;
+  size_t slotElements(Shard shard, uint32_t slot) const {
+    return slotSize(shard, slot) / elementSize_;
   }
   size_t bytes() const { return bytes_; }
   size_t elements() const { return bytes_ / elementSize_; }

@@ -51,6 +51,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       blocked_(setup.size),
       silence_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
+      grants_(setup.size - 1, setup.slotBytesMax + PacketHeader::kBytes),
       ops_(setup.size, setup.options.tagEntriesMax),
       learning_(setup_.options, setup.rank, setup.size),
       admission_(setup.options.leadOps, setup.options.leadBytes),
@@ -282,7 +283,7 @@ Op* Session::startFromPeer(TimePoint now,
   const size_t bytes = Op::bytesFor(layout, ranks);
   const size_t all =
       bytes + ScatterStage::roomFor(
-                  layout, ranks.place(), ranks.members(), setup_.options.order);
+                  layout, ranks.shard(), ranks.members(), setup_.options.order);
   ArenaBuffer room = shared_->arena.reserve(bytes);
   while (!room && makeRoom(peer, all)) {
     room = shared_->arena.reserve(bytes);

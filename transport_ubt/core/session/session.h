@@ -23,6 +23,7 @@
 #include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/session/admission.h"
+#include "transport_ubt/core/session/credit_grants.h"
 #include "transport_ubt/core/session/departure.h"
 #include "transport_ubt/core/session/op_table.h"
 #include "transport_ubt/core/session/send_turns.h"
@@ -332,6 +333,7 @@ class Session : private OpHost {
   std::vector<PeerLink> peers_;
   SilenceWatch silence_;
   Multicast multicast_;
+  const CreditGrants grants_;
   OpTable ops_;
   Learning learning_;
   Admission admission_;

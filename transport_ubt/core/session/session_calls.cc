@@ -138,7 +138,7 @@ bool Session::takes(const OpShape& shape) const {
          ShardLayout(shape,
                      ranksOf(shape.hierarchical()).members(),
                      setup_.slotBytesMax)
-                 .slots(0) <= PacketHeader::kSlotsMax;
+                 .slots(Shard(0)) <= PacketHeader::kSlotsMax;
 }
 
 OpId Session::begins(TimePoint now,

@@ -98,8 +98,8 @@ Counter Session::dataIn(TimePoint now,
     const OpRanks ranks = ranksOf(header.hierarchical);
     const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
     if (!ranks.isMember(header.source) ||
-        header.slot >= layout.slots(ranks.place()) ||
-        bytes != layout.slotSize(ranks.place(), header.slot)) {
+        header.slot >= layout.slots(ranks.shard()) ||
+        bytes != layout.slotSize(ranks.shard(), header.slot)) {
       return Counter::kMismatched;  // the data does not fit its own shape
     }
     Counter whyNot{};
@@ -240,36 +240,24 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
   }
 }
 
-// A sender's share of the window, in slots. Half of the window is split
-// equally, the other half in proportion to the slots that each sender still
-// owes. So a sender that falls behind catches up, and stages end earlier.
 uint64_t Session::shareSlots(int rank) const {
-  const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  const uint64_t peers = setup_.size - 1;
-  const uint64_t senders = std::max<uint64_t>(shared_->activeSenders, peers);
   const uint64_t bytes = shared_->window.bytes();
-  const uint64_t slots =
-      (bytes - multicast_.windowBytes(bytes)) / slotBytes * peers / senders;
-  uint64_t owed = 0;
-  uint64_t owedByAll = 0;
+  CreditGrants::Load load;
+  load.windowBytes = bytes - multicast_.windowBytes(bytes);
+  load.senders = shared_->activeSenders;
   for (const auto& [id, op] : ops_) {
-    owed += op->owed(rank);
-    owedByAll += op->owed();
+    load.owed += op->owed(rank);
+    load.owedByAll += op->owed();
   }
-  const uint64_t alike = slots / peers;
-  return std::max<uint64_t>(
-      1, owedByAll == 0 ? alike : alike / 2 + slots * owed / (2 * owedByAll));
+  return grants_.share(load);
 }
 
-// Credit rides on other records. It leaves by itself soon when half a share is
-// used up, and at once when a quarter is left.
 void Session::considerCredit(TimePoint now, int rank) {
   PeerLink& peer = peers_[rank];
-  const uint64_t share = shareSlots(rank);
-  const uint64_t left = peer.receive.left();
-  if (left <= share / 2) {
-    const bool urgent = left <= (share + 1) / 4;
-    peer.creditBy(urgent ? now : PeerLink::later(now));
+  const TimePoint due =
+      CreditGrants::dueAt(now, shareSlots(rank), peer.receive.left(), kNever);
+  if (due != kNever) {
+    peer.creditBy(due);
   }
 }
 

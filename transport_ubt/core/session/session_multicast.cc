@@ -73,21 +73,18 @@ Counter Session::probeIn(TimePoint now,
 }
 
 uint64_t Session::multicastShareSlots() const {
-  const uint64_t slotBytes = setup_.slotBytesMax + PacketHeader::kBytes;
-  return std::max<uint64_t>(1,
-                            multicast_.windowBytes(shared_->window.bytes()) /
-                                ((setup_.size - 1) * slotBytes));
+  return grants_.multicastShare(
+      multicast_.windowBytes(shared_->window.bytes()));
 }
 
-// Credit for multicast, as considerCredit(now). A hearer answers within a
-// limit.
+// Tells an owner that it is heard, and its credit, within a limit.
 void Session::answerMulticast(TimePoint now, int owner) {
   multicast_.answer(owner);
-  const uint64_t share = multicastShareSlots();
-  const uint64_t left = multicast_.from(owner)->receive.left();
-  peers_[owner].creditBy(left <= (share + 1) / 4 ? now
-                         : left <= share / 2     ? PeerLink::later(now)
-                                             : now + Multicast::kAnswerWithin);
+  peers_[owner].creditBy(
+      CreditGrants::dueAt(now,
+                          multicastShareSlots(),
+                          multicast_.from(owner)->receive.left(),
+                          now + Multicast::kAnswerWithin));
 }
 
 void Session::writeHears(int owner, WriteCursor* out) {

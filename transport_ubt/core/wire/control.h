@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "transport_ubt/core/wire/cursor.h"
-#include "transport_ubt/core/wire/multicast_key.h"
 #include "transport_ubt/core/wire/op_id.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {

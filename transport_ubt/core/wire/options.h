@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/base/clock.h"
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
 

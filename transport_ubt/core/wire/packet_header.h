@@ -31,7 +31,7 @@ struct PacketHeader {
   bool lastPercentile = false;  // one of its sender's last slots
   bool repair = false;          // sent again on request
   bool halted = false;          // its sender begins no further op (Halt)
-  bool sealed = false;          // encrypted (packet_seal.h)
+  bool sealed = false;          // encrypted (packet_crypto.h)
   bool multicast = false;       // multicast to all ranks
   bool hierarchical = false;    // data of a hierarchical op
   // Only for results of such an op: the sum of some group is missing, but the

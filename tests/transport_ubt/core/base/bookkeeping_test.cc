@@ -85,14 +85,17 @@ RC_GTEST_PROP(ShardLayout, SlotsCoverTheBucketOnce, ()) {
   const ShardLayout layout(shape, ranks, slotMax);
   size_t at = 0;
   for (int owner = 0; owner < ranks; owner++) {
-    RC_ASSERT(layout.shardSize(owner) == 0 || layout.shardOffset(owner) == at);
-    for (uint32_t slot = 0; slot < layout.slots(owner); slot++) {
-      RC_ASSERT(layout.shardOffset(owner) + layout.slotOffset(slot) == at);
-      RC_ASSERT(layout.slotSize(owner, slot) > 0);
-      RC_ASSERT(layout.slotSize(owner, slot) <= slotMax);
-      RC_ASSERT(layout.slotElements(owner, slot) * elementSize(shape.type) ==
-                layout.slotSize(owner, slot));
-      at += layout.slotSize(owner, slot);
+    RC_ASSERT(layout.shardSize(Shard(owner)) == 0 ||
+              layout.shardOffset(Shard(owner)) == at);
+    for (uint32_t slot = 0; slot < layout.slots(Shard(owner)); slot++) {
+      RC_ASSERT(layout.shardOffset(Shard(owner)) + layout.slotOffset(slot) ==
+                at);
+      RC_ASSERT(layout.slotSize(Shard(owner), slot) > 0);
+      RC_ASSERT(layout.slotSize(Shard(owner), slot) <= slotMax);
+      RC_ASSERT(layout.slotElements(Shard(owner), slot) *
+                    elementSize(shape.type) ==
+                layout.slotSize(Shard(owner), slot));
+      at += layout.slotSize(Shard(owner), slot);
     }
   }
   RC_ASSERT(at == shape.bytes());

@@ -237,10 +237,10 @@ TEST(OpRanks, OfAPlainTransposeAreAllMembers) {
     const OpRanks ranks(1, 4, groups);
     EXPECT_FALSE(ranks.grouped());
     EXPECT_EQ(ranks.members(), 4);
-    EXPECT_EQ(ranks.place(), 1);
+    EXPECT_EQ(ranks.shard(), 1);
     EXPECT_TRUE(ranks.isMember(3));
     EXPECT_FALSE(ranks.isCoOwner(3));
-    EXPECT_EQ(ranks.placeOf(3), 3);
+    EXPECT_EQ(ranks.shardOf(3), 3);
   }
 }
 
@@ -248,7 +248,7 @@ TEST(OpRanks, OfGroupsAreMembersAndCoOwners) {
   const RankGroups groups = RankGroups::equal(6, 3);
   const OpRanks ranks(3, 6, &groups);  // the second member of the second group
   EXPECT_EQ(ranks.members(), 2);
-  EXPECT_EQ(ranks.place(), 1);
+  EXPECT_EQ(ranks.shard(), 1);
   EXPECT_EQ(ranks.group(), 1);
   std::vector<int> members;
   std::vector<int> coOwners;

@@ -52,7 +52,7 @@ class Stages : public ::testing::Test {
   const ShardLayout layout_{shape(), kRanks, kSlotBytes};
   // Rank 1 of three.
   ScatterStage scatter_ = scatterBy(SumOrder::kArrival);
-  BroadcastStage broadcast_{layout_, 1, kRanks, kRanks, &arena_};
+  BroadcastStage broadcast_{layout_, Shard(1), kRanks, kRanks, &arena_};
   std::vector<float> bucket_;
 };
 
@@ -60,7 +60,7 @@ using Outcome = ScatterStage::Outcome;
 
 TEST_F(Stages, ASlotClosesWhenEveryoneIsInIt) {
   std::byte* const bucket = enterWith(1);
-  scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(bucket + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   EXPECT_FALSE(scatter_.isClosed(0));
   EXPECT_EQ(add(0, 0, 10), Outcome::kDuplicate);
@@ -74,7 +74,7 @@ TEST_F(Stages, ASlotClosesWhenEveryoneIsInIt) {
 TEST_F(Stages, ContributionsBeforeTheCallerWaitInTheArena) {
   EXPECT_EQ(add(0, 1, 10), Outcome::kAccepted);
   EXPECT_GT(arena_.usedBytes(), 0u);
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(arena_.usedBytes(), 0u);
   EXPECT_EQ(add(2, 1, 100), Outcome::kAccepted);
   EXPECT_EQ(value(1), 111);
@@ -87,7 +87,7 @@ TEST_F(Stages, AtTheBoundSumsAreRescaledAndFinal) {
   EXPECT_EQ(scatter_.contributors(1), 0);
   EXPECT_EQ(add(2, 0, 100), Outcome::kLate);
   // The owner's own late data does not count either.
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(bucket_[32], 30);
   EXPECT_EQ(bucket_[48], 0);  // none in time: an agreed zero
   EXPECT_FALSE(scatter_.contributed(1).test(0));
@@ -95,14 +95,14 @@ TEST_F(Stages, AtTheBoundSumsAreRescaledAndFinal) {
 
 TEST_F(Stages, AtTheBoundIncompleteSlotsAreZeroIfTooMuchIsMissing) {
   std::byte* const bucket = enterWith(1);
-  scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(bucket + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
   scatter_.closeAll(0.2);    // slot 1 lacks two of all pairs
   EXPECT_EQ(value(0), 111);  // complete and sent before
   EXPECT_EQ(scatter_.contributors(1), 0);
   EXPECT_EQ(bucket_[48], 0);
-  EXPECT_EQ(scatter_.zeroedElements(), layout_.slotElements(1, 1));
+  EXPECT_EQ(scatter_.zeroedElements(), layout_.slotElements(Shard(1), 1));
   EXPECT_TRUE(scatter_.contributed(1).test(1));
   EXPECT_FALSE(scatter_.summed(1).test(1));
   EXPECT_TRUE(scatter_.summed(1).test(0));
@@ -111,7 +111,7 @@ TEST_F(Stages, AtTheBoundIncompleteSlotsAreZeroIfTooMuchIsMissing) {
 
 TEST_F(Stages, AtTheBoundNothingIsZeroedWhereEnoughHasCome) {
   std::byte* const bucket = enterWith(1);
-  scatter_.enter(bucket + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(bucket + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   scatter_.closeAll(0.5);
   EXPECT_EQ(scatter_.zeroedElements(), 0u);
@@ -123,13 +123,13 @@ TEST_F(Stages, ZeroedSlotsAreZeroForALateCaller) {
   EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
   scatter_.closeAll(0.5);
   EXPECT_EQ(scatter_.contributors(0), 0);
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(bucket_[32], 0);
   EXPECT_EQ(bucket_[48], 0);
 }
 
 TEST_F(Stages, ResultsThatPeersLackAreKeptWhenTheCallerLeaves) {
-  scatter_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   scatter_.closeAll(0);
   ArenaBuffer noRoomReserved;
   EXPECT_EQ(scatter_.leave(1, &noRoomReserved), 0u);
@@ -165,7 +165,7 @@ class RankOrder : public Stages {
 };
 
 TEST_F(RankOrder, AddsByRankWhateverComesFirst) {
-  byRank_.enter(enterWith(1e8F) + layout_.shardOffset(1), Form::kPlain);
+  byRank_.enter(enterWith(1e8F) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kDuplicate);
   EXPECT_EQ(bucket_[32], 1e8F);  // the own contribution, unchanged
@@ -174,7 +174,7 @@ TEST_F(RankOrder, AddsByRankWhateverComesFirst) {
   EXPECT_EQ(bucket_[32], 0);
   EXPECT_EQ(arena_.usedBytes(), 0u);
 
-  scatter_.enter(enterWith(1e8F) + layout_.shardOffset(1), Form::kPlain);
+  scatter_.enter(enterWith(1e8F) + layout_.shardOffset(Shard(1)), Form::kPlain);
   Stages::add(2, 0, -1e8F);
   Stages::add(0, 0, 1);
   EXPECT_EQ(bucket_[32], 1);  // on arrival
@@ -184,7 +184,7 @@ TEST_F(RankOrder, TheCallerMayComeLast) {
   EXPECT_EQ(add(2, 0, -1e8F), Outcome::kAccepted);
   EXPECT_EQ(add(0, 0, 1e8F), Outcome::kAccepted);
   EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);
-  byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  byRank_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_TRUE(byRank_.isClosed(0));
   EXPECT_EQ(bucket_[32], 0);
   EXPECT_EQ(arena_.usedBytes(), 0u);
@@ -199,14 +199,14 @@ TEST_F(RankOrder, TheBoundClosesWithoutTheCaller) {
   EXPECT_EQ(value(1), 21);
   EXPECT_EQ(arena_.usedBytes(), 2 * kSlotBytes);  // only sums
   EXPECT_EQ(add(0, 1, 1), Outcome::kLate);
-  byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  byRank_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(bucket_[32], 165);
   EXPECT_EQ(bucket_[48], 21);
   EXPECT_EQ(arena_.usedBytes(), 0u);
 }
 
 TEST_F(RankOrder, TheBoundClosesWithTheCaller) {
-  byRank_.enter(enterWith(1) + layout_.shardOffset(1), Form::kPlain);
+  byRank_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   EXPECT_EQ(add(2, 1, 2), Outcome::kAccepted);
   byRank_.closeAll(0);
   EXPECT_EQ(value(0), 3);    // alone
@@ -233,28 +233,28 @@ TEST_F(RankOrder, AFullArenaRefusesASlotsFirstContribution) {
 }
 
 TEST_F(Stages, ResultsLandInTheBucketEarlyOnesToo) {
-  EXPECT_EQ(broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(7))),
+  EXPECT_EQ(broadcast_.add(Shard(0), 0, 3, Form::kPlain, bytes(slot(7))),
             BroadcastStage::Outcome::kAccepted);
   broadcast_.enter(enterWith(1));
   EXPECT_EQ(bucket_[0], 7);
   EXPECT_EQ(bucket_[16], 1);
-  EXPECT_EQ(broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(8))),
+  EXPECT_EQ(broadcast_.add(Shard(0), 0, 3, Form::kPlain, bytes(slot(8))),
             BroadcastStage::Outcome::kDuplicate);
   EXPECT_EQ(bucket_[0], 7);
-  EXPECT_EQ(broadcast_.add(2, 1, 2, Form::kPlain, bytes(slot(9))),
+  EXPECT_EQ(broadcast_.add(Shard(2), 1, 2, Form::kPlain, bytes(slot(9))),
             BroadcastStage::Outcome::kAccepted);
   EXPECT_EQ(bucket_[80], 9);
   EXPECT_EQ(broadcast_.pairsMissing(), 16u);
-  EXPECT_EQ(broadcast_.add(2, 0, 0, Form::kPlain, nullptr),
+  EXPECT_EQ(broadcast_.add(Shard(2), 0, 0, Form::kPlain, nullptr),
             BroadcastStage::Outcome::kAccepted);
   EXPECT_EQ(bucket_[64], 0);
 }
 
 TEST_F(Stages, MissingResultsAreZeroAndReported) {
   broadcast_.enter(enterWith(2));
-  broadcast_.add(0, 0, 3, Form::kPlain, bytes(slot(7)));
-  broadcast_.add(0, 1, 3, Form::kPlain, bytes(slot(7)));
-  broadcast_.add(2, 0, 3, Form::kPlain, bytes(slot(7)));
+  broadcast_.add(Shard(0), 0, 3, Form::kPlain, bytes(slot(7)));
+  broadcast_.add(Shard(0), 1, 3, Form::kPlain, bytes(slot(7)));
+  broadcast_.add(Shard(2), 0, 3, Form::kPlain, bytes(slot(7)));
   EXPECT_FALSE(broadcast_.complete());
   const auto filled = broadcast_.zeroMissing(ElementType::kFloat32);
   ASSERT_EQ(filled.size(), 1u);
@@ -265,13 +265,13 @@ TEST_F(Stages, MissingResultsAreZeroAndReported) {
 }
 
 TEST_F(Stages, EarlyResultsCanBeDroppedAndAskedForAgain) {
-  broadcast_.add(0, 0, 2, Form::kPlain, bytes(slot(7)));
+  broadcast_.add(Shard(0), 0, 2, Form::kPlain, bytes(slot(7)));
   BitSet marks(2);
-  EXPECT_EQ(broadcast_.dropEarly(0, &marks).bytes, kSlotBytes);
-  EXPECT_EQ(broadcast_.dropEarly(0, &marks).slots, 0u);
+  EXPECT_EQ(broadcast_.dropEarly(Shard(0), &marks).bytes, kSlotBytes);
+  EXPECT_EQ(broadcast_.dropEarly(Shard(0), &marks).slots, 0u);
   EXPECT_TRUE(marks.test(0));
   EXPECT_EQ(arena_.usedBytes(), 0u);
-  EXPECT_FALSE(broadcast_.received(0).test(0));
+  EXPECT_FALSE(broadcast_.received(Shard(0)).test(0));
   EXPECT_EQ(broadcast_.pairsMissing(), 0u);
 }
 

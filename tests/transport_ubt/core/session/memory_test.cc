@@ -57,11 +57,11 @@ TEST_P(Memory, PeersCannotMakeARankHoldMoreThanItsArena) {
     header.elementType = shape.type;
     header.elements = static_cast<uint32_t>(shape.elements);
     header.hierarchical = shape.hierarchical();
-    header.slot = static_cast<uint32_t>(random() % layout.slots(0));
-    rank.send(peer, header, layout.slotSize(0, header.slot));
+    header.slot = static_cast<uint32_t>(random() % layout.slots(Shard(0)));
+    rank.send(peer, header, layout.slotSize(Shard(0), header.slot));
     header.stage = Stage::kBroadcast;
     header.contributors = 1;
-    const int shard = ranks.isMember(peer) ? ranks.placeOf(peer) : 0;
+    const Shard shard = ranks.isMember(peer) ? ranks.shardOf(peer) : Shard(0);
     if (layout.slots(shard) > 0) {
       header.slot = static_cast<uint32_t>(random() % layout.slots(shard));
       rank.send(peer, header, layout.slotSize(shard, header.slot));

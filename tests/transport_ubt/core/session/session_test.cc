@@ -45,8 +45,9 @@ TEST(Session, OpsThatPeersBeginTakeRoomUntilTheCallerComes) {
   std::vector<float> bucket(shape.elements, 1);
   rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
   // Now only memory for the own shard after the call is used.
-  EXPECT_EQ(rank.arena().usedBytes(),
-            ShardLayout(shape, 2, OneRank::Setup().slotBytes).shardSize(0));
+  EXPECT_EQ(
+      rank.arena().usedBytes(),
+      ShardLayout(shape, 2, OneRank::Setup().slotBytes).shardSize(Shard(0)));
 }
 
 // A caller's own op needs no peer's permission.

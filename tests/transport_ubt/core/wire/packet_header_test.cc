@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
 namespace {

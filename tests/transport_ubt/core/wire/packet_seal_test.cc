@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport_ubt/core/wire/packet_seal.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <set>
 #include <vector>
 
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {

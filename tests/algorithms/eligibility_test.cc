@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithms/reduction_probe.h"
+#include "algorithms/eligibility.h"
 
 #include <gloo/math.h>
 #include <gloo/types.h>
@@ -79,6 +79,23 @@ TEST(ReductionProbe, TakesNothingWithoutAFunctionOrOfAnotherSize) {
   EXPECT_FALSE(summedType(nullptr, 4));
   EXPECT_FALSE(summedType(static_cast<Plain>(&sum<float>), 3));
   EXPECT_FALSE(summedType(static_cast<Plain>(&sum<float>), 0));
+}
+
+// Sizes decide before the reduction function is called.
+TEST(Eligibility, IsForSumsOfSomeSize) {
+  detail::AllreduceOptionsImpl options(nullptr);
+  options.elementSize = sizeof(float);
+  options.elements = 100;
+  options.reduce = static_cast<Plain>(&sum<float>);
+  EXPECT_EQ(eligibleType(options, 400), ubt::ElementType::kFloat32);
+  EXPECT_FALSE(eligibleType(options, 401));
+  options.elements = 0;
+  EXPECT_FALSE(eligibleType(options, 0));
+  EXPECT_TRUE(isEligible(*ReductionFunction<double>::sum, 50, 400));
+  EXPECT_FALSE(isEligible(*ReductionFunction<double>::sum, 49, 400));
+  EXPECT_FALSE(isEligible(*ReductionFunction<double>::max, 50, 400));
+  EXPECT_FALSE(isEligible(*ReductionFunction<int>::sum, 100, 400));
+  EXPECT_FALSE(isEligible(*ReductionFunction<float>::sum, 0, 0));
 }
 
 }  // namespace

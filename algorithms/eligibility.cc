@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithms/reduction_probe.h"
+#include "algorithms/eligibility.h"
 
 #include <cstdint>
 #include <cstring>
@@ -78,6 +78,14 @@ std::optional<ubt::ElementType> summedType(const AllreduceOptions::Func& reduce,
     }
   }
   return std::nullopt;
+}
+
+std::optional<ubt::ElementType> eligibleType(
+    const detail::AllreduceOptionsImpl& options, size_t bytesMin) {
+  const size_t bytes = options.elements * options.elementSize;
+  return bytes == 0 || bytes < bytesMin
+             ? std::nullopt
+             : summedType(options.reduce, options.elementSize);
 }
 
 }  // namespace gloo

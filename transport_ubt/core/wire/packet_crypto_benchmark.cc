@@ -4,16 +4,15 @@
 // tag of a header, the tag over a payload, and sealing. SipHash over the whole
 // payload is there for comparison.
 //
-//   bazel run //transport_ubt/core/wire:packet_auth_benchmark
+//   bazel run //transport_ubt/core/wire:packet_crypto_benchmark
 #include <benchmark/benchmark.h>
 #include <sodium.h>
 
 #include <cstddef>
 #include <vector>
 
-#include "transport_ubt/core/wire/packet_auth.h"
+#include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
-#include "transport_ubt/core/wire/packet_seal.h"
 
 namespace {
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/link/peer_link.h"
+
+namespace ubt {
+
+// How many slots each peer may have in flight to this rank, and when to tell
+// it. Pure: a control loop (docs/control_loops.md, Credit) without a state.
+class CreditGrants {
+ public:
+  // `slotBytes`: of a slot's datagram.
+  CreditGrants(int peers, uint64_t slotBytes)
+      : peers_(peers), slotBytes_(slotBytes) {}
+
+  // What the receiver's socket and this session's ops say now.
+  struct Load {
+    uint64_t windowBytes = 0;  // without multicast's part
+    uint64_t senders = 0;      // to the socket, of all sessions
+    uint64_t owed = 0;         // slots that the peer owes this rank
+    uint64_t owedByAll = 0;    // slots that all peers owe it
+  };
+
+  // A peer's share of the window, in slots. Half of the window is split
+  // equally, the other half in proportion to the slots that each peer still
+  // owes. So a peer that falls behind catches up, and stages end earlier.
+  uint64_t share(const Load& load) const {
+    const uint64_t senders = std::max(load.senders, peers_);
+    const uint64_t slots = load.windowBytes / slotBytes_ * peers_ / senders;
+    const uint64_t alike = slots / peers_;
+    return std::max<uint64_t>(
+        1,
+        load.owedByAll == 0
+            ? alike
+            : alike / 2 + slots * load.owed / (2 * load.owedByAll));
+  }
+
+  // An owner's share of the window of all multicast, in slots.
+  uint64_t multicastShare(uint64_t windowBytes) const {
+    return std::max<uint64_t>(1, windowBytes / (peers_ * slotBytes_));
+  }
+
+  // Credit rides on other records. It leaves by itself soon when half a share
+  // is used up, and at once when a quarter is left. Before that: `otherwise`.
+  static TimePoint dueAt(TimePoint now,
+                         uint64_t share,
+                         uint64_t left,
+                         TimePoint otherwise) {
+    return left <= (share + 1) / 4 ? now
+           : left <= share / 2     ? PeerLink::later(now)
+                                   : otherwise;
+  }
+
+ private:
+  const uint64_t peers_;
+  const uint64_t slotBytes_;
+};
+
+}  // namespace ubt
