@@ -194,7 +194,7 @@ void readExperiment(Settings* s, const SettingText& text) {
   }
 }
 
-// The bound, and what happens to data that misses it.
+// The bound, and the fate of data that misses it.
 std::vector<Setting> boundRows() {
   return {
       integer(
@@ -219,7 +219,8 @@ std::vector<Setting> boundRows() {
           "order",
           [](auto& s) -> auto& { return s.protocol.order; },
           {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
-          "The order in which an owner adds contributions. `rank` gives the "
+          "How an owner orders contributions before it adds them. `rank` gives "
+          "the "
           "same bits in each run, but needs memory for all contributions. Set "
           "it on all ranks."),
       {kVariable,

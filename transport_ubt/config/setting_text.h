@@ -23,12 +23,12 @@ std::string namesOf(const Choices<T>& choices) {
   return names;
 }
 
-// What a user wrote for a setting. Each function converts it, or throws
+// The text of a setting. Each function converts it, or throws
 // gloo::InvalidOperationException, which names the setting, its text and the
 // allowed values.
 class SettingText {
  public:
-  // `prefix` is what the user wrote before it, such as "GLOO_UBT_REPAIR=".
+  // `prefix` stands before the text, for example "GLOO_UBT_REPAIR=".
   SettingText(std::string prefix, std::string text)
       : prefix_(std::move(prefix)), text_(std::move(text)), whole_(text_) {}
 

@@ -73,14 +73,14 @@ void Settings::check() const {
         "GLOO_UBT_REDIS_PASSWORD and GLOO_UBT_REDIS_PASSWORD_FILE are both "
         "set; unset one of them");
   }
-  // A bound set by hand is neither learned nor ended early.
+  // A bound set by hand is not learned, and ends no stage early.
   for (const char* const name : {"early", "bound_mode"}) {
     const bool off = name == std::string("early") && !protocol.early;
     if (has("bound") && has(name) && !off) {
       throw gloo::InvalidOperationException(
           given_.at("bound") + " and " + given_.at(name) +
-          " contradict each other: a bound set by hand is neither learned nor "
-          "ended early; unset one of them");
+          " contradict each other: a bound set by hand is not learned, and "
+          "ends no stage early; unset one of them");
     }
   }
 }

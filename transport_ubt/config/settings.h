@@ -29,7 +29,7 @@ struct Settings {
   uint16_t portHigh = 0;
   int mtu = 0;  // bytes; 0: the interface's
   bool segmentation = true;
-  size_t arenaBytes = size_t{256} << 20;  // of the process, for all devices
+  size_t arenaBytes = size_t{256} << 20;  // of the process
   size_t windowBytes = 2 << 20;           // of a socket
   bool windowAdapts = true;
   bool trainsAdapt = true;
