@@ -59,14 +59,17 @@ class OneOp : public ::testing::Test {
     setup.id = {5, 0};
     setup.shape = floats(uint64_t{slots} * kSlotBytes / sizeof(float) * size);
     setup.size = size;
-    setup.slotBytesMax = kSlotBytes;
     setup.options = &options_;
     setup.reduction = &reduction_;
     setup.arena = &arena_;
     setup.host = &host_;
     bounds_ = bounds;
     bucket_.assign(setup.shape.elements, 1.0F);
-    op_ = std::make_unique<Op>(setup, bounds, ArenaBuffer());
+    op_ = std::make_unique<Op>(
+        setup,
+        OpParts(setup.shape, {0, size, kSlotBytes, nullptr}),
+        bounds,
+        ArenaBuffer());
   }
   void enter() {
     op_->enter(now_, bytesOf(bucket_), Form::kPlain, bounds_, ArenaBuffer());

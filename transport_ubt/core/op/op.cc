@@ -24,12 +24,12 @@ static_assert(sizeof(ExchangeStage) <= kExchangeBytes,
 
 }  // namespace
 
-Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
+Op::Op(const Setup& setup,
+       const OpParts& parts,
+       const OpBounds& bounds,
+       ArenaBuffer room)
     : setup_(setup),
-      ranks_(setup.rank,
-             setup.size,
-             setup.shape.hierarchical() ? setup.groups : nullptr),
-      layout_(setup.shape, ranks_.members(), setup.slotBytesMax),
+      parts_(parts),
       room_(std::move(room)),
       bounds_(bounds),
       owned_(layout_,
@@ -82,7 +82,8 @@ Op::Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room)
   }
 }
 
-size_t Op::bytesFor(const ShardLayout& layout, const OpRanks& ranks) {
+size_t Op::bytesFor(const OpParts& parts) {
+  const auto& [ranks, layout] = parts;
   static_assert(3 * StageRun::bytesPerRank() + Outbox::bytesPerRank() +
                         Attendance::bytesPerRank() <=
                     kPeerBytes,

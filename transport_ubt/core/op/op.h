@@ -19,7 +19,7 @@
 #include "transport_ubt/core/op/op_clock.h"
 #include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_host.h"
-#include "transport_ubt/core/op/op_ranks.h"
+#include "transport_ubt/core/op/op_parts.h"
 #include "transport_ubt/core/op/op_report.h"
 #include "transport_ubt/core/op/outbox.h"
 #include "transport_ubt/core/op/owned_shard.h"
@@ -45,9 +45,6 @@ class Op {
     TimePoint begunAt{};
     int rank = 0;
     int size = 1;
-    size_t slotBytesMax = 0;
-    // The groups of a hierarchical op, all of one size; null: none.
-    const RankGroups* groups = nullptr;
     const Options* options = nullptr;  // outlive the op, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;
@@ -56,14 +53,18 @@ class Op {
 
   // `room`: the op's share of the arena until its caller enters; empty: its
   // caller begins it.
-  Op(const Setup& setup, const OpBounds& bounds, ArenaBuffer room);
+  Op(const Setup& setup,
+     const OpParts& parts,
+     const OpBounds& bounds,
+     ArenaBuffer room);
 
   // The most memory of an op without data: a peer can make this rank hold it
   // with one announcement.
-  static size_t bytesFor(const ShardLayout& layout, const OpRanks& ranks);
+  static size_t bytesFor(const OpParts& parts);
 
   const OpId& id() const { return setup_.id; }
   const OpShape& shape() const { return setup_.shape; }
+  const OpParts& parts() const { return parts_; }
 
   // From peers. REQUIRES peer a rank other than the own.
   void announced(TimePoint now, int peer, const OpShape& shape);
@@ -246,8 +247,9 @@ class Op {
   OpFailure::Blame silentRanks(TimePoint now) const;
 
   const Setup setup_;
-  const OpRanks ranks_;
-  const ShardLayout layout_;
+  const OpParts parts_;
+  const OpRanks& ranks_ = parts_.ranks;
+  const ShardLayout& layout_ = parts_.layout;
   ArenaBuffer room_;
   size_t heldBytes_ = 0;  // of the arena, in the stages below
   OpBounds bounds_;

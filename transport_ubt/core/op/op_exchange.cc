@@ -160,7 +160,7 @@ void Op::reportExchange(OpReport* report) const {
     report->sums.push_back(owned_.exchange()->received(group));
   }
   for (int shard = 0; shard < ranks_.members(); shard++) {
-    report->shardOwners.push_back(setup_.groups->owner(0, shard));
+    report->shardOwners.push_back(ranks_.ownerIn(0, Shard(shard)));
   }
   report->partial = broadcast_.partial(setup_.shape.type);
   const Shard own = ranks_.shard();

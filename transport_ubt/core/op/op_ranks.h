@@ -29,9 +29,6 @@ class OpRanks {
   Shard shard() const {
     return Shard(grouped() ? groups_->placeOf(rank_) : rank_);
   }
-  int owner(Shard shard) const {
-    return grouped() ? groups_->members(group())[shard] : shard;
-  }
   bool isMember(int rank) const {
     return !grouped() || groups_->groupOf(rank) == group();
   }
@@ -43,6 +40,9 @@ class OpRanks {
 
   int groups() const { return grouped() ? groups_->count() : 1; }
   int group() const { return grouped() ? groups_->groupOf(rank_) : 0; }
+  int ownerIn(int group, Shard shard) const {
+    return grouped() ? groups_->owner(group, shard) : shard;
+  }
   int groupOf(int rank) const { return grouped() ? groups_->groupOf(rank) : 0; }
   // Whether it owns the same shard as this rank, in another group.
   bool isCoOwner(int rank) const {

@@ -8,7 +8,7 @@
 
 #include "transport_ubt/core/base/arena.h"
 #include "transport_ubt/core/op/exchange_stage.h"
-#include "transport_ubt/core/op/op_ranks.h"
+#include "transport_ubt/core/op/op_parts.h"
 #include "transport_ubt/core/op/scatter_stage.h"
 #include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/core/wire/op_id.h"
@@ -92,9 +92,10 @@ class OwnedShard {
   uint32_t notRetained() const { return notRetained_; }
 
   // Bytes of the arena that keep the shard after leave().
-  static size_t keptBytes(const ShardLayout& layout, const OpRanks& ranks) {
+  static size_t keptBytes(const OpParts& parts) {
     // Where ranks form groups: the group's sum for co-owners, and the result.
-    return layout.shardSize(ranks.shard()) * (ranks.grouped() ? 2 : 1);
+    return parts.layout.shardSize(parts.own()) *
+           (parts.ranks.grouped() ? 2 : 1);
   }
   bool hasRoom() const { return static_cast<bool>(room_); }
   // Reserves room for an op that began without. False: the arena has none.

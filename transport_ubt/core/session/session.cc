@@ -43,6 +43,11 @@ Multicast::Setup multicastOf(const Session::Setup& setup,
 
 Session::Session(const Setup& setup, SharedState* shared)
     : setup_(setup),
+      parts_{
+          setup.rank,
+          setup.size,
+          setup.slotBytesMax,
+          setup_.groups && setup_.groups->even() ? &*setup_.groups : nullptr},
       shared_(shared),
       opened_(setup.options.auth == AuthMode::kAead
                   ? std::max(setup.slotBytesMax, OutPacket::kHeadBytesMax)
@@ -237,6 +242,7 @@ bool Session::isOver(const OpId& id) const {
 Op* Session::start(TimePoint now,
                    const OpId& id,
                    const OpShape& shape,
+                   const OpParts& parts,
                    int announcer,
                    ArenaBuffer room) {
   Op::Setup setup;
@@ -246,15 +252,15 @@ Op* Session::start(TimePoint now,
   setup.begunAt = now;
   setup.rank = setup_.rank;
   setup.size = setup_.size;
-  setup.slotBytesMax = setup_.slotBytesMax;
-  setup.groups =
-      setup_.groups && setup_.groups->even() ? &*setup_.groups : nullptr;
   setup.options = &setup_.options;
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
   setup.host = this;
-  auto begun = std::make_unique<Op>(
-      setup, boundsFor(now, shape, setup_.options.timeout), std::move(room));
+  auto begun =
+      std::make_unique<Op>(setup,
+                           parts,
+                           boundsFor(now, shape, setup_.options.timeout),
+                           std::move(room));
   Op* const op = ops_.add(id, std::move(begun));
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
@@ -268,6 +274,7 @@ Op* Session::start(TimePoint now,
 Op* Session::startFromPeer(TimePoint now,
                            const OpId& id,
                            const OpShape& shape,
+                           const OpParts& parts,
                            int peer,
                            Counter* whyNot) {
   if (!takes(shape)) {  // no honest rank brings such a shape
@@ -278,12 +285,11 @@ Op* Session::startFromPeer(TimePoint now,
     *whyNot = Counter::kTooEarly;
     return nullptr;
   }
-  const OpRanks ranks = ranksOf(shape.hierarchical());
-  const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
-  const size_t bytes = Op::bytesFor(layout, ranks);
-  const size_t all =
-      bytes + ScatterStage::roomFor(
-                  layout, ranks.shard(), ranks.members(), setup_.options.order);
+  const size_t bytes = Op::bytesFor(parts);
+  const size_t all = bytes + ScatterStage::roomFor(parts.layout,
+                                                   parts.own(),
+                                                   parts.ranks.members(),
+                                                   setup_.options.order);
   ArenaBuffer room = shared_->arena.reserve(bytes);
   while (!room && makeRoom(peer, all)) {
     room = shared_->arena.reserve(bytes);
@@ -292,7 +298,7 @@ Op* Session::startFromPeer(TimePoint now,
     *whyNot = Counter::kArenaFull;
     return nullptr;
   }
-  Op* const op = start(now, id, shape, peer, std::move(room));
+  Op* const op = start(now, id, shape, parts, peer, std::move(room));
   updateActivity();
   admit(now);  // the own call of this op may have waited
   return op;

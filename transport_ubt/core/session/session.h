@@ -88,7 +88,9 @@ class Session : private OpHost {
   // Whether headers can name all elements and slots of an op of this shape.
   bool takes(const OpShape& shape) const;
   // Whether an op of a hierarchical shape runs in more groups than one.
-  bool hasGroups() const { return ranksOf(true).grouped(); }
+  bool hasGroups() const {
+    return parts_.groups != nullptr && parts_.groups->count() > 1;
+  }
 
   // Callers ------------------------------------------------------------------
 
@@ -261,20 +263,16 @@ class Session : private OpHost {
   Op* start(TimePoint now,
             const OpId& id,
             const OpShape& shape,
+            const OpParts& parts,
             int announcer,
             ArenaBuffer room);
   Op* startFromPeer(TimePoint now,
                     const OpId& id,
                     const OpShape& shape,
+                    const OpParts& parts,
                     int peer,
                     Counter* whyNot);
-  OpRanks ranksOf(bool hierarchical) const {
-    return {setup_.rank,
-            setup_.size,
-            hierarchical && setup_.groups && setup_.groups->even()
-                ? &*setup_.groups
-                : nullptr};
-  }
+  OpParts partsOf(const OpShape& shape) const { return {shape, parts_}; }
   bool isOver(const OpId& id) const;
   void forgetIfDone(TimePoint now, const OpId& id);
   void updateActivity();
@@ -325,6 +323,7 @@ class Session : private OpHost {
   bool hasData(int peer) const;
 
   const Setup setup_;
+  const OpParts::Context parts_;
   SharedState* const shared_;
   std::vector<std::byte> opened_;  // one datagram, decrypted
   Deadlines controlDues_;          // of peers_

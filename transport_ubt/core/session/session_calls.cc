@@ -135,10 +135,7 @@ OpId Session::refuseTag(TimePoint now,
 
 bool Session::takes(const OpShape& shape) const {
   return shape.elements <= kElementsMax &&
-         ShardLayout(shape,
-                     ranksOf(shape.hierarchical()).members(),
-                     setup_.slotBytesMax)
-                 .slots(Shard(0)) <= PacketHeader::kSlotsMax;
+         partsOf(shape).layout.slots(Shard(0)) <= PacketHeader::kSlotsMax;
 }
 
 OpId Session::begins(TimePoint now,
@@ -185,9 +182,7 @@ TimePoint Session::mayBeginAt() const {
 }
 
 ArenaBuffer Session::reserveKept(const OpShape& shape) {
-  const OpRanks ranks = ranksOf(shape.hierarchical());
-  return shared_->arena.reserve(OwnedShard::keptBytes(
-      ShardLayout(shape, ranks.members(), setup_.slotBytesMax), ranks));
+  return shared_->arena.reserve(OwnedShard::keptBytes(partsOf(shape)));
 }
 
 // Begins the op unless it has to wait. It waits for room only if some rank lags
@@ -215,7 +210,7 @@ void Session::begin(TimePoint now,
                     ArenaBuffer room) {
   Op* op = ops_.find(id);
   if (op == nullptr) {
-    op = start(now, id, call.shape, setup_.rank, {});
+    op = start(now, id, call.shape, partsOf(call.shape), setup_.rank, {});
   } else if (op->shape() != call.shape) {
     // The others should learn the shape that this rank brings.
     for (int peer = 0; peer < setup_.size; peer++) {

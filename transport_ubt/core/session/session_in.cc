@@ -95,15 +95,14 @@ Counter Session::dataIn(TimePoint now,
                         setup_.options.fingerprint() |
                             (header.hierarchical ? OpShape::kHierarchical : 0),
                         header.op.space};
-    const OpRanks ranks = ranksOf(header.hierarchical);
-    const ShardLayout layout(shape, ranks.members(), setup_.slotBytesMax);
-    if (!ranks.isMember(header.source) ||
-        header.slot >= layout.slots(ranks.shard()) ||
-        bytes != layout.slotSize(ranks.shard(), header.slot)) {
+    const OpParts parts = partsOf(shape);
+    if (!parts.ranks.isMember(header.source) ||
+        header.slot >= parts.layout.slots(parts.own()) ||
+        bytes != parts.layout.slotSize(parts.own(), header.slot)) {
       return Counter::kMismatched;  // the data does not fit its own shape
     }
     Counter whyNot{};
-    op = startFromPeer(now, header.op, shape, header.source, &whyNot);
+    op = startFromPeer(now, header.op, shape, parts, header.source, &whyNot);
     if (op == nullptr) {
       return whyNot;
     }
@@ -153,7 +152,8 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
     case ControlType::kAnnounce:
       if (op == nullptr && !isOver(record.op)) {
         Counter whyNot{};
-        op = startFromPeer(now, record.op, record.shape, peer, &whyNot);
+        op = startFromPeer(
+            now, record.op, record.shape, partsOf(record.shape), peer, &whyNot);
         if (op == nullptr) {
           shared_->counters.add(Counter::kRefusedAnnounce);
           return;

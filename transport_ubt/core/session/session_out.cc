@@ -54,10 +54,10 @@ bool Session::turnOut(TimePoint now, OutPacket* out) {
 size_t Session::trainBytes() const {
   size_t bytes = LinkRate::kTrainBytesMin;
   for (const auto& [id, op] : ops_) {
-    const OpShape& shape = op->shape();
-    const size_t owners = ranksOf(shape.hierarchical()).members();
-    bytes = std::max(
-        {bytes, shape.bytes() / owners / kTrainsInShard, kRoundBytes / owners});
+    const size_t owners = op->parts().ranks.members();
+    bytes = std::max({bytes,
+                      op->shape().bytes() / owners / kTrainsInShard,
+                      kRoundBytes / owners});
   }
   return std::min(shared_->link.trainBytes(), bytes);
 }

@@ -59,10 +59,11 @@ class SizeClassesTest : public ::testing::Test {
   // after `took`; zero: neither completes. REQUIRES elements a multiple of 64.
   void returned(uint64_t elements, Duration took) {
     Op::Setup setup = setupOf(elements);
-    setup.slotBytesMax = elements;  // of a shard of 2 x elements bytes
+    // A slot of the shard of 2 x elements bytes.
+    const OpParts parts(setup.shape, {0, 2, elements, nullptr});
     const OpBounds bounds = this->bounds(elements);
     TimePoint now{seconds(1)};
-    Op op(setup, bounds, {});
+    Op op(setup, parts, bounds, {});
     std::vector<float> bucket(elements);
     op.enter(now, bytesOf(bucket), Form::kPlain, bounds, {});
     for (const Stage stage : {Stage::kScatter, Stage::kBroadcast}) {
@@ -83,10 +84,10 @@ class SizeClassesTest : public ::testing::Test {
   // bound; the others take `took`. REQUIRES elements a multiple of 160.
   void nearlyReturned(uint64_t elements, Duration took, bool late) {
     Op::Setup setup = setupOf(elements);
-    setup.slotBytesMax = elements / 5;
+    const OpParts parts(setup.shape, {0, 2, elements / 5, nullptr});
     const OpBounds bounds = this->bounds(elements);
     TimePoint now{seconds(1)};
-    Op op(setup, bounds, {});
+    Op op(setup, parts, bounds, {});
     std::vector<float> bucket(elements);
     op.enter(now, bytesOf(bucket), Form::kPlain, bounds, {});
     for (const Stage stage : {Stage::kScatter, Stage::kBroadcast}) {
