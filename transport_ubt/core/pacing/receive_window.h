@@ -13,12 +13,12 @@ namespace ubt {
 // Limits the bytes that all senders together may have in flight to one socket.
 // The capacity of the path is unknown, so the window follows delay and loss:
 //
-//   mean delay in a window        the window
-//   below kLow                    grows by 1/32, at most once in kRecovery
-//   below kMiddle                 returns to its home by 1/8, if it is below
-//   above kHigh                   shrinks by .8 (1 - kHigh / delay), as in
-//   TIMELY after a loss                  shrinks by 1/5, at most once in
-//   kRecovery otherwise                     stays
+//     mean delay in a window   the window
+//     below kLow               grows by 1/32, at most once in kRecovery
+//     below kMiddle            returns to its home by 1/8, if it is below
+//     above kHigh              shrinks by .8 (1 - kHigh / delay), as in TIMELY
+//     after a loss             shrinks by 1/5, at most once in kRecovery
+//     otherwise                stays
 //
 // TIMELY is SIGCOMM'15, section 4.3; here the delay above the minimum stands in
 // place of the round-trip time. So other traffic in the same queue gets its
