@@ -31,7 +31,7 @@ bool MessageTail::holds(const Context& context,
   shape.type = header.elementType;
   const uint32_t slots =
       ShardLayout(shape, context.size, context.slotBytesMax)
-          .slots(header.stage == Stage::kScatter ? peer : context.rank);
+          .slots(Shard(header.stage == Stage::kScatter ? peer : context.rank));
   const auto lost = static_cast<uint32_t>(std::lround(share_ * slots));
   return header.slot + lost >= slots;
 }
