@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one simulated job and prints its measurements, for benchmark/ablate and
-// benchmark/simulate.
+// Runs one simulated job and prints its measurements, for benchmark/simulate.
 
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <iostream>
@@ -13,7 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "benchmark/algorithm_name.h"
 #include "benchmark/peak_memory.h"
+#include "transport_ubt/config/nearest.h"
+#include "transport_ubt/config/settings.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/sim/exact_job.h"
 #include "transport_ubt/sim/message_graph.h"
@@ -22,7 +25,114 @@
 namespace ubt::sim {
 namespace {
 
+using gloo::compare::AlgorithmName;
+using ubt::Settings;
+
 constexpr char kBounded[] = "optireduce";
+
+// Settings of sockets, processes and files, which nothing here has, and those
+// that --options has under other names.
+constexpr const char* kNotSimulated[] = {"experiment",
+                                         "fault",
+                                         "groups",
+                                         "gso",
+                                         "handshake_timeout",
+                                         "linger",
+                                         "min_bytes",
+                                         "mtu",
+                                         "nap",
+                                         "ports",
+                                         "redis_password",
+                                         "redis_password_file",
+                                         "report",
+                                         "secret",
+                                         "secret_file",
+                                         "warmup_ops",
+                                         "yield"};
+
+// The job's options with the settings in its algorithm's name.
+SimOptions withSettings(SimOptions options, const AlgorithmName& name) {
+  for (const auto* const other : kNotSimulated) {
+    if (name.sets(other)) {
+      throw std::invalid_argument(name.text +
+                                  ": the simulator has no setting " + other);
+    }
+  }
+  Settings settings;
+  settings.protocol = options.protocol;
+  settings.arenaBytes = options.arenaBytes;
+  settings.windowBytes = options.windowBytes;
+  settings.windowAdapts = options.windowAdapts;
+  settings.trainsAdapt = options.trainsAdapt;
+  settings = name.over(settings);
+  const auto warmupOps = options.protocol.warmupOps;
+  options.protocol = settings.protocol;
+  options.protocol.warmupOps = warmupOps;
+  options.arenaBytes = settings.arenaBytes;
+  options.windowBytes = settings.windowBytes;
+  options.windowAdapts = settings.windowAdapts;
+  options.trainsAdapt = settings.trainsAdapt;
+  return options;
+}
+
+std::vector<std::string> knownAlgorithms() {
+  std::vector<std::string> names(std::begin(MessageGraph::kNames),
+                                 std::end(MessageGraph::kNames));
+  for (const auto* const policy : {"", ":none", ":broadcast", ":both"}) {
+    names.push_back(std::string(kBounded) + policy);
+  }
+  return names;
+}
+
+// Why the algorithm cannot work; empty if it can.
+std::string whyNot(const std::string& algorithm, int ranks, int groups) {
+  if (algorithm == "halving_doubling" && (ranks & (ranks - 1)) != 0) {
+    return "needs a power of 2 ranks, not " + std::to_string(ranks);
+  }
+  if (algorithm == "hierarchical_transpose" && ranks % groups != 0) {
+    return "needs ranks that --groups " + std::to_string(groups) +
+           " divides, not " + std::to_string(ranks);
+  }
+  return "";
+}
+
+// Throws std::invalid_argument with the reason if the job cannot run.
+void check(const AlgorithmName& name, int ranks, int groups) {
+  const auto known = knownAlgorithms();
+  if (std::count(known.begin(), known.end(), name.algorithm) == 0) {
+    std::string all;
+    for (const auto& each : known) {
+      all += (all.empty() ? "" : ", ") + each;
+    }
+    throw std::invalid_argument(
+        "there is no algorithm '" + name.algorithm + "'; did you mean " +
+        ubt::nearest(name.algorithm, known) +
+        "? There are: " + all);
+  }
+  if (name.algorithm != kBounded && !name.settings.empty()) {
+    throw std::invalid_argument(name.text + ": " + name.algorithm +
+                                " takes no settings; optireduce does");
+  }
+  const auto reason = whyNot(name.algorithm, ranks, groups);
+  if (!reason.empty()) {
+    throw std::invalid_argument(name.text + " " + reason);
+  }
+  withSettings({}, name);
+}
+
+int listAlgorithms(const std::vector<std::string>& wanted,
+                   int ranks,
+                   int groups) {
+  for (const auto& text : wanted) {
+    check(AlgorithmName::parse(text), ranks, groups);
+  }
+  nlohmann::ordered_json list;
+  list["chosen"] = wanted;
+  list["left_out"] = nlohmann::json::object();
+  list["known"] = knownAlgorithms();
+  std::cout << list.dump() << std::endl;
+  return 0;
+}
 
 nlohmann::json milliseconds(const std::vector<Duration>& times) {
   nlohmann::json list = nlohmann::json::array();
@@ -81,6 +191,9 @@ void addCosts(nlohmann::ordered_json* report) {
 
 int run(const std::string& algorithm, const std::string& text) {
   SimOptions options = SimOptions::parse(text);
+  const auto name = AlgorithmName::parse(algorithm);
+  check(name, options.ranks, options.groups);
+  options = withSettings(options, name);
   if (!options.oneShape) {
     throw std::invalid_argument(
         "one_shape: has to be 1, for what is printed "
@@ -89,9 +202,9 @@ int run(const std::string& algorithm, const std::string& text) {
   options.measureError = !options.noData;
   options.checkResults = false;  // tests do this
   auto report =
-      algorithm == kBounded
+      name.algorithm == kBounded
           ? reportOf(options, World(options, reductionKernels()).run())
-          : exactReport(options, algorithm);
+          : exactReport(options, name.algorithm);
   addCosts(&report);
   std::cout << report.dump() << std::endl;
   return 0;
@@ -103,25 +216,37 @@ int run(const std::string& algorithm, const std::string& text) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Simulates one job and prints a JSON object: op_ms, the slowest rank's "
-      "time of each bounded op, in milliseconds; loss_fraction of "
-      "(contributor, "
-      "element) pairs and drift_fraction of results' elements; mse and "
-      "worst_se, squared errors relative to the mean square of exact sums "
-      "(transport_ubt/sim/sum_error.h), but of no_data; errors that callers "
-      "got; "
-      "violations of docs/semantics.md; cpu_seconds and peak_bytes, what the "
-      "simulation itself took.");
+      "time of each bounded op in milliseconds; loss_fraction of (contributor, "
+      "element) pairs; drift_fraction of results' elements; mse and worst_se, "
+      "squared errors relative to the mean square of exact sums "
+      "(transport_ubt/sim/sum_error.h), unless no_data is set; errors that "
+      "callers got; violations of docs/semantics.md; cpu_seconds and "
+      "peak_bytes of the simulation itself.");
   std::string text;
-  std::string algorithm = ubt::sim::kBounded;
-  app.add_option("--algorithm",
-                 algorithm,
-                 "optireduce, or an exact one over ideal connections "
-                 "(message_graph.h): op_ms and loss_fraction only");
-  app.add_option("--options", text, "name=value ..., of sim_options.cc")
-      ->required();
+  std::vector<std::string> algorithms = {};
+  int ranks = 1;
+  int groups = 1;
+  app.add_option("--algorithms",
+                 algorithms,
+                 "optireduce, with settings such as +early=off, or an exact "
+                 "one over ideal connections (message_graph.h): these have "
+                 "op_ms and loss_fraction only")
+      ->delimiter(',');
+  app.add_option("--size", ranks, "ranks, to list")->check(CLI::PositiveNumber);
+  app.add_option("--groups", groups, "groups, to list")
+      ->check(CLI::PositiveNumber);
+  auto* const lists = app.add_flag("--list-algorithms",
+                                   "check --algorithms, print names, and end");
+  app.add_option("--options", text, "name=value ..., of sim_options.cc");
   CLI11_PARSE(app, argc, argv);
   try {
-    return ubt::sim::run(algorithm, text);
+    if (lists->count() > 0) {
+      return ubt::sim::listAlgorithms(algorithms, ranks, groups);
+    }
+    if (algorithms.size() != 1) {
+      throw std::invalid_argument("--algorithms: name one");
+    }
+    return ubt::sim::run(algorithms[0], text);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << std::endl;
     return 2;

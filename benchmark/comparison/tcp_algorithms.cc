@@ -9,7 +9,6 @@
 
 #include "algorithms/hierarchical_transpose_allreduce.h"
 #include "algorithms/transpose_allreduce.h"
-#include "transport_ubt/config/settings.h"
 
 namespace gloo {
 namespace compare {
@@ -60,13 +59,13 @@ std::shared_ptr<transport::Device> createTcpDevice(
   return transport::tcp::CreateDevice(attr);
 }
 
-std::vector<AlgorithmSpec> tcpAlgorithms() {
+std::vector<AlgorithmSpec> tcpAlgorithms(
+    const ubt::Settings& settings) {
   auto bcube = spec<AllreduceBcube>("bcube");
   bcube.whyNot = &whyNotBcube;
   auto grouped = spec<HierarchicalTransposeAllreduce>("hierarchical_transpose");
   grouped.byDefault = false;
-  grouped.whyNot = [groups =
-                        ubt::Settings::fromEnvironment().groups](int ranks) {
+  grouped.whyNot = [groups = settings.groups](int ranks) {
     const auto why = whyNotGrouped(groups, ranks);
     return why.empty() ? "" : "cannot work with " + why;
   };

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sstream>
-#include <stdexcept>
 
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "transport_ubt/core/wire/op_id.h"
@@ -156,16 +154,15 @@ AlgorithmSpec spec(const std::string& name,
 
 }  // namespace
 
-std::vector<AlgorithmSpec> ubtAlgorithms() {
-  auto settings = Settings::fromEnvironment();
+std::vector<AlgorithmSpec> ubtAlgorithms(const Settings& settings) {
   std::vector<AlgorithmSpec> all = {spec<Plain>("optireduce", settings, true)};
   for (const auto policy :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
-    settings.protocol.repair = policy;
+    auto own = settings;
+    own.protocol.repair = policy;
     all.push_back(spec<Plain>(
-        std::string("optireduce:") + policyName(policy), settings, false));
+        std::string("optireduce:") + policyName(policy), own, false));
   }
-  settings = Settings::fromEnvironment();
   all.push_back(spec<HierarchicalBoundedTransposeAllreduce<float>>(
       "hierarchical_optireduce", settings, false));
   all.back().whyNot = [groups = settings.groups](int ranks) {
@@ -173,22 +170,6 @@ std::vector<AlgorithmSpec> ubtAlgorithms() {
     return why.empty() ? whyNotAlone(ranks) : "cannot work with " + why;
   };
   return all;
-}
-
-AlgorithmSpec ubtVariant(const std::string& text) {
-  std::istringstream words(text);
-  std::string name;
-  words >> name;
-  auto settings = Settings::fromEnvironment();
-  for (std::string word; words >> word;) {
-    const size_t equals = word.find('=');
-    if (equals == std::string::npos) {
-      throw std::invalid_argument("--variant: '" + word +
-                                  "' has to be NAME=VALUE");
-    }
-    settings.set(word.substr(0, equals), word.substr(equals + 1));
-  }
-  return spec<Plain>(name, settings, false);
 }
 
 }  // namespace compare

@@ -18,11 +18,13 @@
 #include "benchmark/comparison/meeting.h"
 #include "benchmark/comparison/report.h"
 #include "benchmark/comparison/tcp_algorithms.h"
-#include "benchmark/comparison/ubt_algorithms.h"
+#include "transport_ubt/config/settings.h"
 
 namespace gloo {
 namespace compare {
 namespace {
+
+using ubt::Settings;
 
 constexpr int kExitError = 1;
 constexpr int kExitUsage = 2;
@@ -35,7 +37,6 @@ struct Arguments {
   std::string prefix = "compare";
   std::vector<size_t> elements = {65536, 1048576, 6553600};
   std::vector<std::string> algorithms;
-  std::vector<std::string> variants;
   double seconds = 5;
   double timeoutSeconds = 60;
   std::string interface;
@@ -50,7 +51,7 @@ struct Arguments {
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--list-algorithms",
                arguments.listAlgorithms,
-               "print names, for --size, and end");
+               "check --algorithms for --size ranks, print names, and end");
   app.add_option("--rank", arguments.rank, "this process, from 0")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--size", arguments.size, "number of ranks")
@@ -60,12 +61,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--elements", arguments.elements, "floats, for each size")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 29));
-  app.add_option("--algorithms", arguments.algorithms, "all, if not given")
+  app.add_option("--algorithms",
+                 arguments.algorithms,
+                 "such as transpose or optireduce+early=off "
+                 "(algorithm_name.h); the default ones, if not given")
       ->delimiter(',');
-  app.add_option("--variant",
-                 arguments.variants,
-                 "optireduce under a name of its own, with settings: 'NAME "
-                 "VARIABLE=VALUE ...'; then --algorithms has no default");
   app.add_option("--seconds", arguments.seconds, "per algorithm and size")
       ->check(CLI::PositiveNumber);
   app.add_option(
@@ -116,15 +116,20 @@ std::string describe(const std::vector<AlgorithmSpec>& algorithms,
   return "--algorithms " + joined(names) + " --elements " + joined(sizes);
 }
 
-// By name: whether it is compared by default, and why it cannot work with this
-// number of ranks, or null.
-int listAlgorithms(int size) {
+// Prints the chosen algorithms' names, those that would be chosen by default
+// but cannot work with this number of ranks, with the reason, and all names.
+int listAlgorithms(const std::vector<std::string>& wanted, int size) {
   nlohmann::ordered_json list;
-  for (const auto& algorithm : allAlgorithms()) {
+  for (const auto& algorithm : chooseAlgorithms(wanted, size)) {
+    list["chosen"].push_back(algorithm.name);
+  }
+  list["left_out"] = nlohmann::json::object();
+  for (const auto& algorithm : allAlgorithms(Settings::fromEnvironment())) {
+    list["known"].push_back(algorithm.name);
     const auto reason = whyNot(algorithm, size);
-    auto& entry = list[algorithm.name];
-    entry["default"] = algorithm.byDefault;
-    entry["why_not"] = reason.empty() ? nullptr : nlohmann::json(reason);
+    if (wanted.empty() && algorithm.byDefault && !reason.empty()) {
+      list["left_out"][algorithm.name] = reason;
+    }
   }
   std::cout << list.dump() << std::endl;
   return 0;
@@ -179,19 +184,9 @@ bool compareAt(size_t elements,
   return sound;
 }
 
-std::vector<AlgorithmSpec> algorithmsOf(const Arguments& arguments) {
-  std::vector<AlgorithmSpec> algorithms;
-  if (arguments.variants.empty() || !arguments.algorithms.empty()) {
-    algorithms = chooseAlgorithms(arguments.algorithms, arguments.size);
-  }
-  for (const auto& variant : arguments.variants) {
-    algorithms.push_back(ubtVariant(variant));
-  }
-  return algorithms;
-}
-
 int compareAll(const Arguments& arguments) {
-  const auto algorithms = algorithmsOf(arguments);
+  const auto algorithms =
+      chooseAlgorithms(arguments.algorithms, arguments.size);
   Meeting meeting({arguments.rank,
                    arguments.size,
                    arguments.redisUrl,
@@ -226,7 +221,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (arguments.listAlgorithms) {
-      return listAlgorithms(std::max(arguments.size, 1));
+      return listAlgorithms(arguments.algorithms, std::max(arguments.size, 1));
     }
     if (arguments.size < 1 || arguments.rank < 0 ||
         arguments.rank >= arguments.size) {

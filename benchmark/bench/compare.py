@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/compare: starts the workers, which measure, and shows results."""
+import argparse
+import contextlib
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+
+from front_end import bazel
+from front_end.columns import three_digits
+from front_end.commands import run_command
+from front_end.options import list_of, positive
+from front_end.progress import Bar
+
+from . import algorithms, options, plot, table
+from .lab import accounts, isolation, settings
+from .lab.accounts import Accounts
+from .lab.lab import Lab
+from .lab.network import INTERFACE
+from .workers import PrivateRedis, Workers
+
+Results = list[tuple[dict, list[float] | None]]  # rows, samples in us
+
+_ELEMENTS = (65536, 1048576, 6553600)
+_LAB_ELEMENTS = 1000000
+_ELEMENTS_MAX = 1 << 29
+_LAB_TURN_S = 1.0  # an iteration takes a tenth of this
+
+_DESCRIPTION = """\
+Compares allreduce algorithms (sums of floats) side by side, in one run:
+one iteration of each in turn, so that noise meets all of them alike.
+
+Without --rank, everything happens on this machine: a private Redis and
+--ranks processes are started, and ended again.
+"""
+
+_EPILOG = """\
+algorithms
+  ring, ring_chunked, halving_doubling, bcube   Gloo's own, over its tcp
+  transpose         exact: each shard goes to its owner, and back, over tcp
+  hierarchical_transpose
+                    the same within groups of ranks, whose owners exchange their
+                    sums (GLOO_UBT_GROUPS); only when named
+  optireduce        transpose over ubt: unreliable, bounded in time; repairs as
+                    GLOO_UBT_REPAIR says (broadcast, if not set)
+  optireduce:none, optireduce:broadcast, optireduce:both
+                    with that repair policy; only when named
+  hierarchical_optireduce
+                    optireduce in groups (GLOO_UBT_GROUPS); only when named
+
+""" + algorithms.HELP + """
+columns
+  p50 ... p99.9   time of an iteration, taken at the slowest rank; p99.9 only
+                  with at least 1,000 iterations; warm-up is not timed
+  algbw, busbw    bytes / p50, and that times 2 (N - 1) / N, the least share
+                  that crosses each rank's link
+  CPU s/GB        CPU seconds of all ranks per rank and 1e9 bytes
+  lost            fraction of (contributor, element) pairs that a result lacks
+  bound           longest time of the stages of a bounded allreduce together
+  bounded, expired
+                  iterations that were bounded, and that ended at a bound
+  in a lab, where the turns of an algorithm take a second:
+  wire            bytes that hosts sent over their links, all headers counted,
+                  as a fraction of the links' capacity
+  CPU idle        fraction of this machine's CPU time, which all hosts share.
+                  If none is left, times are the machine's, not the network's
+  others'         fraction that programs outside the lab took
+  flow Mbit/s     rate of each TCP flow of `mixed`, headers not counted
+  verified        results, checked several times a second, are right: equal in
+                  every bit where sums are exact, within n * eps * sum|x| of
+                  the reported contributors' sum where they are not (a multiple
+                  of that in shards that travelled transformed)
+
+examples
+  benchmark/compare
+  benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
+  benchmark/compare --algorithms ring_chunked,transpose --json rows.json
+  benchmark/compare --algorithms optireduce,optireduce+early=off
+
+  in a network of this machine's own, with competing traffic (docs/lab.md):
+  sudo benchmark/compare --lab p3 --algorithms ring_chunked,optireduce
+
+  on several hosts (here with Slurm; any launcher that gives ranks will do):
+  srun benchmark/compare --rank $SLURM_PROCID --size $SLURM_NTASKS \\
+      --redis-url redis://head-node:6379 --interface eth0
+
+exit code
+  0 all rows sound; 1 something failed; 2 wrong arguments; 3 a result was wrong
+  or a bounded algorithm never took its bounded path
+"""
+
+
+def _elements(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= _ELEMENTS_MAX:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a number of floats from 1 to {_ELEMENTS_MAX}; "
+            "write for example 65536,1048576")
+    return int(text)
+
+
+def _redis_url(text: str) -> str:
+    if not text.startswith(("redis://", "unix://")):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no address of a Redis; write redis://host:port or "
+            "unix:///path")
+    return text
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = options.parser("compare", _DESCRIPTION, _EPILOG)
+    what = parser.add_argument_group("what to compare")
+    what.add_argument(
+        "--algorithms", type=options.names, metavar="A,B", default=[],
+        help="in this order (default: those below)")
+    what.add_argument(
+        "--elements", type=list_of(_elements, "size"), metavar="N,M",
+        help="sizes, in floats (default: " + ",".join(map(str, _ELEMENTS))
+        + f"; in a lab {_LAB_ELEMENTS})")
+    what.add_argument(
+        "--seconds", type=positive(float), metavar="S",
+        help="per algorithm and size (default: 5; in a lab 20)")
+    options.add_results(
+        parser.add_argument_group("results (with --rank: of rank 0 alone)"),
+        "write all rows, as a list, with the percentiles 0 to 100 of each and "
+        "the peak memory of the largest process by then, for all algorithms "
+        "together",
+        "draw the share of iterations that take longer than a time")
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--ranks", type=positive(int), metavar="N",
+        help="processes on this machine (default: 4), or hosts of a lab (8)")
+    where.add_argument(
+        "--interface", metavar="NAME", help="network interface (default: lo, "
+        "or with --rank the one that the host's name belongs to)")
+    where.add_argument(
+        "--rank", type=int, metavar="R",
+        help="be this one of --size processes, started elsewhere")
+    where.add_argument("--size", type=positive(int), metavar="N")
+    where.add_argument(
+        "--redis-url", type=_redis_url, metavar="URL",
+        help="where they meet: redis://[user:password@]host[:port][/db] or "
+        "unix:///path")
+    where.add_argument(
+        "--prefix", default="compare", metavar="NAME",
+        help="tells comparisons apart that meet at one Redis")
+    settings.add_options(parser, "in a lab: hosts on this machine, made for "
+                         "this", "--lab", "--lab-")
+    return parser
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Ends the process if an argument is wrong."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    single = {"--rank": arguments.rank, "--size": arguments.size,
+              "--redis-url": arguments.redis_url}
+    missing = [name for name, value in single.items() if value is None]
+    if missing and len(missing) < len(single):
+        parser.error(f"{', '.join(missing)}: missing; --rank, --size and "
+                     "--redis-url go together")
+    arguments.local = bool(missing)
+    arguments.shows = arguments.local or arguments.rank == 0
+    if not arguments.local:
+        if arguments.ranks is not None:
+            parser.error("--ranks is for one machine; with --rank, --size "
+                         "says how many there are")
+        if not 0 <= arguments.rank < arguments.size:
+            parser.error(f"--rank {arguments.rank}: has to be from 0 to "
+                         f"{arguments.size - 1} with --size {arguments.size}")
+    arguments.in_lab = settings.settings(
+        parser, arguments, "--lab-", arguments.ranks, "--ranks")
+    if arguments.in_lab is not None:
+        if not arguments.local:
+            parser.error("--lab makes its own hosts on this machine; leave out "
+                         "--rank, --size and --redis-url")
+        if arguments.interface is not None:
+            parser.error("--lab gives its hosts their interface; leave out "
+                         "--interface")
+        arguments.ranks = arguments.in_lab.hosts
+    arguments.ranks = arguments.size or arguments.ranks or 4
+    arguments.elements = arguments.elements or (
+        (_LAB_ELEMENTS,) if arguments.in_lab else _ELEMENTS)
+    arguments.seconds = arguments.seconds or (20.0 if arguments.in_lab else 5.0)
+    if arguments.shows:
+        options.check_results(parser, arguments)
+    if arguments.in_lab:
+        arguments.interface = INTERFACE
+    elif arguments.interface is None:
+        arguments.interface = "lo" if arguments.local else None
+    else:
+        known = [name for _, name in socket.if_nameindex()]
+        if arguments.interface not in known:
+            parser.error(f"--interface {arguments.interface}: this host has "
+                         "only " + ", ".join(known))
+    return arguments
+
+
+def late_options(lab: settings.Settings) -> list[str]:
+    """The worker's options that make a rank of the lab late."""
+    lateness = lab.lateness()
+    if not lateness:
+        return []
+    who = ["--late-anyone"] if lateness.host is None else [
+        "--late-rank", str(lateness.host)]
+    return [*who, "--late-share", str(lateness.share), "--late-seconds",
+            str(lateness.seconds), "--late-seed", str(lab.seed)]
+
+
+def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
+                    redis_url: str) -> list[str]:
+    own = ["--redis-url", redis_url, "--prefix", arguments.prefix,
+           "--algorithms", ",".join(names),
+           "--elements", ",".join(map(str, arguments.elements)),
+           "--seconds", str(arguments.seconds)]
+    if arguments.interface:
+        own += ["--interface", arguments.interface]
+    if arguments.plot or arguments.json:
+        own.append("--samples")
+    if arguments.in_lab:
+        own += ["--turn-seconds", str(_LAB_TURN_S),
+                *late_options(arguments.in_lab)]
+    return own
+
+
+def _collect(workers: Workers, sizes: Sequence[int], per_size: int,
+             counts: Accounts | None) -> Results:
+    """Shows the workers' progress until they have ended."""
+    results: Results = []
+    with Bar() as bar:
+        bar.show("connecting")
+        for event in workers.events():
+            if event["event"] == "connected":
+                bar.show("warming up")
+            elif event["event"] == "progress":
+                total = event["total_s"]
+                done = (total * (len(results) // per_size)
+                        + min(event["elapsed_s"], total))
+                bar.show(f"{table.human_bytes(4 * event['elements'])}, "
+                         f"{event['rounds']} rounds",
+                         total=total * len(sizes), completed=done)
+            elif event["event"] == "turn":
+                assert counts is not None
+                counts.take(event)
+                workers.go_on()
+            elif event["event"] == "row":
+                row = event["row"]
+                if counts:
+                    row |= counts.close(row["algorithm"])
+                results.append((row, event.get("samples_us")))
+    return results
+
+
+def _run(arguments: argparse.Namespace, binary: str,
+         names: Sequence[str]) -> tuple[Results, int]:
+    """Returns results, none unless rank 0, and the exit code."""
+    with contextlib.ExitStack() as stack:
+        redis_url, ranks = arguments.redis_url, [arguments.rank]
+        if arguments.local:
+            redis_url = stack.enter_context(PrivateRedis()).url
+            ranks = list(range(arguments.ranks))
+        lab = counts = None
+        if arguments.in_lab:
+            lab = stack.enter_context(Lab(arguments.in_lab))
+            counts = Accounts(lab)
+        workers = stack.enter_context(Workers(
+            binary, _worker_options(arguments, names, redis_url), ranks,
+            arguments.ranks, lab))
+        results = _collect(workers, arguments.elements, len(names), counts)
+        for line in workers.warnings():
+            print(line, file=sys.stderr)
+        return results, workers.exit_code()
+
+
+def verdict(row: Mapping) -> str:
+    """Whether the results are right and, if they should be, bounded."""
+    if not row["verified"]:
+        return "WRONG"
+    never_bounded = row["transport"] == "ubt" and row["bounded_ops"] == 0
+    return "not bounded" if never_bounded else "yes"
+
+
+_WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up took "
+                       "all of --seconds)"}
+
+
+def _milliseconds(key: str) -> table.Column:
+    heading = {"p999_us": "p99.9"}.get(key, key.removesuffix("_us"))
+    return f"{heading} ms", lambda row: three_digits(
+        None if row[key] is None else row[key] / 1000)
+
+
+def _of_bounded(key: str) -> table.Column:
+    return key.removesuffix("_ops"), lambda row: (
+        str(row[key]) if row["transport"] == "ubt" else "")
+
+
+# The first two columns are words, the rest numbers.
+_COLUMNS: tuple[table.Column, ...] = (
+    ("algorithm", lambda row: row["algorithm"]),
+    ("transport", lambda row: row["transport"]),
+    ("bytes", lambda row: table.human_bytes(row["bytes"])),
+    ("n", lambda row: str(row["iterations"])),
+    *map(_milliseconds, ("p50_us", "p90_us", "p99_us", "p999_us")),
+    ("algbw GB/s", lambda row: three_digits(row["algbw_bytes_per_s"] / 1e9)),
+    ("busbw GB/s", lambda row: three_digits(row["busbw_bytes_per_s"] / 1e9)),
+    ("CPU s/GB", lambda row: three_digits(row["cpu_s_per_gb"])),
+    ("lost", lambda row: table.fraction(row["loss_fraction"])),
+    ("verified", verdict),
+)
+_BOUNDED_COLUMNS = (_milliseconds("bound_us"), _of_bounded("bounded_ops"),
+                    _of_bounded("expired_ops"))
+_LAB_COLUMNS: tuple[table.Column, ...] = (
+    ("wire", lambda row: f"{row['wire_fraction']:.3f}"),
+    ("CPU idle", lambda row: f"{row['cpu_idle_fraction']:.2f}"),
+    ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"),
+)
+_FLOW_COLUMN: table.Column = ("flow Mbit/s", lambda row: "+".join(
+    f"{rate:.0f}" for rate in row["flow_mbit"]))
+
+
+def render(rows: Sequence[Mapping]) -> str:
+    """The table, with a blank line between sizes."""
+    columns = _COLUMNS
+    if any(row["transport"] == "ubt" for row in rows):
+        columns += _BOUNDED_COLUMNS
+    if "lab_environment" in rows[0]:
+        columns += _LAB_COLUMNS
+        if rows[0]["flow_mbit"]:
+            columns += (_FLOW_COLUMN,)
+    return table.render(columns, rows, words=2, group="bytes")
+
+
+def _draw(results: Results, path: str) -> None:
+    panels = []
+    for size in dict.fromkeys(row["bytes"] for row, _ in results):
+        panels.append((
+            f"{table.human_bytes(size)}, {results[0][0]['ranks']} ranks",
+            plot.tails({row["algorithm"]: [us / 1000 for us in samples]
+                        for row, samples in results if row["bytes"] == size})))
+    plot.draw(path, panels)
+
+
+def _show(arguments: argparse.Namespace, results: Results) -> None:
+    rows = [row for row, _ in results]
+    print(render(rows), end="", flush=True)
+    if arguments.in_lab:
+        _show_lab(arguments.in_lab, rows)
+    for row in rows:
+        if verdict(row) != "yes":
+            print(f"error: {row['algorithm']} with {row['elements']} elements: "
+                  f"{verdict(row)}{_WHY.get(verdict(row), '')}",
+                  file=sys.stderr)
+    if arguments.json:
+        table.write_json(arguments.json, [
+            {**row, "percentiles_us": table.percentiles(samples)}
+            for row, samples in results])
+    if arguments.plot:
+        _draw(results, arguments.plot)
+
+
+def _show_lab(lab: settings.Settings, rows: Sequence[Mapping]) -> None:
+    print(f"\n{lab}")
+    lateness = lab.lateness()
+    if lateness:
+        late = "some rank" if lateness.host is None else f"rank {lateness.host}"
+        print(f"{late} was late at times; times are those of the slowest of "
+              "the others")
+    checked = accounts.check(lab, rows)
+    if checked:
+        print(checked.text)
+    for warning in (checked and checked.warning, accounts.busy(rows)):
+        if warning:
+            print(f"warning: {warning}", file=sys.stderr)
+
+
+def _compare(arguments: argparse.Namespace, binary: str,
+             names: Sequence[str]) -> int:
+    results, exit_code = _run(arguments, binary, names)
+    if arguments.shows:
+        _show(arguments, results)
+    elif exit_code:
+        print("error: not all rows are sound; rank 0 says which",
+              file=sys.stderr)
+    return exit_code
+
+
+def _main(argv: Sequence[str]) -> int:
+    arguments = parse(argv)
+    if arguments.only_check:
+        return options.checked()
+    # Outside the lab: the build leaves a Bazel server running for the next
+    # one.
+    binary = arguments.binary or bazel.build(algorithms.WORKER)
+    names = algorithms.choose(binary, arguments.algorithms, arguments.ranks)
+    if arguments.in_lab:
+        return isolation.run(lambda: _compare(arguments, binary, names))
+    return _compare(arguments, binary, names)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Returns the exit code."""
+    return run_command(_main, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs parts, and notes the origin of their results."""
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from front_end.bazel import ROOT
+from front_end.children import end, tail, with_parent
+from front_end.errors import EXIT_FAILED
+from front_end.progress import Bar
+
+from .experiment import Experiment, Part
+from .store import Failure, Finding, Store
+
+_POLL_S = 0.1
+# A part that takes this many times its estimate, plus a build, is stuck.
+_PATIENCE, _BUILD_S = 5, 900
+
+Steps = Sequence[tuple[Experiment, Part]]
+
+
+def steps(experiments: Collection[Experiment], quick: bool) -> Steps:
+    return [(experiment, part) for experiment in experiments
+            for part in experiment.parts(quick)]
+
+
+def missing(wanted: Steps, store: Store) -> Steps:
+    return [(experiment, part) for experiment, part in wanted
+            if store.get(experiment, part) is None]
+
+
+def measure(wanted: Steps, store: Store) -> Steps:
+    """Measures each part in turn. Returns those that failed; a failure does
+    not stop the others."""
+    failed = []
+    total = sum(part.seconds for _, part in wanted)
+    done = 0.0
+    machine = _machine()
+    with Bar() as bar:
+        for number, (experiment, part) in enumerate(wanted, 1):
+            title = (f"{number} of {len(wanted)}: {experiment.name}, "
+                     f"{part.name}")
+            if not sys.stderr.isatty():  # else the bar shows it
+                print(f"{title}, about {part.seconds:.0f} s", file=sys.stderr)
+            commit = _commit()
+            date = datetime.datetime.now(datetime.timezone.utc).isoformat(
+                timespec="seconds")
+            began = time.monotonic()
+
+            def show() -> None:
+                bar.show(title, total=total, completed=done + min(
+                    time.monotonic() - began, part.seconds))
+
+            try:
+                result = _run(part, show)
+            except _Failed as error:
+                failed.append((experiment, part))
+                store.put_failure(experiment, part, Failure(
+                    list(part.command), dict(part.variables), date,
+                    str(error)))
+            else:
+                store.put(experiment, part, Finding(
+                    list(part.command), dict(part.variables), commit, machine,
+                    date, round(time.monotonic() - began, 1), result))
+            done += part.seconds
+    return failed
+
+
+def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Leaves out the shell's settings for this project: they would change the
+    result without a trace in it."""
+    return {name: value for name, value in environment.items()
+            if not name.startswith("GLOO_")}
+
+
+def _runnable(command: Sequence[str]) -> list[str]:
+    """Replaces "python" by this one, with its modules."""
+    if command[0] != "python":
+        return list(command)
+    return [sys.executable, "-B", "-c", "import runpy, sys\n"
+            f"sys.path[:0] = {sys.path!r}\n"
+            "sys.argv[:4] = sys.argv[3:4]\n"
+            "runpy.run_module(sys.argv[0], run_name='__main__')", *command]
+
+
+class _Failed(Exception):
+    """A failure with its reason."""
+
+
+def _run(part: Part, show: Callable[[], None]) -> object:
+    with tempfile.TemporaryDirectory(prefix="experiments-") as folder:
+        path, errors = (os.path.join(folder, name)
+                        for name in ("result.json", "errors"))
+        with open(errors, "wb") as log:
+            process = subprocess.Popen(
+                with_parent([*_runnable(part.command), "--json", path]),
+                cwd=ROOT,
+                env={**_without_settings(os.environ), **part.variables},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
+        deadline = time.monotonic() + _BUILD_S + _PATIENCE * part.seconds
+        try:
+            while process.poll() is None:
+                if time.monotonic() > deadline:
+                    raise _Failed("it takes far longer than "
+                                  f"{part.seconds:.0f} s")
+                show()
+                time.sleep(_POLL_S)
+        finally:
+            end([process], grace_s=20)  # a lab has to clean up
+        failed = process.returncode != 0 and not (
+            part.says_failures and process.returncode == EXIT_FAILED
+            and os.path.exists(path))
+        if failed:
+            raise _Failed(tail(errors) or f"exit code {process.returncode}")
+        try:
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError) as error:
+            raise _Failed(f"it wrote no result: {error}") from error
+
+
+def _commit() -> str:
+    """The commit that is checked out, with a + if files differ from it."""
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", f"safe.directory={ROOT}", *arguments], cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        # The report itself is not part of the measured code.
+        changed = git("status", "--porcelain", "--untracked-files=no", "--",
+                      ".", ":!docs")
+        return (git("rev-parse", "--short=12", "HEAD")
+                + ("+" if changed else "")) or "unknown"
+    except FileNotFoundError:
+        return "unknown"
+
+
+def _machine() -> str:
+    """The machine's CPUs, memory and kernel."""
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (f"{os.cpu_count()} x {_cpu()}, {gib:.0f} GiB, "
+            f"{platform.system()} {platform.release().partition('-')[0]}")
+
+
+def _cpu() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.machine()

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The local ranks of one training: their start and end, the shares that they
+lost, and the Python that runs them."""
+import contextlib
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from front_end.children import tail
+from front_end.errors import EXIT_USAGE, UserError
+from front_end.local_ranks import Host, LocalRanks, how
+from front_end.progress import Bar
+
+DEBIANS = "/usr/bin/python3"
+REPORT = "GLOO_UBT_REPORT"  # folder for the counts of each rank's library
+
+_POLL_S = 0.1
+_TAIL_LINES = 12
+_VARIABLES = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
+              "PYTHONDONTWRITEBYTECODE": "1"}
+_COUNT = re.compile(r"gloo_ubt_pairs_(expected|missing)_total\{[^}]*\} (\d+)")
+_PROBE = """\
+import torch, torch.distributed
+print(torch.__version__ if torch.distributed.is_available()
+      and hasattr(torch.distributed, "ProcessGroupGloo") else "")
+"""
+
+
+class Job:
+    """A context manager that ends the ranks in every case."""
+
+    end_together_s = 60.0
+
+    def __init__(self, command: Sequence[str], ranks: int,
+                 variables: dict[str, str],
+                 hosts: Sequence[Host] | None = None) -> None:
+        """`command` is a script's; it gets --log FILE. With `hosts`, each rank
+        runs on a host of its own."""
+        self._command = command
+        self._count = ranks
+        self._hosts = hosts
+        self._environment = {**os.environ, **_VARIABLES, **variables}
+
+    def __enter__(self) -> "Job":
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="train-"))
+            self._log = os.path.join(folder, "log")
+            with open(self._log, "wb"):
+                pass
+            self._ranks = stack.enter_context(LocalRanks(
+                [*self._command, "--log", self._log], self._count,
+                self._environment, folder, hosts=self._hosts))
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def pids(self) -> list[int]:
+        return self._ranks.pids()
+
+    def lines(self) -> Iterator[dict]:
+        """Yields the log's lines as they appear, until all ranks have ended.
+
+        Raises UserError as soon as one fails, or if one still runs a minute
+        after another has ended.
+        """
+        deadline = math.inf
+        with open(self._log, encoding="utf-8") as log:
+            rest = ""
+            while True:
+                codes = self._ranks.codes()
+                *lines, rest = (rest + log.read()).split("\n")
+                yield from map(json.loads, lines)
+                self._raise_if_failed()
+                if None not in codes:
+                    return
+                if deadline == math.inf and 0 in codes:
+                    deadline = time.monotonic() + self.end_together_s
+                if time.monotonic() > deadline:
+                    raise UserError(
+                        f"rank {codes.index(None)} does not end, though rank "
+                        f"{codes.index(0)} did long ago; all have been ended")
+                time.sleep(_POLL_S)
+
+    def said(self) -> list[str]:
+        """The last lines of rank 0's output, without the log."""
+        return tail(self._ranks.output(0), 20).splitlines()
+
+    def _raise_if_failed(self) -> None:
+        words: dict[str, str] = {}  # ranks with equal errors are named once
+        for rank, code in self._ranks.blamed().items():
+            words.setdefault(self._explain(rank, code), f"rank {rank}")
+        if words:
+            raise UserError("\n".join(
+                f"{rank} {explained}" for explained, rank in words.items())
+                + "\nThe other ranks have been ended, too.")
+
+    def _explain(self, rank: int, code: int) -> str:
+        said = tail(self._ranks.output(rank), _TAIL_LINES)
+        return (f"{how(code)}: {said}" if said
+                else f"{how(code)} and said nothing")
+
+
+class Progress(Bar):
+    """Shows progress over the steps of all runs, which have the same
+    length."""
+
+    def __init__(self, runs: int) -> None:
+        super().__init__()
+        self._runs = runs
+
+    def begin(self, run: int, name: str) -> None:
+        """Run number `run`, counted from 0, starts its ranks."""
+        self._run = run
+        self._name = name
+        self._values: dict[str, str] = {}
+        self.show(f"{name}: starting")
+
+    def take(self, line: dict) -> None:
+        """Takes each line of the log."""
+        if "steps" in line:
+            self._steps = line["steps"]
+            return
+        for value, text in (("loss", "loss {:.3f}"),
+                            ("accuracy", "accuracy {:.3f}")):
+            if value in line:
+                self._values[value] = text.format(line[value])
+        self.show(
+            ", ".join([f"{self._name}: step {line['step']}/{self._steps}",
+                       *self._values.values()]),
+            total=self._runs * self._steps,
+            completed=self._run * self._steps + line["step"])
+
+
+@contextlib.contextmanager
+def reports() -> Iterator[str]:
+    """A folder for the reports: the user's, or a temporary one."""
+    users = os.environ.get(REPORT)
+    if users:
+        yield users
+        return
+    with tempfile.TemporaryDirectory(prefix="train-") as folder:
+        yield folder
+
+
+def lost_share(folder: str, ranks: int) -> float | None:
+    """The missing share, 0 to 1, of the (contributor, element) pairs that all
+    bounded calls were to sum: the mean over ranks. None: nothing was bounded.
+    `folder` has the library's reports (docs/drop_in.md) of ranks that have
+    ended."""
+    counts = [_counts(os.path.join(folder, f"rank{rank}.prom"))
+              for rank in range(ranks)]
+    shares = [count["missing"] / count["expected"] for count in counts
+              if count.get("expected")]
+    return statistics.mean(shares) if shares else None
+
+
+def _counts(path: str) -> Mapping[str, int]:
+    """Empty if the library was not loaded, or nothing was summed."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return {name: int(count)
+                    for name, count in _COUNT.findall(file.read())}
+    except FileNotFoundError:
+        return {}
+
+
+def torch_version(python: str) -> str:
+    """The version of `python`'s PyTorch. Raises UserError if it has none."""
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROBE], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            check=False)
+    except OSError as error:
+        raise UserError(f"--python: cannot run '{python}': {error.strerror}",
+                        EXIT_USAGE) from error
+    if done.returncode != 0:
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise UserError(
+            f"--python: '{python}' has no PyTorch ({said}); name one that "
+            "has, for example of a virtual environment after pip install "
+            f"torch, or leave it out for Debian's {DEBIANS}", EXIT_USAGE)
+    if not done.stdout.strip():
+        raise UserError(f"--python: the PyTorch of '{python}' has no Gloo",
+                        EXIT_USAGE)
+    return done.stdout.strip()

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/simulate: runs //benchmark:measure, for any number of ranks."""
+import argparse
+import dataclasses
+import os
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+
+from front_end import bazel
+from front_end.columns import three_digits
+from front_end.commands import run_command
+from front_end.errors import EXIT_FAILED
+from front_end.options import at_least, between, list_of, positive
+
+from . import algorithms, options, table
+from .lab import schedule
+from .lab.environments import ENVIRONMENTS, Environment, parse as environment
+from .lab.settings import Links
+from .simulator import WARMUP_OPS, Simulator, text_of
+
+_RANKS_MAX = 4096
+_BOUND_US_MAX = 10**9
+_ELEMENTS_MAX = 1 << 30
+_NS = 0.001  # in us; times are multiples of it
+_TAIL = at_least(1, ": a tail, P99/50, is at least 1")
+_DEFAULT = ("ring", "tree", "transpose", "optireduce:none")
+# Defaults without --lab, which sets all of these.
+_NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
+            "every": 10.0, "window": 2 << 20, "looks": 20.0}
+
+_QUEUE_MS = 4  # capacity of a port's queue, in time
+# The lateness that quiet hosts measure after the initial assumption has
+# decayed. (The lab's hosts are busy and keep the assumption.)
+_LATENESS_US = 100
+# Defaults of the real transport (transport_ubt/core/session/endpoint.h and
+# settings.h). The simulator's own defaults are for small jobs.
+_SOCKET = {"window_bytes": 2097152, "window_bytes_min": 65536,
+           "arena_bytes": 268435456}
+_HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
+_SLOT_STEP = 32
+
+_DESCRIPTION = """\
+Allreduces of any number of ranks, in virtual time on one simulated switch.
+optireduce is the protocol itself. The others are messages over ideal
+connections, which lose and repeat nothing and share their host's link evenly;
+their ranks begin an op once all have finished the one before. Computing takes
+no time, and data is summed only with --errors.
+"""
+
+_EPILOG = """\
+algorithms
+  ring, halving_doubling, tree (two binary trees, in chunks of 32 KiB),
+  transpose, hierarchical_transpose (in --groups),
+  optireduce, optireduce:none, optireduce:broadcast, optireduce:both
+
+""" + algorithms.HELP + """
+columns
+  tail       of paths, or the lab's environment
+  p50, p99   ms of an allreduce, at its slowest rank (apart from one that
+             computes late); of optireduce after its warm-up
+  lost       share of (contributor, element) pairs that results lack
+  with --errors:
+  mse        mean squared error of results against the exact sums, relative to
+             the mean square of these: zeros in place of results have 1. Ranks
+             contribute independent random values
+  worst      the squared error of an op's worst element, on the same scale
+  drift      share of results' elements that are filled in, where replicas
+             differ
+
+examples
+  benchmark/simulate --ranks 8,64 --algorithms ring,tree,optireduce:none
+  benchmark/simulate --ranks 256 --gbit 100 --tail 3 --json rows.json
+  benchmark/simulate --ranks 8 --lab p3 --algorithms ring,optireduce:none
+  benchmark/simulate --ranks 8 --lab lossy:0.05 --errors --seeds 4 \\
+      --algorithms optireduce,optireduce+hadamard=off
+
+exit code
+  0 all was simulated; 1 some job failed, which is named; 2 wrong arguments
+"""
+
+
+def why_not(kind: Environment) -> str | None:
+    """Why the environment cannot be simulated; None if it can."""
+    if kind.flows:
+        return "the simulator knows no TCP flows"
+    if kind.lateness and kind.lateness.anyone:
+        return "in the simulator one rank is late, always the same"
+    return None
+
+
+def _lab(text: str) -> Environment:
+    kind = environment(text)
+    why = why_not(kind)
+    if why:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': {why}; try benchmark/compare --lab {text}, or one of: "
+            + ", ".join(name for name, other in ENVIRONMENTS.items()
+                        if why_not(other) is None))
+    return kind
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = options.parser("simulate", _DESCRIPTION, _EPILOG)
+    what = parser.add_argument_group("what")
+    what.add_argument(
+        "--algorithms", type=options.names, default=list(_DEFAULT),
+        metavar="A,B", help=f"default: {','.join(_DEFAULT)}")
+    what.add_argument(
+        "--ranks", type=list_of(between(2, _RANKS_MAX, "a number"), "number"),
+        default=(8, 32),
+        metavar="N,M", help="default: 8,32")
+    what.add_argument(
+        "--groups", type=positive(int), default=4, metavar="N",
+        help="of hierarchical_transpose (default: 4)")
+    what.add_argument(
+        "--elements", type=between(1, _ELEMENTS_MAX, "a number"),
+        default=1000000, metavar="N",
+        help="floats in an allreduce (default: 1000000)")
+    what.add_argument(
+        "--ops", type=positive(int), default=20, metavar="N",
+        help="allreduces of each seed (default: 20)")
+    what.add_argument(
+        "--warmup", type=positive(int), default=WARMUP_OPS, metavar="N",
+        help="ops before those, of optireduce, which learn its bounds (default: "
+        f"{WARMUP_OPS})")
+    what.add_argument(
+        "--bound", type=between(1, _BOUND_US_MAX, "a bound"), metavar="US",
+        help="of each stage of optireduce, set by hand, in microseconds "
+        "(default: learned). Ops of the warm-up stay exact, and no stage ends "
+        "early")
+    what.add_argument(
+        "--seeds", type=positive(int), default=1, metavar="N",
+        help="the seeds 1 to N (default: 1)")
+    what.add_argument(
+        "--errors", action="store_true",
+        help="sum data, too, and show the errors of sums; not for many ranks "
+        "or elements, whose data would not fit in memory")
+    network = parser.add_argument_group("on which network")
+    network.add_argument(
+        "--lab", type=_lab, metavar="NAME",
+        help="links and competing traffic of benchmark/compare --lab: "
+        + ", ".join(name for name, kind in ENVIRONMENTS.items()
+                    if why_not(kind) is None) + ", lossy:0.05")
+    network.add_argument(
+        "--gbit", type=positive(float), metavar="G",
+        help="rate of each rank's link, in Gbit/s (default: 10)")
+    network.add_argument(
+        "--mtu", type=positive(int), metavar="BYTES",
+        help="of optireduce's packets (default: 9000)")
+    network.add_argument(
+        "--latency", type=positive(float), metavar="US",
+        help="median delay of a path from rank to rank, without links and "
+        "queues, in microseconds (default: 50)")
+    network.add_argument(
+        "--tail", type=list_of(_TAIL, "tail"), metavar="P99/50,...",
+        help="99th percentile of a path's delay over its median (default: 1)")
+    network.add_argument(
+        "--every", type=positive(float), metavar="MS",
+        help="how long a path keeps its delay (default: 10)")
+    network.add_argument(
+        "--window", type=positive(int), metavar="BYTES",
+        help="bytes that may be under way to one rank, of optireduce (default: "
+        "2097152; a real window grows to that in half a second of traffic "
+        "where packets do not wait for each other)")
+    network.add_argument(
+        "--looks", type=at_least(0, " has to be a number, from 0 on"),
+        metavar="US",
+        help="how often a host of optireduce looks for packets, and at its "
+        "timers, in microseconds (default: 20; 0: whenever something comes)")
+    parser.add_argument(
+        "--processes", type=positive(int), metavar="N",
+        help="processes at a time (default: one for each CPU)")
+    options.add_results(parser, "write all rows, as a list; each has its "
+                        "figures for each seed, too")
+    return parser
+
+
+def _complete_network(parser: argparse.ArgumentParser,
+                      arguments: argparse.Namespace) -> None:
+    """Fills in the network's defaults, or checks the lab's environment."""
+    if not arguments.lab:
+        for name, default in _NETWORK.items():
+            if getattr(arguments, name) is None:
+                setattr(arguments, name, default)
+        if not 576 <= arguments.mtu <= 65535:
+            parser.error(
+                f"--mtu {arguments.mtu}: has to be from 576 to 65535")
+        for name, us in (("latency", arguments.latency),
+                         ("every", 1000 * arguments.every)):
+            if us < _NS:
+                parser.error(f"--{name}: has to be a nanosecond, at least")
+        return
+    for name in _NETWORK:
+        if getattr(arguments, name) is not None:
+            parser.error(f"--{name}: --lab {arguments.lab.name} says that; "
+                         "leave out one of them")
+    if min(arguments.ranks) < arguments.lab.hosts_min:
+        parser.error(f"--ranks {min(arguments.ranks)}: --lab "
+                     f"{arguments.lab.name} takes {arguments.lab.hosts_min}")
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Ends the process if an argument is wrong."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    _complete_network(parser, arguments)
+    options.check_results(parser, arguments)
+    arguments.processes = arguments.processes or os.cpu_count() or 1
+    return arguments
+
+
+@dataclasses.dataclass(frozen=True)
+class _Job:
+    algorithm: str
+    ranks: int
+    tail: float | None  # of paths; None: the lab's
+    options: Mapping[str, object]  # of transport_ubt/sim/sim_options.h
+
+    @property
+    def command(self) -> list[str]:
+        """The arguments of the simulator."""
+        return ["--algorithms", self.algorithm, "--options",
+                text_of(self.options)]
+
+
+def _jobs(arguments: argparse.Namespace) -> list[_Job]:
+    return [_Job(algorithm, ranks, tail,
+                 _options(arguments, algorithm, ranks, tail, seed))
+            for ranks in arguments.ranks
+            for tail in arguments.tail or (None,)
+            for algorithm in arguments.algorithms
+            for seed in range(1, arguments.seeds + 1)]
+
+
+def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
+             tail: float | None, seed: int) -> dict[str, object]:
+    bounded = algorithms.is_bounded(algorithm)
+    ops = arguments.ops + (arguments.warmup if bounded else 0)
+    own: dict[str, object] = {
+        "seed": seed, "ranks": ranks, "one_shape": 1, "ops": ops,
+        "elements_max": arguments.elements,
+        "no_data": int(not (arguments.errors and bounded)),
+        "warmup_ops": arguments.warmup, "timeout_ns": 60 * 10**9}
+    own |= (lab_options(arguments.lab, seed, ranks) if tail is None
+            else _network(arguments, tail))
+    if algorithms.base(algorithm) == "hierarchical_transpose":
+        own["groups"] = arguments.groups
+    if bounded and arguments.bound:
+        own |= {f"bound_{stage}_ns": arguments.bound * 1000
+                for stage in ("scatter", "broadcast")}
+    return own
+
+
+def _slot_bytes(mtu: int) -> int:
+    """The payload of one packet of the protocol."""
+    return (mtu - _HEADERS) // _SLOT_STEP * _SLOT_STEP
+
+
+def lab_options(kind: Environment, seed: int, ranks: int) -> dict[str, object]:
+    """The lab's default links and an environment's traffic, as options of
+    transport_ubt/sim/sim_options.h. REQUIRES that why_not() is None."""
+    links = Links()
+    own: dict[str, object] = {
+        "slot_bytes": _slot_bytes(links.mtu),
+        "bytes_per_second": links.rate_mbit * 1e6 / 8,
+        "queue_bytes": links.queue_bytes, "loss": kind.loss}
+    bursts = kind.bursts
+    if bursts:
+        own |= {"burst_every_ns": _ns(bursts.period_s),
+                "burst_least_ns": _ns(bursts.seconds[0]),
+                "burst_most_ns": _ns(bursts.seconds[1]),
+                "burst_sources": bursts.sources, "burst_share": bursts.share}
+    late = schedule.late(kind, seed, ranks)
+    if late:
+        own |= {"late_rank": late.host, "late_ops": late.share,
+                "late_by_ns": _ns(late.seconds)}
+    return own | _SOCKET
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _network(arguments: argparse.Namespace, tail: float) -> dict[str, object]:
+    per_second = arguments.gbit * 1e9 / 8
+    return {
+        "slot_bytes": _slot_bytes(arguments.mtu),
+        "bytes_per_second": per_second,
+        "queue_bytes": round(per_second * _QUEUE_MS / 1000),
+        "path_delay_ns": round(arguments.latency * 1000),
+        "path_tail": tail, "delay_ns": 1000,
+        "path_every_ns": round(arguments.every * 1e6),
+        "wakes_every_ns": round(1000 * arguments.looks),
+        "lateness_ns": _LATENESS_US * 1000,
+        "window_bytes": arguments.window,
+        "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
+
+
+def _of_seed(job: _Job, report: Mapping, errors: bool) -> dict:
+    """A seed's own figures."""
+    times = report["op_ms"]
+    own = {"seed": job.options["seed"], "iterations": len(times),
+           "p50_ms": table.percentile(times, 0.5) if times else None,
+           "p99_ms": table.percentile(times, 0.99) if times else None,
+           "loss_fraction": report["loss_fraction"],
+           "failed": next(iter([*report["errors"], *report["violations"]]),
+                          None)}
+    if errors:
+        own |= {name: report.get(name, 0)
+                for name in ("mse", "worst_se", "drift_fraction")}
+    return own
+
+
+def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
+           arguments: argparse.Namespace) -> dict:
+    """The row for all seeds of one job."""
+    first = own[0]
+    times = [ms for report in reports for ms in report["op_ms"]]
+    seeds = [_of_seed(job, report, arguments.errors)
+             for job, report in zip(own, reports)]
+    broken = [
+        f"the simulated protocol breaks a promise of docs/semantics.md: "
+        f"{report['violations'][0]}. See it again with bazel run "
+        f"//benchmark:measure -- --algorithms {job.algorithm} --options "
+        f"'{text_of(job.options)}'"
+        for job, report in zip(own, reports) if report["violations"]]
+    failed = [seed["failed"] for seed in seeds if seed["failed"]]
+    row = {
+        "algorithm": first.algorithm, "ranks": first.ranks,
+        "elements": arguments.elements, "groups": arguments.groups,
+        "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
+        "latency_us": arguments.latency, "tail": first.tail,
+        "every_ms": arguments.every, "window_bytes": arguments.window,
+        "looks_us": arguments.looks,
+        "bound_us": arguments.bound if algorithms.is_bounded(first.algorithm)
+        else None,
+        "seeds": len(own),
+        "iterations": len(times), "p50_ms": table.percentile(times, 0.5),
+        "p99_ms": table.percentile(times, 0.99),
+        "mean_ms": statistics.mean(times) if times else None,
+        "percentiles_ms": table.percentiles(times),
+        "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
+        "peak_bytes": max(report["peak_bytes"] for report in reports),
+        "failed": next(iter([*broken, *failed]), None), "by_seed": seeds}
+    for name in ("loss_fraction", *(
+            ("mse", "worst_se", "drift_fraction") if arguments.errors else ())):
+        row[name] = statistics.fmean(seed[name] for seed in seeds)
+    if not times:
+        row["p50_ms"] = row["p99_ms"] = None
+    return row
+
+
+_COLUMNS: tuple[table.Column, ...] = (
+    ("algorithm", lambda row: row["algorithm"]),
+    ("ranks", lambda row: str(row["ranks"])),
+    ("tail", lambda row: row["lab"] or f"{row['tail']:g}"),
+    ("n", lambda row: str(row["iterations"])),
+    ("p50 ms", lambda row: three_digits(row["p50_ms"])),
+    ("p99 ms", lambda row: three_digits(row["p99_ms"])),
+    ("lost", lambda row: table.fraction(row["loss_fraction"])),
+)
+_ERROR_COLUMNS: tuple[table.Column, ...] = (
+    ("mse", lambda row: table.fraction(row["mse"])),
+    ("worst", lambda row: table.number(row["worst_se"])),
+    ("drift", lambda row: table.fraction(row["drift_fraction"])),
+)
+
+
+def _main(argv: Sequence[str]) -> int:
+    arguments = parse(argv)
+    if arguments.only_check:
+        return options.checked()
+    binary = arguments.binary or bazel.build(algorithms.SIMULATOR)
+    for ranks in arguments.ranks:
+        algorithms.choose(binary, arguments.algorithms, ranks, "--groups",
+                          str(arguments.groups))
+    jobs = _jobs(arguments)
+    with Simulator(binary, arguments.processes) as simulator:
+        # The last jobs of the list usually take longest. They start first, so
+        # that no processor is idle at the end.
+        reports = simulator.run([job.command for job in jobs[::-1]])[::-1]
+    rows = [row_of(jobs[first:first + arguments.seeds],
+                   reports[first:first + arguments.seeds], arguments)
+            for first in range(0, len(jobs), arguments.seeds)]
+    print(table.render(
+        _COLUMNS + (_ERROR_COLUMNS if arguments.errors else ()), rows,
+        words=1), end="", flush=True)
+    failed = [row for row in rows if row["failed"]]
+    for row in failed:
+        print(f"error: {row['algorithm']} with {row['ranks']} ranks: "
+              f"{row['failed']}", file=sys.stderr)
+    if arguments.json:
+        table.write_json(arguments.json, rows)
+    return EXIT_FAILED if failed else 0
+
+
+def main(argv: Sequence[str]) -> int:
+    """Returns the exit code."""
+    return run_command(_main, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

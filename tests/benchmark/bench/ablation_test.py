@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which jobs judge a loop, and whether it pays."""
+import unittest
+
+import made_up
+from bench.experiments import ablation
+from bench.experiments.ablation import LOOPS, METRICS, matters, name_of
+from bench.lab.environments import parse
+from tests import junit_main
+
+P50, _, LOSS, *_ = METRICS
+NONE = {"repair": "none"}
+
+
+def trials(names, environment="p3", baseline=None):
+    return ablation.trials(names, parse(environment), baseline or {})
+
+
+def seeds(*milliseconds, failed=None, **changes):
+    """The figures of one job, for each seed."""
+    return [{"p50_ms": ms, "p99_ms": ms, "loss_fraction": 0.0, "mse": 0.0,
+             "worst_se": 0.0, "drift_fraction": 0.0, "failed": failed,
+             **changes} for ms in milliseconds]
+
+
+def jobs(trial, plain, changed):
+    return {"optireduce": plain, name_of(trial.plain, True): plain,
+            name_of(trial.changed, True): changed}
+
+
+def rows(name, plain, changed, environment="p3"):
+    trial, = trials([name], environment)
+    return ablation.rows([trial], {}, jobs(trial, plain, changed))
+
+
+class Trials(unittest.TestCase):
+    def test_every_loop_is_judged_somewhere(self):
+        found = {trial.loop.name for environment, baseline
+                 in ablation._JOBS.values()
+                 for trial in trials(LOOPS, environment, baseline)}
+        self.assertEqual(set(LOOPS), found)
+
+    def test_a_loop_differs_in_its_own_settings_alone(self):
+        for trial in trials(LOOPS, "lossy:0.3"):
+            self.assertEqual({**trial.plain, **trial.loop.settings},
+                             trial.changed)
+            self.assertNotEqual(trial.plain, trial.changed)
+
+    def test_a_variant_that_is_the_baseline_is_none(self):
+        self.assertEqual(1, len(trials(["repair"])))
+        self.assertEqual([], trials(["repair"], baseline=NONE))
+
+    def test_safeguards_are_judged_where_much_is_lost(self):
+        for name, places in (("zero-loss", ["lossy:0.6"]),
+                             ("early", ["clean", "lossy:0.05"])):
+            self.assertEqual(places, [
+                place for place in ("clean", "lossy:0.05", "lossy:0.6")
+                if trials([name], place)])
+
+    def test_some_work_only_with_another_setting(self):
+        zero, = trials(["zero-loss"], "lossy:0.6")
+        self.assertEqual({"halt_loss": "0"}, zero.plain)
+        self.assertEqual({"halt_loss": "0", "zero_loss": "0"}, zero.changed)
+
+    def test_jobs_that_several_need_run_once(self):
+        self.assertEqual(
+            ["optireduce", "optireduce+halt_loss=0+zero_loss=0",
+             "optireduce+halt_loss=0"],
+            sorted(ablation.algorithms(
+                trials(["zero-loss", "halt-loss"], "lossy:0.6"), {}),
+                key=lambda name: ("halt" in name, "zero" not in name)))
+
+    def test_the_simulator_sets_warm_up_itself(self):
+        bound, = trials(["bound"])
+        self.assertEqual("optireduce+bound=30s+repair=both",
+                         name_of(bound.changed, True))
+        self.assertEqual("optireduce+bound=30s+warmup_ops=20+repair=both",
+                         name_of(bound.changed))
+
+
+class Matters(unittest.TestCase):
+    def test_differences_that_all_seeds_agree_on(self):
+        self.assertTrue(matters(P50, [100, 120, 110], [200, 222, 212]))
+
+    def test_not_differences_as_large_as_between_seeds(self):
+        self.assertFalse(matters(P50, [100, 120, 110], [200, 110, 120]))
+
+    def test_seeds_may_differ_if_differences_do_not(self):
+        self.assertTrue(matters(P50, [100, 900], [110, 911]))
+
+    def test_not_a_trifle_however_sure(self):
+        self.assertFalse(matters(P50, [100, 100], [100.5, 100.5]))
+        self.assertFalse(matters(LOSS, [0, 0], [0.00005, 0.00005]))
+        self.assertTrue(matters(LOSS, [0, 0], [0.0005, 0.0005]))
+
+
+class Effects(unittest.TestCase):
+    def effects(self, name, plain, changed, environment="p3"):
+        trial, = trials([name], environment)
+        return {metric.name: (with_loop, without)
+                for metric, with_loop, without in ablation.effects(
+                    trial, jobs(trial, plain, changed))}
+
+    def test_a_loop_that_pays_and_costs(self):
+        found = self.effects("early", seeds(100, 101, loss_fraction=0.02),
+                             seeds(300, 301, loss_fraction=0.01))
+        self.assertEqual({"p50 ms": (100.5, 300.5), "p99 ms": (100.5, 300.5),
+                          "loss": (0.02, 0.01)}, found)
+
+    def test_one_that_is_off_by_default_is_turned_round(self):
+        found = self.effects("multicast", seeds(300, 300), seeds(100, 100))
+        self.assertEqual((100, 300), found["p50 ms"])
+
+    def test_chance_is_no_effect(self):
+        self.assertEqual({}, self.effects("early", seeds(100, 130),
+                                          seeds(120, 110)))
+
+    def test_a_job_that_failed_has_none(self):
+        self.assertEqual({}, self.effects(
+            "zero-loss", seeds(100, 100), seeds(900, 900, failed="halted"),
+            "lossy:0.6"))
+
+
+class Rows(unittest.TestCase):
+    def test_without_a_loop(self):
+        self.assertEqual(
+            [["baseline", "101.0", "101.0", "0.01", "0", "0", "0"],
+             ["- early", "202.0 x2.00*", "202.0 x2.00*", "0.01 x1.00", "0",
+              "0", "0"]],
+            rows("early", seeds(100, 102, loss_fraction=0.01),
+                 seeds(200, 204, loss_fraction=0.01)))
+
+    def test_with_one_that_is_off_by_default(self):
+        self.assertEqual("+ multicast", rows(
+            "multicast", seeds(100, 100), seeds(100, 100))[-1][0])
+
+    def test_the_other_setting_stands_above_its_loop(self):
+        _, within, zero = rows("zero-loss", seeds(100, 100, mse=2.0),
+                               seeds(100, 100, mse=0.5), "lossy:0.6")
+        self.assertEqual("halt_loss=0", within[0])
+        self.assertEqual(["- zero-loss", "0.500 x0.25*"], [zero[0], zero[4]])
+
+    def test_a_difference_within_the_noise_has_no_mark(self):
+        row = rows("early", seeds(100, 150), seeds(160, 140))[-1]
+        self.assertEqual("150.0 x1.20", row[1])
+
+    def test_an_error_that_appears_has_a_mark(self):
+        row = rows("early", seeds(1, 1), seeds(1, 1, loss_fraction=0.1))[-1]
+        self.assertEqual("0.100 *", row[3])
+
+    def test_a_job_that_failed(self):
+        lines = rows("halt-loss", seeds(100, 100, failed="halted"),
+                     seeds(100, 100), "lossy:0.6")
+        self.assertEqual(["baseline"] + 6 * ["failed"], lines[0])
+        self.assertNotIn("x", "".join(lines[1][1:]))
+
+
+class Show(unittest.TestCase):
+    def test_a_table_for_each_environment_and_where_it_pays(self):
+        early, = trials(["early"])
+        result = [{"algorithm": name, "by_seed": own} for name, own in jobs(
+            early, seeds(100, 100), seeds(200, 200)).items()]
+        text = made_up.shown(ablation.SIMULATED, {"p3": result,
+                                                  "p1.5": result})
+        self.assertIn("### p3: a long burst", text)
+        self.assertIn("| early | p3 p50 ms 100.0 (200.0); p3 p99 ms 100.0 "
+                      "(200.0); p1.5 p50 ms 100.0 (200.0); p1.5 p99 ms 100.0 "
+                      "(200.0) | nowhere |", text)
+
+    def test_the_labs_rows_are_those_of_seeds(self):
+        row = {"p50_us": 1000, "p99_us": 2000, "loss_fraction": 0.25,
+               "mse": 0.5, "worst_se": 3.0, "drift_fraction": 0.125,
+               "verified": True}
+        names = ("optireduce", "optireduce+early=off")
+        text = made_up.shown(ablation.IN_LAB, {
+            f"p3-seed-{seed}": [{**row, "algorithm": name} for name in names]
+            for seed in (1, 2)})
+        self.assertIn("### p3, 2 seeds", text)
+        self.assertIn("| - early | 1.000 x1.00 | 2.000 x1.00 | 0.250 x1.00 |",
+                      text)
+        wrong = [{**row, "algorithm": name, "verified": False}
+                 for name in names]
+        self.assertIn("failed", made_up.shown(ablation.IN_LAB,
+                                              {"p3-seed-1": wrong}))
+
+
+if __name__ == "__main__":
+    junit_main.main()

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+import tempfile
+import unittest
+import unittest.mock
+
+import made_up
+from bench.experiments import report
+from bench.experiments.store import Failure, Store
+from bench.experiments.suite import SUITE
+from tests import junit_main
+
+ROWS = [made_up.row("ring_chunked", 100), made_up.row("optireduce:none", 80)]
+TRAININGS = [made_up.training(algorithm, seed, accuracies)
+             for algorithm, accuracies in (("ring", [0.5, 0.8, 0.8]),
+                                           ("optireduce:none", [0.8] * 3),
+                                           ("optireduce:broadcast",
+                                            [0.1, 0.2, 0.2]))
+             for seed in (1, 2)]
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        # The pages of docs/results are not part of these tests.
+        patch = unittest.mock.patch.object(report, "TEMPLATES", "/nowhere")
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def write(self, experiment, results, failed=None, page=None):
+        """Returns the experiment's page, the main page and the page of HTML,
+        for results by part. One part may have failed. `page`: the earlier
+        page."""
+        with tempfile.TemporaryDirectory() as folder:
+            store = Store(folder)
+            for part in experiment.parts(False):
+                if part.name in results:
+                    store.put(experiment, part,
+                              made_up.finding(part, results[part.name]))
+            if failed:
+                store.put_failure(experiment, failed, Failure(
+                    list(failed.command), dict(failed.variables),
+                    "2026-01-02", "it broke"))
+            own = f"{experiment.name}.md"
+            if page is not None:
+                with open(os.path.join(folder, own), "w",
+                          encoding="utf-8") as file:
+                    file.write(page)
+            report.write(folder, [experiment], False, store)
+            texts = []
+            for name in (own, report.MAIN, report.HTML):
+                with open(os.path.join(folder, name),
+                          encoding="utf-8") as file:
+                    texts.append(file.read())
+            for link in re.findall(r"\]\(((?:raw|pictures)[^)]*)\)",
+                                   texts[0] + texts[1]):
+                self.assertTrue(os.path.exists(os.path.join(folder, link)),
+                                link)
+            return texts
+
+    def shown(self, name, results):
+        return made_up.shown(SUITE[name], results)
+
+    def test_text_by_hand_stays(self):
+        part = made_up.part("one")
+        first, *_ = self.write(made_up.experiment(part), {"one": "figures"})
+        self.assertIn("figures", first)
+        edited = first.replace("# Made up", "# By hand") + "\nAt the end.\n"
+        second, *_ = self.write(made_up.experiment(part), {"one": "others"},
+                                page=edited)
+        self.assertEqual(edited.replace("figures", "others"), second)
+
+    def test_a_page_without_the_marks_gets_them_at_its_end(self):
+        text, *_ = self.write(made_up.experiment(made_up.part("one")),
+                              {"one": "figures"}, page="By hand.\n")
+        self.assertTrue(text.startswith("By hand.\n"))
+        self.assertIn("figures", text)
+
+    def test_a_new_page_has_no_findings_of_other_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "made-up.md"), "w",
+                      encoding="utf-8") as file:
+                file.write("# Title\n\nQuestion?\n\n## Findings\n\nIt took "
+                           "long.\n\n## Limits\n\nMany.\n")
+            with unittest.mock.patch.object(report, "TEMPLATES", folder):
+                text, *_ = self.write(made_up.experiment(made_up.part("one")),
+                                      {"one": "figures"})
+        for words in ("Question?", "Many.", "figures"):
+            self.assertIn(words, text)
+        self.assertNotIn("It took long", text)
+
+    def test_missing_results_are_named_and_not_shown(self):
+        broken, absent = made_up.part("broken"), made_up.part("absent")
+        experiment = made_up.experiment(
+            broken, absent, show=lambda results, page: self.fail())
+        text, _, html = self.write(experiment, {}, broken)
+        for shown in (text, html):
+            self.assertIn("Not measured: broken", shown)
+            self.assertIn("it broke", shown)
+            self.assertIn("Not measured: absent.", shown)
+
+    def test_a_failure_is_named_together_with_earlier_results(self):
+        part = made_up.part("one")
+        experiment = made_up.experiment(part)
+        text, *_ = self.write(experiment, {"one": []}, part)
+        self.assertIn("one, measured anew, failed: `it broke`", text)
+        self.assertIn("2026-01-01", text)
+
+    def test_of_few_iterations_the_slowest_is_called_so(self):
+        text = self.shown("stragglers", {"late-rank": ROWS})
+        self.assertIn("| worst ms |", text)
+        many = [{**row, "iterations": 100} for row in ROWS]
+        text = self.shown("stragglers", {"late-rank": many})
+        self.assertIn("| p99 ms |", text)
+
+    def test_the_page_needs_no_other_file_and_no_network(self):
+        _, _, page = self.write(SUITE["stragglers"], {"late-rank": ROWS})
+        self.assertIn("data:image/svg+xml;base64,", page)
+        self.assertEqual([], re.findall(r'src="(?!data:)', page))
+        self.assertNotIn("<link", page)
+        self.assertNotIn("<script", page)
+        self.assertIn("<table>", page)
+
+    def test_a_row_says_how_it_compares_and_how_to_repeat_it(self):
+        text, _, page = self.write(SUITE["stragglers"], {"late-rank": ROWS})
+        self.assertRegex(text, r"\| optireduce:none \| 80.00 \| 240.0 \| "
+                               r"3.000 \| 83.20 \| 1.250 \| 0.1 % \| 50 \|")
+        self.assertIn("benchmark/compare --lab straggler", text)
+        self.assertIn("| 1, 2; lab 5 |", self.write(SUITE["stragglers"], {
+            "late-rank": [{**row, "seeds": 2, "lab_seed": 5,
+                           "lab_rate_mbit": 500,
+                           "lab_environment": "straggler"}
+                          for row in ROWS]})[0])
+        self.assertIn("0123456789ab", text)
+        self.assertIn("2 x CPU", page)
+
+    def test_the_same_results_give_the_same_report(self):
+        first, second = (self.write(SUITE["stragglers"], {"late-rank": ROWS})
+                         for _ in range(2))
+        self.assertEqual(first, second)
+
+    def test_each_environment_of_the_tails_has_its_section(self):
+        names = [part.name for part in SUITE["tails"].parts(False)]
+        text = self.shown("tails", {name: ROWS for name in names})
+        for environment in ("clean", "p1.5", "p3", "micro"):
+            self.assertIn(f"### {environment}\n", text)
+        self.assertEqual(len(names), text.count("8 ranks, 1000000 floats:"))
+
+    def test_errors_are_compared_with_the_papers(self):
+        mse = {"ring": 0.25, "parameter_server": 0.05, "transpose": 0.05}
+        results = {"arithmetic": made_up.sum_errors(mse),
+                   **made_up.ablation("none", 0.3)}
+        claim, = SUITE["errors"].claims(results)
+        self.assertEqual("5.9 : 4.0 : 1.0 (14.55, 9.92, 2.47)", claim.papers)
+        self.assertEqual("5.0 : 1.0 : 1.0 (random); 5.0 : 1.0 : 1.0 (tail)",
+                         claim.found)
+        self.assertFalse(claim.holds)
+        text = self.shown("errors", results)
+        self.assertIn("| random, 5 % | 0.25 | 0.05 | 0.05 | 5.0 | 1.0 |", text)
+        self.assertIn("| ring | on | on | partial | 0.25 | 0.25 | -1.0 % |",
+                      text)
+        self.assertIn("| optireduce:none | 5 % | 0.3 | 6 % | 2 % | 3 | 3 |  |",
+                      text)
+        mse["parameter_server"] = 0.2
+        results = {"arithmetic": made_up.sum_errors(mse)}
+        claim, = SUITE["errors"].claims(results)
+        self.assertEqual("5.0 : 4.0 : 1.0 (random); 5.0 : 4.0 : 1.0 (tail)",
+                         claim.found)
+        self.assertTrue(claim.holds)
+        self.assertNotIn("Ours", self.shown("errors", results))
+
+    def test_a_failed_simulation_is_no_figure(self):
+        results = made_up.ablation("none", 0.3)
+        results["ours-none-0.05"][0]["failed"] = "it halted"
+        self.assertIn("| optireduce:none | 5 % | 0.3 | 6 % | 2 % |  | 3 |  |",
+                      self.shown("errors", results))
+
+    def test_costs_are_the_rings_and_so_many_times_these(self):
+        alone = {f"alone-{name}": [made_up.row(algorithm, ms)]
+                 for name, algorithm, ms in (
+                     ("ring-chunked", "ring_chunked", 100),
+                     ("optireduce-none", "optireduce:none", 120))}
+        text = self.shown("costs", {
+            "lab-1000000-floats": ROWS, "loopback": ROWS, **alone})
+        self.assertIn("| optireduce:none | 0.800 | 0.80 | 6.400 | 0.80 | 1.600 "
+                      "| 80.00 | 50.00 | 50 |", text)
+        self.assertIn("| optireduce:none | 4 MB | 0.800 | 0.80 | 80.00 |", text)
+        self.assertIn("| optireduce:none | 4 MB | 120.0 | 1.20 | 20.0 | 5.24 |",
+                      text)
+
+    def test_costs_without_the_ring_are_compared_with_nothing(self):
+        text = self.shown("costs", {
+            "alone-optireduce-none": [made_up.row("optireduce:none", 120)]})
+        self.assertIn("| optireduce:none | 4 MB | 120.0 |  |  |  |", text)
+
+    def test_the_mean_over_seeds_has_to_come_to_the_target(self):
+        apart = [made_up.training("ring", 1, [0.5, 0.692, 0.7, 0.7]),
+                 made_up.training("ring", 2, [0.5, 0.892, 0.9, 0.9])]
+        text = self.shown("accuracy", {"fashion-clean": apart})
+        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \| 500.0 \| 20.00 "
+                               r"\|")
+
+    def test_the_target_is_met_between_two_evaluations(self):
+        runs = [made_up.training("ring", 1, [0.392, 0.592, 0.8, 0.8])]
+        text = self.shown("accuracy", {
+            "fashion-clean": runs, "fashion-p3": [
+                *runs, made_up.training("optireduce:none", 1, [0.392, 1])]})
+        self.assertIn("Target: an accuracy of 0.792.", text)
+        self.assertRegex(text, r"\| ring \| 80.0 % \| 500.0 \| 500.0 \| 29.62 "
+                               r"\| 14.81 \|")
+        self.assertRegex(text, r"\| optireduce:none \| 100.0 % \| 500.0 \|  "
+                               r"\| 16.58 \| 8.289 \|")
+
+    def test_steps_once_warm_are_those_after_the_exact_ones(self):
+        run = made_up.training("ring", 1, [0.5, 0.6, 0.7, 0.8, 0.9])
+        for point in run["accuracies"]:
+            if point["step"] > 30:
+                point["seconds"] -= 4
+        text = self.shown("accuracy", {"fashion-clean": [run]})
+        self.assertRegex(text, r"\| ring \| 90.0 % \| 500.0 \| 300.0 \|")
+
+    def test_a_target_that_is_never_reached_has_no_time(self):
+        text = self.shown("accuracy", {"fashion-clean": TRAININGS})
+        self.assertIn("Target: an accuracy of 0.792.", text)
+        self.assertRegex(text, r"\| optireduce:none \| 80.0 % \| 500.0 \|  "
+                               r"\| 10.00 \| 5.000 \| 1.973 \| 2 % \| 2 \|")
+        self.assertRegex(text, r"\| optireduce:broadcast \| 20.0 % \| 500.0 \|"
+                               r"  \| never \| never \|  \| 2 % \| 2 \|")
+
+    def test_trainings_are_compared_with_the_papers(self):
+        others = [training for training in TRAININGS
+                  if training["algorithm"] != "optireduce:broadcast"]
+        slower = [made_up.training("ring", 1, [0.5, 0.5, 0.8]),
+                  made_up.training("optireduce:none", 1, [0.5, 0.8])]
+        experiment = SUITE["accuracy"]
+        results = {"fashion-clean": others, "fashion-p3": slower}
+        shared, own = experiment.claims(results)
+        self.assertTrue(shared.found.startswith(
+            "1.51 in p3 with optireduce:none (fashion 1.51"), shared.found)
+        self.assertTrue(own.found.startswith("least 1.97 (fashion, "
+                                             "optireduce:none"), own.found)
+        self.assertEqual((True, True), (shared.holds, own.holds))
+        own, = experiment.claims({"fashion-clean": TRAININGS})
+        self.assertTrue(own.found.startswith("never comes to the target "
+                                             "(fashion, optireduce:broadcast"))
+        self.assertFalse(own.holds)
+        self.assertIn("of a training over Gloo's ring in a network of its own",
+                      own.what)
+        text, main, page = self.write(experiment, results)
+        for words in ("## Goals", "| holds |"):
+            self.assertIn(words, text)
+        # The main page has the claims of the papers, and links to their pages.
+        self.assertIn("| holds | [accuracy](accuracy.md) |", main)
+        self.assertIn('href="#accuracy"', page)
+
+    def test_what_starts_at_the_target_has_no_time(self):
+        tuned = made_up.training("ring", 1, [0.8, 0.8, 0.8])
+        for point in tuned["accuracies"]:
+            point["step"] -= 10
+        text = self.shown("accuracy", {"bible-tuned-clean": [tuned]})
+        self.assertIn("No target", text)
+        self.assertNotIn("never", text)
+
+    def test_without_ring_in_clean_there_is_no_target(self):
+        text = self.shown("accuracy", {"fashion-p3": TRAININGS})
+        self.assertIn("No target", text)
+        self.assertEqual([], SUITE["accuracy"].claims(
+            {"fashion-p3": TRAININGS}))
+
+
+if __name__ == "__main__":
+    junit_main.main()

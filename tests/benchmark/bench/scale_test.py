@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulations of many ranks, and their comparison with the lab."""
+import unittest
+
+import made_up
+from bench.experiments.suite import SUITE
+from tests import junit_main
+
+
+def tell(experiment, results):
+    return made_up.shown(SUITE[experiment], results)
+
+
+def claims(experiment, results):
+    return SUITE[experiment].claims(results)
+
+
+def jobs(*jobs_ms, iterations=30, **more):
+    """Rows of optireduce:none, by (ranks, ms)."""
+    return [made_up.simulated("optireduce:none", ranks, ms,
+                              iterations=iterations, **more)
+            for ranks, ms in jobs_ms]
+
+
+class Scale(unittest.TestCase):
+    def test_growth_is_that_of_the_worst_number_of_ranks(self):
+        text = tell("scale", {"ways-100-from-8": jobs((8, 1), (64, 1.4)),
+                              "ways-100-from-256": jobs((256, 1.1),
+                                                        iterations=10)})
+        self.assertIn("with 256 ranks, relative to 8", text)
+        self.assertIn("median 1.10x, at most 1.40x (64 ranks)", text)
+        self.assertIn("| slowest ms |", text)
+        text = tell("scale", {"ways-100-from-8": jobs((8, 1), (64, 1.2),
+                                                      iterations=100)})
+        self.assertIn("| p99 ms |", text)
+
+    def test_growth_is_asked_to_be_small_with_any_tail(self):
+        for tail, holds in ((1.2, True), (1.4, False)):
+            claim, = claims("scale", {"ways-100-from-8": [
+                *jobs((8, 1), (64, 1.1)), *jobs((8, 1), (64, tail), tail=3.0)]})
+            self.assertEqual(
+                "1.10, median 1.10, of 30 allreduces (P99/50 of 1.5); "
+                f"{tail:.2f}, median {tail:.2f}, of 30 allreduces "
+                "(P99/50 of 3)", claim.found)
+            self.assertEqual(holds, claim.holds)
+
+    def test_growth_does_not_hold_where_jobs_failed(self):
+        claim, = claims("scale", {"ways-100-from-8": [
+            *jobs((8, 1), (64, 1.1)), *jobs((128, 1.1), failed="it halted")]})
+        self.assertIn("failed with 128 ranks", claim.found)
+        self.assertFalse(claim.holds)
+
+    def test_growth_is_told_beside_the_exact_ones(self):
+        claim, = claims("scale", {"ways-100-from-8": [
+            *jobs((8, 1)), *jobs((64, 1.2), iterations=10),
+            *(made_up.simulated("transpose", ranks, ms)
+              for ranks, ms in ((8, 1), (64, 1.1)))]})
+        self.assertEqual("1.20, median 1.20, of 30 to 10 allreduces "
+                         "(P99/50 of 1.5; exact transpose 1.10, 1.10)",
+                         claim.found)
+
+    def test_the_default_is_a_claim_of_its_own(self):
+        large, ring, growth = claims("scale", {
+            "ways-100-from-8": [*jobs((8, 1), (64, 1.1), tail=3.0),
+                                made_up.simulated("ring", 8, 3, tail=3.0)],
+            "window": jobs((8, 2), (64, 4), tail=3.0)})[1:]
+        self.assertTrue(large.holds)
+        self.assertIn("default's window", ring.what)
+        self.assertEqual(("1.5000 (P99/50 of 3)", False),
+                         (ring.found, ring.holds))
+        self.assertIn("2.00, median 2.00", growth.found)
+        self.assertFalse(growth.holds)
+
+    def test_a_bound_by_hand_is_a_claim_of_its_own_and_says_what_it_loses(self):
+        claim = claims("scale", {
+            "ways-100-from-8": jobs((8, 1), (64, 1.4), tail=3.0),
+            "by-hand": jobs((8, 1), (64, 1.1), tail=3.0),
+            "by-hand-from-512": jobs((512, 1.2), tail=3.0,
+                                     loss_fraction=0.01)})[1]
+        self.assertIn("400 us by hand with 64 to 512 ranks", claim.what)
+        self.assertEqual("1.20, median 1.20, of 30 allreduces "
+                         "(P99/50 of 3, up to 1 % lost)", claim.found)
+        self.assertTrue(claim.holds)
+
+    def test_growth_does_not_hold_where_much_is_lost(self):
+        claim, = claims("scale", {"ways-100-from-8": [
+            *jobs((8, 1)), *jobs((64, 1.1), loss_fraction=0.06)]})
+        self.assertIn("up to 6 % lost", claim.found)
+        self.assertFalse(claim.holds)
+
+    def test_what_simulating_most_costs(self):
+        for seconds, holds in ((500, True), (700, False)):
+            claim, = claims("scale", {"ways-100-from-1024-6250000-floats": jobs(
+                (1024, 5), elements=6250000, cpu_seconds=seconds)})
+            self.assertEqual(holds, claim.holds)
+            self.assertIn(f"{seconds / 60:.1f} minutes, 0.10 GB", claim.found)
+
+    def test_nothing_is_claimed_of_other_ranks_than_8(self):
+        rows = [made_up.simulated(name, 256, 1)
+                for name in ("ring", "tree", "optireduce:none")]
+        self.assertEqual([], claims("scale", {"ways-100-from-256": rows}))
+
+    def test_speed_is_that_with_fewest_ranks_beside_the_best_other(self):
+        rows = [made_up.simulated(name, ranks, ms * ranks)
+                for ranks in (8, 64)
+                for name, ms in (("ring", 4), ("tree", 3),
+                                 ("optireduce:none", 2))]
+        ring, nccl, _ = claims("scale", {"ways-100-from-8": rows})
+        self.assertEqual(("2.0000 (P99/50 of 1.5)", True),
+                         (ring.found, ring.holds))
+        self.assertEqual(("1.5000 (P99/50 of 1.5)", True),
+                         (nccl.found, nccl.holds))
+
+    def test_sizes_are_told_apart(self):
+        text = tell("scale", {
+            "ways-100-from-8": jobs((8, 1)),
+            "ways-100-from-8-6250000-floats": jobs((8, 5), elements=6250000)})
+        self.assertIn("### 100 Gbit/s, 4 MB, paths", text)
+        self.assertIn("### 100 Gbit/s, 25 MB, paths", text)
+
+    def test_tails_and_rates_have_sections_of_their_own(self):
+        text = tell("scale", {
+            "ways-100-from-8": jobs((8, 1)) + jobs((8, 2), tail=3.0),
+            "ways-10-from-8": jobs((8, 9), gbit=10.0)})
+        for title in ("100 Gbit/s, 4 MB, paths with a P99/50 of 1.5",
+                      "100 Gbit/s, 4 MB, paths with a P99/50 of 3",
+                      "10 Gbit/s, 4 MB, paths with a P99/50 of 1.5"):
+            self.assertIn(f"### {title}, a window of 16 MiB\n", text)
+
+    def test_bursts_of_all_ranks_are_of_one_section(self):
+        text = tell("scale", {"bursts-p3-from-8": jobs((8, 130), lab="p3"),
+                              "bursts-p3-from-128": jobs((128, 143),
+                                                         lab="p3")})
+        self.assertEqual(1, text.count("bursts of p3\n"))
+        self.assertIn("1.10x, at most 1.10x (128 ranks)", text)
+
+    def test_other_settings_are_compared_with_the_same_jobs(self):
+        text = tell("scale", {
+            "ways-100-from-8": jobs((8, 1), (64, 2), tail=3.0),
+            "window": jobs((8, 1), (64, 3), tail=3.0)})
+        self.assertIn("Its p50, relative to that above: 1.00 (8 ranks), "
+                      "1.50 (64 ranks).", text)
+
+    def test_what_failed_is_named_and_no_figure(self):
+        text = tell("scale", {
+            "ways-100-from-1024": jobs((1024, 4.5)) + jobs(
+                (1024, 3.3), failed="it halted"),
+            "bursts-p3-from-8": jobs((8, 7.7), failed="it timed out")})
+        self.assertIn("| optireduce:none | 1024 | 4.500 |", text)
+        self.assertNotIn("3.300", text)
+        self.assertNotIn("7.700", text)
+        self.assertIn("with 1024 ranks failed: it halted.", text)
+        self.assertIn("with 8 ranks failed: it timed out.", text)
+
+
+class Validation(unittest.TestCase):
+    def test_ratios_are_counted_that_are_close(self):
+        text = tell("validation", {
+            "lab-p3": [made_up.row("ring_chunked", 100)],
+            "simulated-p3": [made_up.simulated("ring", 8, 110)]})
+        # A made-up row's p99 is 3 x its p50, a simulated one's equals its p50.
+        self.assertIn("| p3, ring | 50 | 30 | 100.0 | 110.0 | 300.0 | 110.0 | "
+                      "1.100 | 0.367 |  |", text)
+        claim, = claims("validation", {
+            "lab-p3": [made_up.row("ring_chunked", 100)],
+            "simulated-p3": [made_up.simulated("ring", 8, 110)]})
+        self.assertEqual("1 of 2 are; outside: p99 of p3, ring (0.37)",
+                         claim.found)
+        self.assertFalse(claim.holds)
+
+    def test_without_the_one_or_the_other_there_is_nothing_to_say(self):
+        self.assertEqual("", tell("validation", {
+            "lab-p3": [made_up.row("ring_chunked", 100)]}))
+
+
+if __name__ == "__main__":
+    junit_main.main()
