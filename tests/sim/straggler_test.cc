@@ -136,7 +136,7 @@ TEST(Stragglers, ARankWhoseAnnouncementIsLostStillCountsAsEntered) {
       "cut0_lasting_ns=252000000 cut1_from=4 cut1_to=2 cut1_at_ns=80000000 "
       "cut1_lasting_ns=382000000 skip_rank=7 skip_op=2 "
       "unlike_window_ranks=211 unlike_window_bytes=1048576 "
-      "unlike_link_ranks=164 unlike_policy_ranks=197 unlike_fill=1 "
+      "unlike_link_ranks=164 unlike_policy_ranks=197 "
       "unlike_early=0 unlike_results_first=0 unlike_warmup_ops=2 "
       "unlike_lead_ops=7"));
   EXPECT_GT(result.errors, 0u);
