@@ -14,6 +14,10 @@ namespace {
 using ubt::Setting;
 using ubt::settingTable;
 
+// A table follows its mark.
+constexpr char kVariables[] = "<!-- variables -->";
+constexpr char kExperiments[] = "<!-- experiments -->";
+
 std::string rows(Setting::Kind kind) {
   std::string text;
   for (const Setting& setting : settingTable()) {
@@ -38,17 +42,20 @@ int main(int argc, char** argv) {
   }
   std::ifstream in(argv[1]);
   std::string page;
-  size_t next = 0;
+  const std::string* table = nullptr;  // to write next
   bool inRows = false;
   for (std::string line; std::getline(in, line);) {
-    // A table's rows follow its line of dashes.
+    table = line == kVariables     ? &tables[0]
+            : line == kExperiments ? &tables[1]
+                                   : table;
     inRows = inRows && line.rfind("|", 0) == 0;
     if (!inRows) {
       page += line + "\n";
     }
-    if (line.rfind("|---", 0) == 0 && next < 2) {
-      page += tables[next++];
-      inRows = true;
+    if (table != nullptr && line.rfind("|---", 0) == 0) {
+      page += *table;
+      table = nullptr;
+      inRows = true;  // the old rows follow
     }
   }
   in.close();
