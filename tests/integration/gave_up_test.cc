@@ -27,7 +27,7 @@ constexpr int kRanks = 3;
 constexpr std::chrono::milliseconds kInVain{500};
 
 // The error of a call with this tag that waits for a rank that never enters.
-std::string failureOf(const Mesh::ContextPtr& context, uint32_t tag) {
+std::string failureOf(const LocalRanks::ContextPtr& context, uint32_t tag) {
   try {
     allreduces(context, tag, 1);
     return "";
@@ -37,7 +37,7 @@ std::string failureOf(const Mesh::ContextPtr& context, uint32_t tag) {
 }
 
 // Waits for data that never comes, so that Gloo closes all connections.
-void waitInVainFor(const Mesh::ContextPtr& context, int rank) {
+void waitInVainFor(const LocalRanks::ContextPtr& context, int rank) {
   char byte = 0;
   auto buffer = context->createUnboundBuffer(&byte, sizeof(byte));
   buffer->recv(rank, 1);
@@ -54,7 +54,7 @@ class GaveUpTest : public ::testing::Test {
               "");
   }
 
-  Mesh mesh_;
+  LocalRanks mesh_;
 };
 
 TEST_F(GaveUpTest, IsSaidOfARankThatWaitedForAnother) {

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     table = line == kVariables     ? &tables[0]
             : line == kExperiments ? &tables[1]
                                    : table;
-    inRows = inRows && line.rfind("|", 0) == 0;
+    inRows = inRows && line.rfind('|', 0) == 0;
     if (!inRows) {
       page += line + "\n";
     }
