@@ -214,10 +214,10 @@ _HADAMARD = _hadamard()
 
 
 class Transform:
-    """The randomised, block-wise Walsh-Hadamard transform of one op
-    (OptiReduce, section 3.3; the protocol's is transport_ubt/kernels/hadamard.h)
-    with the same random signs at all ranks. It preserves sums of squares, and
-    is linear.
+    """The randomised, block-wise Walsh-Hadamard transform of one op, with the
+    same random signs at all ranks (OptiReduce, section 3.3; the protocol's is
+    transport_ubt/kernels/hadamard.h). It preserves sums of squares, and is
+    linear.
 
     A block is 64 entries. The last 64 n entries of a shard, for the largest
     such n, form a matrix of 64 rows and n columns in row order, and each column
