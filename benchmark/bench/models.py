@@ -132,8 +132,9 @@ def start_weights(model: Model, python: str, torch: str) -> str | None:
                 os.makedirs(os.path.dirname(kept), exist_ok=True)
             except OSError as error:
                 raise UserError(
-                    f"cannot keep the weights that {model.name} starts from in {kept}: "
-                    f"{error.strerror}; set HOME to a folder of yours"
+                    f"cannot keep the weights that {model.name} starts from "
+                    f"in {kept}: {error.strerror}; set HOME to a folder of "
+                    "yours"
                 ) from error
             # In the same folder, so that the rename is atomic even if two
             # processes train at once.

@@ -122,8 +122,8 @@ def _parser() -> argparse.ArgumentParser:
         help="allreduces of each seed (default: 20)")
     what.add_argument(
         "--warmup", type=positive(int), default=WARMUP_OPS, metavar="N",
-        help="ops before those, of optireduce, which learn its bounds (default: "
-        f"{WARMUP_OPS})")
+        help="ops before those, of optireduce, which learn its bounds "
+        f"(default: {WARMUP_OPS})")
     what.add_argument(
         "--bound", type=between(1, _BOUND_US_MAX, "a bound"), metavar="US",
         help="of each stage of optireduce, set by hand, in microseconds "

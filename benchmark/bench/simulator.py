@@ -25,7 +25,8 @@ class Simulator:
     """A context manager that ends the processes it has started."""
 
     def __init__(self, measure: str, processes: int) -> None:
-        """`measure`: the path of //benchmark:measure. `processes` of it run at once."""
+        """`measure`: the path of //benchmark:measure. `processes` of it run
+        at once."""
         self._measure = measure
         self._pool = concurrent.futures.ThreadPoolExecutor(processes)
         self._lock = threading.Lock()

@@ -265,7 +265,7 @@ def _show(results: Results, page: Page) -> None:
 
 
 def _lab_row(row: Mapping) -> dict:
-    """A row of benchmark/compare in the form of a seed of benchmark/simulate."""
+    """A row of benchmark/compare in the form of a seed's figures."""
     return {**row, "p50_ms": row["p50_us"] / 1000,
             "p99_ms": row["p99_us"] / 1000,
             "failed": None if row["verified"] else "wrong results"}

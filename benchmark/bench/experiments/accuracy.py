@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to accuracy: the cost of a tail for a training."""
-import dataclasses
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -66,12 +65,6 @@ def _target(results: Results, model: str) -> float | None:
     begins_there = (starts[0]["step"] == 0 and statistics.mean(
         start["accuracy"] for start in starts) >= target)
     return None if begins_there else target
-
-
-def _rings_step(results: Results, model: str, environment: str) -> float:
-    """Ring's time for a step, in ms."""
-    return figures.step_ms(figures.runs_of(
-        results.get(f"{model}-{environment}", ()), _RING))
 
 
 def _to_target(runs: Sequence[Mapping], algorithm: str, target: float | None,
@@ -149,56 +142,37 @@ def _show(results: Results, page: Page) -> None:
             _table(runs, target, page)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Speedup:
-    """Ring's time divided by that of a bounded algorithm."""
-
-    model: str
-    environment: str
-    algorithm: str
-    to_target: float  # 0: it never reaches the target
-    of_a_step: float  # after warm-up
-    rings_step: float  # after warm-up, here / in clean: the possible gain
-
-
-def _speedups(results: Results, models: Iterable[str]) -> list[_Speedup]:
-    """The speed-ups in environments where ring reaches its target."""
-    found = []
+def _speedups(results: Results, models: Iterable[str]
+              ) -> dict[tuple[str, str, str], float]:
+    """Ring's time to the target over its own, by model, environment and
+    bounded algorithm, where ring reaches the target. 0: it never does."""
+    found = {}
     for model in models:
         target = _target(results, model)
-        clean = _rings_step(results, model, _CLEAN)
         for environment in _ENVIRONMENTS:
             runs = results.get(f"{model}-{environment}", ())
             ring = _to_target(runs, _RING, target, "seconds")
-            step = _rings_step(results, model, environment)
             for name in _algorithms(runs):
-                if not ring or not name.startswith(_BOUNDED):
-                    continue
-                own = _to_target(runs, name, target, "seconds")
-                found.append(_Speedup(
-                    model, environment, name, ring / own if own else 0,
-                    step / figures.step_ms(figures.runs_of(runs, name)),
-                    step / clean))
+                if ring and name.startswith(_BOUNDED):
+                    own = _to_target(runs, name, target, "seconds")
+                    found[model, environment, name] = ring / own if own else 0
     return found
 
 
 def _shared_claim(results: Results) -> list[Claim]:
     found = _speedups(results, _MODELS)
-    models = {speedup.model for speedup in found}
-    jobs: dict[str, list[_Speedup]] = {}
-    for speedup in found:
-        if speedup.environment != _CLEAN:
-            jobs.setdefault(f"{speedup.environment} with {speedup.algorithm}",
-                            []).append(speedup)
-    means = {job: statistics.mean(speedup.to_target for speedup in own)
-             for job, own in jobs.items() if len(own) == len(models)}
+    models = {model for model, *_ in found}
+    jobs: dict[str, dict[str, float]] = {}
+    for (model, environment, name), ratio in found.items():
+        if environment != _CLEAN:
+            jobs.setdefault(f"{environment} with {name}", {})[model] = ratio
+    means = {job: statistics.mean(own.values()) for job, own in jobs.items()
+             if len(own) == len(models)}
     if not means:
         return []
     best = max(means, key=means.__getitem__)
-    told = ", ".join(
-        f"{speedup.model} {speedup.to_target:.2f}, of steps once warm "
-        f"{speedup.of_a_step:.2f} of at most {speedup.rings_step:.2f}"
-        for speedup in jobs[best])
+    told = ", ".join(f"{model} {ratio:.2f}"
+                     for model, ratio in jobs[best].items())
     return [Claim(
         "Speed-up of a training over Gloo's ring in a shared network",
         "1.7 (1.3 over NCCL)", f"{_FASTER} in the best of the lab's "
@@ -207,18 +181,18 @@ def _shared_claim(results: Results) -> list[Claim]:
 
 
 def _dedicated_claim(results: Results) -> list[Claim]:
-    clean = [speedup for speedup in _speedups(results, (*_MODELS, _TUNED))
-             if speedup.environment == _CLEAN]
+    clean = {f"{model}, {name}": ratio for (model, environment, name), ratio
+             in _speedups(results, (*_MODELS, _TUNED)).items()
+             if environment == _CLEAN}
     if not clean:
         return []
-    worst = min(clean, key=lambda speedup: speedup.to_target)
+    worst = min(clean, key=clean.__getitem__)
     return [Claim(
         "Speed-up of a training over Gloo's ring in a network of its own",
         "about 1", f"{_NO_SLOWER} in each training, at least",
-        (f"least {worst.to_target:.2f}" if worst.to_target
-         else "never comes to the target")
-        + f" ({worst.model}, {worst.algorithm}; of steps once warm "
-        f"{worst.of_a_step:.2f})", worst.to_target >= _NO_SLOWER)]
+        (f"least {clean[worst]:.2f}" if clean[worst]
+         else "never comes to the target") + f" ({worst})",
+        clean[worst] >= _NO_SLOWER)]
 
 
 def _claims(results: Results) -> list[Claim]:

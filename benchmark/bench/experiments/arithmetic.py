@@ -13,7 +13,7 @@ import dataclasses
 import math
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy
 
@@ -214,10 +214,10 @@ _HADAMARD = _hadamard()
 
 
 class Transform:
-    """The randomised, block-wise Walsh-Hadamard transform of one op
-    (OptiReduce, section 3.3; the protocol's is transport_ubt/kernels/hadamard.h)
-    with the same random signs at all ranks. It preserves sums of squares, and
-    is linear.
+    """The randomised, block-wise Walsh-Hadamard transform of one op, with the
+    same random signs at all ranks (OptiReduce, section 3.3; the protocol's is
+    transport_ubt/kernels/hadamard.h). It preserves sums of squares, and is
+    linear.
 
     A block is 64 entries. The last 64 n entries of a shard, for the largest
     such n, form a matrix of 64 rows and n columns in row order, and each column
@@ -270,10 +270,10 @@ class Error:
     square of exact means, so a result of zeros has an error of 1."""
 
     mse: float  # mean over ranks and entries
-    worst: float  # squared error of the worst entry
+    worst_se: float  # squared error of the worst entry
     # The relative excess of all results together; for zeros it is -1.
     bias: float
-    lost: float  # share of packets
+    lost_fraction: float  # of packets
 
 
 AS_SHIPPED = ("transpose", "random", False, True, "local")
@@ -352,34 +352,20 @@ class Inputs:
                      float(numpy.mean(along) / unit), lost)
 
 
-def measure(wanted: Sequence[Job], arguments: argparse.Namespace
-            ) -> Iterator[tuple[Job, Error]]:
-    """The errors of each job, seed by seed."""
+def rows(arguments: argparse.Namespace) -> list[dict]:
+    """The row of each job: means over all seeds."""
+    errors: dict[Job, list[Error]] = {job: [] for job in jobs(arguments)}
     for seed in range(1, arguments.seeds + 1):
         inputs = Inputs(arguments, seed)
-        for job in wanted:
-            yield job, inputs.error_of(job)
-
-
-def row(job: Job, errors: Sequence[Error],
-        arguments: argparse.Namespace) -> dict:
-    """The row of one job: means over all seeds."""
-    return {
+        for job, own in errors.items():
+            own.append(inputs.error_of(job))
+    return [{
         **dataclasses.asdict(job), "ranks": arguments.ranks,
         "elements": entries(arguments), "packet": arguments.packet,
-        "noise": arguments.noise, "seeds": len(errors),
-        "mse": statistics.fmean(error.mse for error in errors),
-        "worst_se": statistics.fmean(error.worst for error in errors),
-        "bias": statistics.fmean(error.bias for error in errors),
-        "lost_fraction": statistics.fmean(error.lost for error in errors)}
-
-
-def rows(arguments: argparse.Namespace) -> list[dict]:
-    """The rows of all jobs."""
-    errors: dict[Job, list[Error]] = {job: [] for job in jobs(arguments)}
-    for job, error in measure(list(errors), arguments):
-        errors[job].append(error)
-    return [row(job, own, arguments) for job, own in errors.items()]
+        "noise": arguments.noise, "seeds": arguments.seeds,
+        **{name: statistics.fmean(getattr(error, name) for error in own)
+           for name in ("mse", "worst_se", "bias", "lost_fraction")}}
+            for job, own in errors.items()]
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:

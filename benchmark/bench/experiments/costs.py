@@ -59,57 +59,28 @@ def _size(elements: int) -> str:
     return f"{4 * elements / 1e6:.3g} MB"
 
 
-def _network(rows: Sequence[Mapping], page: Page) -> None:
-    """The table of the lab's rows, one size."""
-    ring = figures.of(rows, figures.RING)
-    page.table(
-        ("algorithm", "CPU s/GB", "its / ring's", "wire MB an iteration",
-         "its / ring's", "wire bytes / bucket's", "p50 ms", "algbw MB/s",
-         "iterations"),
-        [(row["algorithm"], number(row["cpu_s_per_gb"]),
-          _of_ring(row, ring, "cpu_s_per_gb"),
-          number(row["wire_bytes_per_iteration"] / 1e6),
-          _of_ring(row, ring, "wire_bytes_per_iteration"),
-          f"{row['wire_bytes_per_iteration'] / row['bytes']:.3f}",
-          number(row["p50_us"] / 1000),
-          number(row["algbw_bytes_per_s"] / 1e6), str(row["iterations"]))
-         for row in rows])
+def _with_ring(rows: Sequence[Mapping]) -> list[tuple[Mapping,
+                                                     Mapping | None]]:
+    """Each row with the ring's of the same size, by size."""
+    return [(row, next((ring for ring in rows
+                        if ring["algorithm"] == figures.RING
+                        and ring["elements"] == row["elements"]), None))
+            for row in sorted(rows, key=lambda row: row["elements"])]
 
 
-def _sizes(rows: Sequence[Mapping]) -> list[list[Mapping]]:
-    """The rows of each size."""
-    return [[row for row in rows if row["elements"] == elements] for elements
-            in dict.fromkeys(row["elements"] for row in rows)]
+def _speed(row: Mapping) -> tuple[str, ...]:
+    return (number(row["p50_us"] / 1000),
+            number(row["algbw_bytes_per_s"] / 1e6), str(row["iterations"]))
 
 
-def _cpu(rows: Sequence[Mapping], page: Page) -> None:
-    """The table of loopback's rows, all sizes."""
-    page.table(
-        ("algorithm", "bytes", "CPU s/GB", "its / ring's", "p50 ms",
-         "algbw MB/s", "iterations"),
-        [(row["algorithm"], _size(row["elements"]),
-          number(row["cpu_s_per_gb"]),
-          _of_ring(row, figures.of(own, figures.RING), "cpu_s_per_gb"),
-          number(row["p50_us"] / 1000),
-          number(row["algbw_bytes_per_s"] / 1e6), str(row["iterations"]))
-         for own in _sizes(rows) for row in own])
-
-
-def _memory(rows: Sequence[Mapping], page: Page) -> None:
-    """The table of runs with one algorithm each."""
-    lines = []
-    for own in _sizes(rows):
-        ring = figures.of(own, figures.RING)
-        for row in own:
-            peak = row["peak_resident_bytes"]
-            more = peak - ring["peak_resident_bytes"] if ring else None
-            lines.append((
-                row["algorithm"], _size(row["elements"]), number(peak / _MIB),
-                _of_ring(row, ring, "peak_resident_bytes"),
-                "" if more is None else f"{more / _MIB:.1f}",
-                "" if more is None else f"{more / row['bytes']:.2f}"))
-    page.table(("algorithm", "bytes", "peak MiB", "its / ring's",
-                "more than ring's, MiB", "that / bucket's bytes"), lines)
+def _memory(row: Mapping, ring: Mapping | None) -> tuple[str, ...]:
+    """Peak memory, and how much more than the ring's."""
+    peak = row["peak_resident_bytes"]
+    if ring is None:
+        return number(peak / _MIB), "", "", ""
+    more = peak - ring["peak_resident_bytes"]
+    return (number(peak / _MIB), _of_ring(row, ring, "peak_resident_bytes"),
+            f"{more / _MIB:.1f}", f"{more / row['bytes']:.2f}")
 
 
 def _show(results: Results, page: Page) -> None:
@@ -117,16 +88,35 @@ def _show(results: Results, page: Page) -> None:
         if name.startswith(_LAB):
             page.heading(f"In the lab, {rows[0]['ranks']} ranks, "
                          + _size(rows[0]["elements"]))
-            _network(rows, page)
+            page.table(
+                ("algorithm", "CPU s/GB", "its / ring's",
+                 "wire MB an iteration", "its / ring's",
+                 "wire bytes / bucket's", "p50 ms", "algbw MB/s",
+                 "iterations"),
+                [(row["algorithm"], number(row["cpu_s_per_gb"]),
+                  _of_ring(row, ring, "cpu_s_per_gb"),
+                  number(row["wire_bytes_per_iteration"] / 1e6),
+                  _of_ring(row, ring, "wire_bytes_per_iteration"),
+                  f"{row['wire_bytes_per_iteration'] / row['bytes']:.3f}",
+                  *_speed(row)) for row, ring in _with_ring(rows)])
     if _LOOPBACK in results:
         rows = results[_LOOPBACK]
         page.heading(f"CPU on loopback, {rows[0]['ranks']} ranks")
-        _cpu(rows, page)
+        page.table(
+            ("algorithm", "bytes", "CPU s/GB", "its / ring's", "p50 ms",
+             "algbw MB/s", "iterations"),
+            [(row["algorithm"], _size(row["elements"]),
+              number(row["cpu_s_per_gb"]),
+              _of_ring(row, ring, "cpu_s_per_gb"), *_speed(row))
+             for row, ring in _with_ring(rows)])
     alone = [row for name, rows in results.items() if name.startswith(_ALONE)
              for row in rows]
     if alone:
         page.heading(f"Memory on loopback, {alone[0]['ranks']} ranks")
-        _memory(sorted(alone, key=lambda row: row["elements"]), page)
+        page.table(("algorithm", "bytes", "peak MiB", "its / ring's",
+                    "more than ring's, MiB", "that / bucket's bytes"),
+                   [(row["algorithm"], _size(row["elements"]),
+                     *_memory(row, ring)) for row, ring in _with_ring(alone)])
 
 
 EXPERIMENT = Experiment("costs", "CPU time, network and memory", _parts, _show)

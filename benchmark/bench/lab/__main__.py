@@ -45,7 +45,7 @@ what COMMAND finds
 examples
   benchmark/lab --hosts 2 --rate 100 -- ip -brief address
   benchmark/lab --environment p3 -- gloo_ext/ubtrun train.py
-  benchmark/lab --environment lossy -- bash -c 'mine --me $RANK --of $WORLD_SIZE'
+  benchmark/lab --environment lossy -- bash -c 'mine $RANK $WORLD_SIZE'
   benchmark/lab --hosts 3 --flows 2 -- sleep 10     # how two TCP flows share
   benchmark/compare --lab p3                        # makes its own
 
@@ -80,8 +80,8 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(f"there is no command '{command[0]}' here; name one, or "
                      "the path of one")
     if arguments.lab.lateness:
-        parser.error(f"--environment {arguments.lab.name}: the network is clean, "
-                     "and COMMAND would have to be late; benchmark/compare "
+        parser.error(f"--environment {arguments.lab.name}: the network is "
+                     "clean, and COMMAND would have to be late; benchmark/compare "
                      "and benchmark/train can")
     arguments.command = command
     arguments.in_lab = settings.settings(

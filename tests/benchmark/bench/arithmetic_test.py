@@ -7,7 +7,7 @@ import numpy
 from bench.experiments import arithmetic
 from bench.experiments.arithmetic import (BLOCK, PATTERNS, RING, SHARDS, Job,
                                           Losses, Transform, contributions,
-                                          jobs, measure, owners, ring, row)
+                                          jobs, owners, ring)
 from tests import junit_main
 
 _ROUNDING = 1e-12  # of float32, squared, with a margin
@@ -16,10 +16,7 @@ _ROUNDING = 1e-12  # of float32, squared, with a margin
 def rows_of(*argv):
     """Rows by job."""
     parsed = arithmetic.parse(["--elements", "40000", "--packet", "45", *argv])
-    errors = {job: [] for job in jobs(parsed)}
-    for job, error in measure(list(errors), parsed):
-        errors[job].append(error)
-    return {job: row(job, own, parsed) for job, own in errors.items()}
+    return dict(zip(jobs(parsed), arithmetic.rows(parsed)))
 
 
 def generator(seed=1):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The start and end of ranks, with scripts instead of a training."""
 import os
-import signal
 import sys
 import time
 import unittest

@@ -38,8 +38,8 @@ class CompareTest(unittest.TestCase):
     def test_killed_it_leaves_no_files(self):
         with tempfile.TemporaryDirectory() as folder:
             process = subprocess.Popen(
-                [sys.executable, "-B", "-m", "bench.compare", "--binary", WORKER,
-                 "--lab", "clean", "--ranks", "2", "--seconds", "1000"],
+                [sys.executable, "-B", "-m", "bench.compare", "--binary",
+                 WORKER, "--lab", "clean", "--ranks", "2", "--seconds", "1000"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL, start_new_session=True,
                 env={**os.environ, "TMPDIR": folder,

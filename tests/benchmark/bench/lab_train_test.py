@@ -27,8 +27,8 @@ class TrainTest(unittest.TestCase):
             made_up_data.write_images(folder, training=512, test=50)
             path = os.path.join(folder, "runs.json")
             done = subprocess.run(
-                [sys.executable, "-B", "-m", "bench.train", "--library", LIBRARY,
-                 "--binary", WORKER,
+                [sys.executable, "-B", "-m", "bench.train", "--library",
+                 LIBRARY, "--binary", WORKER,
                  "--model", "fashion", "--data", folder, "--ranks", "2",
                  "--json", path, "--lab", "straggler", "--lab-rate", "200"],
                 capture_output=True, text=True, check=False, timeout=_LIMIT_S,

@@ -3,7 +3,9 @@
 ones."""
 import sys
 import tempfile
+from unittest import mock
 
+from bench import plot
 from bench.experiments.experiment import Experiment, Part
 from bench.experiments.page import Page
 from bench.experiments.store import Finding
@@ -22,8 +24,10 @@ def experiment(*parts, name="made-up", show=None):
 
 
 def shown(experiment, results):
-    """The text that an experiment shows of results by part."""
-    with tempfile.TemporaryDirectory() as folder:
+    """The text that an experiment shows of results by part. Draws nothing,
+    which would take most of the time."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(
+            plot, "draw"):
         page = Page(folder)
         experiment.show(results, page)
         return page.text

@@ -6,7 +6,7 @@ import unittest
 import unittest.mock
 
 import made_up
-from bench.experiments import report
+from bench.experiments import figures, report
 from bench.experiments.store import Failure, Store
 from bench.experiments.suite import SUITE
 from tests import junit_main
@@ -138,6 +138,27 @@ class Report(unittest.TestCase):
         first, second = (self.write(SUITE["stragglers"], {"late-rank": ROWS})
                          for _ in range(2))
         self.assertEqual(first, second)
+
+    def test_every_picture_can_be_drawn(self):
+        names = [part.name for part in SUITE["tails"].parts(False)]
+        four = [made_up.row(name, 100) for name in figures.DRAWN]
+        jobs = [made_up.simulated(name, ranks, 1.0) for ranks in (8, 64)
+                for name in ("ring", "optireduce:none")]
+        run = made_up.training("optireduce:none", 1, [0.5, 0.6, 0.7, 0.8])
+        for name, results, pictures in (
+                ("tails", {part: four for part in names}, 2),
+                ("scale", {"ways-100-from-8": jobs}, 1),
+                ("accuracy", {"fashion-clean": TRAININGS}, 1),
+                ("harmless", {"random-0-plain": [run],
+                              "random-5-plain": [run]}, 1),
+                ("dropped", {"waits-for-all": [run],
+                             "bound-120-ms": [run]}, 1),
+                ("errors", {"arithmetic": made_up.sum_errors(
+                    {"ring": 1, "parameter_server": 1, "transpose": 1}),
+                            **made_up.ablation("none", 0.3)}, 1)):
+            with self.subTest(name):
+                text, *_ = self.write(SUITE[name], results)
+                self.assertEqual(pictures, text.count("](pictures/"))
 
     def test_each_environment_of_the_tails_has_its_section(self):
         names = [part.name for part in SUITE["tails"].parts(False)]
