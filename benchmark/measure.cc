@@ -106,8 +106,7 @@ void check(const AlgorithmName& name, int ranks, int groups) {
     }
     throw std::invalid_argument(
         "there is no algorithm '" + name.algorithm + "'; did you mean " +
-        ubt::nearest(name.algorithm, known) +
-        "? There are: " + all);
+        ubt::nearest(name.algorithm, known) + "? There are: " + all);
   }
   if (name.algorithm != kBounded && !name.settings.empty()) {
     throw std::invalid_argument(name.text + ": " + name.algorithm +

@@ -11,8 +11,7 @@ namespace gloo {
 namespace compare {
 
 // All algorithms, in the order of comparison and output.
-std::vector<AlgorithmSpec> allAlgorithms(
-    const ubt::Settings& settings);
+std::vector<AlgorithmSpec> allAlgorithms(const ubt::Settings& settings);
 
 // Why the algorithm cannot work with this number of ranks; empty if it can.
 std::string whyNot(const AlgorithmSpec& spec, int ranks);

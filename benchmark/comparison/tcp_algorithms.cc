@@ -59,8 +59,7 @@ std::shared_ptr<transport::Device> createTcpDevice(
   return transport::tcp::CreateDevice(attr);
 }
 
-std::vector<AlgorithmSpec> tcpAlgorithms(
-    const ubt::Settings& settings) {
+std::vector<AlgorithmSpec> tcpAlgorithms(const ubt::Settings& settings) {
   auto bcube = spec<AllreduceBcube>("bcube");
   bcube.whyNot = &whyNotBcube;
   auto grouped = spec<HierarchicalTransposeAllreduce>("hierarchical_transpose");

@@ -11,8 +11,7 @@ namespace compare {
 
 // Gloo's four allreduces and the exact transposes, over Gloo's tcp transport.
 // Only the groups of `settings` count.
-std::vector<AlgorithmSpec> tcpAlgorithms(
-    const ubt::Settings& settings);
+std::vector<AlgorithmSpec> tcpAlgorithms(const ubt::Settings& settings);
 
 // A device of Gloo's tcp transport. Throws Gloo's error if there is no such
 // interface.

@@ -11,8 +11,7 @@ namespace compare {
 
 // The bounded transpose allreduce over ubt: `optireduce` with these settings,
 // one for each repair policy, and one in groups.
-std::vector<AlgorithmSpec> ubtAlgorithms(
-    const ubt::Settings& settings);
+std::vector<AlgorithmSpec> ubtAlgorithms(const ubt::Settings& settings);
 
 }  // namespace compare
 }  // namespace gloo

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms/eligibility.h"
 
+#include <gloo/context.h>
 #include <gloo/math.h>
 #include <gloo/types.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
 namespace gloo {
 namespace {
@@ -83,7 +85,7 @@ TEST(ReductionProbe, TakesNothingWithoutAFunctionOrOfAnotherSize) {
 
 // Sizes decide before the reduction function is called.
 TEST(Eligibility, IsForSumsOfSomeSize) {
-  detail::AllreduceOptionsImpl options(nullptr);
+  detail::AllreduceOptionsImpl options(std::make_shared<Context>(0, 1));
   options.elementSize = sizeof(float);
   options.elements = 100;
   options.reduce = static_cast<Plain>(&sum<float>);

@@ -13,8 +13,8 @@ namespace gloo {
 namespace compare {
 namespace {
 
-using ubt::Settings;
 using ubt::RepairPolicy;
+using ubt::Settings;
 
 Settings settingsOf(const std::string& text) {
   return AlgorithmName::parse(text).over({});
@@ -83,7 +83,9 @@ TEST(AlgorithmName, ErrorsNameTheCulpritAndTheAllowedValues) {
            {"optireduce+early=soon",
             "GLOO_UBT_EXPERIMENT=early:soon",
             "on, off, unmarked"},
-           {"optireduce+lead_ops=0", "GLOO_UBT_EXPERIMENT=lead_ops:0", "from 1 to 64"},
+           {"optireduce+lead_ops=0",
+            "GLOO_UBT_EXPERIMENT=lead_ops:0",
+            "from 1 to 64"},
            {"optireduce:some", "GLOO_UBT_REPAIR=some", "none, broadcast"},
            {"optireduce+multicast=auto", "MULTICAST", "GLOO_UBT_AUTH=full"},
            {"optireduce:none+repair=both", "repair twice", "leave out one"}}) {
