@@ -53,8 +53,8 @@ class Faults(unittest.TestCase):
             job.start(0, environment={"GLOO_UBT_HANDSHAKE_TIMEOUT": "2s"})
             job.start(1, algorithm=None)
             self.assertEqual(job.wait(0), 3)
-            self.assertRegex(job.output(0), "rank 1 has not answered: .*or runs "
-                                            "without this library")
+            self.assertRegex(job.output(0), "rank 1 has not answered: .*or it "
+                                            "lacks this library")
 
     def test_a_silent_rank_is_named_after_ten_seconds_too(self):
         with Job(PYTHON, "endless.py", 2) as job:
