@@ -30,7 +30,7 @@ BoundedReport boundedAllreduce(const AllreduceOptions& options,
   auto* const context = boundedContext(*impl.context);
   const auto type = context == nullptr
                         ? std::nullopt
-                        : eligibleType(impl, context->settings().minBytes);
+                        : eligibleType(impl, boundedBytesMin(*context));
   if (!type || !context->takes(*type, impl.elements, hierarchical)) {
     return std::nullopt;
   }

@@ -6,32 +6,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "transport_ubt/config/nearest.h"
-#include "transport_ubt/config/setting_table.h"
-
 namespace gloo {
 namespace compare {
 
-namespace {
-
 using ubt::Settings;
-
-void refuseUnknown(const std::string& name) {
-  if (ubt::findSetting(name) != nullptr) {
-    return;
-  }
-  std::vector<std::string> known;
-  std::string all;
-  for (const auto& setting : ubt::settingTable()) {
-    known.push_back(setting.name);
-    all += (all.empty() ? "" : ", ") + setting.name;
-  }
-  throw std::invalid_argument("there is no setting '" + name +
-                              "'; did you mean " + ubt::nearest(name, known) +
-                              "? There are: " + all);
-}
-
-}  // namespace
 
 AlgorithmName AlgorithmName::parse(const std::string& text) {
   AlgorithmName name;
@@ -71,7 +49,6 @@ bool AlgorithmName::sets(const std::string& name) const {
 Settings AlgorithmName::over(Settings others) const {
   try {
     for (const auto& [name, value] : settings) {
-      refuseUnknown(name);
       others.set(name, value);
     }
     others.check();

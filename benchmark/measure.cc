@@ -26,7 +26,6 @@ namespace ubt::sim {
 namespace {
 
 using gloo::compare::AlgorithmName;
-using ubt::Settings;
 
 constexpr char kBounded[] = "optireduce";
 
@@ -214,13 +213,14 @@ int run(const std::string& algorithm, const std::string& text) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Simulates one job and prints a JSON object: op_ms, the slowest rank's "
-      "time of each bounded op in milliseconds; loss_fraction of (contributor, "
-      "element) pairs; drift_fraction of results' elements; mse and worst_se, "
-      "squared errors relative to the mean square of exact sums "
-      "(transport_ubt/sim/sum_error.h), unless no_data is set; errors that "
-      "callers got; violations of docs/semantics.md; cpu_seconds and "
-      "peak_bytes of the simulation itself.");
+      "Simulates one job and prints a JSON object. op_ms: the slowest rank's "
+      "time of each bounded op, in milliseconds. loss_fraction: of "
+      "(contributor, element) pairs. drift_fraction: of results' elements. mse "
+      "and worst_se, unless no_data is set: squared errors, relative to the "
+      "mean square of exact sums (transport_ubt/sim/sum_error.h). errors: "
+      "those "
+      "of callers. violations: of docs/semantics.md. cpu_seconds, peak_bytes: "
+      "of the simulation itself.");
   std::string text;
   std::vector<std::string> algorithms = {};
   int ranks = 1;

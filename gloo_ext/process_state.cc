@@ -24,16 +24,12 @@ ProcessState* theParents = nullptr;
 // have the same rank and report folder.
 std::atomic<bool> isChild{false};
 
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // Set by PyTorch's launchers, but not by torch.multiprocessing.spawn.
 std::optional<int> rank() {
-  const std::string value = environment("RANK");
-  return value.empty() ? std::nullopt
-                       : std::optional<int>(std::atoi(value.c_str()));
+  const char* const value = std::getenv("RANK");
+  return value == nullptr || *value == '\0'
+             ? std::nullopt
+             : std::optional<int>(std::atoi(value));
 }
 
 }  // namespace

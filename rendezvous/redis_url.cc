@@ -280,9 +280,14 @@ RedisUrl RedisUrl::parseWithEnvironment(const std::string& text) {
     return result;
   }
   const auto settings = ubt::Settings::fromEnvironment();
-  result.password = settings.redisPassword;
-  if (result.password.empty() && !settings.redisPasswordFile.empty()) {
+  if (settings.redisPasswordFile.empty()) {
+    result.password = settings.redisPassword;
+  } else if (settings.redisPassword.empty()) {
     result.password = readPasswordFile(settings.redisPasswordFile);
+  } else {
+    throw InvalidOperationException(MakeString("GLOO_UBT_REDIS_PASSWORD and ",
+                                               kPasswordFileVariable,
+                                               " are both set; unset one"));
   }
   return result;
 }

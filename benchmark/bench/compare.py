@@ -64,7 +64,7 @@ columns
                   as a fraction of the links' capacity
   CPU idle        fraction of this machine's CPU time, which all hosts share.
                   If none is left, times are the machine's, not the network's
-  others'         fraction that programs outside the lab took
+  others'         fraction of CPU time that programs outside the lab used
   flow Mbit/s     rate of each TCP flow of `mixed`, headers not counted
   verified        results, checked several times a second, are right: equal in
                   every bit where sums are exact, within n * eps * sum|x| of
@@ -121,9 +121,8 @@ def _parser() -> argparse.ArgumentParser:
         help="per algorithm and size (default: 5; in a lab 20)")
     options.add_results(
         parser.add_argument_group("results (with --rank: of rank 0 alone)"),
-        "write all rows, as a list, with the percentiles 0 to 100 of each and "
-        "the peak memory of the largest process by then, for all algorithms "
-        "together",
+        "write a list of all rows. A row has its percentiles 0 to 100. Its peak "
+        "memory is that of the largest process so far, whatever it ran",
         "draw the share of iterations that take longer than a time")
     where = parser.add_argument_group("where")
     where.add_argument(

@@ -34,6 +34,13 @@ def how(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}"
 
 
+def exit_code(blamed: Mapping[int, int]) -> int:
+    """The exit code of a command whose ranks failed with these codes, by rank:
+    that of the first, or 128 and its signal's number."""
+    first = next(iter(blamed.values()))
+    return first if first > 0 else 128 - first
+
+
 class Host(Protocol):
     """A network namespace on this machine."""
 

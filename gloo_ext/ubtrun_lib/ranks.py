@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from front_end.local_ranks import LocalRanks, how
+from front_end.local_ranks import LocalRanks, exit_code, how
 
 # Longer than the library waits for other ranks when a process ends (5 s).
 _GRACE_S = 8.0
@@ -38,5 +38,4 @@ def run(command: Sequence[str], count: int,
         print(f"ubtrun: rank {rank} {how(code)}", file=sys.stderr)
     if len(blamed) < count:
         print("ubtrun: the other ranks have been ended", file=sys.stderr)
-    first = next(iter(blamed.values()))
-    return first if first > 0 else 128 - first
+    return exit_code(blamed)

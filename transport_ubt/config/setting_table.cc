@@ -85,16 +85,27 @@ Setting share(Setting::Kind kind,
       [get](Settings* s, const SettingText& text) { get(*s) = text.share(); }};
 }
 
+// As SettingText::duration() reads it. REQUIRES whole microseconds.
+std::string textOf(Duration duration) {
+  using std::chrono::duration_cast;
+  const auto seconds = duration_cast<std::chrono::seconds>(duration);
+  return seconds == duration
+             ? std::to_string(seconds.count()) + "s"
+             : std::to_string(
+                   duration_cast<std::chrono::microseconds>(duration).count()) +
+                   "us";
+}
+
 template <typename Get>
 Setting durationOrOff(Setting::Kind kind,
                       const char* name,
                       Get get,
-                      const char* preset,
                       const char* meaning) {
+  Settings settings;
   return {kind,
           name,
           "a duration, or off",
-          preset,
+          textOf(get(settings)),
           meaning,
           [get](Settings* s, const SettingText& text) {
             get(*s) = text.durationOrOff();
@@ -324,7 +335,6 @@ std::vector<Setting> contextRows() {
           kVariable,
           "linger",
           [](auto& s) -> auto& { return s.linger; },
-          "1800s",
           "How long an ending context or process serves ranks that still need "
           "its results, but no longer than the context's timeout."),
       text(
@@ -449,13 +459,12 @@ std::vector<Setting> experimentRows() {
           kExperiment,
           "yield",
           [](auto& s) -> auto& { return s.idle.yield; },
-          "200us; off in the drop-in",
-          "How long a waiting call yields the CPU before it sleeps."),
+          "How long a waiting call yields the CPU before it sleeps. In the "
+          "drop-in: off unless set."),
       durationOrOff(
           kExperiment,
           "nap",
           [](auto& s) -> auto& { return s.idle.nap; },
-          "100us",
           "How long a waiting call sleeps before a datagram may wake it, for "
           "each rank that shares the CPU."),
   };

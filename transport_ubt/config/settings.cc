@@ -3,6 +3,7 @@
 
 #include <gloo/common/error.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -49,12 +50,14 @@ void Settings::set(const std::string& name, const std::string& value) {
   const Setting* const setting = findSetting(name);
   if (setting == nullptr) {
     std::vector<std::string> names;
+    std::string all;
     for (const Setting& other : settingTable()) {
       names.push_back(other.name);
+      all += (all.empty() ? "" : ", ") + other.name;
     }
-    throw gloo::InvalidOperationException("unknown setting " + name +
-                                          "; did you mean " +
-                                          nearest(name, names) + "?");
+    throw gloo::InvalidOperationException(
+        "there is no setting '" + name + "'; did you mean " +
+        nearest(name, names) + "? There are: " + all);
   }
   setting->read(this, SettingText(setting->prefix(), value));
   given_[name] = setting->prefix() + value;
@@ -67,11 +70,6 @@ void Settings::check() const {
         "header, any host that hears the multicast can replace a result with "
         "another payload; set one of these on all ranks, or unset "
         "GLOO_UBT_MULTICAST");
-  }
-  if (!redisPassword.empty() && !redisPasswordFile.empty()) {
-    throw gloo::InvalidOperationException(
-        "GLOO_UBT_REDIS_PASSWORD and GLOO_UBT_REDIS_PASSWORD_FILE are both "
-        "set; unset one of them");
   }
   // A bound set by hand is not learned, and ends no stage early.
   for (const char* const name : {"early", "bound_mode"}) {

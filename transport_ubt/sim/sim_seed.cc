@@ -77,7 +77,7 @@ class Seed {
   void drawPolicy() {
     Options& protocol = o_.protocol;
     protocol.repair = static_cast<RepairPolicy>(below(3));
-    below(2);
+    below(2);  // of a setting that is gone: each seed keeps its job
     protocol.order = static_cast<SumOrder>(below(2));
     protocol.auth = static_cast<AuthMode>(below(3));
     protocol.boundMode = static_cast<BoundMode>(below(2));
@@ -128,7 +128,7 @@ class Seed {
     }
     unlike.repair =
         chance(0.7) ? o_.protocol.repair : static_cast<RepairPolicy>(below(3));
-    below(2);
+    below(2);  // as above
     unlike.order = static_cast<SumOrder>(below(2));
     unlike.boundMode = static_cast<BoundMode>(below(2));
     unlike.early = chance(0.5);

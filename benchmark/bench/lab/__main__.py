@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from front_end.commands import run_command
-from front_end.local_ranks import LocalRanks, how
+from front_end.local_ranks import LocalRanks, exit_code, how
 from front_end.options import positive
 
 from .. import options
@@ -34,13 +34,13 @@ environments
   (straggler and varying are for benchmark/compare and benchmark/train, whose
   ranks know how)
 
-what COMMAND finds
-  an interface {interface}, 10.77.0.1 on host 0, 10.77.0.2 on host 1 and so on,
-  the files and users of this machine, no way out of the lab's network, and in
-  its environment RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR,
-  MASTER_PORT, GLOO_SOCKET_IFNAME and LAB_HOST, its host's number. That stands
-  before each line of its output, too. When it fails on one host, it is ended
-  on all.
+a host
+  Its interface is {interface}: 10.77.0.1 on host 0, 10.77.0.2 on host 1 and so
+  on. It has this machine's files and users, and no way out of the lab's
+  network. COMMAND's environment has RANK, WORLD_SIZE, LOCAL_RANK,
+  LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, GLOO_SOCKET_IFNAME and LAB_HOST.
+  LAB_HOST is the host's number, which also begins each line of output. If
+  COMMAND fails on one host, it is ended on all.
 
 examples
   benchmark/lab --hosts 2 --rate 100 -- ip -brief address
@@ -135,8 +135,7 @@ def _blame(blamed: Mapping[int, int], count: int) -> int:
         print(f"error: host {host}'s command {how(code)}", file=sys.stderr)
     if len(blamed) < count:
         print("those of the other hosts have been ended, too", file=sys.stderr)
-    first = next(iter(blamed.values()))
-    return first if first > 0 else 128 - first
+    return exit_code(blamed)
 
 
 class Prefixed:

@@ -58,7 +58,6 @@ class OneOp : public ::testing::Test {
     Op::Setup setup;
     setup.id = {5, 0};
     setup.shape = floats(uint64_t{slots} * kSlotBytes / sizeof(float) * size);
-    setup.size = size;
     setup.options = &options_;
     setup.reduction = &reduction_;
     setup.arena = &arena_;

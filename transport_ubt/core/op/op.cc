@@ -43,28 +43,28 @@ Op::Op(const Setup& setup,
       broadcast_(layout_,
                  ranks_.shard(),
                  ranks_.members(),
-                 setup.size,
+                 ranks_.size(),
                  setup.arena,
                  &heldBytes_),
       bucket_(layout_,
               {setup.id,
                setup.shape.type,
                ranks_.members(),
-               setup.size,
+               ranks_.size(),
                setup.reduction}),
-      attendance_(setup.rank, setup.size),
+      attendance_(ranks_.rank(), ranks_.size()),
       clock_(setup.begunAt),
       outbox_(
           {&layout_, &ranks_, &attendance_, &owned_, &broadcast_, &bucket_}),
-      scatterRun_(setup.size, setup.options->marks),
-      exchangeRun_(ranks_.grouped() ? setup.size : 1, setup.options->marks),
-      broadcastRun_(setup.size, setup.options->marks),
-      notices_(setup.size) {
+      scatterRun_(ranks_.size(), setup.options->marks),
+      exchangeRun_(ranks_.grouped() ? ranks_.size() : 1, setup.options->marks),
+      broadcastRun_(ranks_.size(), setup.options->marks),
+      notices_(ranks_.size()) {
   const Shard own = ranks_.shard();
-  for (int peer = 0; peer < setup.size; peer++) {
+  for (int peer = 0; peer < ranks_.size(); peer++) {
     const bool member = ranks_.isMember(peer);
     const Shard shard = member ? ranks_.shardOf(peer) : Shard(0);
-    if (peer != setup.rank && member) {
+    if (peer != ranks_.rank() && member) {
       // The contribution leaves only once the caller has brought it.
       scatterRun_.expect(peer, layout_.slots(own), layout_.shardSize(own));
       broadcastRun_.expect(
@@ -163,7 +163,7 @@ void Op::rankEntered(TimePoint now, int rank) {
 }
 
 void Op::announced(TimePoint now, int rank, const OpShape& shape) {
-  UBT_REQUIRE(rank != setup_.rank);
+  UBT_REQUIRE(rank != ranks_.rank());
   rankEntered(now, rank);
   if (!attendance_.announce(rank)) {
     // It asks again. Results, or the end of the op, would answer as well, but
@@ -251,8 +251,8 @@ void Op::noteContributions(TimePoint now) {
       !repairsScatter()) {
     return;
   }
-  for (int rank = 0; rank < setup_.size; rank++) {
-    const bool over = rank == setup_.rank || attendance_.repeatsNothing(rank);
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    const bool over = rank == ranks_.rank() || attendance_.repeatsNothing(rank);
     if (!over && owesContributions(rank)) {
       return;
     }
@@ -310,8 +310,8 @@ void Op::enter(TimePoint now,
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   entered_ = true;
   broadcast_.enter(bucket);
-  for (int peer = 0; peer < setup_.size; peer++) {
-    if (peer == setup_.rank) {
+  for (int peer = 0; peer < ranks_.size(); peer++) {
+    if (peer == ranks_.rank()) {
       continue;
     }
     setup_.host->control(
@@ -336,7 +336,7 @@ void Op::enter(TimePoint now,
   if (broadcast_.complete() && resultsTook_ == Duration{0}) {
     resultsTook_ = Duration{1};
   }
-  rankEntered(now, setup_.rank);
+  rankEntered(now, ranks_.rank());
   setScatterDeadline();
   setExchangeDeadline();
   setEndDeadline();

@@ -43,8 +43,6 @@ class Op {
     OpShape shape;
     int announcer = 0;  // the rank that brought this shape first
     TimePoint begunAt{};
-    int rank = 0;
-    int size = 1;
     const Options* options = nullptr;  // outlive the op, as do the rest
     const Reduction* reduction = nullptr;
     Arena* arena = nullptr;

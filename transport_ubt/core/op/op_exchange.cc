@@ -60,7 +60,7 @@ void Op::slotsClosed(TimePoint now) {
 
 // From now on the op waits for sums of other groups.
 void Op::awaitSums(TimePoint now) {
-  for (int rank = 0; rank < setup_.size; rank++) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
     if (ranks_.isCoOwner(rank) && exchangeRun_.repairs.at(rank) == kNever) {
       schedule(&exchangeRun_.repairs, now, rank);
     }

@@ -41,8 +41,8 @@ void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
   }
   if (!failure_.any() && entered_) {
     // The call ends now. Before that, the others learn this rank's shape.
-    for (int peer = 0; peer < setup_.size; peer++) {
-      if (peer != setup_.rank) {
+    for (int peer = 0; peer < ranks_.size(); peer++) {
+      if (peer != ranks_.rank()) {
         setup_.host->control(
             now, peer, ControlRecord::announce(setup_.id, setup_.shape), true);
       }
@@ -55,8 +55,9 @@ void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
       << "; all ranks must pass the same element count and type, and have the "
          "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
          "GLOO_ALGO";
-  failure_.disagree({why.str(), rank == setup_.rank ? setup_.announcer : rank},
-                    setup_.announcer);
+  failure_.disagree(
+      {why.str(), rank == ranks_.rank() ? setup_.announcer : rank},
+      setup_.announcer);
   finished_ = true;
 }
 
@@ -66,9 +67,9 @@ OpFailure::Blame Op::silentRanks(TimePoint now) const {
   std::ostringstream silent;
   int culprit = -1;
   TimePoint longest = TimePoint::max();
-  for (int rank = 0; rank < setup_.size; rank++) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
     const TimePoint heard = setup_.host->lastHeard(rank);
-    if (rank == setup_.rank || attendance_.isDone(rank) ||
+    if (rank == ranks_.rank() || attendance_.isDone(rank) ||
         !setup_.host->isSilent(rank)) {
       continue;
     }
@@ -107,8 +108,8 @@ OpFailure::Blame Op::missingRanks() const {
       ranks->silentLongest = rank;
     }
   };
-  for (int rank = 0; rank < setup_.size; rank++) {
-    if (rank == setup_.rank) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank == ranks_.rank()) {
       continue;
     }
     if (!attendance_.hasEntered(rank)) {
@@ -136,11 +137,11 @@ OpFailure::Blame Op::missingRanks() const {
 void Op::failAtTimeout(TimePoint now) {
   std::ostringstream why;
   if (const Duration late = now - broadcastRun_.deadline; stoodStill(late)) {
-    why << "op with tag " << setup_.id.tag << ": rank " << setup_.rank
+    why << "op with tag " << setup_.id.tag << ": rank " << ranks_.rank()
         << " noticed its timeout "
         << std::chrono::duration_cast<std::chrono::seconds>(late).count()
         << " s late: was its process or host stopped?";
-    fail({why.str(), setup_.rank});
+    fail({why.str(), ranks_.rank()});
     return;
   }
   OpFailure::Blame blame = silentRanks(now);

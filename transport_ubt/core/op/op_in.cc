@@ -29,7 +29,7 @@ Counter Op::data(TimePoint now,
   }
   const bool empty = !scatter && header.contributors == 0;
   if (payloadBytes != (empty ? 0 : layout_.slotSize(shard, header.slot)) ||
-      header.contributors > (sum ? ranks_.members() : setup_.size)) {
+      header.contributors > (sum ? ranks_.members() : ranks_.size())) {
     return Counter::kMismatched;
   }
   return scatter ? scatterData(now, header, payload)

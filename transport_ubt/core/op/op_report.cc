@@ -29,8 +29,8 @@ void Op::settleScatter() {
   }
   scatterSettled_ = true;
   scatterRun_.repairs.stopAll();
-  for (int rank = 0; rank < setup_.size; rank++) {
-    if (rank != setup_.rank && ranks_.isMember(rank)) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank != ranks_.rank() && ranks_.isMember(rank)) {
       const BitSet& taken = owned_.sum().contributed(ranks_.shardOf(rank));
       scatterRun_.settle(
           rank,
@@ -42,8 +42,8 @@ void Op::settleScatter() {
 
 // When the caller leaves: the same for results and for sums.
 void Op::settleResults() {
-  for (int rank = 0; rank < setup_.size; rank++) {
-    if (rank == setup_.rank || !ranks_.takesSlots(rank)) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank == ranks_.rank() || !ranks_.takesSlots(rank)) {
       continue;
     }
     StageRun& run = runOf(rank);
@@ -163,12 +163,12 @@ OpReport Op::leave(TimePoint now) {
       }
     }
     report.pairsExpected =
-        static_cast<uint64_t>(setup_.size) * layout_.elements();
+        static_cast<uint64_t>(ranks_.size()) * layout_.elements();
     report.pairsMissing =
-        broadcast_.pairsMissing() + report.driftElements * (setup_.size - 1);
+        broadcast_.pairsMissing() + report.driftElements * (ranks_.size() - 1);
     for (uint32_t slot = 0; slot < owned_.slots(); slot++) {
       report.pairsMissing +=
-          static_cast<uint64_t>(setup_.size - owned_.contributors(slot)) *
+          static_cast<uint64_t>(ranks_.size() - owned_.contributors(slot)) *
           layout_.slotElements(own, slot);
     }
     reportExchange(&report);
@@ -197,14 +197,14 @@ OpReport Op::leave(TimePoint now) {
     broadcast_.leave();
     bucket_.leave();
   }
-  for (int rank = 0; rank < setup_.size; rank++) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
     outbox_.stopContributions(rank);
     report.scatter.push_back(scatterRun_.bytes(rank));
     report.broadcast.push_back(runOf(rank).bytes(rank));
     report.contributors.push_back(
         ranks_.isMember(rank) ? owned_.sum().summed(ranks_.shardOf(rank))
                               : BitSet());
-    if (rank == setup_.rank) {
+    if (rank == ranks_.rank()) {
       continue;
     }
     if (failure_.any()) {  // nothing can be sent from here any more

@@ -9,19 +9,19 @@ namespace ubt {
 // The others may lack room, too, and wait to hear that this rank has all
 // results.
 void Op::tellProgress(TimePoint now) {
-  for (int peer = 0; peer < setup_.size; peer++) {
+  for (int peer = 0; peer < ranks_.size(); peer++) {
     ControlRecord record;
-    if (peer != setup_.rank && progressRecord(peer, &record)) {
+    if (peer != ranks_.rank() && progressRecord(peer, &record)) {
       setup_.host->control(now, peer, record, true);
     }
   }
   notices_.held.schedule(
-      0, now, setup_.host->retryAfter(setup_.rank == 0 ? 1 : 0));
+      0, now, setup_.host->retryAfter(ranks_.rank() == 0 ? 1 : 0));
 }
 
 uint32_t Op::dropEarly() {
   uint32_t slots = 0;
-  for (int rank = 0; needsEveryResult() && rank < setup_.size; rank++) {
+  for (int rank = 0; needsEveryResult() && rank < ranks_.size(); rank++) {
     if (!ranks_.isMember(rank)) {
       continue;
     }

@@ -45,7 +45,7 @@ TimePoint Op::owesUntil() const {
   }
   const Duration stages =
       bounds_.scatter + bounds_.exchange + bounds_.broadcast;
-  for (int rank = 0; rank < setup_.size; rank++) {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
     const StageRun& run = ranks_.isCoOwner(rank) ? exchangeRun_ : scatterRun_;
     if (run.bytes(rank).received > 0 && outbox_.owesResults(rank)) {
       return clock_.enteredAt() + std::min(bounds_.limit, kOwesStages * stages);

@@ -131,13 +131,13 @@ bool Op::mayEndScatter() const {
     return true;
   }
   int through = entered_ ? 1 : 0;
-  for (int rank = 0; rank < setup_.size; rank++) {
-    through += rank != setup_.rank &&
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    through += rank != ranks_.rank() &&
                (attendance_.isDone(rank) || attendance_.repeatsNothing(rank) ||
                 !owesContributions(rank) || scatterRun_.anyTurnedAway(rank) ||
                 (attendance_.hasEntered(rank) && !received(rank).none()));
   }
-  return 2 * through > setup_.size;
+  return 2 * through > ranks_.size();
 }
 
 // The majority has arrived after the bound. Stragglers right behind it get a
@@ -162,8 +162,8 @@ void Op::scatterBound(TimePoint now) {
     return;
   }
   scatterOverdue_ = true;
-  for (int rank = 0; rank < setup_.size; rank++) {
-    if (rank != setup_.rank && owesContributions(rank) &&
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank != ranks_.rank() && owesContributions(rank) &&
         scatterRun_.repairs.at(rank) == kNever) {
       schedule(&scatterRun_.repairs, now, rank);
     }

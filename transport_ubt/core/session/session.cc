@@ -250,8 +250,6 @@ Op* Session::start(TimePoint now,
   setup.shape = shape;
   setup.announcer = announcer;
   setup.begunAt = now;
-  setup.rank = setup_.rank;
-  setup.size = setup_.size;
   setup.options = &setup_.options;
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;

@@ -89,7 +89,7 @@ class Session : private OpHost {
   bool takes(const OpShape& shape) const;
   // Whether an op of a hierarchical shape runs in more groups than one.
   bool hasGroups() const {
-    return parts_.groups != nullptr && parts_.groups->count() > 1;
+    return OpRanks(parts_.rank, parts_.size, parts_.groups).grouped();
   }
 
   // Callers ------------------------------------------------------------------

@@ -36,7 +36,6 @@ class SizeClassesTest : public ::testing::Test {
   Op::Setup setupOf(uint64_t elements) {
     Op::Setup setup;
     setup.shape = floats(elements);
-    setup.size = 2;
     setup.options = &options_;
     setup.reduction = &reduction_;
     setup.arena = &arena_;
