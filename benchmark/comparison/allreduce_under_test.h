@@ -14,7 +14,11 @@
 namespace gloo {
 namespace compare {
 
-// Rank `rank`'s elements [offset, offset + count).
+struct Range {
+  size_t offset;
+  size_t count;
+};
+
 struct RankRange {
   int rank;
   size_t offset;
@@ -36,17 +40,18 @@ struct Gaps {
   // Contributions that were left out. The result there is the sum of the
   // others, times ranks / contributors; zero if there is no contributor.
   std::vector<RankRange> missing;
-  // Elements without a received result. There the result is ranks times the
-  // contribution of rank `rank`, or zero if `rank` is -1. For kUnknown, the
-  // result lacks contributions that no rank here can name. Overrides `missing`.
-  static constexpr int kUnknown = -3;
-  std::vector<RankRange> filled;
+  // Without a received result: zero. Overrides `missing`.
+  std::vector<Range> zeros{};
+  // Lacking contributions that no rank here can name. Overrides `missing`.
+  std::vector<Range> unknown{};
   // In order, all shards with elements; empty for an exact allreduce.
   std::vector<Shard> shards{};
   // Contributions that were transformed, each a whole shard.
   std::vector<RankRange> transformed{};
 
-  bool empty() const { return missing.empty() && filled.empty(); }
+  bool complete() const {
+    return missing.empty() && zeros.empty() && unknown.empty();
+  }
 };
 
 // The outcome of one run on this rank. The default is an exact allreduce's.

@@ -257,7 +257,7 @@ void Comparison::finish() {
 // Owners know which contributions all results lack. Contributors know the form
 // of their contributions.
 Gaps Comparison::gapsOfAll(const Gaps& own) {
-  Gaps gaps = {{}, own.filled, own.shards, {}};
+  Gaps gaps = own;
   gaps.missing = rangesOfAll(own.missing);
   gaps.transformed = rangesOfAll(own.transformed);
   return gaps;

@@ -98,16 +98,15 @@ class BoundedUnderTest : public AllreduceUnderTest {
     outcome.missingPairs = report->pairsMissing;
     outcome.driftElements = report->driftElements;
     if (report->skipped) {
-      outcome.gaps.filled.push_back({-1, 0, elements_});
+      outcome.gaps.zeros.push_back({0, elements_});
       return outcome;
     }
     outcome.gaps.missing = missingIn(*report);
     for (const auto& range : report->filled) {
-      outcome.gaps.filled.push_back({-1, range.offset, range.count});
+      outcome.gaps.zeros.push_back({range.offset, range.count});
     }
     for (const auto& range : report->partial) {
-      outcome.gaps.filled.push_back(
-          {Gaps::kUnknown, range.offset, range.count});
+      outcome.gaps.unknown.push_back({range.offset, range.count});
     }
     addShards(*report, rank_, elements_, &outcome.gaps);
     return outcome;

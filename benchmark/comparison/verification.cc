@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <limits>
 
-#include "benchmark/comparison/transformed_shard.h"
+#include "transport_ubt/kernels/hadamard.h"
 
 namespace gloo {
 namespace compare {
 
 namespace {
+
+constexpr auto kType = ubt::ElementType::kFloat32;
+constexpr double kBlockRoot = 8;  // of its 64 elements
 
 // Prime, so that a shard in a wrong place is detected.
 constexpr size_t kPeriod = 8191;
@@ -32,16 +35,23 @@ float randomInput(int rank, size_t index) {
 
 }  // namespace
 
+const Verification::Input Verification::kExact = {&exactInput, 63};
+const Verification::Input Verification::kRandom = {&randomInput, 1};
+
 Verification::Verification(int ranks, size_t elements)
     : ranks_(ranks), elements_(elements) {
   const size_t distinct = std::min(elements, kPeriod);
   for (size_t i = 0; i < distinct; i++) {
-    exactInputSums_.push_back(completeSum(&exactInput, i).value);
+    float sum = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+      sum += exactInput(rank, i);
+    }
+    exactSums_.push_back(sum);
   }
 }
 
 void Verification::fillExact(int rank, float* data) const {
-  const size_t distinct = exactInputSums_.size();
+  const size_t distinct = exactSums_.size();
   for (size_t i = 0; i < distinct; i++) {
     data[i] = exactInput(rank, i);
   }
@@ -57,14 +67,14 @@ void Verification::fillRandom(int rank, float* data) const {
 }
 
 bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
-  if (!gaps.empty()) {
-    return verifyIncomplete(data, gaps, &exactInput);
+  if (!gaps.complete()) {
+    return verify(data, gaps, kExact);
   }
   for (size_t done = 0; done < elements_; done += kPeriod) {
     const size_t count = std::min(kPeriod, elements_ - done);
     // Small integers: a transform and its inverse round no more than a sum.
     // They may leave -0, which equals 0.
-    if (!std::equal(data + done, data + done + count, exactInputSums_.data())) {
+    if (!std::equal(data + done, data + done + count, exactSums_.data())) {
       return false;
     }
   }
@@ -74,7 +84,7 @@ bool Verification::verifyExact(const float* data, const Gaps& gaps) const {
 Verification::Error Verification::errorOfExact(const float* data) const {
   Error error;
   for (size_t i = 0; i < elements_; i++) {
-    const double sum = exactInputSums_[i % kPeriod];
+    const double sum = exactSums_[i % kPeriod];
     const double off = data[i] - sum;
     error.squares += off * off;
     error.sumSquares += sum * sum;
@@ -83,90 +93,76 @@ Verification::Error Verification::errorOfExact(const float* data) const {
   return error;
 }
 
-bool Verification::verifyRandom(const float* data, const Gaps& gaps) {
-  if (!gaps.empty() || !gaps.transformed.empty()) {
-    return verifyIncomplete(data, gaps, &randomInput);
-  }
-  if (randomSums_.empty()) {
-    randomSums_.reserve(elements_);
-    randomMagnitudes_.reserve(elements_);
-    for (size_t i = 0; i < elements_; i++) {
-      const Sum sum = completeSum(&randomInput, i);
-      randomSums_.push_back(sum.value);
-      randomMagnitudes_.push_back(sum.magnitude);
-    }
-  }
-  for (size_t i = 0; i < elements_; i++) {
-    if (!isClose(data[i], {randomSums_[i], randomMagnitudes_[i]})) {
-      return false;
-    }
-  }
-  return true;
+bool Verification::verifyRandom(const float* data, const Gaps& gaps) const {
+  return verify(data, gaps, kRandom);
 }
 
-bool Verification::verifyIncomplete(const float* data,
-                                    const Gaps& gaps,
-                                    Input input) const {
-  GapWalk walk(ranks_, elements_);
-  const auto shards = transformedShards(gaps, ranks_, elements_);
-  if (!shards || !walk.begin(gaps)) {
-    return false;
-  }
-  for (const auto& shard : *shards) {
-    if (!verifyPlain(data, shard.begin(), input, &walk) ||
-        !shard.verify(data, input, &walk)) {
-      return false;
-    }
-  }
-  return verifyPlain(data, elements_, input, &walk);
+bool Verification::verify(const float* data,
+                          const Gaps& gaps,
+                          const Input& input) const {
+  const auto parts = partsOf(gaps, ranks_, elements_);
+  return parts &&
+         std::all_of(parts->begin(), parts->end(), [&](const Part& part) {
+           return verify(data + part.offset, part, input);
+         });
 }
 
-// Verifies from the walk's position up to `end`.
-bool Verification::verifyPlain(const float* data,
-                               size_t end,
-                               Input input,
-                               GapWalk* walk) const {
-  GapRun run;
-  while (walk->at() < end) {
-    if (!walk->next(end, &run)) {
-      return false;
+bool Verification::verify(const float* data,
+                          const Part& part,
+                          const Input& input) const {
+  using Values = ubt::sim::ShardSum::Values;
+  const auto sent = [&](int rank) {
+    std::vector<float> values(part.count);
+    for (size_t i = 0; i < part.count; i++) {
+      values[i] = input.at(rank, part.offset + i);
     }
-    if (run.filled == Gaps::kUnknown) {
+    if (part.sentTransformed[rank]) {
+      // Inputs are far below the transform's limit.
+      ubt::hadamardTransform(
+          kType, values.data(), part.count, part.seed, ranks_);
+    }
+    return Values(values.begin(), values.end());
+  };
+  const auto inverse = [&](Values* values) {
+    std::vector<float> rounded(values->begin(), values->end());
+    ubt::hadamardInverse(kType, rounded.data(), part.count, part.seed);
+    values->assign(rounded.begin(), rounded.end());
+  };
+  ubt::sim::ShardSum sum(part.runs, part.sentTransformed, sent, inverse);
+  bool received = false;
+  for (size_t k = 0; k < part.runs.size(); k++) {
+    if (part.results[k] == Part::Result::kSum) {
+      received = true;
       continue;
     }
-    for (size_t i = run.begin; i < run.end; i++) {
-      Sum sum = {0, 0};
-      for (int rank = 0; rank < ranks_; rank++) {
-        const double weight = run.weight(rank);
-        if (weight > 0) {
-          const double x = input(rank, i);
-          sum.value += weight * x;
-          sum.magnitude += weight * std::fabs(x);
-        }
-      }
-      if (!isClose(data[i], sum)) {
+    std::fill(sum.values.begin() + part.runs[k].begin,
+              sum.values.begin() + part.runs[k].end,
+              0);
+    if (part.results[k] == Part::Result::kUnknown && !part.isPlain()) {
+      return false;
+    }
+  }
+  if (!part.isPlain() && received && sum.anyIn &&
+      sum.transformed != part.transformed) {
+    return false;
+  }
+  if (part.transformed) {
+    inverse(&sum.values);
+  }
+  const double roundings = part.isPlain() ? ranks_ : (ranks_ + 12) * kBlockRoot;
+  const double tolerance = roundings * std::numeric_limits<float>::epsilon() *
+                           ranks_ * input.largest;
+  for (size_t k = 0; k < part.runs.size(); k++) {
+    for (size_t i = part.runs[k].begin;
+         part.results[k] != Part::Result::kUnknown && i < part.runs[k].end;
+         i++) {
+      // Written so that NaN always fails.
+      if (!(std::fabs(data[i] - sum.values[i]) <= tolerance)) {
         return false;
       }
     }
   }
   return true;
-}
-
-Verification::Sum Verification::completeSum(Input input, size_t index) const {
-  Sum sum = {0, 0};
-  for (int rank = 0; rank < ranks_; rank++) {
-    const double x = input(rank, index);
-    sum.value += x;
-    sum.magnitude += std::fabs(x);
-  }
-  return sum;
-}
-
-bool Verification::isClose(float result, Sum expected) const {
-  const double epsilon = std::numeric_limits<float>::epsilon();
-  // Written so that NaN always fails.
-  return std::fabs(result - expected.value) <=
-         ranks_ * epsilon * expected.magnitude;
 }
 
 }  // namespace compare

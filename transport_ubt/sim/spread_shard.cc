@@ -87,64 +87,25 @@ SpreadShard::Values SpreadShard::broughtBy(int rank, Form form) const {
   return loadElements(shape_.type, shard, elements_);
 }
 
-SpreadShard::Sum SpreadShard::sum(const std::vector<Form>& forms) const {
-  Sum sum;
+ShardSum SpreadShard::sum(const std::vector<Form>& forms) const {
   const OpReport& report = outcomes_[shard_].report;
-  Values sums[2] = {Values(elements_), Values(elements_)};
-  std::vector<int> in[2];  // by slot: number of contributors
-  int ranks[2] = {0, 0};
-  for (std::vector<int>& count : in) {
-    count.resize(layout_.slots(shard_));
-  }
-  for (int rank = 0; rank < ranks_; rank++) {
-    if (report.contributors[rank].none()) {
-      continue;
-    }
-    const Values brought = broughtBy(rank, forms[rank]);
-    const auto form = static_cast<size_t>(forms[rank]);
-    ranks[form]++;
-    for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
-      if (!report.contributors[rank].test(slot)) {
-        continue;
-      }
-      in[form][slot]++;
-      for (size_t i = 0; i < layout_.slotElements(shard_, slot); i++) {
-        sums[form][first(slot) + i] += brought[first(slot) + i];
-        sum.magnitude += std::abs(brought[first(slot) + i]);
-      }
-    }
-  }
-  Values& plain = sums[0];
-  Values& transformed = sums[1];
-  const int both = ranks[0] + ranks[1];
-  sum.anyIn = both > 0;
-  sum.form = ranks[0] == 0 ? Form::kTransformed : Form::kPlain;
-  const auto rescale = [&](Values* values, uint32_t slot, int to, int from) {
-    for (size_t i = 0; i < layout_.slotElements(shard_, slot); i++) {
-      (*values)[first(slot) + i] *= from == 0 ? 0 : 1.0 * to / from;
-    }
-  };
+  std::vector<Run> runs;
   for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
-    rescale(&plain, slot, ranks[0], in[0][slot]);
-    rescale(&transformed, slot, ranks[1], in[1][slot]);
-  }
-  if (sum.form == Form::kPlain) {
-    plainTransform(&transformed, seed_, true);
-  }
-  sum.values.resize(elements_);
-  for (uint32_t slot = 0; slot < layout_.slots(shard_); slot++) {
-    const int missed =
-        in[0][slot] == 0 && sum.form == Form::kPlain ? ranks[0] : 0;
-    const bool none = in[0][slot] + in[1][slot] == 0;
-    for (size_t i = first(slot);
-         i < first(slot) + layout_.slotElements(shard_, slot);
-         i++) {
-      sum.values[i] = none || both == missed ? 0
-                                             : (plain[i] + transformed[i]) *
-                                                   ranks_ / (both - missed);
+    const size_t begin = first(slot);
+    runs.push_back({begin, begin + layout_.slotElements(shard_, slot), {}});
+    for (const BitSet& contributors : report.contributors) {
+      runs.back().in.push_back(contributors.test(slot));
     }
   }
-  return sum;
+  std::vector<bool> transformed;
+  for (const Form form : forms) {
+    transformed.push_back(form == Form::kTransformed);
+  }
+  return ShardSum(
+      runs,
+      transformed,
+      [this, &forms](int rank) { return broughtBy(rank, forms[rank]); },
+      [this](Values* values) { plainTransform(values, seed_, true); });
 }
 
 bool SpreadShard::filled(int rank, uint32_t slot) const {
@@ -173,12 +134,12 @@ const std::byte* SpreadShard::resultAt(int rank) const {
 bool SpreadShard::isRightAt(int rank) const {
   UBT_REQUIRE(known());
   return std::any_of(
-      possible_.begin(), possible_.end(), [this, rank](const Sum& sum) {
+      possible_.begin(), possible_.end(), [this, rank](const ShardSum& sum) {
         return isRightAt(rank, sum);
       });
 }
 
-bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
+bool SpreadShard::isRightAt(int rank, const ShardSum& sum) const {
   const OpReport& report = outcomes_[rank].report;
   Values expected = sum.values;
   const Form own = report.contributed[shard_];
@@ -195,7 +156,8 @@ bool SpreadShard::isRightAt(int rank, const Sum& sum) const {
       expected[i] = 0;
     }
   }
-  if (anyReceived && sum.anyIn && form != sum.form) {
+  if (anyReceived && sum.anyIn &&
+      (form == Form::kTransformed) != sum.transformed) {
     return false;
   }
   if (form == Form::kTransformed) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "transport_ubt/sim/checker.h"
+#include "transport_ubt/sim/shard_sum.h"
 
 namespace ubt::sim {
 
@@ -30,20 +31,13 @@ class SpreadShard {
   bool isRightAt(int rank) const;
 
  private:
-  using Values = std::vector<double>;
-
-  // The values for one combination of the ranks' forms.
-  struct Sum {
-    bool anyIn = false;        // whether any rank contributed
-    Form form = Form::kPlain;  // the form of the result
-    Values values;             // in that form
-    double magnitude = 0;      // bound on values that rounding affects
-  };
+  using Values = ShardSum::Values;
 
   std::vector<std::vector<Form>> possibleForms() const;
   Values broughtBy(int rank, Form form) const;
-  Sum sum(const std::vector<Form>& forms) const;
-  bool isRightAt(int rank, const Sum& sum) const;
+  // The result for one combination of the ranks' forms.
+  ShardSum sum(const std::vector<Form>& forms) const;
+  bool isRightAt(int rank, const ShardSum& sum) const;
   bool filled(int rank, uint32_t slot) const;
   size_t first(uint32_t slot) const;
 
@@ -57,7 +51,7 @@ class SpreadShard {
   const ShardLayout layout_;
   size_t elements_ = 0;
   uint64_t seed_ = 0;
-  std::vector<Sum> possible_;
+  std::vector<ShardSum> possible_;
 };
 
 }  // namespace ubt::sim

@@ -40,10 +40,10 @@ void transform(const Shard& shard, bool forward, Values* values) {
   ubt::testing::scalarHadamard(*values, blocks, forward);
 }
 
-class TransformedShardTest : public ::testing::Test {
+class TransformedVerificationTest : public ::testing::Test {
  protected:
   // All ranks contribute all shards transformed, and all arrive.
-  TransformedShardTest() {
+  TransformedVerificationTest() {
     for (size_t at = 0; at < kElements; at += kShard) {
       const size_t count = std::min(kShard, kElements - at);
       gaps_.shards.push_back({at, count, at + 7, true});
@@ -144,34 +144,21 @@ class TransformedShardTest : public ::testing::Test {
                       ? (sums[0][i] + sums[1][i]) * kRanks / held
                       : 0;
     }
-    fillIn(shard, fill, &result);
+    for (const auto& range : gaps_.zeros) {
+      if (range.offset >= shard.offset &&
+          range.offset < shard.offset + shard.count) {
+        const auto begin = result.begin() + (range.offset - shard.offset);
+        std::fill(begin, begin + range.count, 0);
+      }
+    }
     if (shard.transformed) {
       transform(shard, false, &result);
     }
     return result;
   }
-
-  void fillIn(const Shard& shard, Fill fill, Values* result) const {
-    for (const auto& range : gaps_.filled) {
-      if (range.offset < shard.offset ||
-          range.offset >= shard.offset + shard.count) {
-        continue;
-      }
-      Values stands(shard.count);
-      if (range.rank >= 0 && has(gaps_.transformed, range.rank, shard.offset) ==
-                                 shard.transformed) {
-        stands = broughtBy(range.rank, shard, fill);
-      }
-      for (size_t i = range.offset - shard.offset;
-           i < range.offset + range.count - shard.offset;
-           i++) {
-        (*result)[i] = kRanks * stands[i];
-      }
-    }
-  }
 };
 
-TEST_F(TransformedShardTest, ACompleteSumIsTheSum) {
+TEST_F(TransformedVerificationTest, ACompleteSumIsTheSum) {
   expectRight();
   auto exact = result(kExact);
   // Integers are exact to the bit; only incomplete results may be inexact.
@@ -182,7 +169,7 @@ TEST_F(TransformedShardTest, ACompleteSumIsTheSum) {
   EXPECT_FALSE(verify(kRandom, random, gaps_));
 }
 
-TEST_F(TransformedShardTest, CoefficientsAreLeftOutAndRescaled) {
+TEST_F(TransformedVerificationTest, CoefficientsAreLeftOutAndRescaled) {
   gaps_.missing = {{1, 4100, 200}, {4, 4200, 50}, {2, 19000, 1000}};
   expectRight();
   auto others = gaps_;
@@ -205,7 +192,7 @@ TEST_F(TransformedShardTest, CoefficientsAreLeftOutAndRescaled) {
   expectWrong(others);  // as if those were elements
 }
 
-TEST_F(TransformedShardTest, AWrongScaleIsFound) {
+TEST_F(TransformedVerificationTest, AWrongScaleIsFound) {
   gaps_.missing = {{1, 0, kShard}};
   for (const Fill fill : {kExact, kRandom}) {
     auto unscaled = result(fill);
@@ -216,7 +203,7 @@ TEST_F(TransformedShardTest, AWrongScaleIsFound) {
   }
 }
 
-TEST_F(TransformedShardTest, OneWrongElementIsFound) {
+TEST_F(TransformedVerificationTest, OneWrongElementIsFound) {
   gaps_.missing = {{1, 4100, 200}};
   for (const size_t at : {size_t(0), size_t(kShard), size_t(2 * kShard - 1)}) {
     auto exact = result(kExact);
@@ -230,7 +217,7 @@ TEST_F(TransformedShardTest, OneWrongElementIsFound) {
   }
 }
 
-TEST_F(TransformedShardTest, WhereNothingCameCoefficientsAreZero) {
+TEST_F(TransformedVerificationTest, WhereNothingCameCoefficientsAreZero) {
   for (const int rank : kAll) {
     gaps_.missing.push_back({rank, 4100, 300});
     gaps_.missing.push_back({rank, 3 * kShard, kShard});
@@ -238,7 +225,7 @@ TEST_F(TransformedShardTest, WhereNothingCameCoefficientsAreZero) {
   expectRight();
 }
 
-TEST_F(TransformedShardTest, FormsMayDiffer) {
+TEST_F(TransformedVerificationTest, FormsMayDiffer) {
   contributesPlain(2, 1);
   contributesPlain(3, 1);
   contributesPlain(0, 2);
@@ -263,31 +250,34 @@ TEST_F(TransformedShardTest, FormsMayDiffer) {
   expectWrong(others);
 }
 
-TEST_F(TransformedShardTest, TheRemainingFormCountsAlone) {
+TEST_F(TransformedVerificationTest, TheRemainingFormCountsAlone) {
   contributesPlain(2, 1);
   gaps_.missing = {{2, kShard, kShard}, {4, kShard, 64}};
   gaps_.shards[1].transformed = true;  // no plain contribution arrived
   expectRight();
 }
 
-TEST_F(TransformedShardTest, AFillHasTheFormOfTheResult) {
+TEST_F(TransformedVerificationTest, MissingResultsAreZerosInTheResultsForm) {
   contributesPlain(3, 2);
   gaps_.missing = {{1, 4100, 200}};
-  gaps_.filled = {
-      {2, 4200, 50}, {-1, 5000, 10}, {2, 2 * kShard, 100}, {3, 9000, 100}};
+  gaps_.zeros = {{4200, 50}, {5000, 10}, {2 * kShard, 100}, {9000, 100}};
   expectRight();
+  for (size_t i = 0; i < gaps_.zeros.size(); i++) {
+    auto others = gaps_;
+    others.zeros[i].count--;
+    expectWrong(others);
+  }
+}
+
+// Only groups report unknown sums, and groups do not transform.
+TEST_F(TransformedVerificationTest, UnknownCoefficientsAreNotVerified) {
+  gaps_.missing = {{1, 4100, 200}};
   auto others = gaps_;
-  others.filled[0].rank = 3;
-  expectWrong(others);
-  others = gaps_;
-  others.filled[1].rank = 2;
-  expectWrong(others);
-  others = gaps_;
-  others.filled[3].rank = 4;
+  others.unknown = {{4100, 200}};
   expectWrong(others);
 }
 
-TEST_F(TransformedShardTest, NonsenseIsNotVerified) {
+TEST_F(TransformedVerificationTest, NonsenseIsNotVerified) {
   gaps_.missing = {{1, 4100, 200}};
   const auto verifies = [this](const Gaps& gaps) {
     return verify(kExact, result(kExact), gaps);
