@@ -128,6 +128,29 @@ TEST_F(Stages, ZeroedSlotsAreZeroForALateCaller) {
   EXPECT_EQ(bucket_[48], 0);
 }
 
+TEST_F(Stages, ARankContributesInOneForm) {
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  EXPECT_EQ(scatter_.add(0, 1, Form::kTransformed, bytes(slot(10))),
+            Outcome::kMismatched);
+}
+
+// Turning coefficients back needs memory for the whole shard.
+TEST_F(Stages, WithoutRoomToTurnThemBackCoefficientsAreDropped) {
+  for (const SumOrder order : {SumOrder::kArrival, SumOrder::kRank}) {
+    Arena room(order == SumOrder::kArrival ? 2 * kSlotBytes : 4 * kSlotBytes);
+    ScatterStage scatter = scatterBy(order, &room);
+    EXPECT_EQ(scatter.add(0, 0, Form::kPlain, bytes(slot(10))),
+              Outcome::kAccepted);
+    EXPECT_EQ(scatter.add(2, 0, Form::kTransformed, bytes(slot(100))),
+              Outcome::kAccepted);
+    const ArenaBuffer rest = room.acquire(room.limitBytes() - room.usedBytes());
+    scatter.closeAll(0);
+    EXPECT_EQ(scatter.contributors(0), 1);
+    EXPECT_FALSE(scatter.contributed(2).test(0));
+    EXPECT_EQ(*reinterpret_cast<const float*>(scatter.value(0)), 30);
+  }
+}
+
 TEST_F(Stages, ResultsThatPeersLackAreKeptWhenTheCallerLeaves) {
   scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
   scatter_.closeAll(0);
