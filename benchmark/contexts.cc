@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include "rendezvous/ubt_redis_store.h"
 
@@ -23,6 +24,9 @@ rendezvous::UbtRedisStore::Options storeOptions(const Options& options) {
   store.prefix = options.prefix;
   store.rank = options.rank;
   store.size = options.size;
+  if (options.timeout.count() > 0) {
+    store.timeout = options.timeout;
+  }
   return store;
 }
 
@@ -32,6 +36,9 @@ Contexts::Contexts(const Options& options,
                    std::shared_ptr<transport::Device> device) {
   auto context =
       std::make_shared<rendezvous::Context>(options.rank, options.size);
+  if (options.timeout.count() > 0) {
+    context->setTimeout(options.timeout);
+  }
   if (!options.redisUrl.empty()) {
     rendezvous::UbtRedisStore store(storeOptions(options));
     context->connectFullMesh(store, device);
@@ -41,7 +48,7 @@ Contexts::Contexts(const Options& options,
     rendezvous::HashStore store;  // for a single process
     context->connectFullMesh(store, device);
   }
-  factory_ = std::make_unique<rendezvous::ContextFactory>(context);
+  first_ = std::move(context);
 }
 
 void Contexts::connectThroughFiles(const Options& options,
@@ -86,7 +93,9 @@ Contexts::~Contexts() {
 
 std::shared_ptr<Context> Contexts::newContext(
     std::shared_ptr<transport::Device> device) {
-  return factory_->makeContext(device);
+  // One factory for each: Gloo's can make contexts only for devices with
+  // addresses as long as its first device's.
+  return rendezvous::ContextFactory(first_).makeContext(device);
 }
 
 }  // namespace benchmark

@@ -14,9 +14,9 @@
 namespace gloo {
 namespace benchmark {
 
-// The connected processes of the benchmark. The first context connects through
-// Redis or files, all others through the first. One thread at a time; all ranks
-// make the same contexts in the same order.
+// The connected processes of a benchmark or comparison. The first context
+// connects through Redis or files, all others through the first. One thread at
+// a time; all ranks make the same contexts in the same order.
 class Contexts {
  public:
   // Returns when all ranks are connected. Throws the store's errors, and
@@ -38,7 +38,7 @@ class Contexts {
                            std::shared_ptr<transport::Device>& device);
 
   std::vector<std::string> files_;
-  std::unique_ptr<rendezvous::ContextFactory> factory_;
+  std::shared_ptr<Context> first_;
 };
 
 }  // namespace benchmark

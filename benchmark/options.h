@@ -20,6 +20,9 @@ struct Options {
   std::string redisUrl;  // made from host and port if these are given
   std::string prefix = "prefix";
   std::string sharedPath;
+  // Of meeting, and of each wait of a context. No flag. 0: the defaults of the
+  // store and of Gloo.
+  std::chrono::milliseconds timeout{0};
 
   // Transport
   std::string transport = "tcp";

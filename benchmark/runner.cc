@@ -53,8 +53,7 @@ Runner::Runner(const Options& options)
     : options_(options),
       devices_(createDevices(options)),
       contexts_(options, devices_.front()),
-      control_(contexts_.newContext(devices_.front()),
-               contexts_.newContext(devices_.front())),
+      control_(contexts_.newContext(devices_.front())),
       table_(std::cout, options) {}
 
 int Runner::run(const Entry& entry) {
@@ -133,15 +132,15 @@ long Runner::measure(const Entry& entry, size_t elements, Set* benchmarks) {
     }
   }
   // The same number on all ranks, whatever their settings.
-  const auto warmup = iterate(set,
-                              control_.broadcast(set.front()->warmupIterations(
-                                  options_.warmupIterations)));
+  const auto warmup = iterate(
+      set, fromRank0(set.front()->warmupIterations(options_.warmupIterations)));
   const auto samples = options_.iterationCount > 0
                            ? iterate(set, options_.iterationCount)
                            : measureForTime(set, warmup);
   if (isPrinter()) {
-    table_.printRow(
-        elements, set.front()->elementSize(), Distribution(samples));
+    table_.printRow(elements,
+                    set.front()->elementSize(),
+                    Distribution<nanoseconds>(samples));
   }
   const std::string remark = set.front()->remark();
   if (isPrinter() && !remark.empty()) {
@@ -149,7 +148,8 @@ long Runner::measure(const Entry& entry, size_t elements, Set* benchmarks) {
     std::cerr << "note: " << entry.name << " of " << elements << " elements is "
               << remark << std::endl;
   }
-  const long wrong = control_.sum(static_cast<long>(mismatches.count()));
+  const auto wrong = static_cast<long>(
+      control_.sum({static_cast<double>(mismatches.count())})[0]);
   if (wrong > 0) {
     printErrors(mismatches, wrong);
   }
@@ -159,10 +159,11 @@ long Runner::measure(const Entry& entry, size_t elements, Set* benchmarks) {
 Samples Runner::measureForTime(Set& set, const Samples& warmup) {
   // Rank 0 decides for all ranks. Without warm-up, begins with one iteration.
   const auto wanted = options_.iterationTime;
-  const auto median =
-      warmup.empty() ? wanted : Distribution(warmup).percentile(0.5);
-  long iterations = control_.broadcast(
-      std::max<long>(1, wanted / std::max(median, nanoseconds(1))));
+  const auto median = warmup.empty()
+                          ? wanted
+                          : Distribution<nanoseconds>(warmup).percentile(0.5);
+  long iterations =
+      fromRank0(std::max<long>(1, wanted / std::max(median, nanoseconds(1))));
   for (;;) {
     auto samples = iterate(set, iterations);
     nanoseconds total{0};
@@ -174,7 +175,7 @@ Samples Runner::measureForTime(Set& set, const Samples& warmup) {
     const long lengthened =
         std::max(iterations + 1, static_cast<long>(kLengthen * iterations));
     const long next =
-        control_.broadcast(done ? 0 : std::min(lengthened, kIterationsMax));
+        fromRank0(done ? 0 : std::min(lengthened, kIterationsMax));
     if (next == 0) {
       return samples;
     }

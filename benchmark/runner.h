@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchmark/contexts.h"
-#include "benchmark/control.h"
+#include "benchmark/control_channel.h"
 #include "benchmark/devices.h"
 #include "benchmark/registry.h"
 #include "benchmark/samples.h"
@@ -38,13 +38,16 @@ class Runner {
                                     size_t thread);
   Samples iterate(Set& set, long iterations);
   Samples measureForTime(Set& set, const Samples& warmup);
+  long fromRank0(long value) {
+    return static_cast<long>(control_.fromRank0(static_cast<double>(value)));
+  }
   void printErrors(const Mismatches& mismatches, long total);
   bool isPrinter() const { return options_.rank == 0; }
 
   const Options options_;
   const Devices devices_;
   Contexts contexts_;
-  Control control_;
+  ControlChannel control_;
   Table table_;
 };
 

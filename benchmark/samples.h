@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gloo/common/logging.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace gloo {
@@ -11,22 +17,34 @@ namespace benchmark {
 // The times of iterations, in order.
 using Samples = std::vector<std::chrono::nanoseconds>;
 
-// The sorted times. Throws gloo::EnforceNotMet if there are none.
+// The sorted times of iterations. T: a number or a duration.
+template <typename T>
 class Distribution {
  public:
-  explicit Distribution(Samples samples);
+  // Throws gloo::EnforceNotMet if there are no samples.
+  explicit Distribution(std::vector<T> samples) : sorted_(std::move(samples)) {
+    GLOO_ENFORCE(!sorted_.empty(), "No samples");
+    std::sort(sorted_.begin(), sorted_.end());
+  }
 
   size_t size() const { return sorted_.size(); }
-  std::chrono::nanoseconds min() const { return sorted_.front(); }
-  std::chrono::nanoseconds max() const { return sorted_.back(); }
-  std::chrono::nanoseconds sum() const { return sum_; }
+  T min() const { return sorted_.front(); }
+  T max() const { return sorted_.back(); }
+  T sum() const {
+    return std::accumulate(sorted_.begin(), sorted_.end(), T(0));
+  }
 
-  // The sample above `fraction` (0 to 1) of all samples.
-  std::chrono::nanoseconds percentile(double fraction) const;
+  // The smallest sample that at least `fraction` of all samples do not exceed.
+  // REQUIRES: 0 < fraction <= 1.
+  T percentile(double fraction) const {
+    // Slightly less, so that .9 of 10 is the 9th although .9 is not exact.
+    const double rank = std::ceil(fraction * sorted_.size() - 1e-9);
+    const auto index = static_cast<size_t>(std::max(rank, 1.0)) - 1;
+    return sorted_[std::min(index, sorted_.size() - 1)];
+  }
 
  private:
-  Samples sorted_;
-  std::chrono::nanoseconds sum_{0};
+  std::vector<T> sorted_;
 };
 
 }  // namespace benchmark

@@ -67,7 +67,7 @@ void Table::printHeader(const std::vector<std::string>& devices) {
 
 void Table::printRow(size_t elements,
                      size_t elementSize,
-                     const Distribution& latency) {
+                     const Distribution<std::chrono::nanoseconds>& latency) {
   const auto time = [this](std::chrono::nanoseconds value) {
     return value.count() / (options_.showNanos ? 1 : 1000);
   };

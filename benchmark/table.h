@@ -27,7 +27,7 @@ class Table {
   void printHeader(const std::vector<std::string>& devices);
   void printRow(size_t elements,
                 size_t elementSize,
-                const Distribution& latency);
+                const Distribution<std::chrono::nanoseconds>& latency);
   void printErrorHeader();
   void printFooter();
 

@@ -237,7 +237,7 @@ void Comparison::finish() {
     const auto maxima =
         control_.max({measured.boundUs,
                       measured.verified ? 0.0 : 1.0,
-                      static_cast<double>(benchmark::peakResidentBytes())});
+                      static_cast<double>(::benchmark::peakResidentBytes())});
     measured.cpuSeconds = std::max(sums[0], 0.0);
     measured.missingPairs = sums[1];
     measured.driftElements = sums[2];

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "benchmark/comparison/allreduce_under_test.h"
-#include "benchmark/comparison/control_channel.h"
 #include "benchmark/comparison/late_ranks.h"
 #include "benchmark/comparison/verification.h"
+#include "benchmark/control_channel.h"
 
 namespace gloo {
 namespace compare {
+
+using benchmark::ControlChannel;
 
 // An algorithm and its own mesh.
 struct Contender {

@@ -3,21 +3,28 @@
 
 #include <iostream>
 
-#include "benchmark/comparison/statistics.h"
+#include "benchmark/samples.h"
 
 namespace gloo {
 namespace compare {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+// With fewer samples, p99.9 would be the maximum.
+constexpr size_t kSamplesForP999 = 1000;
+
+}  // namespace
+
 Json rowOf(const AlgorithmSpec& spec,
            const Measured& measured,
            int ranks,
            size_t elements) {
-  const auto latencies = summarise(measured.slowestUs);
-  const double iterations = measured.slowestUs.size();
+  const benchmark::Distribution<double> latencies(measured.slowestUs);
+  const double iterations = latencies.size();
   const double bytes = elements * sizeof(float);
-  const double algbw = bytes / (latencies.p50 * 1e-6);
+  const double algbw = bytes / (latencies.percentile(.5) * 1e-6);
   // The least traffic on each rank's link, in either direction.
   const double busFactor = 2.0 * (ranks - 1) / ranks;
   const double gigabytes = ranks * bytes * iterations / 1e9;
@@ -32,11 +39,13 @@ Json rowOf(const AlgorithmSpec& spec,
   row["bounded_ops"] = measured.boundedOps;
   row["expired_ops"] = measured.expiredOps;
   row["bound_us"] = measured.boundUs > 0 ? Json(measured.boundUs) : Json();
-  row["p50_us"] = latencies.p50;
-  row["p90_us"] = latencies.p90;
-  row["p99_us"] = latencies.p99;
-  row["p999_us"] = latencies.p999 ? Json(*latencies.p999) : Json();
-  row["mean_us"] = latencies.mean;
+  row["p50_us"] = latencies.percentile(.5);
+  row["p90_us"] = latencies.percentile(.9);
+  row["p99_us"] = latencies.percentile(.99);
+  row["p999_us"] = latencies.size() >= kSamplesForP999
+                       ? Json(latencies.percentile(.999))
+                       : Json();
+  row["mean_us"] = latencies.sum() / iterations;
   row["algbw_bytes_per_s"] = algbw;
   row["busbw_bytes_per_s"] = algbw * busFactor;
   row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;

@@ -14,10 +14,10 @@
 
 #include "benchmark/comparison/algorithm_list.h"
 #include "benchmark/comparison/comparison.h"
-#include "benchmark/comparison/control_channel.h"
-#include "benchmark/comparison/meeting.h"
 #include "benchmark/comparison/report.h"
 #include "benchmark/comparison/tcp_algorithms.h"
+#include "benchmark/contexts.h"
+#include "benchmark/control_channel.h"
 #include "transport_ubt/config/settings.h"
 
 namespace gloo {
@@ -187,19 +187,20 @@ bool compareAt(size_t elements,
 int compareAll(const Arguments& arguments) {
   const auto algorithms =
       chooseAlgorithms(arguments.algorithms, arguments.size);
-  Meeting meeting({arguments.rank,
-                   arguments.size,
-                   arguments.redisUrl,
-                   arguments.prefix,
-                   std::chrono::milliseconds(
-                       static_cast<int64_t>(arguments.timeoutSeconds * 1000))});
-  meeting.expectSame("options", describe(algorithms, arguments.elements));
-  ControlChannel control(
-      meeting.connect("control", createTcpDevice(arguments.interface)));
+  benchmark::Options meeting;
+  meeting.rank = arguments.rank;
+  meeting.size = arguments.size;
+  meeting.redisUrl = arguments.redisUrl;
+  meeting.prefix = arguments.prefix;
+  meeting.timeout = std::chrono::milliseconds(
+      static_cast<int64_t>(arguments.timeoutSeconds * 1000));
+  const auto tcp = createTcpDevice(arguments.interface);
+  benchmark::Contexts contexts(meeting, tcp);
+  ControlChannel control(contexts.newContext(tcp));
+  control.expectSame("options", describe(algorithms, arguments.elements));
   std::vector<Contender> contenders;
   for (const auto& spec : algorithms) {
-    auto context =
-        meeting.connect(spec.name, spec.createDevice(arguments.interface));
+    auto context = contexts.newContext(spec.createDevice(arguments.interface));
     contenders.push_back({spec, std::move(context)});
   }
   control.barrier();

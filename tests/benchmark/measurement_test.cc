@@ -23,14 +23,26 @@ TEST(Distribution, Percentiles) {
   for (int i = 100; i >= 1; i--) {
     samples.push_back(nanoseconds(i));
   }
-  const Distribution distribution(samples);
+  const Distribution<nanoseconds> distribution(samples);
   EXPECT_EQ(distribution.min(), nanoseconds(1));
   EXPECT_EQ(distribution.max(), nanoseconds(100));
-  EXPECT_EQ(distribution.percentile(0.5), nanoseconds(51));
-  EXPECT_EQ(distribution.percentile(0.99), nanoseconds(100));
+  EXPECT_EQ(distribution.percentile(0.5), nanoseconds(50));
+  EXPECT_EQ(distribution.percentile(0.99), nanoseconds(99));
   EXPECT_EQ(distribution.percentile(1), nanoseconds(100));
   EXPECT_EQ(distribution.sum(), nanoseconds(5050));
-  EXPECT_THROW(Distribution({}), EnforceNotMet);
+  EXPECT_THROW(Distribution<nanoseconds>({}), EnforceNotMet);
+}
+
+TEST(Distribution, APercentileIsASampleThatEnoughDoNotExceed) {
+  std::vector<double> tenths;
+  for (double i = 1; i <= 10; i++) {
+    tenths.push_back(i);
+  }
+  const Distribution<double> ten(tenths);
+  EXPECT_EQ(ten.percentile(.5), 5);
+  EXPECT_EQ(ten.percentile(.9), 9);
+  EXPECT_EQ(ten.percentile(.99), 10);
+  EXPECT_EQ(ten.percentile(.001), 1);
 }
 
 // Adds up buffers in the type itself, and compares.
@@ -138,7 +150,7 @@ TEST(Table, ColumnsOfGloo) {
   std::stringstream out;
   Table table(out, options);
   table.printHeader({"the device"});
-  table.printRow(1 << 20, 4, Distribution({microseconds(1000)}));
+  table.printRow(1 << 20, 4, Distribution<nanoseconds>({microseconds(1000)}));
   EXPECT_THAT(out.str(), HasSubstr("ALLREDUCE_BCUBE"));
   EXPECT_THAT(
       out.str(),

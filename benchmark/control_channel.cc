@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "benchmark/comparison/control_channel.h"
+#include "benchmark/control_channel.h"
 
 #include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>
@@ -8,10 +8,11 @@
 #include <gloo/math.h>
 
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace gloo {
-namespace compare {
+namespace benchmark {
 
 namespace {
 
@@ -75,10 +76,27 @@ std::vector<double> ControlChannel::concatenate(std::vector<double> values) {
   return all;
 }
 
+void ControlChannel::expectSame(const std::string& what,
+                                const std::string& text) {
+  const auto lengths = concatenate({static_cast<double>(text.size())});
+  const auto letters = concatenate({text.begin(), text.end()});
+  auto begin = letters.begin();
+  for (int rank = 0; rank < size(); rank++) {
+    const std::string other(begin, begin + static_cast<long>(lengths[rank]));
+    begin += static_cast<long>(lengths[rank]);
+    if (other != text) {
+      throw std::runtime_error("rank " + std::to_string(this->rank()) +
+                               " has " + what + " '" + text + "', but rank " +
+                               std::to_string(rank) + " has '" + other +
+                               "'. Start all ranks with the same options");
+    }
+  }
+}
+
 std::vector<double> ControlChannel::sum(std::vector<double> values) {
   return combine(
       context_, std::move(values), static_cast<Function>(&gloo::sum<double>));
 }
 
-}  // namespace compare
+}  // namespace benchmark
 }  // namespace gloo

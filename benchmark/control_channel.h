@@ -4,14 +4,15 @@
 #include <gloo/context.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gloo {
-namespace compare {
+namespace benchmark {
 
-// Agreement between the ranks between measurements. Exact, over a context of
-// its own. All ranks must make the same calls in the same order. Throws Gloo's
-// errors.
+// Messages between ranks, outside of measurements. Exact, over a context of its
+// own. One thread at a time; all ranks make the same calls in the same order.
+// Throws Gloo's errors.
 class ControlChannel {
  public:
   explicit ControlChannel(std::shared_ptr<Context> context);
@@ -27,10 +28,13 @@ class ControlChannel {
   std::vector<double> sum(std::vector<double> values);
   // All ranks' values, in rank order. The number of values may differ.
   std::vector<double> concatenate(std::vector<double> values);
+  // Throws std::runtime_error, on every rank, unless all pass the same text.
+  // The error shows two texts that differ.
+  void expectSame(const std::string& what, const std::string& text);
 
  private:
   const std::shared_ptr<Context> context_;
 };
 
-}  // namespace compare
+}  // namespace benchmark
 }  // namespace gloo
