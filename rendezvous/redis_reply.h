@@ -20,7 +20,6 @@ struct RedisReply {
   bool isNil() const { return kind == Kind::kNil; }
   bool isError() const { return kind == Kind::kError; }
   bool isString() const { return kind == Kind::kString; }
-  bool isArray() const { return kind == Kind::kArray; }
 };
 
 }  // namespace rendezvous

@@ -19,7 +19,7 @@
 #include <memory>
 #include <vector>
 
-#include "rendezvous/staggered_connect.h"
+#include "rendezvous/connect_to_any.h"
 #include "transport_ubt/io/quiet_thread.h"
 
 namespace gloo {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rendezvous/staggered_connect.h"
+#include "rendezvous/connect_to_any.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ class Listener {
   std::vector<int> others_;
 };
 
-TEST(StaggeredConnect, AnAddressThatDropsAllDoesNotHoldUpTheNext) {
+TEST(ConnectToAny, AnAddressThatDropsAllDoesNotHoldUpTheNext) {
   Listener dropping;
   dropping.dropAll();
   Listener listening;
@@ -82,7 +82,7 @@ TEST(StaggeredConnect, AnAddressThatDropsAllDoesNotHoldUpTheNext) {
       0);
   EXPECT_TRUE(listening.isPeerOf(fd));
   close(fd);
-  // Also if less than a pause is left.
+  // Also if little time is left.
   ASSERT_EQ(connectToAny(
                 {dropping.address(), dropping.address(), listening.address()},
                 in(600),
@@ -92,7 +92,7 @@ TEST(StaggeredConnect, AnAddressThatDropsAllDoesNotHoldUpTheNext) {
   close(fd);
 }
 
-TEST(StaggeredConnect, TheFirstAddressThatAnswersIsTaken) {
+TEST(ConnectToAny, TheFirstAddressThatAnswersIsTaken) {
   Listener first;
   first.listen();
   Listener second;
@@ -104,7 +104,7 @@ TEST(StaggeredConnect, TheFirstAddressThatAnswersIsTaken) {
   close(fd);
 }
 
-TEST(StaggeredConnect, AnAddressThatRefusesIsPassedOver) {
+TEST(ConnectToAny, AnAddressThatRefusesIsPassedOver) {
   Listener refusing;  // it does not listen
   Listener listening;
   listening.listen();
@@ -116,7 +116,7 @@ TEST(StaggeredConnect, AnAddressThatRefusesIsPassedOver) {
   close(fd);
 }
 
-TEST(StaggeredConnect, SaysWhyNoAddressAnswers) {
+TEST(ConnectToAny, SaysWhyNoAddressAnswers) {
   Listener refusing;
   Listener dropping;
   dropping.dropAll();
