@@ -33,7 +33,7 @@ def core_room(name, rooms = [], deps = [], visibility = []):
         tags = ["no-tidy"],  # the same sources
         visibility = [
             "//tests:__subpackages__",
-            "//transport_ubt:__subpackages__",
+            "//transport_ubt/core:__subpackages__",
         ],
         deps = deps + [room + ":checked" for room in rooms],
     )
