@@ -223,23 +223,23 @@ std::vector<Setting> boundRows() {
           {{"none", RepairPolicy::kNone},
            {"broadcast", RepairPolicy::kBroadcast},
            {"both", RepairPolicy::kBoth}},
-          "Which missing data is requested again at the bound: none (as in the "
-          "paper; models may diverge), results, or results and contributions."),
+          "The missing data that a rank requests again. `none` (the paper's "
+          "policy): nothing, so models may diverge. `broadcast`: results. "
+          "`both`: contributions, too."),
       choice<SumOrder>(
           kVariable,
           "order",
           [](auto& s) -> auto& { return s.protocol.order; },
           {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
-          "How an owner orders contributions before it adds them. `rank` gives "
-          "the "
-          "same bits in each run, but needs memory for all contributions. Set "
+          "The order in which an owner adds contributions. `rank` gives the "
+          "same bits in each run, but keeps all contributions in memory. Set "
           "it on all ranks."),
       {kVariable,
        "bound",
        "a duration, or two: scatter,broadcast",
        "learned",
-       "The bound of each stage, for example `20ms` or `5ms,10ms`. There is "
-       "then no warm-up.",
+       "Sets bounds by hand, for example `20ms` or `5ms,10ms`. Warm-up is "
+       "then off.",
        readBound},
       choice<Hadamard>(
           kVariable,
@@ -248,31 +248,30 @@ std::vector<Setting> boundRows() {
           {{"auto", Hadamard::kAuto},
            {"on", Hadamard::kAlways},
            {"off", Hadamard::kNever}},
-          "When this rank transforms its contributions, so that a lost packet "
-          "affects many elements a little. `auto`: while some rank loses more "
-          "than 2 %."),
+          "When this rank transforms its contributions, so that a lost "
+          "packet changes many elements a little. `auto`: while some rank "
+          "loses more than 2 %."),
       share(
           kVariable,
           "skip_loss",
           [](auto& s) -> auto& { return s.protocol.skipLoss; },
           "A call that lacks more than this share of its (contributor, "
-          "element) pairs gives zeros on all ranks. Each call then waits for "
-          "every result, up to its timeout. All ranks."),
+          "element) pairs gives zeros on all ranks. If set, each call waits "
+          "for every result. All ranks."),
       share(
           kVariable,
           "halt_loss",
           [](auto& s) -> auto& { return s.protocol.haltLoss; },
-          "A rank that lacks more than this share of the other ranks' "
-          "contributions, averaged over about 16 calls, halts the job: "
-          "further calls throw on all ranks."),
+          "If a rank lacks more than this share of the other ranks' "
+          "contributions, averaged over about 16 calls, further calls throw "
+          "on all ranks."),
       {kVariable,
        "groups",
        "auto, host, 1 to 2^20",
        "auto",
-       "How ranks form the groups of a hierarchical allreduce: a number of "
-       "equal groups of neighbouring ranks, or one group per host. `auto`: "
-       "the largest number that divides the ranks and is at most their square "
-       "root. All ranks.",
+       "The groups of a hierarchical allreduce: a number of equal groups "
+       "of neighbouring ranks, or one group per host. `auto`: the largest "
+       "divisor of the number of ranks up to its square root. All ranks.",
        readGroups},
   };
 }
@@ -290,9 +289,9 @@ std::vector<Setting> hostRows() {
        "mtu",
        "576 to 65536",
        "the interface's",
-       "Largest IP packet, in bytes. The smallest of all ranks is used. Ranks "
-       "test it when a context begins. If some path is too small, all use a "
-       "size that fits, and a warning names the path.",
+       "Largest IP packet, in bytes. The smallest value of all ranks is "
+       "used. If a path cannot carry it, all ranks use a smaller size, "
+       "and a warning names the path.",
        [](Settings* s, const SettingText& text) {
          s->mtu = static_cast<int>(text.integer(576, 65536));
        }},
@@ -309,8 +308,8 @@ std::vector<Setting> hostRows() {
           [](auto& s) -> auto& { return s.windowBytes; },
           64 << 10,
           1 << 30,
-          "The most bytes that all senders may have in flight to one socket. "
-          "The socket's buffer (net.core.rmem_max) is a limit, too."),
+          "The most bytes in flight to one socket, from all senders. The "
+          "socket's buffer (net.core.rmem_max) is a limit, too."),
       choice<bool>(
           kVariable,
           "multicast",
@@ -335,8 +334,8 @@ std::vector<Setting> contextRows() {
           kVariable,
           "linger",
           [](auto& s) -> auto& { return s.linger; },
-          "How long an ending context or process serves ranks that still need "
-          "its results, but no longer than the context's timeout."),
+          "How long an ending context or process serves ranks that still "
+          "need its results. The context's timeout is a limit, too."),
       text(
           "report",
           [](auto& s) -> auto& { return s.reportFolder; },
@@ -372,10 +371,10 @@ std::vector<Setting> contextRows() {
           "redis_password_file",
           [](auto& s) -> auto& { return s.redisPasswordFile; },
           "a file",
-          "A file that contains it. Set only one of the two."),
+          "A file that contains the password. Set only one of the two."),
       {kVariable,
        "fault",
-       "see the page",
+       "a list, see below",
        "none",
        "Harms the datagrams that this rank sends, for tests.",
        readFault},
@@ -403,8 +402,8 @@ std::vector<Setting> experimentRows() {
           "bound_mode",
           [](auto& s) -> auto& { return s.protocol.boundMode; },
           {{"median", BoundMode::kMedian}, {"paper", BoundMode::kPaper}},
-          "How a bound is learned: from the running median, or, as in the "
-          "paper, from the 95th percentile of warm-up."),
+          "Learns a bound from the running median, or, as in the paper, from "
+          "the 95th percentile of warm-up."),
       integer(
           kExperiment,
           "warmup_ops",
@@ -424,7 +423,7 @@ std::vector<Setting> experimentRows() {
           [](auto& s) -> auto& { return s.protocol.leadOps; },
           1,
           64,
-          "Ops that may be finished here and not on another live rank."),
+          "How many ops a rank may be ahead of the slowest live rank."),
       integer(
           kExperiment,
           "lead_bytes",
