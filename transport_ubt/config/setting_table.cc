@@ -214,7 +214,7 @@ std::vector<Setting> boundRows() {
           [](auto& s) -> auto& { return s.minBytes; },
           0,
           uint64_t{1} << 40,
-          "Smallest bounded allreduce, in bytes. A smaller one runs exactly, "
+          "Smallest bounded allreduce, in bytes. Smaller ones run exactly, "
           "over TCP. All ranks."),
       choice<RepairPolicy>(
           kVariable,
@@ -232,8 +232,8 @@ std::vector<Setting> boundRows() {
           [](auto& s) -> auto& { return s.protocol.order; },
           {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
           "The order in which an owner adds contributions. `rank` gives the "
-          "same bits in each run, but keeps all contributions in memory. Set "
-          "it on all ranks."),
+          "same bits in each run, but needs memory for all. Set it on all "
+          "ranks."),
       {kVariable,
        "bound",
        "a duration, or two: scatter,broadcast",
@@ -248,16 +248,15 @@ std::vector<Setting> boundRows() {
           {{"auto", Hadamard::kAuto},
            {"on", Hadamard::kAlways},
            {"off", Hadamard::kNever}},
-          "When this rank transforms its contributions, so that a lost "
-          "packet changes many elements a little. `auto`: while some rank "
-          "loses more than 2 %."),
+          "Transforms contributions, so that a lost packet changes many "
+          "elements a little. `auto`: while some rank loses more than 2 %."),
       share(
           kVariable,
           "skip_loss",
           [](auto& s) -> auto& { return s.protocol.skipLoss; },
-          "A call that lacks more than this share of its (contributor, "
-          "element) pairs gives zeros on all ranks. If set, each call waits "
-          "for every result. All ranks."),
+          "A call that lacks more than this share of its contributions gives "
+          "zeros on all ranks. If set, each call waits for every result. All "
+          "ranks."),
       share(
           kVariable,
           "halt_loss",
@@ -270,8 +269,8 @@ std::vector<Setting> boundRows() {
        "auto, host, 1 to 2^20",
        "auto",
        "The groups of a hierarchical allreduce: a number of equal groups "
-       "of neighbouring ranks, or one group per host. `auto`: the largest "
-       "divisor of the number of ranks up to its square root. All ranks.",
+       "of neighbouring ranks, or one per host. `auto`: the largest "
+       "divisor of the ranks up to their square root. All ranks.",
        readGroups},
   };
 }
@@ -289,9 +288,8 @@ std::vector<Setting> hostRows() {
        "mtu",
        "576 to 65536",
        "the interface's",
-       "Largest IP packet, in bytes. The smallest value of all ranks is "
-       "used. If a path cannot carry it, all ranks use a smaller size, "
-       "and a warning names the path.",
+       "Largest IP packet, in bytes. All ranks use the smallest value, or "
+       "less if a path cannot carry it. A warning then names the path.",
        [](Settings* s, const SettingText& text) {
          s->mtu = static_cast<int>(text.integer(576, 65536));
        }},
@@ -315,8 +313,8 @@ std::vector<Setting> hostRows() {
           "multicast",
           [](auto& s) -> auto& { return s.protocol.multicast; },
           {{"auto", true}, {"off", false}},
-          "Whether this rank sends its results once, by IP multicast, to the "
-          "ranks that hear it. Needs GLOO_UBT_AUTH=full or aead."),
+          "Whether this rank sends results by IP multicast to the ranks that "
+          "hear it. Needs GLOO_UBT_AUTH=full or aead."),
   };
 }
 
@@ -327,8 +325,8 @@ std::vector<Setting> contextRows() {
        "handshake_timeout",
        "a duration",
        "the context's timeout",
-       "How long ranks wait for each other at a context's first bounded call. "
-       "Only the drop-in uses it.",
+       "How long ranks of the drop-in wait for each other at a context's "
+       "first bounded call.",
        readHandshakeTimeout},
       durationOrOff(
           kVariable,
@@ -354,8 +352,8 @@ std::vector<Setting> contextRows() {
           "secret",
           [](auto& s) -> auto& { return s.secret; },
           "text",
-          "The job's secret, which is part of every key. A file is safer: "
-          "users of the host may see a process's environment. All ranks."),
+          "The job's secret, a part of every key. A file is safer: users of "
+          "the host may see a process's environment. All ranks."),
       {kVariable,
        "secret_file",
        "a file",
