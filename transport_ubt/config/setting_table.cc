@@ -306,8 +306,8 @@ std::vector<Setting> hostRows() {
           [](auto& s) -> auto& { return s.windowBytes; },
           64 << 10,
           1 << 30,
-          "The most bytes in flight to one socket, from all senders. The "
-          "socket's buffer (net.core.rmem_max) is a limit, too."),
+          "The most bytes in flight to one socket, from all senders. "
+          "net.core.rmem_max is a limit, too."),
       choice<bool>(
           kVariable,
           "multicast",
@@ -332,8 +332,8 @@ std::vector<Setting> contextRows() {
           kVariable,
           "linger",
           [](auto& s) -> auto& { return s.linger; },
-          "How long an ending context or process serves ranks that still "
-          "need its results. The context's timeout is a limit, too."),
+          "How long an ending context or process serves ranks that need its "
+          "results; at most the context's timeout."),
       text(
           "report",
           [](auto& s) -> auto& { return s.reportFolder; },
@@ -400,8 +400,8 @@ std::vector<Setting> experimentRows() {
           "bound_mode",
           [](auto& s) -> auto& { return s.protocol.boundMode; },
           {{"median", BoundMode::kMedian}, {"paper", BoundMode::kPaper}},
-          "Learns a bound from the running median, or, as in the paper, from "
-          "the 95th percentile of warm-up."),
+          "Learns bounds from the running median or, as in the paper, the "
+          "95th percentile of warm-up."),
       integer(
           kExperiment,
           "warmup_ops",
@@ -413,8 +413,8 @@ std::vector<Setting> experimentRows() {
           kExperiment,
           "zero_loss",
           [](auto& s) -> auto& { return s.protocol.zeroLoss; },
-          "An owner that lacks more than this share of its shard at the bound "
-          "sends zeros for the incomplete slots."),
+          "An owner that lacks more than this share of its shard at the "
+          "bound sends zeros for incomplete slots."),
       integer(
           kExperiment,
           "lead_ops",
@@ -428,13 +428,13 @@ std::vector<Setting> experimentRows() {
           [](auto& s) -> auto& { return s.protocol.leadBytes; },
           1,
           uint64_t{1} << 40,
-          "The most bytes of those ops. One op may have more."),
+          "The most bytes of those ops."),
       onOff(
           kExperiment,
           "results_first",
           [](auto& s) -> auto& { return s.protocol.resultsFirst; },
-          "Whether a rank sends the results of its last op before it is the "
-          "first to begin another."),
+          "Whether a rank sends all results before it is the first to begin "
+          "another op."),
       onOff(
           kExperiment,
           "gso",
@@ -457,13 +457,13 @@ std::vector<Setting> experimentRows() {
           "yield",
           [](auto& s) -> auto& { return s.idle.yield; },
           "How long a waiting call yields the CPU before it sleeps. In the "
-          "drop-in: off unless set."),
+          "drop-in, the default is off."),
       durationOrOff(
           kExperiment,
           "nap",
           [](auto& s) -> auto& { return s.idle.nap; },
-          "How long a waiting call sleeps before a datagram may wake it, for "
-          "each rank that shares the CPU."),
+          "How long a waiting call sleeps before a datagram may wake it, per "
+          "rank sharing the CPU."),
   };
 }
 
