@@ -346,7 +346,7 @@ std::vector<Setting> contextRows() {
           {{"header", AuthMode::kHeader},
            {"full", AuthMode::kFull},
            {"aead", AuthMode::kAead}},
-          "What the tag of a data packet covers: its header, or all of it. "
+          "The part of a data packet that its tag covers: the header, or all. "
           "`aead` also encrypts. All ranks."),
       text(
           "secret",
