@@ -214,7 +214,7 @@ std::vector<Setting> boundRows() {
           [](auto& s) -> auto& { return s.minBytes; },
           0,
           uint64_t{1} << 40,
-          "Smallest bounded allreduce, in bytes. A smaller one runs exactly, "
+          "Smallest bounded allreduce, in bytes. Smaller ones run exactly, "
           "over TCP. All ranks."),
       choice<RepairPolicy>(
           kVariable,
@@ -223,23 +223,23 @@ std::vector<Setting> boundRows() {
           {{"none", RepairPolicy::kNone},
            {"broadcast", RepairPolicy::kBroadcast},
            {"both", RepairPolicy::kBoth}},
-          "Which missing data is requested again at the bound: none (as in the "
-          "paper; models may diverge), results, or results and contributions."),
+          "The missing data that a rank requests again. `none` (the paper's "
+          "policy): nothing, so models may diverge. `broadcast`: results. "
+          "`both`: contributions, too."),
       choice<SumOrder>(
           kVariable,
           "order",
           [](auto& s) -> auto& { return s.protocol.order; },
           {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
-          "How an owner orders contributions before it adds them. `rank` gives "
-          "the "
-          "same bits in each run, but needs memory for all contributions. Set "
-          "it on all ranks."),
+          "The order in which an owner adds contributions. `rank` gives the "
+          "same bits in each run, but needs memory for all. Set it on all "
+          "ranks."),
       {kVariable,
        "bound",
        "a duration, or two: scatter,broadcast",
        "learned",
-       "The bound of each stage, for example `20ms` or `5ms,10ms`. There is "
-       "then no warm-up.",
+       "Sets bounds by hand, for example `20ms` or `5ms,10ms`. Warm-up is "
+       "then off.",
        readBound},
       choice<Hadamard>(
           kVariable,
@@ -248,31 +248,29 @@ std::vector<Setting> boundRows() {
           {{"auto", Hadamard::kAuto},
            {"on", Hadamard::kAlways},
            {"off", Hadamard::kNever}},
-          "When this rank transforms its contributions, so that a lost packet "
-          "affects many elements a little. `auto`: while some rank loses more "
-          "than 2 %."),
+          "Transforms contributions, so that a lost packet changes many "
+          "elements a little. `auto`: while some rank loses more than 2 %."),
       share(
           kVariable,
           "skip_loss",
           [](auto& s) -> auto& { return s.protocol.skipLoss; },
-          "A call that lacks more than this share of its (contributor, "
-          "element) pairs gives zeros on all ranks. Each call then waits for "
-          "every result, up to its timeout. All ranks."),
+          "A call that lacks more than this share of its contributions gives "
+          "zeros on all ranks. If set, each call waits for every result. All "
+          "ranks."),
       share(
           kVariable,
           "halt_loss",
           [](auto& s) -> auto& { return s.protocol.haltLoss; },
-          "A rank that lacks more than this share of the other ranks' "
-          "contributions, averaged over about 16 calls, halts the job: "
-          "further calls throw on all ranks."),
+          "If a rank lacks more than this share of the other ranks' "
+          "contributions, averaged over about 16 calls, further calls throw "
+          "on all ranks."),
       {kVariable,
        "groups",
        "auto, host, 1 to 2^20",
        "auto",
-       "How ranks form the groups of a hierarchical allreduce: a number of "
-       "equal groups of neighbouring ranks, or one group per host. `auto`: "
-       "the largest number that divides the ranks and is at most their square "
-       "root. All ranks.",
+       "The groups of a hierarchical allreduce: a number of equal groups "
+       "of neighbouring ranks, or one per host. `auto`: the largest "
+       "divisor of the ranks up to their square root. All ranks.",
        readGroups},
   };
 }
@@ -290,9 +288,8 @@ std::vector<Setting> hostRows() {
        "mtu",
        "576 to 65536",
        "the interface's",
-       "Largest IP packet, in bytes. The smallest of all ranks is used. Ranks "
-       "test it when a context begins. If some path is too small, all use a "
-       "size that fits, and a warning names the path.",
+       "Largest IP packet, in bytes. All ranks use the smallest value, or "
+       "less if a path cannot carry it. A warning then names the path.",
        [](Settings* s, const SettingText& text) {
          s->mtu = static_cast<int>(text.integer(576, 65536));
        }},
@@ -309,15 +306,15 @@ std::vector<Setting> hostRows() {
           [](auto& s) -> auto& { return s.windowBytes; },
           64 << 10,
           1 << 30,
-          "The most bytes that all senders may have in flight to one socket. "
-          "The socket's buffer (net.core.rmem_max) is a limit, too."),
+          "The most bytes in flight to one socket, from all senders. "
+          "net.core.rmem_max is a limit, too."),
       choice<bool>(
           kVariable,
           "multicast",
           [](auto& s) -> auto& { return s.protocol.multicast; },
           {{"auto", true}, {"off", false}},
-          "Whether this rank sends its results once, by IP multicast, to the "
-          "ranks that hear it. Needs GLOO_UBT_AUTH=full or aead."),
+          "Whether this rank sends results by IP multicast to the ranks that "
+          "hear it. Needs GLOO_UBT_AUTH=full or aead."),
   };
 }
 
@@ -328,15 +325,15 @@ std::vector<Setting> contextRows() {
        "handshake_timeout",
        "a duration",
        "the context's timeout",
-       "How long ranks wait for each other at a context's first bounded call. "
-       "Only the drop-in uses it.",
+       "How long ranks of the drop-in wait for each other at a context's "
+       "first bounded call.",
        readHandshakeTimeout},
       durationOrOff(
           kVariable,
           "linger",
           [](auto& s) -> auto& { return s.linger; },
-          "How long an ending context or process serves ranks that still need "
-          "its results, but no longer than the context's timeout."),
+          "How long an ending context or process serves ranks that need its "
+          "results; at most the context's timeout."),
       text(
           "report",
           [](auto& s) -> auto& { return s.reportFolder; },
@@ -349,14 +346,14 @@ std::vector<Setting> contextRows() {
           {{"header", AuthMode::kHeader},
            {"full", AuthMode::kFull},
            {"aead", AuthMode::kAead}},
-          "What the tag of a data packet covers: its header, or all of it. "
+          "The part of a data packet that its tag covers: the header, or all. "
           "`aead` also encrypts. All ranks."),
       text(
           "secret",
           [](auto& s) -> auto& { return s.secret; },
           "text",
-          "The job's secret, which is part of every key. A file is safer: "
-          "users of the host may see a process's environment. All ranks."),
+          "The job's secret, a part of every key. A file is safer: users of "
+          "the host may see a process's environment. All ranks."),
       {kVariable,
        "secret_file",
        "a file",
@@ -372,10 +369,10 @@ std::vector<Setting> contextRows() {
           "redis_password_file",
           [](auto& s) -> auto& { return s.redisPasswordFile; },
           "a file",
-          "A file that contains it. Set only one of the two."),
+          "A file that contains the password. Set only one of the two."),
       {kVariable,
        "fault",
-       "see the page",
+       "a list, see below",
        "none",
        "Harms the datagrams that this rank sends, for tests.",
        readFault},
@@ -403,8 +400,8 @@ std::vector<Setting> experimentRows() {
           "bound_mode",
           [](auto& s) -> auto& { return s.protocol.boundMode; },
           {{"median", BoundMode::kMedian}, {"paper", BoundMode::kPaper}},
-          "How a bound is learned: from the running median, or, as in the "
-          "paper, from the 95th percentile of warm-up."),
+          "Learns bounds from the running median or, as in the paper, the "
+          "95th percentile of warm-up."),
       integer(
           kExperiment,
           "warmup_ops",
@@ -416,28 +413,28 @@ std::vector<Setting> experimentRows() {
           kExperiment,
           "zero_loss",
           [](auto& s) -> auto& { return s.protocol.zeroLoss; },
-          "An owner that lacks more than this share of its shard at the bound "
-          "sends zeros for the incomplete slots."),
+          "An owner that lacks more than this share of its shard at the "
+          "bound sends zeros for incomplete slots."),
       integer(
           kExperiment,
           "lead_ops",
           [](auto& s) -> auto& { return s.protocol.leadOps; },
           1,
           64,
-          "Ops that may be finished here and not on another live rank."),
+          "How many ops a rank may be ahead of the slowest live rank."),
       integer(
           kExperiment,
           "lead_bytes",
           [](auto& s) -> auto& { return s.protocol.leadBytes; },
           1,
           uint64_t{1} << 40,
-          "The most bytes of those ops. One op may have more."),
+          "The most bytes of those ops."),
       onOff(
           kExperiment,
           "results_first",
           [](auto& s) -> auto& { return s.protocol.resultsFirst; },
-          "Whether a rank sends the results of its last op before it is the "
-          "first to begin another."),
+          "Whether a rank sends all results before it is the first to begin "
+          "another op."),
       onOff(
           kExperiment,
           "gso",
@@ -460,13 +457,13 @@ std::vector<Setting> experimentRows() {
           "yield",
           [](auto& s) -> auto& { return s.idle.yield; },
           "How long a waiting call yields the CPU before it sleeps. In the "
-          "drop-in: off unless set."),
+          "drop-in, the default is off."),
       durationOrOff(
           kExperiment,
           "nap",
           [](auto& s) -> auto& { return s.idle.nap; },
-          "How long a waiting call sleeps before a datagram may wake it, for "
-          "each rank that shares the CPU."),
+          "How long a waiting call sleeps before a datagram may wake it, per "
+          "rank sharing the CPU."),
   };
 }
 

@@ -10,7 +10,7 @@
 namespace ubt {
 
 // How many slots each peer may have in flight to this rank, and when to tell
-// it. Pure: a control loop (docs/control_loops.md, Credit) without a state.
+// it: a control loop without a state (docs/control_loops.md, Receive window).
 class CreditGrants {
  public:
   // `slotBytes`: of a slot's datagram.
