@@ -8,7 +8,6 @@
 #include "algorithms/mesh_elements.h"
 #include "algorithms/segment_layout.h"
 #include "algorithms/segment_pipeline.h"
-#include "algorithms/shard_segments.h"
 
 namespace gloo {
 

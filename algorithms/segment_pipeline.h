@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "algorithms/rank_groups.h"
+#include "algorithms/segment_layout.h"
 #include "transport_ubt/core/base/require.h"
 
 namespace gloo {
@@ -34,6 +36,21 @@ void runSegments(size_t segments,
   }
   for (size_t segment = segments - window; segment < segments; segment++) {
     receive(segment);
+  }
+}
+
+// Calls act(shard, range) for each message of one segment of `shards`, in
+// order. Skips empty ranges.
+template <typename Act>
+void forSegments(const SegmentLayout& layout,
+                 RankGroups::Shards shards,
+                 size_t segment,
+                 Act&& act) {
+  for (int shard = shards.first; shard < shards.end; shard++) {
+    const auto range = layout.segment(shard, segment);
+    if (range.count > 0) {
+      act(shard, range);
+    }
   }
 }
 

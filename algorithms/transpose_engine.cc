@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "algorithms/segment_pipeline.h"
-#include "algorithms/shard_segments.h"
 
 namespace gloo {
 

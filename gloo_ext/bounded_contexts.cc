@@ -185,7 +185,7 @@ std::shared_ptr<BoundedContext> BoundedContexts::of(
   }
   // Makes room at once, for programs that create and destroy many contexts
   // faster than the sweeper runs.
-  over = takeThoseThatAreOver();
+  over = takeFinished();
   if (engine_ == nullptr) {
     engine_ = std::make_shared<Engine>(localAddress(), settings());
   }
@@ -200,7 +200,7 @@ std::shared_ptr<BoundedContext> BoundedContexts::of(
 
 // Puts the context among the gone ones. The caller erases its entry afterwards:
 // if this throws, the entry remains. REQUIRES the lock.
-void BoundedContexts::goes(const BoundedContextPtr& bounded) {
+void BoundedContexts::keepWhilePeersNeed(const BoundedContextPtr& bounded) {
   gone_.push_back({bounded, bounded->lingering()});
 }
 
@@ -208,12 +208,12 @@ void BoundedContexts::goes(const BoundedContextPtr& bounded) {
 void BoundedContexts::endAll() {
   closed_ = true;
   while (!entries_.empty()) {
-    goes(entries_.begin()->second.bounded);
+    keepWhilePeersNeed(entries_.begin()->second.bounded);
     entries_.erase(entries_.begin());
   }
   for (Gone& gone : gone_) {
-    if (haste_) {
-      gone.lingering.atMost(kHasteMax);
+    if (unclean_) {
+      gone.lingering.atMost(kUncleanExitMax);
     }
   }
 }
@@ -221,10 +221,10 @@ void BoundedContexts::endAll() {
 // Removes and returns the gone contexts that no peer needs any longer. REQUIRES
 // the lock.
 std::vector<BoundedContexts::BoundedContextPtr>
-BoundedContexts::takeThoseThatAreOver() {
+BoundedContexts::takeFinished() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     if (entry->second.context.expired()) {
-      goes(entry->second.bounded);
+      keepWhilePeersNeed(entry->second.bounded);
       entry = entries_.erase(entry);
     } else {
       ++entry;
@@ -270,7 +270,7 @@ bool BoundedContexts::step() {
     if (last) {
       endAll();
     }
-    over = takeThoseThatAreOver();
+    over = takeFinished();
     last = last && gone_.empty();
   }
   for (BoundedContextPtr& bounded : over) {
@@ -311,7 +311,7 @@ void BoundedContexts::close(bool clean) {
     closed_ = true;
     sweeper.swap(sweeper_);
   }
-  haste_ = !clean;
+  unclean_ = !clean;
   ending_ = true;
   sem_post(&wake_);
   if (sweeper.joinable()) {
@@ -323,7 +323,7 @@ void BoundedContexts::closeBeforeExit(bool clean) noexcept {
   if (swept_ || callsOfThisThread > 0) {
     return;
   }
-  haste_ = !clean || calls_ > 0;
+  unclean_ = !clean || calls_ > 0;
   ending_ = true;
   sem_post(&wake_);
   const timespec period = timeOf(kEndPeriod);

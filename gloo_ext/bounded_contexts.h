@@ -101,7 +101,8 @@ class BoundedContexts {
 
   // Call when the process ends. Peers may still need data from this process, so
   // this waits for them. `clean` means that the process has finished its work;
-  // without it the wait is at most kHasteMax. No call is bounded afterwards.
+  // without it the wait is at most kUncleanExitMax. No call is bounded
+  // afterwards.
   void close(bool clean = true);
 
   // As close(), if the process ends by _exit() while other threads run on. If
@@ -111,7 +112,7 @@ class BoundedContexts {
   // during an allreduce of its thread.
   void closeBeforeExit(bool clean) noexcept;
 
-  static constexpr std::chrono::seconds kHasteMax{5};
+  static constexpr std::chrono::seconds kUncleanExitMax{5};
 
  private:
   struct Entry {
@@ -125,9 +126,9 @@ class BoundedContexts {
   };
   using BoundedContextPtr = std::shared_ptr<BoundedContext>;
 
-  void goes(const BoundedContextPtr& bounded);
+  void keepWhilePeersNeed(const BoundedContextPtr& bounded);
   void endAll();
-  std::vector<BoundedContextPtr> takeThoseThatAreOver();
+  std::vector<BoundedContextPtr> takeFinished();
   void sweep();
   bool step();
   void awaitWork();
@@ -143,7 +144,7 @@ class BoundedContexts {
   // Shared by the thread that ends the process and the sweeper.
   std::atomic<bool> swept_{true};  // the sweeper has ended or never began
   std::atomic<bool> ending_{false};
-  std::atomic<bool> haste_{false};
+  std::atomic<bool> unclean_{false};
   std::atomic<uint64_t> steps_{0};  // of the sweeper; shows that it works
   std::atomic<int> calls_{0};
 };

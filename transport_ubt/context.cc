@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "transport_ubt/bounded/keep_for_ever.h"
+#include "transport_ubt/io/home_process.h"
 #include "transport_ubt/pair.h"
 
 namespace gloo {

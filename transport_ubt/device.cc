@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "transport_ubt/bounded/keep_for_ever.h"
 #include "transport_ubt/context.h"
+#include "transport_ubt/io/home_process.h"
 #include "transport_ubt/io/interface_names.h"
 
 namespace gloo {

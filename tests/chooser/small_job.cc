@@ -479,7 +479,7 @@ void SmallJob::vanish(int rank) {
 void SmallJob::enter(int rank) {
   Rank& me = ranks_[rank];
   if (!me.session->failure().empty()) {
-    verb(rank, [&] { me.session->refused(now_); });
+    verb(rank, [&] { me.session->announceFailure(now_); });
     giveUp(rank, me.session->failure());
     return;
   }

@@ -9,10 +9,10 @@
 
 #include "transport_ubt/bounded/farewell.h"
 #include "transport_ubt/bounded/host_id.h"
-#include "transport_ubt/bounded/keep_for_ever.h"
 #include "transport_ubt/bounded/mesh_deadline.h"
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/op/shard_layout.h"
+#include "transport_ubt/io/home_process.h"
 #include "transport_ubt/io/multicast_address.h"
 #include "transport_ubt/io/warning.h"
 

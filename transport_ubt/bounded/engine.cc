@@ -7,11 +7,11 @@
 #include <string>
 
 #include "transport_ubt/bounded/hello.h"
-#include "transport_ubt/bounded/keep_for_ever.h"
 #include "transport_ubt/bounded/receive_buffer.h"
 #include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
+#include "transport_ubt/io/home_process.h"
 #include "transport_ubt/io/warning.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 

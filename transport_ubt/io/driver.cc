@@ -200,7 +200,7 @@ bool Driver::allreduce(Session* session,
   Call call(this);
   if (!session->failure().empty()) {
     failure->what = session->failure();
-    session->refused(steadyNow());
+    session->announceFailure(steadyNow());
     return false;
   }
   timeout = session->timeoutOf(timeout);

@@ -275,7 +275,7 @@ void World::tryEnter(Caller* caller) {
   Session* const session = host.sessions[caller->context];
   const TimePoint now = nowAt(caller->rank);
   if (!session->failure().empty()) {
-    session->refused(now);
+    session->announceFailure(now);
     giveUp(caller, session->failure());
     return;
   }

@@ -28,13 +28,13 @@ void EarlyTimeout::returned() {
   }
 }
 
-void EarlyTimeout::done(double haste) {
+void EarlyTimeout::done(double lateShare) {
   if (!learns_) {
     return;
   }
-  if (haste > kHasteHigh) {
+  if (lateShare > kLateShareHigh) {
     share_ = std::min(kShareMax, 2 * share_);
-  } else if (haste < kHasteLow) {
+  } else if (lateShare < kLateShareLow) {
     share_ = std::max(kShareMin, share_ - 0.01);
   }
 }

@@ -22,9 +22,10 @@ class EarlyTimeout {
   static constexpr double kShareFirst = 0.10;
   static constexpr double kShareMin = 0.01;
   static constexpr double kShareMax = 0.50;
-  // Haste above kHasteHigh doubles x. Haste below kHasteLow lowers x by 0.01.
-  static constexpr double kHasteHigh = 0.001;
-  static constexpr double kHasteLow = 0.0001;
+  // A late share above kLateShareHigh doubles x. One below kLateShareLow lowers
+  // x by 0.01.
+  static constexpr double kLateShareHigh = 0.001;
+  static constexpr double kLateShareLow = 0.0001;
   // The weight of the old average in the new one.
   static constexpr double kInertia = 0.95;
 
@@ -42,9 +43,8 @@ class EarlyTimeout {
   void sample(int rank, Duration took);
   // An op has returned at this rank.
   void returned();
-  // An op is done on all ranks. `haste`, 0 to 1, is the fraction of the stage's
-  // bytes that it missed by haste (OpSample::Stage::haste).
-  void done(double haste);
+  // An op is done on all ranks. `lateShare`: OpSample::Stage::lateShare.
+  void done(double lateShare);
 
   // tC; zero while nothing has been learned.
   Duration stage() const { return stage_; }

@@ -30,7 +30,7 @@ struct OpSample {
     // The fraction of the stage's bytes that came after its end, if these are
     // most of the missing bytes: a little more patience would have been enough.
     // Otherwise zero.
-    double haste = 0;
+    double lateShare = 0;
     // Whether the stage ended at its bound, far from complete, while the
     // missing data was on its way.
     bool cutShort = false;
@@ -40,7 +40,7 @@ struct OpSample {
   bool hierarchical = false;
   bool warmup = false;
   Stage scatter;
-  Stage exchange;  // its loss, haste and sample are never set
+  Stage exchange;  // its loss, lateShare and sample are never set
   Stage broadcast;
 };
 

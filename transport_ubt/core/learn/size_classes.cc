@@ -153,8 +153,8 @@ void SizeClasses::sample(int rank, uint32_t sizeClass, const Sample& sample) {
 
 void SizeClasses::done(const OpSample& op) {
   Learned& sizes = classOf(of(op.bytes));
-  sizes.scatterEarly.done(op.scatter.haste);
-  sizes.broadcastEarly.done(op.broadcast.haste);
+  sizes.scatterEarly.done(op.scatter.lateShare);
+  sizes.broadcastEarly.done(op.broadcast.lateShare);
   if (op.scatter.cutShort) {
     sizes.scatter.incomplete(std::max(op.scatter.bound, op.scatter.sample));
   }

@@ -28,7 +28,7 @@ void Attendance::finish(TimePoint now, int rank) {
   }
 }
 
-void Attendance::go(int rank) {
+void Attendance::markGone(int rank) {
   ranks_[rank].done = true;
   ranks_[rank].gone = true;
 }

@@ -31,13 +31,13 @@ class Attendance {
   // The rank's announcement has arrived. False: it has arrived before.
   bool announce(int rank);
   // The rank knows that this rank has entered.
-  void announcementSeen(int rank) { ranks_[rank].sawOwn = true; }
-  bool hasSeenAnnouncement(int rank) const { return ranks_[rank].sawOwn; }
+  void announcementSeen(int rank) { ranks_[rank].knowsOfOurs = true; }
+  bool hasSeenAnnouncement(int rank) const { return ranks_[rank].knowsOfOurs; }
 
   // The rank says that it has all results.
   void finish(TimePoint now, int rank);
   // The rank has gone: it no longer sends or receives.
-  void go(int rank);
+  void markGone(int rank);
   // The rank has returned from the call, and repeats no contributions.
   void endRepeats(int rank) { ranks_[rank].repeatsNothing = true; }
 
@@ -54,7 +54,7 @@ class Attendance {
   struct Rank {
     bool entered = false;
     bool announced = false;
-    bool sawOwn = false;
+    bool knowsOfOurs = false;
     bool done = false;
     bool repeatsNothing = false;
     bool gone = false;

@@ -208,7 +208,7 @@ void Op::noteProgress(TimePoint now) {
   }
   if (needsEveryResult() && !owned_.hasRoom() &&
       !owned_.reserve(outbox_.needed())) {
-    if (notices_.held.earliest() == kNever) {
+    if (notices_.progressToAll.earliest() == kNever) {
       tellProgress(now);
     }
     return;
@@ -269,7 +269,7 @@ void Op::needsNothing(int rank) {
 
 void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   const bool closed = owned_.sum().closed();
-  attendance_.go(rank);
+  attendance_.markGone(rank);
   needsNothing(rank);
   scatterRun_.repairs.stop(rank);
   broadcastRun_.repairs.stop(rank);

@@ -15,7 +15,6 @@
 #include "transport_ubt/core/op/attendance.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/bucket.h"
-#include "transport_ubt/core/op/notices.h"
 #include "transport_ubt/core/op/op_clock.h"
 #include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_host.h"
@@ -30,9 +29,27 @@
 
 namespace ubt {
 
+// The records that an op repeats to a rank until the rank answers, or that it
+// sends at a limited rate. Requests for slots are in StageRun.
+struct Notices {
+  explicit Notices(int ranks)
+      : announcement(ranks),
+        doneQuery(ranks),
+        closed(ranks),
+        progressToAll(1) {}
+
+  Retries announcement;  // this rank has entered
+  Retries doneQuery;     // is the op done there? After the caller has left.
+  Retries closed;        // the scatter stage is over: its data comes too late
+  // The op's progress, to all ranks. Without room to keep the own shard, the
+  // caller waits until no rank lacks it.
+  Retries progressToAll;
+};
+
 // One allreduce at one rank: owner of one shard, contributor to the others',
-// receiver of their results. Begins with the first news of it from anywhere
-// and lives until it has returned here and is done everywhere.
+// receiver of their results. The session's OpTable owns it, from the first
+// record or call until the caller has returned and all ranks are done. Not
+// thread-safe.
 //
 // Where ranks form groups, this happens in its own group, and the owners of the
 // same shard exchange their groups' sums (OpRanks). Sums travel as results do.
@@ -76,7 +93,8 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  // False: the peer needs results that this rank had no room to keep.
+  // These five: the records of the same names (docs/wire_format.md). False: the
+  // peer needs results that this rank had no room to keep.
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
@@ -99,8 +117,9 @@ class Op {
              ArenaBuffer room);
   bool entered() const { return entered_; }
   TimePoint begunAt() const { return clock_.begunAt(); }
-  // The only rank that has begun the op; -1: there are others.
-  int asker() const {
+  // The only rank that has begun the op; -1: several have, or this rank has
+  // entered.
+  int soleAnnouncer() const {
     return entered_ || attendance_.entered() > 1 || hasResults()
                ? -1
                : setup_.announcer;
@@ -139,13 +158,13 @@ class Op {
   // Until when the call, which is over here, owes results: they have not left
   // yet for a rank that contributed in time. kNever: it owes none.
   TimePoint owesUntil() const;
-  // Slots that a peer, or all peers together, still have to send to this rank.
-  uint64_t owed(int peer) const {
+  // Slots that this rank still awaits from a peer, or from all peers.
+  uint64_t slotsAwaited(int peer) const {
     return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed(peer)) +
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed(peer)) +
            (finished_ ? 0 : broadcastRun_.progress().owed(peer));
   }
-  uint64_t owed() const {
+  uint64_t slotsAwaited() const {
     return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed()) +
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed()) +
            (finished_ ? 0 : broadcastRun_.progress().owed());
@@ -214,7 +233,8 @@ class Op {
   void fail(const OpFailure::Blame& blame);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
-  void askAgain(TimePoint now, int peer, Stage stage, const BitSet& have);
+  // Requests the slots that `have` lacks.
+  void requestMissing(TimePoint now, int peer, Stage stage, const BitSet& have);
   // Which records are repeated until a rank answers.
   bool announces() const { return entered_ && !returned_; }
   bool asksForContributions() const {
@@ -227,7 +247,8 @@ class Op {
   bool asksForSums() const {
     return owned_.sum().closed() && !owned_.exchanged() && needsEveryResult();
   }
-  void sayAgain(TimePoint now);
+  // Repeats announcements, requests and queries that no rank has answered.
+  void repeatDueRecords(TimePoint now);
   bool excuse(TimePoint now);
   bool mayEndScatter() const;
   void noteMajority(TimePoint now);

@@ -30,10 +30,9 @@ class OpClock {
     return std::max(std::min(startedAt_, now) - enteredAt_, Duration{0});
   }
 
-  // The host noticed a deadline late, at `now`. Most likely it stood still, and
-  // so did senders on the same host. They get the missed time once more, at
-  // most `most`, and only once per op. False: nothing was missed, or it was
-  // excused before.
+  // The host noticed a deadline late, at `now`. Most likely it was stopped, and
+  // so were senders on the same host. Extends the deadline by that time, at
+  // most by `most`, and only once per op. False: the deadline stays.
   bool excuse(TimePoint now, TimePoint deadline, Duration most) {
     const Duration missed = std::min(now - deadline, most);
     if (excused_ > Duration{0} || missed <= Duration{0}) {
@@ -42,7 +41,7 @@ class OpClock {
     excused_ = now + missed - deadline;
     return true;
   }
-  // How far the excuse moves the deadline.
+  // By how much the deadline was extended.
   Duration excused() const { return excused_; }
 
  private:

@@ -91,7 +91,7 @@ Counter Op::sumData(TimePoint now,
   };
   auto outcome = add();
   if (outcome == ExchangeStage::Outcome::kArenaFull &&
-      setup_.host->makeRoom(asker(), bytes)) {
+      setup_.host->makeRoom(soleAnnouncer(), bytes)) {
     outcome = add();
   }
   switch (outcome) {
@@ -104,9 +104,9 @@ Counter Op::sumData(TimePoint now,
       if (exchangeRun_.turnAway(rank, header.slot, owned_.slots())) {
         exchangeRun_.cutShort = true;
         if (returned_) {
-          exchangeRun_.lostOrAbsentCameLate(rank, bytes);
+          exchangeRun_.countMissingAsLate(rank, bytes);
         } else {
-          exchangeRun_.cameLate(rank, bytes);
+          exchangeRun_.countLate(rank, bytes);
         }
       }
       return Counter::kLateData;

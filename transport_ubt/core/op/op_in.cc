@@ -49,7 +49,8 @@ Counter Op::scatterData(TimePoint now,
   if (outcome == ScatterStage::Outcome::kArenaFull) {
     const size_t all = ScatterStage::roomFor(
         layout_, ranks_.shard(), ranks_.members(), setup_.options->order);
-    if (setup_.host->makeRoom(asker(), all - std::min(all, heldBytes_))) {
+    if (setup_.host->makeRoom(soleAnnouncer(),
+                              all - std::min(all, heldBytes_))) {
       outcome = add();
     }
   }
@@ -65,7 +66,7 @@ Counter Op::scatterData(TimePoint now,
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
       if (scatterRun_.turnAway(header.source, header.slot, owned_.slots()) &&
-          scatterRun_.lostCameLate(header.source, bytes)) {
+          scatterRun_.countLostAsLate(header.source, bytes)) {
         scatterRun_.cutShort = scatterRun_.expired && !scatterRun_.early;
       }
       if (const TimePoint next = notices_.closed.at(header.source);
@@ -82,7 +83,7 @@ Counter Op::scatterData(TimePoint now,
       break;
   }
   rankEntered(now, header.source);  // data announces, too
-  scatterRun_.takeAfterAll(header.source, header.slot);
+  scatterRun_.acceptTurnedAway(header.source, header.slot);
   scatterRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
   if (asksForContributions()) {
@@ -107,14 +108,14 @@ Counter Op::broadcastData(TimePoint now,
   if (returned_) {
     broadcastRun_.cutShort = endedAtBound();
     if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
-      broadcastRun_.lostCameLate(header.source, bytes);
+      broadcastRun_.countLostAsLate(header.source, bytes);
     }
     return Counter::kLateData;
   }
   if (entered_ && finished_) {
     if (!taken.test(header.slot) &&
         broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
-      broadcastRun_.cameLate(header.source, bytes);
+      broadcastRun_.countLate(header.source, bytes);
       broadcastRun_.cutShort = endedAtBound();
     }
     return Counter::kLateData;

@@ -114,7 +114,7 @@ OpSample Op::sample() const {
   sample.scatter.sample = scatterSample();
   sample.scatter.bound = bounds_.scatter;
   sample.scatter.loss = scatter.share();
-  sample.scatter.haste = scatter.haste();
+  sample.scatter.lateShare = scatter.lateShare();
   sample.scatter.cutShort =
       scatterRun_.cutShort && !scatterRun_.progress().nearlyComplete();
   sample.exchange.took = exchangeRun_.took;
@@ -125,7 +125,7 @@ OpSample Op::sample() const {
   sample.broadcast.sample = broadcastSample();
   sample.broadcast.bound = bounds_.broadcast;
   sample.broadcast.loss = results.share();
-  sample.broadcast.haste = results.haste();
+  sample.broadcast.lateShare = results.lateShare();
   sample.broadcast.cutShort =
       broadcastRun_.cutShort && !broadcastRun_.progress().nearlyComplete();
   return sample;

@@ -15,7 +15,7 @@ void Op::tellProgress(TimePoint now) {
       setup_.host->control(now, peer, record, true);
     }
   }
-  notices_.held.schedule(
+  notices_.progressToAll.schedule(
       0, now, setup_.host->retryAfter(ranks_.rank() == 0 ? 1 : 0));
 }
 

@@ -63,7 +63,7 @@ TimePoint Op::nextDeadline() const {
   if (entered_ && !finished_) {
     next = std::min({next,
                      broadcastRun_.deadline,
-                     notices_.held.earliest(),
+                     notices_.progressToAll.earliest(),
                      broadcastEarlyEnd()});
   }
   if (announces()) {
@@ -84,7 +84,10 @@ TimePoint Op::nextDeadline() const {
   return next;
 }
 
-void Op::askAgain(TimePoint now, int peer, Stage stage, const BitSet& have) {
+void Op::requestMissing(TimePoint now,
+                        int peer,
+                        Stage stage,
+                        const BitSet& have) {
   int ranges = 0;
   size_t slot = have.firstClear(0);
   while (slot < have.size() && ranges++ < kRepairRangesMax) {
@@ -194,14 +197,14 @@ void Op::deadlinePassed(TimePoint now) {
   if (entered_ && !finished_ && now >= broadcastRun_.deadline) {
     expire(now);
   }
-  if (entered_ && !finished_ && now >= notices_.held.earliest()) {
+  if (entered_ && !finished_ && now >= notices_.progressToAll.earliest()) {
     tellProgress(now);
     noteProgress(now);  // the arena may have room by now
   }
-  sayAgain(now);
+  repeatDueRecords(now);
 }
 
-void Op::sayAgain(TimePoint now) {
+void Op::repeatDueRecords(TimePoint now) {
   if (announces()) {
     notices_.announcement.forDue(now, [&](int rank) {
       setup_.host->control(
@@ -212,10 +215,10 @@ void Op::sayAgain(TimePoint now) {
   if (asksForContributions()) {
     scatterRun_.repairs.forDue(now, [&](int rank) {
       if (attendance_.hasEntered(rank) && owesContributions(rank)) {
-        askAgain(now,
-                 rank,
-                 Stage::kScatter,
-                 owned_.sum().contributed(ranks_.shardOf(rank)));
+        requestMissing(now,
+                       rank,
+                       Stage::kScatter,
+                       owned_.sum().contributed(ranks_.shardOf(rank)));
       }
       schedule(&scatterRun_.repairs, now, rank);
     });
@@ -223,7 +226,7 @@ void Op::sayAgain(TimePoint now) {
   const auto askForSlots = [&](Retries* repairs) {
     repairs->forDue(now, [&](int rank) {
       if (!received(rank).all()) {
-        askAgain(now, rank, Stage::kBroadcast, received(rank));
+        requestMissing(now, rank, Stage::kBroadcast, received(rank));
       }
       schedule(repairs, now, rank);
     });

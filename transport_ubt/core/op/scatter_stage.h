@@ -25,10 +25,10 @@ namespace ubt {
 // Where ranks form groups, ranks are the members of the own group, by their
 // places, and a closed slot holds the bare sum: it is no result yet.
 //
-// A rank contributes in one form, plain or transformed. If ranks differ, sums
-// of each form are kept apart, no slot closes before all do, and the result is
-// plain: the transformed sum, with zeros for missing coefficients, is inverted
-// and added to the plain one.
+// A rank contributes in one form, plain or transformed. If both forms arrive,
+// the stage keeps a sum of each, and closes all slots together. It inverts the
+// transformed sum, with zeros for missing coefficients, and adds it to the
+// plain one. The result is plain.
 //
 // In rank order (SumOrder::kRank) contributions lie apart in the arena until
 // their slot closes. The first contribution of a slot acquires room for all.

@@ -32,7 +32,7 @@ bool StageRun::turnAway(int rank, uint32_t slot, uint32_t slots) {
   return turnedAway(rank, slots).set(slot);
 }
 
-void StageRun::takeAfterAll(int rank, uint32_t slot) {
+void StageRun::acceptTurnedAway(int rank, uint32_t slot) {
   BitSet& marks = senders_[rank].turnedAway;
   if (marks.size() > 0) {
     marks.clear(slot);
@@ -45,7 +45,7 @@ void StageRun::dropped(int rank, uint64_t bytes) {
   of.repaired = std::min(of.repaired, of.received);
 }
 
-bool StageRun::lostCameLate(int rank, size_t bytes) {
+bool StageRun::countLostAsLate(int rank, size_t bytes) {
   StageBytes& of = senders_[rank].bytes;
   if (of.lost < bytes) {
     return false;
@@ -55,7 +55,7 @@ bool StageRun::lostCameLate(int rank, size_t bytes) {
   return true;
 }
 
-void StageRun::lostOrAbsentCameLate(int rank, size_t bytes) {
+void StageRun::countMissingAsLate(int rank, size_t bytes) {
   StageBytes& of = senders_[rank].bytes;
   const uint64_t moved = std::min<uint64_t>(bytes, of.lost);
   of.lost -= moved;

@@ -23,8 +23,9 @@ struct StageLoss {
 
   // The missing share of the expected bytes, 0 to 1.
   double share() const { return of(missing); }
-  // The late share, if most of the missing bytes were late; otherwise 0.
-  double haste() const { return 2 * late > missing ? of(late) : 0; }
+  // The late share of them, if most of the missing bytes were late; otherwise
+  // 0.
+  double lateShare() const { return 2 * late > missing ? of(late) : 0; }
 
  private:
   double of(uint64_t bytes) const {
@@ -35,7 +36,7 @@ struct StageLoss {
 // One stage of an op at its receiver: which slots each sender owes, until when
 // the stage waits for them, when it asks for them again, and which arrived. An
 // op has up to three stages: scatter, exchange, broadcast. The op decides when
-// a stage ends.
+// a stage ends. Not thread-safe.
 class StageRun {
  public:
   // `ranks`: of the op; each of them may send. Without `marks` the marks of the
@@ -74,7 +75,7 @@ class StageRun {
     return !senders_[rank].turnedAway.none();
   }
   // A slot that had been turned away was stored after all.
-  void takeAfterAll(int rank, uint32_t slot);
+  void acceptTurnedAway(int rank, uint32_t slot);
   // The slots of a rank that were turned away. The second form may be changed,
   // and has `slots` bits.
   const BitSet& turnedAway(int rank) const { return senders_[rank].turnedAway; }
@@ -85,10 +86,11 @@ class StageRun {
   // Bytes arrived after the stage's end. The first function is for before
   // settle(). The second is for after it: the bytes had been counted as lost.
   // False: fewer bytes than that were lost.
-  void cameLate(int rank, size_t bytes) { senders_[rank].bytes.late += bytes; }
-  bool lostCameLate(int rank, size_t bytes);
-  // As lostCameLate(), but a part of the bytes may have been counted as absent.
-  void lostOrAbsentCameLate(int rank, size_t bytes);
+  void countLate(int rank, size_t bytes) { senders_[rank].bytes.late += bytes; }
+  bool countLostAsLate(int rank, size_t bytes);
+  // As countLostAsLate(), but a part of the bytes may have been counted as
+  // absent.
+  void countMissingAsLate(int rank, size_t bytes);
 
   // No further slot of the rank will be stored. `notStoredBytes` arrived, and
   // were refused or late. The other missing bytes are absent or lost.

@@ -28,7 +28,7 @@ void Departure::failWithout(const char* why, std::string* spare) noexcept {
   }
 }
 
-ControlRecord Departure::word() const {
+ControlRecord Departure::leaveRecord() const {
   ControlRecord leave;
   leave.type = ControlType::kLeave;
   leave.slot =

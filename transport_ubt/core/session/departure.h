@@ -15,7 +15,7 @@ namespace ubt {
 class Departure {
  public:
   // `ranks`: of the session.
-  explicit Departure(int ranks) : toldAt_(ranks) {}
+  explicit Departure(int ranks) : sentAt_(ranks) {}
 
   bool hasFailed() const { return !why_.empty(); }
   // Empty: it has not failed.
@@ -41,17 +41,17 @@ class Departure {
   void leaveAt(TimePoint when) { dueAt_ = when; }
   TimePoint dueAt() const { return dueAt_; }
 
-  // The record that tells a peer.
-  ControlRecord word() const;
-  void told(int peer, TimePoint now) { toldAt_[peer] = now; }
-  TimePoint toldAt(int peer) const { return toldAt_[peer]; }
+  // The record that tells a peer, and when it was sent.
+  ControlRecord leaveRecord() const;
+  void sentTo(int peer, TimePoint now) { sentAt_[peer] = now; }
+  TimePoint sentAt(int peer) const { return sentAt_[peer]; }
 
  private:
   std::string why_;
   int culprit_ = -1;
   bool left_ = false;
   TimePoint dueAt_ = kNever;
-  std::vector<TimePoint> toldAt_;  // by rank
+  std::vector<TimePoint> sentAt_;  // by rank
 };
 
 }  // namespace ubt

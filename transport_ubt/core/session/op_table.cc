@@ -28,8 +28,8 @@ Op* OpTable::add(const OpId& id, std::unique_ptr<Op> op) {
 std::vector<size_t> OpTable::heldByRank(Measure measure) const {
   std::vector<size_t> held(ranks_);
   for (const auto& [id, op] : ops_) {
-    if (op->asker() >= 0) {
-      held[op->asker()] += measured(*op, measure);
+    if (op->soleAnnouncer() >= 0) {
+      held[op->soleAnnouncer()] += measured(*op, measure);
     }
   }
   return held;
@@ -46,8 +46,9 @@ OpTable::Holder OpTable::greediest(Measure measure,
   };
   std::vector<Newest> newest(ranks_);
   for (const auto& [id, op] : ops_) {
-    if (op->asker() >= 0 && op->begunAt() >= newest[op->asker()].begunAt) {
-      newest[op->asker()] = {id, op->begunAt(), measured(*op, measure)};
+    if (op->soleAnnouncer() >= 0 &&
+        op->begunAt() >= newest[op->soleAnnouncer()].begunAt) {
+      newest[op->soleAnnouncer()] = {id, op->begunAt(), measured(*op, measure)};
     }
   }
   const std::vector<size_t> held = heldByRank(measure);

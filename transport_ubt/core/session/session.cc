@@ -228,8 +228,8 @@ void Session::sayLeaveToAll(TimePoint now) {
 }
 
 void Session::sayLeave(TimePoint now, int peer) {
-  control(now, peer, departure_.word(), true);
-  departure_.told(peer, now);
+  control(now, peer, departure_.leaveRecord(), true);
+  departure_.sentTo(peer, now);
 }
 
 // Ops ------------------------------------------------------------------------

@@ -48,11 +48,11 @@ struct SharedState {
   std::vector<Session*> sessions;
 };
 
-// One Gloo context in the protocol: its peers and its ops. It does no I/O and
-// is not thread-safe; calls pass the time. Bytes from the wire are
-// authenticated first, but not trusted. No verb below throws. An exception in
-// the middle of a change, such as std::bad_alloc, breaks this session and no
-// other (breakOff()).
+// One Gloo context in the protocol: its peers and its ops. Owned by its
+// Endpoint, from open() to close(). It does no I/O and is not thread-safe;
+// calls pass the time. Bytes from the wire are authenticated first, but not
+// trusted. No verb below throws. An exception in the middle of a change, such
+// as std::bad_alloc, breaks this session and no other (breakOff()).
 class Session : private OpHost {
  public:
   struct Setup {
@@ -96,8 +96,8 @@ class Session : private OpHost {
 
   // Begins an allreduce over `bucket`, in place, under a tag of shape.space.
   // The call may wait first (Admission). The op reads and writes the bucket
-  // until leave(). The call ends after `timeout`, including the wait; the
-  // options' timeout is the most, and zero means that one. A call that ends
+  // until leave(). The call ends after `timeout`, including the wait. At
+  // most Options::timeout; zero means that one. A call that ends
   // without its result fails the session here and at the other ranks. So does a
   // call under a tag whose use count is no longer known (TagCounts). REQUIRES
   // failure().empty(), takes(shape).
@@ -135,7 +135,7 @@ class Session : private OpHost {
   const std::string& failure() const { return departure_.why(); }
   // A caller has been told why its call failed. Tells the other ranks, whose
   // calls fail as well. REQUIRES a failure.
-  void refused(TimePoint now);
+  void announceFailure(TimePoint now);
 
   // Whether some peer may still need something of this session. A peer that was
   // told that this rank leaves does not.
@@ -206,7 +206,7 @@ class Session : private OpHost {
   // A call has waited to begin for its whole timeout.
   void giveUp(TimePoint now, const Call& call);
   // A peer needs results that this rank had no room to keep.
-  void lacksKept(TimePoint now, int peer);
+  void resultsUnavailable(TimePoint now, int peer);
   // The tag's use count is no longer known: the session fails.
   OpId refuseTag(TimePoint now, uint32_t tag, TagSpace space, const Call& call);
 
@@ -253,7 +253,7 @@ class Session : private OpHost {
   void connectionClosed(TimePoint now, int peer, const std::string& why);
   void closedAll(TimePoint now, const std::string& why);
   int longSilent() const;
-  bool hasWord(int peer) const {
+  bool hasLeaveToSend(int peer) const {
     return !peers_[peer].closed() || peers_[peer].controlDue() != kNever;
   }
   void watchSilence(TimePoint now);

@@ -105,7 +105,7 @@ void Session::giveUp(TimePoint now, const Call& call) {
           silence(rank));
 }
 
-void Session::lacksKept(TimePoint now, int peer) {
+void Session::resultsUnavailable(TimePoint now, int peer) {
   failBecauseOf(now,
                 setup_.rank,
                 "rank " + std::to_string(setup_.rank) +

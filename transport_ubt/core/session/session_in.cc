@@ -141,7 +141,7 @@ Counter Session::controlIn(TimePoint now,
 // The peer still sends. If this rank has left, the peer has not heard it.
 void Session::answerLeave(TimePoint now, int peer) {
   if (departure_.hasLeft() &&
-      now - departure_.toldAt(peer) >= retryAfter(peer)) {
+      now - departure_.sentAt(peer) >= retryAfter(peer)) {
     sayLeave(now, peer);
   }
 }
@@ -189,7 +189,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       if (op != nullptr &&
           !op->repairAsked(
               now, peer, record.stage, record.slot, record.slots)) {
-        lacksKept(now, peer);
+        resultsUnavailable(now, peer);
       }
       return;
     case ControlType::kProgress:
@@ -246,8 +246,8 @@ uint64_t Session::shareSlots(int rank) const {
   load.windowBytes = bytes - multicast_.windowBytes(bytes);
   load.senders = shared_->activeSenders;
   for (const auto& [id, op] : ops_) {
-    load.owed += op->owed(rank);
-    load.owedByAll += op->owed();
+    load.owed += op->slotsAwaited(rank);
+    load.owedByAll += op->slotsAwaited();
   }
   return grants_.share(load);
 }

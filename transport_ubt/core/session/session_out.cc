@@ -44,7 +44,7 @@ bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
 bool Session::turnOut(TimePoint now, OutPacket* out) {
   const int rank = turns_.rank();
   return rank == setup_.rank ? !broken_ && multicastOut(now, out)
-                             : hasWord(rank) && peerOut(now, rank, out);
+                             : hasLeaveToSend(rank) && peerOut(now, rank, out);
 }
 
 // The data that goes to one peer in its turn. A slot's sum needs contributions
@@ -180,7 +180,7 @@ void Session::lookForSilence(TimePoint now) {
                                std::chrono::seconds(1)) +
                 " s: it has died, was stopped, or is cut off" + silence(peer));
         // Perhaps it is cut off in one direction only, and hears this.
-        peers_[peer].lastWord(now, departure_.word());
+        peers_[peer].lastWord(now, departure_.leaveRecord());
         break;
     }
   }

@@ -82,7 +82,7 @@ void Session::peerClosed(TimePoint now, int peer, const std::string& why) {
   contained(now, [&] { connectionClosed(now, peer, why); });
 }
 
-void Session::refused(TimePoint now) {
+void Session::announceFailure(TimePoint now) {
   contained(now, [&] { tellRefusal(now); });
 }
 

@@ -38,7 +38,7 @@ TEST(Attendance, TheOwnRankIsDoneFromTheStart) {
   EXPECT_EQ(three.firstNotDone(), 0);
   three.finish(kNow, 0);
   EXPECT_EQ(three.firstNotDone(), 2);
-  three.go(2);
+  three.markGone(2);
   EXPECT_EQ(three.firstNotDone(), -1);
 }
 
@@ -47,7 +47,7 @@ TEST(Attendance, MostHaveFinishedOnceMoreThanHalfSaidSo) {
   Attendance five(0, 5);
   five.finish(kNow, 1);
   five.finish(kNow, 1);
-  five.go(2);
+  five.markGone(2);
   five.finish(kNow, 3);
   EXPECT_EQ(five.mostFinishedAt(), kNever);
   five.finish(kLater, 4);

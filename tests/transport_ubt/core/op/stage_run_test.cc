@@ -68,12 +68,12 @@ TEST_F(StageRunTest, LossCountsOnlyRanksThatSentSomething) {
 TEST_F(StageRunTest, LateDataWasNotLost) {
   come(1, 8);
   run_.settle(1, 0, false);
-  EXPECT_EQ(loss().haste(), 0);
-  EXPECT_TRUE(run_.lostCameLate(1, 100));
-  EXPECT_EQ(loss().haste(), 0);  // half of the missing data is no majority
-  EXPECT_TRUE(run_.lostCameLate(1, 100));
-  EXPECT_FALSE(run_.lostCameLate(1, 100));
-  EXPECT_EQ(loss().haste(), 0.2);
+  EXPECT_EQ(loss().lateShare(), 0);
+  EXPECT_TRUE(run_.countLostAsLate(1, 100));
+  EXPECT_EQ(loss().lateShare(), 0);  // half of the missing data is no majority
+  EXPECT_TRUE(run_.countLostAsLate(1, 100));
+  EXPECT_FALSE(run_.countLostAsLate(1, 100));
+  EXPECT_EQ(loss().lateShare(), 0.2);
   EXPECT_EQ(loss().share(), 0.2);
   expectSum(1);
 }
@@ -82,7 +82,7 @@ TEST_F(StageRunTest, LateDataWasNotLost) {
 TEST_F(StageRunTest, LateDataBeforeTheFinalCountIsNotRefused) {
   come(1, 9);
   EXPECT_TRUE(run_.turnAway(1, 9, kSlots));
-  run_.cameLate(1, 100);
+  run_.countLate(1, 100);
   run_.settle(1, 100, false);
   EXPECT_EQ(run_.bytes(1).late, 100);
   EXPECT_EQ(run_.bytes(1).refused, 0);
@@ -94,9 +94,9 @@ TEST_F(StageRunTest, ASlotIsTurnedAwayOnceUntilItIsStored) {
   EXPECT_TRUE(run_.turnAway(1, 3, kSlots));
   EXPECT_FALSE(run_.turnAway(1, 3, kSlots));
   EXPECT_TRUE(run_.anyTurnedAway(1));
-  run_.takeAfterAll(1, 3);
+  run_.acceptTurnedAway(1, 3);
   EXPECT_FALSE(run_.anyTurnedAway(1));
-  run_.takeAfterAll(2, 3);
+  run_.acceptTurnedAway(2, 3);
   EXPECT_FALSE(run_.anyTurnedAway(2));
 }
 
@@ -111,7 +111,7 @@ TEST_F(StageRunTest, DroppedSlotsWereNotReceived) {
 TEST_F(StageRunTest, MoreThanWasLostMayComeLate) {
   come(1, 9);
   run_.settle(1, 50, false);
-  run_.lostOrAbsentCameLate(1, 100);
+  run_.countMissingAsLate(1, 100);
   EXPECT_EQ(run_.bytes(1).lost, 0);
   EXPECT_EQ(run_.bytes(1).late, 50);
   expectSum(1);

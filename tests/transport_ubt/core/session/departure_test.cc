@@ -19,13 +19,13 @@ TEST(Departure, TheFirstReasonAndTheFirstCulpritStand) {
   departure.blame(1);
   EXPECT_EQ(departure.why(), "rank 2 died");
   EXPECT_EQ(departure.culprit(), 2);
-  EXPECT_EQ(departure.word().slot, 2);
+  EXPECT_EQ(departure.leaveRecord().slot, 2);
 }
 
 TEST(Departure, NamesNoRankIfNoneIsToBlame) {
   const Departure departure(3);
-  EXPECT_EQ(departure.word().type, ControlType::kLeave);
-  EXPECT_EQ(departure.word().slot, ControlRecord::kNobody);
+  EXPECT_EQ(departure.leaveRecord().type, ControlType::kLeave);
+  EXPECT_EQ(departure.leaveRecord().slot, ControlRecord::kNobody);
 }
 
 TEST(Departure, AFurtherReasonNeedsNoMemory) {

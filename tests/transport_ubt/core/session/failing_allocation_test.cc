@@ -132,7 +132,7 @@ class Job {
 
   void begin(int rank, Call* call) {
     if (!call->session->failure().empty()) {
-      verb(rank, [&] { call->session->refused(now_); });
+      verb(rank, [&] { call->session->announceFailure(now_); });
       note(call, call->session->failure());
       std::fill(call->bucket.begin(), call->bucket.end(), kTaken);
       return;
