@@ -79,8 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         help="measure everything, also what FOLDER has")
     parser.add_argument(
         "--python", metavar="PATH",
-        help="with PyTorch 1.13 or later, for trainings and steps (default: "
-        "Debian's)")
+        help="with PyTorch 1.13 or later, for trainings (default: Debian's)")
     return parser
 
 

@@ -311,7 +311,7 @@ class Experiments(Test):
         self.become(1000)
         self.check_mistakes(experiments.parse, ([], "tails", "sudo"))
         for argv in (["--list"], ["--report"],
-                     ["--only", "ablation,errors,scale,steps,harmless"]):
+                     ["--only", "ablation,errors,scale,harmless"]):
             experiments.parse(argv)
 
 

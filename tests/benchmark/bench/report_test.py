@@ -151,8 +151,6 @@ class Report(unittest.TestCase):
                 ("accuracy", {"fashion-clean": TRAININGS}, 1),
                 ("harmless", {"random-0-plain": [run],
                               "random-5-plain": [run]}, 1),
-                ("dropped", {"waits-for-all": [run],
-                             "bound-120-ms": [run]}, 1),
                 ("errors", {"arithmetic": made_up.sum_errors(
                     {"ring": 1, "parameter_server": 1, "transpose": 1}),
                             **made_up.ablation("none", 0.3)}, 1)):

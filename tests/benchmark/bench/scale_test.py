@@ -153,25 +153,5 @@ class Scale(unittest.TestCase):
         self.assertIn("with 8 ranks failed: it timed out.", text)
 
 
-class Validation(unittest.TestCase):
-    def test_ratios_are_counted_that_are_close(self):
-        text = tell("validation", {
-            "lab-p3": [made_up.row("ring_chunked", 100)],
-            "simulated-p3": [made_up.simulated("ring", 8, 110)]})
-        # A made-up row's p99 is 3 x its p50, a simulated one's equals its p50.
-        self.assertIn("| p3, ring | 50 | 30 | 100.0 | 110.0 | 300.0 | 110.0 | "
-                      "1.100 | 0.367 |  |", text)
-        claim, = claims("validation", {
-            "lab-p3": [made_up.row("ring_chunked", 100)],
-            "simulated-p3": [made_up.simulated("ring", 8, 110)]})
-        self.assertEqual("1 of 2 are; outside: p99 of p3, ring (0.37)",
-                         claim.found)
-        self.assertFalse(claim.holds)
-
-    def test_without_the_one_or_the_other_there_is_nothing_to_say(self):
-        self.assertEqual("", tell("validation", {
-            "lab-p3": [made_up.row("ring_chunked", 100)]}))
-
-
 if __name__ == "__main__":
     junit_main.main()
