@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from front_end import preload
 from front_end.errors import EXIT_USAGE, UserError
 
 WORKER = "//benchmark/comparison:worker"
@@ -22,17 +21,11 @@ settings in a name
   optireduce+repair=none
 """
 
-# The settings that are entries of GLOO_UBT_EXPERIMENT. tests/tidy compares them
-# with docs/configuration.md.
-EXPERIMENTS = frozenset((
-    "bound_mode", "early", "gso", "lead_bytes", "lead_ops", "nap",
-    "results_first", "trains", "warmup_ops", "window", "yield", "zero_loss"))
-
-
 def choose(binary: str, wanted: Sequence[str], ranks: int,
-           *more: str) -> list[str]:
+           *more: str) -> dict[str, dict[str, str]]:
     """The names to run, checked by `binary`, the path of WORKER or SIMULATOR:
-    those in `wanted` or, if that is empty, its default.
+    those in `wanted` or, if that is empty, its default. Each has the
+    environment variables that mean its settings.
 
     Raises UserError for a name or a setting that is unknown, a wrong value, or
     an algorithm that cannot work with this number of ranks.
@@ -59,25 +52,3 @@ def base(name: str) -> str:
 def is_bounded(name: str) -> bool:
     """Whether the algorithm may lose data."""
     return base(name).endswith("optireduce")
-
-
-def variables(name: str, library: str | None,
-              preloaded: str = "") -> dict[str, str]:
-    """Environment variables that make any script with backend="gloo" use the
-    algorithm. `library` is None for PLAIN; `preloaded` is preloaded, too."""
-    if name == PLAIN:
-        return {}
-    assert library is not None
-    first, *settings = name.split("+")
-    policy = first.partition(":")[2]
-    own = {"GLOO_UBT_REPAIR": policy} if policy else {}
-    experiment = []
-    for setting in settings:
-        key, _, value = setting.partition("=")
-        if key in EXPERIMENTS:
-            experiment.append(f"{key}:{value}")
-        else:
-            own[f"GLOO_UBT_{key.upper()}"] = value
-    if experiment:
-        own["GLOO_UBT_EXPERIMENT"] = ",".join(experiment)
-    return preload.variables(library, base(name), preloaded) | own

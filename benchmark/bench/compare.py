@@ -2,6 +2,7 @@
 """benchmark/compare: starts the workers, which measure, and shows results."""
 import argparse
 import contextlib
+import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,12 @@ from front_end.options import list_of, positive
 from front_end.progress import Bar
 
 from . import algorithms, options, plot, table
+from .job import Job
 from .lab import accounts, isolation, settings
 from .lab.accounts import Accounts
 from .lab.lab import Lab
 from .lab.network import INTERFACE
-from .workers import PrivateRedis, Workers
+from .private_redis import private_redis
 
 Results = list[tuple[dict, list[float] | None]]  # rows, samples in us
 
@@ -25,6 +27,7 @@ _ELEMENTS = (65536, 1048576, 6553600)
 _LAB_ELEMENTS = 1000000
 _ELEMENTS_MAX = 1 << 29
 _LAB_TURN_S = 1.0  # an iteration takes a tenth of this
+_EXIT_UNSOUND = 3  # a row is wrong or not as named; as the worker's
 
 _DESCRIPTION = """\
 Compares allreduce algorithms (sums of floats) side by side, in one run:
@@ -207,10 +210,13 @@ def late_options(lab: settings.Settings) -> list[str]:
 
 def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
                     redis_url: str) -> list[str]:
-    own = ["--redis-url", redis_url, "--prefix", arguments.prefix,
+    own = ["--size", str(arguments.ranks),
+           "--redis-url", redis_url, "--prefix", arguments.prefix,
            "--algorithms", ",".join(names),
            "--elements", ",".join(map(str, arguments.elements)),
            "--seconds", str(arguments.seconds)]
+    if not arguments.local:  # else from the environment
+        own += ["--rank", str(arguments.rank)]
     if arguments.interface:
         own += ["--interface", arguments.interface]
     if arguments.plot or arguments.json:
@@ -221,13 +227,13 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
     return own
 
 
-def _collect(workers: Workers, sizes: Sequence[int], per_size: int,
+def _collect(job: Job, sizes: Sequence[int], per_size: int,
              counts: Accounts | None) -> Results:
     """Shows the workers' progress until they have ended."""
     results: Results = []
     with Bar() as bar:
         bar.show("connecting")
-        for event in workers.events():
+        for event in job.lines():
             if event["event"] == "connected":
                 bar.show("warming up")
             elif event["event"] == "progress":
@@ -240,7 +246,7 @@ def _collect(workers: Workers, sizes: Sequence[int], per_size: int,
             elif event["event"] == "turn":
                 assert counts is not None
                 counts.take(event)
-                workers.go_on()
+                job.go_on()
             elif event["event"] == "row":
                 row = event["row"]
                 if counts:
@@ -253,21 +259,21 @@ def _run(arguments: argparse.Namespace, binary: str,
          names: Sequence[str]) -> tuple[Results, int]:
     """Returns results, none unless rank 0, and the exit code."""
     with contextlib.ExitStack() as stack:
-        redis_url, ranks = arguments.redis_url, [arguments.rank]
-        if arguments.local:
-            redis_url = stack.enter_context(PrivateRedis()).url
-            ranks = list(range(arguments.ranks))
+        redis_url = (stack.enter_context(private_redis()) if arguments.local
+                     else arguments.redis_url)
         lab = counts = None
         if arguments.in_lab:
             lab = stack.enter_context(Lab(arguments.in_lab))
             counts = Accounts(lab)
-        workers = stack.enter_context(Workers(
-            binary, _worker_options(arguments, names, redis_url), ranks,
-            arguments.ranks, lab))
-        results = _collect(workers, arguments.elements, len(names), counts)
-        for line in workers.warnings():
+        count = arguments.ranks if arguments.local else 1
+        job = stack.enter_context(Job(
+            [binary, *_worker_options(arguments, names, redis_url)], count,
+            lab.variables(os.environ) if lab else {}, lab and lab.hosts,
+            (0, _EXIT_UNSOUND), turns=lab is not None))
+        results = _collect(job, arguments.elements, len(names), counts)
+        for line in job.said(range(count)):
             print(line, file=sys.stderr)
-        return results, workers.exit_code()
+        return results, job.exit_code()
 
 
 def verdict(row: Mapping) -> str:
@@ -390,7 +396,8 @@ def _main(argv: Sequence[str]) -> int:
     # Outside the lab: the build leaves a Bazel server running for the next
     # one.
     binary = arguments.binary or bazel.build(algorithms.WORKER)
-    names = algorithms.choose(binary, arguments.algorithms, arguments.ranks)
+    names = list(algorithms.choose(binary, arguments.algorithms,
+                                   arguments.ranks))
     if arguments.in_lab:
         return isolation.run(lambda: _compare(arguments, binary, names))
     return _compare(arguments, binary, names)

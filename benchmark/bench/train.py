@@ -162,17 +162,18 @@ def library(names: Sequence[str], given: str | None = None) -> str | None:
     return None if set(names) == {algorithms.PLAIN} else preload.built(given)
 
 
-def check_algorithms(names: Sequence[str], ranks: int,
-                     binary: str | None = None) -> None:
-    """Raises UserError if a training cannot use one of these algorithms."""
+def check_algorithms(names: Sequence[str], ranks: int, binary: str | None = None
+                     ) -> dict[str, dict[str, str]]:
+    """The variables that mean the settings of each name. Raises UserError if a
+    training cannot use one of these algorithms."""
     own = [name for name in names if name != algorithms.PLAIN]
     for name in own:
         if algorithms.base(name) in _NOT_IN_PYTORCH:
             raise UserError(
                 f"--algorithms: {name} is not for trainings; GLOO_ALGO has "
                 "ring", EXIT_USAGE)
-    if own:
-        algorithms.choose(binary or bazel.build(algorithms.WORKER), own, ranks)
+    return algorithms.choose(binary or bazel.build(algorithms.WORKER), own,
+                             ranks) if own else {}
 
 
 def _command(arguments: argparse.Namespace, data: str, seed: int,
@@ -209,12 +210,23 @@ def run_of(about: Mapping, lines: Iterable[Mapping]) -> dict:
         "losses": losses, "accuracies": accuracies}
 
 
+def variables(algorithm: str, settings_of: Mapping[str, Mapping[str, str]],
+              binary: str | None) -> dict[str, str]:
+    """Environment variables that make any script with backend="gloo" use the
+    algorithm of the library `binary`. `settings_of`: of check_algorithms()."""
+    if algorithm == algorithms.PLAIN:
+        return {}
+    assert binary is not None
+    return {**preload.variables(binary, algorithms.base(algorithm),
+                                os.environ.get("LD_PRELOAD", "")),
+            **settings_of[algorithm]}
+
+
 def _train_one(arguments: argparse.Namespace, algorithm: str,
-               command: list[str], binary: str | None, lab: Lab | None,
+               command: list[str], own: dict[str, str], lab: Lab | None,
                progress: job.Progress) -> tuple[list[dict], float | None]:
-    """Returns the lines of the log, and the share that was lost."""
-    own = algorithms.variables(algorithm, binary,
-                               os.environ.get("LD_PRELOAD", ""))
+    """Returns the lines of the log, and the share that was lost. `own`: the
+    algorithm's variables."""
     if lab:
         own |= lab.variables({**os.environ, **own})
     lines = []
@@ -228,7 +240,7 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
             for line in ranks.lines():
                 lines.append(line)
                 progress.take(line)
-            for said in dict.fromkeys(ranks.said()):
+            for said in ranks.said():
                 # The library's own lines begin with its algorithm's name.
                 head = f"{algorithms.base(algorithm)}: "
                 print(f"{algorithm}: {said.removeprefix(head)}",
@@ -237,8 +249,9 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
                        if reports else None)
 
 
-def _train(arguments: argparse.Namespace, torch: str, binary: str | None,
-           start: str | None, data: str, lab: Lab | None) -> list[dict]:
+def _train(arguments: argparse.Namespace, torch: str,
+           variables_of: Mapping[str, dict[str, str]], start: str | None,
+           data: str, lab: Lab | None) -> list[dict]:
     # Algorithms alternate, so that noise affects all of them equally.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
@@ -249,7 +262,7 @@ def _train(arguments: argparse.Namespace, torch: str, binary: str | None,
             progress.begin(number, algorithm + seeds)
             lines, lost = _train_one(
                 arguments, algorithm, _command(arguments, data, seed, start),
-                binary, lab, progress)
+                variables_of[algorithm], lab, progress)
             about = {"model": arguments.model, "algorithm": algorithm,
                      "seed": seed, "ranks": arguments.ranks, "torch": torch,
                      "lost": lost}
@@ -323,8 +336,11 @@ def _main(argv: Sequence[str]) -> int:
     torch = job.torch_version(arguments.python)
     # Outside the lab: the build leaves a Bazel server running for the next
     # one.
-    check_algorithms(arguments.algorithms, arguments.ranks, arguments.binary)
+    settings_of = check_algorithms(arguments.algorithms, arguments.ranks,
+                                   arguments.binary)
     binary = library(arguments.algorithms, arguments.library)
+    variables_of = {name: variables(name, settings_of, binary)
+                    for name in arguments.algorithms}
     start = start_weights(MODELS[arguments.model], arguments.python, torch)
 
     def run() -> int:
@@ -335,7 +351,7 @@ def _main(argv: Sequence[str]) -> int:
                 MODELS[arguments.model], folder)
             lab = (stack.enter_context(Lab(arguments.in_lab))
                    if arguments.in_lab else None)
-            done = _train(arguments, torch, binary, start,
+            done = _train(arguments, torch, variables_of, start,
                           os.path.abspath(data), lab)
         _show(arguments, torch, done)
         return 0
