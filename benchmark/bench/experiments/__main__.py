@@ -36,7 +36,6 @@ results
   FOLDER/NAME.md      a page for each experiment: its results, and the command,
                       seeds, commit, machine and date of each. Text outside of
                       the marks stays when the command writes a page again
-  FOLDER/index.html   all pages in one file that opens without a network
   FOLDER/raw          output of each command, as JSON (xz -dc shows it)
 
 examples

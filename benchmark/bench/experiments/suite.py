@@ -12,6 +12,5 @@ SUITE = {experiment.name: experiment for experiment in (
     scale.EXPERIMENT,
     errors.EXPERIMENT,
     costs.EXPERIMENT,
-    ablation.SIMULATED,
-    ablation.IN_LAB,
+    ablation.EXPERIMENT,
 )}

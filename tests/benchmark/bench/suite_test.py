@@ -88,8 +88,7 @@ class Suite(unittest.TestCase):
     def test_only_the_lab_needs_root(self):
         found = {experiment.name for experiment in SUITE.values()
                  if any(part.needs_root for part in experiment.parts(False))}
-        self.assertEqual({"tails", "accuracy", "stragglers", "costs",
-                          "ablation-lab"}, found)
+        self.assertEqual({"tails", "accuracy", "stragglers", "costs"}, found)
 
     def test_what_trains_takes_another_python(self):
         found = {experiment.name for experiment in SUITE.values()
