@@ -17,7 +17,7 @@ from front_end.options import list_of, one_of, positive
 from . import algorithms, job, options, plot, table
 from .lab import isolation, settings
 from .lab.lab import Lab
-from .models import MODELS, Model, packaged_data, start_weights
+from .models import MODELS, Model, packaged_data
 
 _RANKS = 4
 _NOT_IN_PYTORCH = ("ring_chunked",)  # of the worker's; GLOO_ALGO has the others
@@ -62,7 +62,6 @@ columns
 examples
   benchmark/train --model fashion --plot fashion.png
   benchmark/train --model bible --steps 300 --seeds 1,2,3 --json runs.json
-  benchmark/train --model bible-tuned --steps 100
   benchmark/train --model fashion --python venv/bin/python \\
       --algorithms gloo,ring,optireduce
   GLOO_UBT_FAULT=loss:0.01 benchmark/train --model fashion
@@ -176,13 +175,11 @@ def check_algorithms(names: Sequence[str], ranks: int, binary: str | None = None
                              ranks) if own else {}
 
 
-def _command(arguments: argparse.Namespace, data: str, seed: int,
-             start: str | None) -> list[str]:
+def _command(arguments: argparse.Namespace, data: str,
+             seed: int) -> list[str]:
     command = [arguments.python, *MODELS[arguments.model].command(),
                "--data", data, "--seed", str(seed),
                "--epochs", str(arguments.epochs)]
-    if start:
-        command += ["--start", start]
     if arguments.steps:
         command += ["--steps", str(arguments.steps)]
     if arguments.evaluate_every:
@@ -250,8 +247,8 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
 
 
 def _train(arguments: argparse.Namespace, torch: str,
-           variables_of: Mapping[str, dict[str, str]], start: str | None,
-           data: str, lab: Lab | None) -> list[dict]:
+           variables_of: Mapping[str, dict[str, str]], data: str,
+           lab: Lab | None) -> list[dict]:
     # Algorithms alternate, so that noise affects all of them equally.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
@@ -261,7 +258,7 @@ def _train(arguments: argparse.Namespace, torch: str,
             seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
             progress.begin(number, algorithm + seeds)
             lines, lost = _train_one(
-                arguments, algorithm, _command(arguments, data, seed, start),
+                arguments, algorithm, _command(arguments, data, seed),
                 variables_of[algorithm], lab, progress)
             about = {"model": arguments.model, "algorithm": algorithm,
                      "seed": seed, "ranks": arguments.ranks, "torch": torch,
@@ -341,7 +338,6 @@ def _main(argv: Sequence[str]) -> int:
     binary = library(arguments.algorithms, arguments.library)
     variables_of = {name: variables(name, settings_of, binary)
                     for name in arguments.algorithms}
-    start = start_weights(MODELS[arguments.model], arguments.python, torch)
 
     def run() -> int:
         with contextlib.ExitStack() as stack:
@@ -351,7 +347,7 @@ def _main(argv: Sequence[str]) -> int:
                 MODELS[arguments.model], folder)
             lab = (stack.enter_context(Lab(arguments.in_lab))
                    if arguments.in_lab else None)
-            done = _train(arguments, torch, variables_of, start,
+            done = _train(arguments, torch, variables_of,
                           os.path.abspath(data), lab)
         _show(arguments, torch, done)
         return 0

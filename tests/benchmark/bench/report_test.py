@@ -244,20 +244,11 @@ class Report(unittest.TestCase):
         self.assertFalse(own.holds)
         self.assertIn("of a training over Gloo's ring in a network of its own",
                       own.what)
-        text, main, page = self.write(experiment, results)
+        text, main = self.write(experiment, results)
         for words in ("## Goals", "| holds |"):
             self.assertIn(words, text)
         # The main page has the claims of the papers, and links to their pages.
         self.assertIn("| holds | [accuracy](accuracy.md) |", main)
-        self.assertIn('href="#accuracy"', page)
-
-    def test_what_starts_at_the_target_has_no_time(self):
-        tuned = made_up.training("ring", 1, [0.8, 0.8, 0.8])
-        for point in tuned["accuracies"]:
-            point["step"] -= 10
-        text = self.shown("accuracy", {"bible-tuned-clean": [tuned]})
-        self.assertIn("No target", text)
-        self.assertNotIn("never", text)
 
     def test_without_ring_in_clean_there_is_no_target(self):
         text = self.shown("accuracy", {"fashion-p3": TRAININGS})
