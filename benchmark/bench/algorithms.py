@@ -13,13 +13,29 @@ WORKER = "//benchmark/comparison:worker"
 SIMULATOR = "//benchmark:measure"
 PLAIN = "gloo"  # in a training: without this project's library
 
-HELP = """\
-settings in a name
-  optireduce+groups=2+early=off is optireduce with GLOO_UBT_GROUPS=2 and
-  GLOO_UBT_EXPERIMENT=early:off: each setting of docs/configuration.md, in lower
-  case and without GLOO_UBT_. optireduce:none is short for
-  optireduce+repair=none
+NAMES_HELP = """\
+algorithms
+  ring, halving_doubling, bcube, ring_chunked (not in a training)
+                    Gloo's own, over its tcp
+  gloo              PyTorch without this project's library (in a training)
+  transpose         exact: each shard goes to its owner, and back, over tcp
+  optireduce        transpose over ubt: unreliable, bounded in time; repairs as
+                    GLOO_UBT_REPAIR says
+  hierarchical_transpose, hierarchical_optireduce
+                    the same within groups of ranks (GLOO_UBT_GROUPS)
+
 """
+SETTINGS_HELP = """\
+settings in a name
+  optireduce:none, :broadcast and :both repair so. optireduce+groups=2+early=off
+  is optireduce with GLOO_UBT_GROUPS=2 and GLOO_UBT_EXPERIMENT=early:off: each
+  setting of docs/configuration.md, in lower case and without GLOO_UBT_
+
+columns
+  docs/experiments.md explains them
+
+"""
+
 
 def choose(binary: str, wanted: Sequence[str], ranks: int,
            *more: str) -> dict[str, dict[str, str]]:

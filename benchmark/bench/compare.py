@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from front_end import bazel
 from front_end.columns import three_digits
 from front_end.commands import run_command
-from front_end.options import list_of, positive
+from front_end.options import between, list_of, positive
 from front_end.progress import Bar
 
 from . import algorithms, options, plot, table
@@ -37,43 +37,7 @@ Without --rank, everything happens on this machine: a private Redis and
 --ranks processes are started, and ended again.
 """
 
-_EPILOG = """\
-algorithms
-  ring, ring_chunked, halving_doubling, bcube   Gloo's own, over its tcp
-  transpose         exact: each shard goes to its owner, and back, over tcp
-  hierarchical_transpose
-                    the same within groups of ranks, whose owners exchange their
-                    sums (GLOO_UBT_GROUPS); only when named
-  optireduce        transpose over ubt: unreliable, bounded in time; repairs as
-                    GLOO_UBT_REPAIR says (broadcast, if not set)
-  optireduce:none, optireduce:broadcast, optireduce:both
-                    with that repair policy; only when named
-  hierarchical_optireduce
-                    optireduce in groups (GLOO_UBT_GROUPS); only when named
-
-""" + algorithms.HELP + """
-columns
-  p50 ... p99.9   time of an iteration, taken at the slowest rank; p99.9 only
-                  with at least 1,000 iterations; warm-up is not timed
-  algbw, busbw    bytes / p50, and that times 2 (N - 1) / N, the least share
-                  that crosses each rank's link
-  CPU s/GB        CPU seconds of all ranks per rank and 1e9 bytes
-  lost            fraction of (contributor, element) pairs that a result lacks
-  bound           longest time of the stages of a bounded allreduce together
-  bounded, expired
-                  iterations that were bounded, and that ended at a bound
-  in a lab, where the turns of an algorithm take a second:
-  wire            bytes that hosts sent over their links, all headers counted,
-                  as a fraction of the links' capacity
-  CPU idle        fraction of this machine's CPU time, which all hosts share.
-                  If none is left, times are the machine's, not the network's
-  others'         fraction of CPU time that programs outside the lab used
-  flow Mbit/s     rate of each TCP flow of `mixed`, headers not counted
-  verified        results, checked several times a second, are right: equal in
-                  every bit where sums are exact, within n * eps * sum|x| of
-                  the reported contributors' sum where they are not (a multiple
-                  of that in shards that travelled transformed)
-
+_EPILOG = algorithms.NAMES_HELP + algorithms.SETTINGS_HELP + """\
 examples
   benchmark/compare
   benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
@@ -93,14 +57,6 @@ exit code
 """
 
 
-def _elements(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= _ELEMENTS_MAX:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a number of floats from 1 to {_ELEMENTS_MAX}; "
-            "write for example 65536,1048576")
-    return int(text)
-
-
 def _redis_url(text: str) -> str:
     if not text.startswith(("redis://", "unix://")):
         raise argparse.ArgumentTypeError(
@@ -116,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
         "--algorithms", type=options.names, metavar="A,B", default=[],
         help="in this order (default: those below)")
     what.add_argument(
-        "--elements", type=list_of(_elements, "size"), metavar="N,M",
+        "--elements", metavar="N,M", type=list_of(
+            between(1, _ELEMENTS_MAX, "a number of floats"), "size"),
         help="sizes, in floats (default: " + ",".join(map(str, _ELEMENTS))
         + f"; in a lab {_LAB_ELEMENTS})")
     what.add_argument(

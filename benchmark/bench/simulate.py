@@ -51,23 +51,9 @@ no time, and data is summed only with --errors.
 _EPILOG = """\
 algorithms
   ring, halving_doubling, tree (two binary trees, in chunks of 32 KiB),
-  transpose, hierarchical_transpose (in --groups),
-  optireduce, optireduce:none, optireduce:broadcast, optireduce:both
+  transpose, hierarchical_transpose (in --groups), optireduce
 
-""" + algorithms.HELP + """
-columns
-  tail       of paths, or the lab's environment
-  p50, p99   ms of an allreduce, at its slowest rank (apart from one that
-             computes late); of optireduce after its warm-up
-  lost       share of (contributor, element) pairs that results lack
-  with --errors:
-  mse        mean squared error of results against the exact sums, relative to
-             the mean square of these: zeros in place of results have 1. Ranks
-             contribute independent random values
-  worst      the squared error of an op's worst element, on the same scale
-  drift      share of results' elements that are filled in, where replicas
-             differ
-
+""" + algorithms.SETTINGS_HELP + """\
 examples
   benchmark/simulate --ranks 8,64 --algorithms ring,tree,optireduce:none
   benchmark/simulate --ranks 256 --gbit 100 --tail 3 --json rows.json

@@ -12,7 +12,7 @@ from front_end import bazel, preload
 from front_end.columns import three_digits
 from front_end.commands import run_command
 from front_end.errors import EXIT_USAGE, UserError
-from front_end.options import list_of, one_of, positive
+from front_end.options import between, list_of, one_of, positive
 
 from . import algorithms, job, options, plot, table
 from .lab import isolation, settings
@@ -36,29 +36,7 @@ _EPILOG = """\
 models
 {models}
 
-algorithms
-  gloo        PyTorch's own, without this project's library
-  ring, bcube, halving_doubling, transpose, hierarchical_transpose
-              exact ones, over TCP; the last in groups (GLOO_UBT_GROUPS)
-  optireduce  bounded in time, over UDP: late data is left out of the mean. The
-              first 20 allreduces of a size are exact and teach the bound
-  optireduce:none, optireduce:broadcast, optireduce:both
-              with that repair policy (GLOO_UBT_REPAIR)
-  hierarchical_optireduce
-              optireduce in groups (GLOO_UBT_GROUPS)
-
-""" + algorithms.HELP + """
-columns
-  seconds     of training, from the first step on, without evaluations
-  ms a step   seconds over steps
-  loss        of the last steps, at most 10, averaged over the ranks
-  accuracy    after the last step, on held-out data: the share of images, or of
-              next characters, that are named correctly
-  lost        share of (contributor, element) pairs that bounded allreduces
-              lack, the mean over ranks; empty: none was bounded
-  divergence  of the ranks' models after the last step: the largest distance
-              from their mean, over the length of that mean; 0: they are equal
-
+""" + algorithms.NAMES_HELP + algorithms.SETTINGS_HELP + """\
 examples
   benchmark/train --model fashion --plot fashion.png
   benchmark/train --model bible --steps 300 --seeds 1,2,3 --json runs.json
@@ -70,13 +48,6 @@ examples
 exit code
   0 all has been trained; 1 something failed; 2 wrong arguments
 """
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 1 << 31:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no seed; write numbers from 0 on, for example 1,2,3")
-    return int(text)
 
 
 def _describe(model: Model) -> str:
@@ -104,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         "--evaluate-every", type=positive(int), metavar="STEPS",
         help="besides after each epoch (default: a fifth of all steps)")
     what.add_argument(
-        "--seeds", type=list_of(_seed, "seed"), default=(1,), metavar="N,M",
+        "--seeds", metavar="N,M", default=(1,), type=list_of(
+            between(0, (1 << 31) - 1, "a seed"), "seed"),
         help="train once with each, of weights and order (default: 1)")
     what.add_argument(
         "--data", metavar="PATH", help="fashion: a folder with MNIST's four "

@@ -79,9 +79,9 @@ class Compare(Test):
         one = " ".join(ONE_OF_MANY)
         self.check_mistakes(
             compare.parse,
-            ("--elements 65536,x", "'x'", "65536,1048576"),
+            ("--elements 65536,x", "'x'", "from 1"),
             ("--elements 0", "'0'", "from 1"),
-            ("--elements 1e6", "'1e6'", "65536,1048576"),
+            ("--elements 1e6", "'1e6'", "from 1"),
             ("--algorithms ring,ring", "only once"),
             ("--algorithms ring,", "empty name"),
             ("--seconds -1", "'-1'", "above 0"),
@@ -234,8 +234,8 @@ class Train(Test):
             ("--algorithms ring,ring", "algorithm", "only once"),
             (["--algorithms", ""], "empty name", "optireduce"),
             ("--seeds 1,1", "seed", "only once"),
-            ("--seeds 1,-2", "'-2'", "1,2,3"),
-            ("--seeds 99999999999", "'99999999999'", "no seed"),
+            ("--seeds 1,-2", "'-2'", "a seed from 0"),
+            ("--seeds 99999999999", "'99999999999'", "a seed from 0"),
             ("--epochs 0", "'0'", "above 0"),
             ("--steps x", "'x'", "number"),
             ("--ranks -1", "'-1'", "above 0"),
