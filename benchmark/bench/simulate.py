@@ -23,6 +23,7 @@ _RANKS_MAX = 4096
 _BOUND_US_MAX = 10**9
 _ELEMENTS_MAX = 1 << 30
 _NS = 0.001  # in us; times are multiples of it
+_SHORT = " has to be a nanosecond, at least"
 _TAIL = at_least(1, ": a tail, P99/50, is at least 1")
 _DEFAULT = ("ring", "tree", "transpose", "optireduce:none")
 # Defaults without --lab, which sets all of these.
@@ -132,17 +133,17 @@ def _parser() -> argparse.ArgumentParser:
         "--gbit", type=positive(float), metavar="G",
         help="rate of each rank's link, in Gbit/s (default: 10)")
     network.add_argument(
-        "--mtu", type=positive(int), metavar="BYTES",
+        "--mtu", type=between(576, 65535, "a number"), metavar="BYTES",
         help="of optireduce's packets (default: 9000)")
     network.add_argument(
-        "--latency", type=positive(float), metavar="US",
+        "--latency", type=at_least(_NS, _SHORT), metavar="US",
         help="median delay of a path from rank to rank, without links and "
         "queues, in microseconds (default: 50)")
     network.add_argument(
         "--tail", type=list_of(_TAIL, "tail"), metavar="P99/50,...",
         help="99th percentile of a path's delay over its median (default: 1)")
     network.add_argument(
-        "--every", type=positive(float), metavar="MS",
+        "--every", type=at_least(_NS / 1000, _SHORT), metavar="MS",
         help="how long a path keeps its delay (default: 10)")
     network.add_argument(
         "--window", type=positive(int), metavar="BYTES",
@@ -169,13 +170,6 @@ def _complete_network(parser: argparse.ArgumentParser,
         for name, default in _NETWORK.items():
             if getattr(arguments, name) is None:
                 setattr(arguments, name, default)
-        if not 576 <= arguments.mtu <= 65535:
-            parser.error(
-                f"--mtu {arguments.mtu}: has to be from 576 to 65535")
-        for name, us in (("latency", arguments.latency),
-                         ("every", 1000 * arguments.every)):
-            if us < _NS:
-                parser.error(f"--{name}: has to be a nanosecond, at least")
         return
     for name in _NETWORK:
         if getattr(arguments, name) is not None:

@@ -274,7 +274,7 @@ class Simulate(Test):
             ("--bound 0", "'0'", "from 1 to"),
             ("--ranks 8,8", "--ranks", "only once"),
             ("--tail 0.5", "'0.5'", "at least 1"),
-            ("--mtu 100", "--mtu 100", "from 576"),
+            ("--mtu 100", "--mtu", "'100'", "from 576"),
             ("--elements 5000000000", "'5000000000'", "from 1 to"),
             ("--latency 0.0001", "--latency", "a nanosecond"),
             ("--every 0.0000001", "--every", "a nanosecond"),
