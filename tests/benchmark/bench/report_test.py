@@ -7,7 +7,7 @@ import unittest.mock
 
 import made_up
 from bench.experiments import figures, report
-from bench.experiments.store import Failure, Store
+from bench.experiments.store import Store
 from bench.experiments.suite import SUITE
 from tests import junit_main
 
@@ -27,19 +27,15 @@ class Report(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def write(self, experiment, results, failed=None, page=None):
+    def write(self, experiment, results, page=None):
         """Returns the experiment's page and the main page, for results by part.
-        One part may have failed. `page`: the earlier page."""
+        `page`: the earlier page."""
         with tempfile.TemporaryDirectory() as folder:
             store = Store(folder)
             for part in experiment.parts(False):
                 if part.name in results:
                     store.put(experiment, part,
                               made_up.finding(part, results[part.name]))
-            if failed:
-                store.put_failure(experiment, failed, Failure(
-                    list(failed.command), dict(failed.variables),
-                    "2026-01-02", "it broke"))
             own = f"{experiment.name}.md"
             if page is not None:
                 with open(os.path.join(folder, own), "w",
@@ -89,20 +85,11 @@ class Report(unittest.TestCase):
         self.assertNotIn("It took long", text)
 
     def test_missing_results_are_named_and_not_shown(self):
-        broken, absent = made_up.part("broken"), made_up.part("absent")
         experiment = made_up.experiment(
-            broken, absent, show=lambda results, page: self.fail())
-        text, _ = self.write(experiment, {}, broken)
-        self.assertIn("Not measured: broken", text)
-        self.assertIn("it broke", text)
+            made_up.part("absent"),
+            show=lambda results, page: self.fail())
+        text, _ = self.write(experiment, {})
         self.assertIn("Not measured: absent.", text)
-
-    def test_a_failure_is_named_together_with_earlier_results(self):
-        part = made_up.part("one")
-        experiment = made_up.experiment(part)
-        text, *_ = self.write(experiment, {"one": []}, part)
-        self.assertIn("one, measured anew, failed: `it broke`", text)
-        self.assertIn("2026-01-01", text)
 
     def test_of_few_iterations_the_slowest_is_called_so(self):
         text = self.shown("stragglers", {"late-rank": ROWS})
