@@ -277,19 +277,23 @@ def _network(arguments: argparse.Namespace, tail: float) -> dict[str, object]:
         "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
 
 
-def _of_seed(job: _Job, report: Mapping, errors: bool) -> dict:
+def _times(ms: Sequence[float]) -> dict:
+    return {"iterations": len(ms), "p50_ms": table.percentile(ms, 0.5),
+            "p99_ms": table.percentile(ms, 0.99)}
+
+
+def _losses(arguments: argparse.Namespace) -> Sequence[str]:
+    """The figures of loss in a report."""
+    return ("loss_fraction", *(("mse", "worst_se", "drift_fraction")
+                               if arguments.errors else ()))
+
+
+def _of_seed(job: _Job, report: Mapping, losses: Sequence[str]) -> dict:
     """A seed's own figures."""
-    times = report["op_ms"]
-    own = {"seed": job.options["seed"], "iterations": len(times),
-           "p50_ms": table.percentile(times, 0.5) if times else None,
-           "p99_ms": table.percentile(times, 0.99) if times else None,
-           "loss_fraction": report["loss_fraction"],
-           "failed": next(iter([*report["errors"], *report["violations"]]),
-                          None)}
-    if errors:
-        own |= {name: report.get(name, 0)
-                for name in ("mse", "worst_se", "drift_fraction")}
-    return own
+    return {"seed": job.options["seed"], **_times(report["op_ms"]),
+            "failed": next(iter([*report["errors"], *report["violations"]]),
+                           None),
+            **{name: report.get(name, 0) for name in losses}}
 
 
 def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
@@ -297,7 +301,8 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
     """The row for all seeds of one job."""
     first = own[0]
     times = [ms for report in reports for ms in report["op_ms"]]
-    seeds = [_of_seed(job, report, arguments.errors)
+    losses = _losses(arguments)
+    seeds = [_of_seed(job, report, losses)
              for job, report in zip(own, reports)]
     broken = [
         f"the simulated protocol breaks a promise of docs/semantics.md: "
@@ -306,7 +311,7 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         f"'{text_of(job.options)}'"
         for job, report in zip(own, reports) if report["violations"]]
     failed = [seed["failed"] for seed in seeds if seed["failed"]]
-    row = {
+    return {
         "algorithm": first.algorithm, "ranks": first.ranks,
         "elements": arguments.elements, "groups": arguments.groups,
         "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
@@ -315,20 +320,14 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         "looks_us": arguments.looks,
         "bound_us": arguments.bound if algorithms.is_bounded(first.algorithm)
         else None,
-        "seeds": len(own),
-        "iterations": len(times), "p50_ms": table.percentile(times, 0.5),
-        "p99_ms": table.percentile(times, 0.99),
+        "seeds": len(own), **_times(times),
         "mean_ms": statistics.mean(times) if times else None,
         "percentiles_ms": table.percentiles(times),
         "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
         "peak_bytes": max(report["peak_bytes"] for report in reports),
-        "failed": next(iter([*broken, *failed]), None), "by_seed": seeds}
-    for name in ("loss_fraction", *(
-            ("mse", "worst_se", "drift_fraction") if arguments.errors else ())):
-        row[name] = statistics.fmean(seed[name] for seed in seeds)
-    if not times:
-        row["p50_ms"] = row["p99_ms"] = None
-    return row
+        "failed": next(iter([*broken, *failed]), None), "by_seed": seeds,
+        **{name: statistics.fmean(seed[name] for seed in seeds)
+           for name in losses}}
 
 
 _COLUMNS: tuple[table.Column, ...] = (

@@ -58,8 +58,8 @@ def _parser() -> argparse.ArgumentParser:
             for experiment in SUITE.values())))
     parser.add_argument(
         "--quick", action="store_true",
-        help="only the most telling parts of each: 15 minutes in all, where "
-        "the full suite takes up to 4 hours")
+        help="only the most telling parts of each: 10 minutes in all, where "
+        "the full suite takes about 3 hours")
     parser.add_argument(
         "--only", type=list_of(one_of(SUITE), "experiment"), metavar="A,B",
         default=tuple(SUITE), help="default: all")

@@ -24,8 +24,6 @@ _HOPED = 5  # per cent of loss
 # Datagrams have a network's size, not loopback's, and a job continues at any
 # loss.
 _COMMON = {"GLOO_UBT_MTU": "1500", "GLOO_UBT_HALT_LOSS": "0"}
-_STEP_S = {"fashion": 0.17, "bible-small": 0.11, "bible": 0.21,
-           "bible-large": 0.42}  # about
 
 Point = tuple[int, Mapping]  # per cent of forced loss, the run
 Curves = Mapping[str, Sequence[Point]]  # by label
@@ -101,10 +99,8 @@ def _training(name: str, model: str, policies: Iterable[str], steps: int,
     algorithms = [f"optireduce:{policy}" for policy in policies]
     forced = {"GLOO_UBT_FAULT": f"{fault}:{percent / 100:g},seed:1"} if (
         percent) else {}
-    return Part(
-        name, figures.training(model, algorithms, steps, 1),
-        len(algorithms) * (figures.TRAINING_START_S + steps * _STEP_S[model]),
-        {**_COMMON, **more, **forced})
+    return figures.training(name, model, algorithms, steps, 1,
+                            variables={**_COMMON, **more, **forced})
 
 
 def _forced(kind: str, percent: int, transform: str, policies: Iterable[str],
