@@ -2,8 +2,8 @@
 //
 // One rank of benchmark/compare, the command for users. Rank 0 writes results
 // to standard output or to --log, one JSON object a line (report.h). Errors go
-// to standard error. Exit codes: 0 if all rows are sound, 3 if one is not, 2 for wrong
-// arguments and 1 for other errors.
+// to standard error. Exit codes: 0 if all rows are sound, 3 if one is not, 2
+// for wrong arguments and 1 for other errors.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
