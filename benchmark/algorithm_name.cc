@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "transport_ubt/config/setting_table.h"
+
 namespace gloo {
 namespace compare {
 
@@ -44,6 +46,18 @@ bool AlgorithmName::sets(const std::string& name) const {
   return std::any_of(settings.begin(), settings.end(), [&](const auto& each) {
     return each.first == name;
   });
+}
+
+std::map<std::string, std::string> AlgorithmName::variables() const {
+  std::map<std::string, std::string> found;
+  for (const auto& [name, value] : settings) {
+    const auto* setting = ubt::findSetting(name);
+    const auto variable = setting->variable();
+    const auto entry = setting->prefix().substr(variable.size() + 1) + value;
+    auto& text = found[variable];
+    text += (text.empty() ? "" : ",") + entry;
+  }
+  return found;
 }
 
 Settings AlgorithmName::over(Settings others) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,11 @@ struct AlgorithmName {
 
   // Whether a setting with this name is there.
   bool sets(const std::string& name) const;
+
+  // The environment variables that mean these settings: {"GLOO_UBT_REPAIR",
+  // "none"}, {"GLOO_UBT_EXPERIMENT", "early:off"}. REQUIRES that over() accepts
+  // them.
+  std::map<std::string, std::string> variables() const;
 
   // Changes the settings of `others` as if the variables were set. Throws
   // std::invalid_argument that names the setting and its allowed values.

@@ -121,13 +121,13 @@ void check(const AlgorithmName& name, int ranks, int groups) {
 int listAlgorithms(const std::vector<std::string>& wanted,
                    int ranks,
                    int groups) {
-  for (const auto& text : wanted) {
-    check(AlgorithmName::parse(text), ranks, groups);
-  }
   nlohmann::ordered_json list;
-  list["chosen"] = wanted;
+  for (const auto& text : wanted) {
+    const auto name = AlgorithmName::parse(text);
+    check(name, ranks, groups);
+    list["chosen"][text] = name.variables();
+  }
   list["left_out"] = nlohmann::json::object();
-  list["known"] = knownAlgorithms();
   std::cout << list.dump() << std::endl;
   return 0;
 }

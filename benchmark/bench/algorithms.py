@@ -7,32 +7,41 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from front_end import preload
 from front_end.errors import EXIT_USAGE, UserError
 
 WORKER = "//benchmark/comparison:worker"
 SIMULATOR = "//benchmark:measure"
 PLAIN = "gloo"  # in a training: without this project's library
 
-HELP = """\
-settings in a name
-  optireduce+groups=2+early=off is optireduce with GLOO_UBT_GROUPS=2 and
-  GLOO_UBT_EXPERIMENT=early:off: each setting of docs/configuration.md, in lower
-  case and without GLOO_UBT_. optireduce:none is short for
-  optireduce+repair=none
-"""
+NAMES_HELP = """\
+algorithms
+  ring, halving_doubling, bcube, ring_chunked (not in a training)
+                    Gloo's own, over its tcp
+  gloo              PyTorch without this project's library (in a training)
+  transpose         exact: each shard goes to its owner, and back, over tcp
+  optireduce        transpose over ubt: unreliable, bounded in time; repairs as
+                    GLOO_UBT_REPAIR says
+  hierarchical_transpose, hierarchical_optireduce
+                    the same within groups of ranks (GLOO_UBT_GROUPS)
 
-# The settings that are entries of GLOO_UBT_EXPERIMENT. tests/tidy compares them
-# with docs/configuration.md.
-EXPERIMENTS = frozenset((
-    "bound_mode", "early", "gso", "lead_bytes", "lead_ops", "nap",
-    "results_first", "trains", "warmup_ops", "window", "yield", "zero_loss"))
+"""
+SETTINGS_HELP = """\
+settings in a name
+  optireduce:none, :broadcast and :both repair so. optireduce+groups=2+early=off
+  is optireduce with GLOO_UBT_GROUPS=2 and GLOO_UBT_EXPERIMENT=early:off: each
+  setting of docs/configuration.md, in lower case and without GLOO_UBT_
+
+columns
+  docs/experiments.md explains them
+
+"""
 
 
 def choose(binary: str, wanted: Sequence[str], ranks: int,
-           *more: str) -> list[str]:
+           *more: str) -> dict[str, dict[str, str]]:
     """The names to run, checked by `binary`, the path of WORKER or SIMULATOR:
-    those in `wanted` or, if that is empty, its default.
+    those in `wanted` or, if that is empty, its default. Each has the
+    environment variables that mean its settings.
 
     Raises UserError for a name or a setting that is unknown, a wrong value, or
     an algorithm that cannot work with this number of ranks.
@@ -59,25 +68,3 @@ def base(name: str) -> str:
 def is_bounded(name: str) -> bool:
     """Whether the algorithm may lose data."""
     return base(name).endswith("optireduce")
-
-
-def variables(name: str, library: str | None,
-              preloaded: str = "") -> dict[str, str]:
-    """Environment variables that make any script with backend="gloo" use the
-    algorithm. `library` is None for PLAIN; `preloaded` is preloaded, too."""
-    if name == PLAIN:
-        return {}
-    assert library is not None
-    first, *settings = name.split("+")
-    policy = first.partition(":")[2]
-    own = {"GLOO_UBT_REPAIR": policy} if policy else {}
-    experiment = []
-    for setting in settings:
-        key, _, value = setting.partition("=")
-        if key in EXPERIMENTS:
-            experiment.append(f"{key}:{value}")
-        else:
-            own[f"GLOO_UBT_{key.upper()}"] = value
-    if experiment:
-        own["GLOO_UBT_EXPERIMENT"] = ",".join(experiment)
-    return preload.variables(library, base(name), preloaded) | own

@@ -2,6 +2,7 @@
 """benchmark/compare: starts the workers, which measure, and shows results."""
 import argparse
 import contextlib
+import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from front_end import bazel
 from front_end.columns import three_digits
 from front_end.commands import run_command
-from front_end.options import list_of, positive
+from front_end.options import between, list_of, positive
 from front_end.progress import Bar
 
 from . import algorithms, options, plot, table
+from .job import Job
 from .lab import accounts, isolation, settings
 from .lab.accounts import Accounts
 from .lab.lab import Lab
 from .lab.network import INTERFACE
-from .workers import PrivateRedis, Workers
+from .private_redis import private_redis
 
 Results = list[tuple[dict, list[float] | None]]  # rows, samples in us
 
@@ -25,6 +27,7 @@ _ELEMENTS = (65536, 1048576, 6553600)
 _LAB_ELEMENTS = 1000000
 _ELEMENTS_MAX = 1 << 29
 _LAB_TURN_S = 1.0  # an iteration takes a tenth of this
+_EXIT_UNSOUND = 3  # a row is wrong or not as named; as the worker's
 
 _DESCRIPTION = """\
 Compares allreduce algorithms (sums of floats) side by side, in one run:
@@ -34,43 +37,7 @@ Without --rank, everything happens on this machine: a private Redis and
 --ranks processes are started, and ended again.
 """
 
-_EPILOG = """\
-algorithms
-  ring, ring_chunked, halving_doubling, bcube   Gloo's own, over its tcp
-  transpose         exact: each shard goes to its owner, and back, over tcp
-  hierarchical_transpose
-                    the same within groups of ranks, whose owners exchange their
-                    sums (GLOO_UBT_GROUPS); only when named
-  optireduce        transpose over ubt: unreliable, bounded in time; repairs as
-                    GLOO_UBT_REPAIR says (broadcast, if not set)
-  optireduce:none, optireduce:broadcast, optireduce:both
-                    with that repair policy; only when named
-  hierarchical_optireduce
-                    optireduce in groups (GLOO_UBT_GROUPS); only when named
-
-""" + algorithms.HELP + """
-columns
-  p50 ... p99.9   time of an iteration, taken at the slowest rank; p99.9 only
-                  with at least 1,000 iterations; warm-up is not timed
-  algbw, busbw    bytes / p50, and that times 2 (N - 1) / N, the least share
-                  that crosses each rank's link
-  CPU s/GB        CPU seconds of all ranks per rank and 1e9 bytes
-  lost            fraction of (contributor, element) pairs that a result lacks
-  bound           longest time of the stages of a bounded allreduce together
-  bounded, expired
-                  iterations that were bounded, and that ended at a bound
-  in a lab, where the turns of an algorithm take a second:
-  wire            bytes that hosts sent over their links, all headers counted,
-                  as a fraction of the links' capacity
-  CPU idle        fraction of this machine's CPU time, which all hosts share.
-                  If none is left, times are the machine's, not the network's
-  others'         fraction of CPU time that programs outside the lab used
-  flow Mbit/s     rate of each TCP flow of `mixed`, headers not counted
-  verified        results, checked several times a second, are right: equal in
-                  every bit where sums are exact, within n * eps * sum|x| of
-                  the reported contributors' sum where they are not (a multiple
-                  of that in shards that travelled transformed)
-
+_EPILOG = algorithms.NAMES_HELP + algorithms.SETTINGS_HELP + """\
 examples
   benchmark/compare
   benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
@@ -90,14 +57,6 @@ exit code
 """
 
 
-def _elements(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= _ELEMENTS_MAX:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a number of floats from 1 to {_ELEMENTS_MAX}; "
-            "write for example 65536,1048576")
-    return int(text)
-
-
 def _redis_url(text: str) -> str:
     if not text.startswith(("redis://", "unix://")):
         raise argparse.ArgumentTypeError(
@@ -113,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
         "--algorithms", type=options.names, metavar="A,B", default=[],
         help="in this order (default: those below)")
     what.add_argument(
-        "--elements", type=list_of(_elements, "size"), metavar="N,M",
+        "--elements", metavar="N,M", type=list_of(
+            between(1, _ELEMENTS_MAX, "a number of floats"), "size"),
         help="sizes, in floats (default: " + ",".join(map(str, _ELEMENTS))
         + f"; in a lab {_LAB_ELEMENTS})")
     what.add_argument(
@@ -207,10 +167,13 @@ def late_options(lab: settings.Settings) -> list[str]:
 
 def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
                     redis_url: str) -> list[str]:
-    own = ["--redis-url", redis_url, "--prefix", arguments.prefix,
+    own = ["--size", str(arguments.ranks),
+           "--redis-url", redis_url, "--prefix", arguments.prefix,
            "--algorithms", ",".join(names),
            "--elements", ",".join(map(str, arguments.elements)),
            "--seconds", str(arguments.seconds)]
+    if not arguments.local:  # else from the environment
+        own += ["--rank", str(arguments.rank)]
     if arguments.interface:
         own += ["--interface", arguments.interface]
     if arguments.plot or arguments.json:
@@ -221,13 +184,13 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
     return own
 
 
-def _collect(workers: Workers, sizes: Sequence[int], per_size: int,
+def _collect(job: Job, sizes: Sequence[int], per_size: int,
              counts: Accounts | None) -> Results:
     """Shows the workers' progress until they have ended."""
     results: Results = []
     with Bar() as bar:
         bar.show("connecting")
-        for event in workers.events():
+        for event in job.lines():
             if event["event"] == "connected":
                 bar.show("warming up")
             elif event["event"] == "progress":
@@ -240,7 +203,7 @@ def _collect(workers: Workers, sizes: Sequence[int], per_size: int,
             elif event["event"] == "turn":
                 assert counts is not None
                 counts.take(event)
-                workers.go_on()
+                job.go_on()
             elif event["event"] == "row":
                 row = event["row"]
                 if counts:
@@ -253,21 +216,21 @@ def _run(arguments: argparse.Namespace, binary: str,
          names: Sequence[str]) -> tuple[Results, int]:
     """Returns results, none unless rank 0, and the exit code."""
     with contextlib.ExitStack() as stack:
-        redis_url, ranks = arguments.redis_url, [arguments.rank]
-        if arguments.local:
-            redis_url = stack.enter_context(PrivateRedis()).url
-            ranks = list(range(arguments.ranks))
+        redis_url = (stack.enter_context(private_redis()) if arguments.local
+                     else arguments.redis_url)
         lab = counts = None
         if arguments.in_lab:
             lab = stack.enter_context(Lab(arguments.in_lab))
             counts = Accounts(lab)
-        workers = stack.enter_context(Workers(
-            binary, _worker_options(arguments, names, redis_url), ranks,
-            arguments.ranks, lab))
-        results = _collect(workers, arguments.elements, len(names), counts)
-        for line in workers.warnings():
+        count = arguments.ranks if arguments.local else 1
+        job = stack.enter_context(Job(
+            [binary, *_worker_options(arguments, names, redis_url)], count,
+            lab.variables(os.environ) if lab else {}, lab and lab.hosts,
+            (0, _EXIT_UNSOUND), turns=lab is not None))
+        results = _collect(job, arguments.elements, len(names), counts)
+        for line in job.said(range(count)):
             print(line, file=sys.stderr)
-        return results, workers.exit_code()
+        return results, job.exit_code()
 
 
 def verdict(row: Mapping) -> str:
@@ -390,7 +353,8 @@ def _main(argv: Sequence[str]) -> int:
     # Outside the lab: the build leaves a Bazel server running for the next
     # one.
     binary = arguments.binary or bazel.build(algorithms.WORKER)
-    names = algorithms.choose(binary, arguments.algorithms, arguments.ranks)
+    names = list(algorithms.choose(binary, arguments.algorithms,
+                                   arguments.ranks))
     if arguments.in_lab:
         return isolation.run(lambda: _compare(arguments, binary, names))
     return _compare(arguments, binary, names)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The local ranks of one training: their start and end, the shares that they
-lost, and the Python that runs them."""
+"""The local ranks of one comparison or training: their start and end, the
+shares that they lost, and the Python that runs them."""
 import contextlib
 import json
 import math
 import os
 import re
+import select
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import (Collection, Iterable, Iterator, Mapping,
+                             Sequence)
 
 from front_end.children import tail
 from front_end.errors import EXIT_USAGE, UserError
@@ -21,6 +23,7 @@ DEBIANS = "/usr/bin/python3"
 REPORT = "GLOO_UBT_REPORT"  # folder for the counts of each rank's library
 
 _POLL_S = 0.1
+_READ_BYTES = 1 << 20  # more than a pipe holds
 _TAIL_LINES = 12
 _VARIABLES = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
               "PYTHONDONTWRITEBYTECODE": "1"}
@@ -33,30 +36,41 @@ print(torch.__version__ if torch.distributed.is_available()
 
 
 class Job:
-    """A context manager that ends the ranks in every case."""
+    """The local ranks of one job, whose rank 0 writes lines of JSON. A context
+    manager that ends the ranks in every case."""
 
     end_together_s = 60.0
 
     def __init__(self, command: Sequence[str], ranks: int,
-                 variables: dict[str, str],
-                 hosts: Sequence[Host] | None = None) -> None:
-        """`command` is a script's; it gets --log FILE. With `hosts`, each rank
-        runs on a host of its own."""
+                 variables: Mapping[str, str],
+                 hosts: Sequence[Host] | None = None,
+                 sound: Collection[int] = (0,), turns: bool = False) -> None:
+        """`command` gets --log FILE, a pipe for its lines, and with `turns`
+        also --turns FILE: see go_on(). With `hosts`, each rank runs on a host
+        of its own. `sound`: exit codes of ranks that have not failed."""
         self._command = command
         self._count = ranks
         self._hosts = hosts
+        self._sound = sound
+        self._with_turns = turns
         self._environment = {**os.environ, **_VARIABLES, **variables}
 
     def __enter__(self) -> "Job":
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="train-"))
-            self._log = os.path.join(folder, "log")
-            with open(self._log, "wb"):
-                pass
+                tempfile.TemporaryDirectory(prefix="job-"))
+            options = []
+            for name in ("log", "turns") if self._with_turns else ("log",):
+                path = os.path.join(folder, name)
+                os.mkfifo(path)
+                # Opened for both: otherwise open() would wait for a rank.
+                pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+                stack.callback(os.close, pipe)
+                setattr(self, f"_{name}", pipe)
+                options += [f"--{name}", path]
             self._ranks = stack.enter_context(LocalRanks(
-                [*self._command, "--log", self._log], self._count,
-                self._environment, folder, hosts=self._hosts))
+                [*self._command, *options], self._count, self._environment,
+                folder, hosts=self._hosts, sound=self._sound))
             self._open = stack.pop_all()
         return self
 
@@ -73,38 +87,55 @@ class Job:
         after another has ended.
         """
         deadline = math.inf
-        with open(self._log, encoding="utf-8") as log:
-            rest = ""
-            while True:
-                codes = self._ranks.codes()
-                *lines, rest = (rest + log.read()).split("\n")
+        rest = b""
+        while True:
+            codes = self._ranks.codes()
+            waits = _POLL_S if None in codes else 0
+            if select.select([self._log], [], [], waits)[0]:
+                *lines, rest = (rest + os.read(self._log, _READ_BYTES)
+                                ).split(b"\n")
                 yield from map(json.loads, lines)
-                self._raise_if_failed()
-                if None not in codes:
-                    return
-                if deadline == math.inf and 0 in codes:
-                    deadline = time.monotonic() + self.end_together_s
-                if time.monotonic() > deadline:
-                    raise UserError(
-                        f"rank {codes.index(None)} does not end, though rank "
-                        f"{codes.index(0)} did long ago; all have been ended")
-                time.sleep(_POLL_S)
+            self._raise_if_failed()
+            if None not in codes:
+                return
+            ended = [rank for rank, code in enumerate(codes)
+                     if code is not None]
+            if ended and deadline == math.inf:
+                deadline = time.monotonic() + self.end_together_s
+            if time.monotonic() > deadline:
+                raise UserError(
+                    f"rank {codes.index(None)} does not end, though rank "
+                    f"{ended[0]} did long ago; all have been ended")
 
-    def said(self) -> list[str]:
-        """The last lines of rank 0's output, without the log."""
-        return tail(self._ranks.output(0), 20).splitlines()
+    def go_on(self) -> None:
+        """Writes a line for rank 0, which waits for it in --turns."""
+        os.write(self._turns, b"\n")
+
+    def exit_code(self) -> int:
+        """The largest one. REQUIRES that `lines` has reached its end."""
+        return max(self._ranks.codes())
+
+    def said(self, ranks: Iterable[int] = (0,)) -> list[str]:
+        """The last lines of these ranks' output, each once."""
+        return list(dict.fromkeys(
+            line for rank in ranks
+            for line in tail(self._ranks.output(rank), 20).splitlines()))
 
     def _raise_if_failed(self) -> None:
         words: dict[str, str] = {}  # ranks with equal errors are named once
-        for rank, code in self._ranks.blamed().items():
-            words.setdefault(self._explain(rank, code), f"rank {rank}")
+        blamed = self._ranks.blamed()
+        for rank, code in blamed.items():
+            words.setdefault(self._explain(rank, code), f"rank {rank}"
+                             if self._count > 1 else "the rank here")
         if words:
             raise UserError("\n".join(
                 f"{rank} {explained}" for explained, rank in words.items())
-                + "\nThe other ranks have been ended, too.")
+                + ("\nThe other ranks have been ended, too."
+                   if len(blamed) < self._count else ""))
 
     def _explain(self, rank: int, code: int) -> str:
         said = tail(self._ranks.output(rank), _TAIL_LINES)
+        said = said.removeprefix("error: ").removeprefix(f"rank {rank}: ")
         return (f"{how(code)}: {said}" if said
                 else f"{how(code)} and said nothing")
 

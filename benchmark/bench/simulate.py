@@ -23,6 +23,7 @@ _RANKS_MAX = 4096
 _BOUND_US_MAX = 10**9
 _ELEMENTS_MAX = 1 << 30
 _NS = 0.001  # in us; times are multiples of it
+_SHORT = " has to be a nanosecond, at least"
 _TAIL = at_least(1, ": a tail, P99/50, is at least 1")
 _DEFAULT = ("ring", "tree", "transpose", "optireduce:none")
 # Defaults without --lab, which sets all of these.
@@ -51,23 +52,9 @@ no time, and data is summed only with --errors.
 _EPILOG = """\
 algorithms
   ring, halving_doubling, tree (two binary trees, in chunks of 32 KiB),
-  transpose, hierarchical_transpose (in --groups),
-  optireduce, optireduce:none, optireduce:broadcast, optireduce:both
+  transpose, hierarchical_transpose (in --groups), optireduce
 
-""" + algorithms.HELP + """
-columns
-  tail       of paths, or the lab's environment
-  p50, p99   ms of an allreduce, at its slowest rank (apart from one that
-             computes late); of optireduce after its warm-up
-  lost       share of (contributor, element) pairs that results lack
-  with --errors:
-  mse        mean squared error of results against the exact sums, relative to
-             the mean square of these: zeros in place of results have 1. Ranks
-             contribute independent random values
-  worst      the squared error of an op's worst element, on the same scale
-  drift      share of results' elements that are filled in, where replicas
-             differ
-
+""" + algorithms.SETTINGS_HELP + """\
 examples
   benchmark/simulate --ranks 8,64 --algorithms ring,tree,optireduce:none
   benchmark/simulate --ranks 256 --gbit 100 --tail 3 --json rows.json
@@ -146,17 +133,17 @@ def _parser() -> argparse.ArgumentParser:
         "--gbit", type=positive(float), metavar="G",
         help="rate of each rank's link, in Gbit/s (default: 10)")
     network.add_argument(
-        "--mtu", type=positive(int), metavar="BYTES",
+        "--mtu", type=between(576, 65535, "a number"), metavar="BYTES",
         help="of optireduce's packets (default: 9000)")
     network.add_argument(
-        "--latency", type=positive(float), metavar="US",
+        "--latency", type=at_least(_NS, _SHORT), metavar="US",
         help="median delay of a path from rank to rank, without links and "
         "queues, in microseconds (default: 50)")
     network.add_argument(
         "--tail", type=list_of(_TAIL, "tail"), metavar="P99/50,...",
         help="99th percentile of a path's delay over its median (default: 1)")
     network.add_argument(
-        "--every", type=positive(float), metavar="MS",
+        "--every", type=at_least(_NS / 1000, _SHORT), metavar="MS",
         help="how long a path keeps its delay (default: 10)")
     network.add_argument(
         "--window", type=positive(int), metavar="BYTES",
@@ -183,13 +170,6 @@ def _complete_network(parser: argparse.ArgumentParser,
         for name, default in _NETWORK.items():
             if getattr(arguments, name) is None:
                 setattr(arguments, name, default)
-        if not 576 <= arguments.mtu <= 65535:
-            parser.error(
-                f"--mtu {arguments.mtu}: has to be from 576 to 65535")
-        for name, us in (("latency", arguments.latency),
-                         ("every", 1000 * arguments.every)):
-            if us < _NS:
-                parser.error(f"--{name}: has to be a nanosecond, at least")
         return
     for name in _NETWORK:
         if getattr(arguments, name) is not None:
@@ -297,19 +277,23 @@ def _network(arguments: argparse.Namespace, tail: float) -> dict[str, object]:
         "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
 
 
-def _of_seed(job: _Job, report: Mapping, errors: bool) -> dict:
+def _times(ms: Sequence[float]) -> dict:
+    return {"iterations": len(ms), "p50_ms": table.percentile(ms, 0.5),
+            "p99_ms": table.percentile(ms, 0.99)}
+
+
+def _losses(arguments: argparse.Namespace) -> Sequence[str]:
+    """The figures of loss in a report."""
+    return ("loss_fraction", *(("mse", "worst_se", "drift_fraction")
+                               if arguments.errors else ()))
+
+
+def _of_seed(job: _Job, report: Mapping, losses: Sequence[str]) -> dict:
     """A seed's own figures."""
-    times = report["op_ms"]
-    own = {"seed": job.options["seed"], "iterations": len(times),
-           "p50_ms": table.percentile(times, 0.5) if times else None,
-           "p99_ms": table.percentile(times, 0.99) if times else None,
-           "loss_fraction": report["loss_fraction"],
-           "failed": next(iter([*report["errors"], *report["violations"]]),
-                          None)}
-    if errors:
-        own |= {name: report.get(name, 0)
-                for name in ("mse", "worst_se", "drift_fraction")}
-    return own
+    return {"seed": job.options["seed"], **_times(report["op_ms"]),
+            "failed": next(iter([*report["errors"], *report["violations"]]),
+                           None),
+            **{name: report.get(name, 0) for name in losses}}
 
 
 def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
@@ -317,7 +301,8 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
     """The row for all seeds of one job."""
     first = own[0]
     times = [ms for report in reports for ms in report["op_ms"]]
-    seeds = [_of_seed(job, report, arguments.errors)
+    losses = _losses(arguments)
+    seeds = [_of_seed(job, report, losses)
              for job, report in zip(own, reports)]
     broken = [
         f"the simulated protocol breaks a promise of docs/semantics.md: "
@@ -326,7 +311,7 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         f"'{text_of(job.options)}'"
         for job, report in zip(own, reports) if report["violations"]]
     failed = [seed["failed"] for seed in seeds if seed["failed"]]
-    row = {
+    return {
         "algorithm": first.algorithm, "ranks": first.ranks,
         "elements": arguments.elements, "groups": arguments.groups,
         "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
@@ -335,20 +320,14 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         "looks_us": arguments.looks,
         "bound_us": arguments.bound if algorithms.is_bounded(first.algorithm)
         else None,
-        "seeds": len(own),
-        "iterations": len(times), "p50_ms": table.percentile(times, 0.5),
-        "p99_ms": table.percentile(times, 0.99),
+        "seeds": len(own), **_times(times),
         "mean_ms": statistics.mean(times) if times else None,
         "percentiles_ms": table.percentiles(times),
         "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
         "peak_bytes": max(report["peak_bytes"] for report in reports),
-        "failed": next(iter([*broken, *failed]), None), "by_seed": seeds}
-    for name in ("loss_fraction", *(
-            ("mse", "worst_se", "drift_fraction") if arguments.errors else ())):
-        row[name] = statistics.fmean(seed[name] for seed in seeds)
-    if not times:
-        row["p50_ms"] = row["p99_ms"] = None
-    return row
+        "failed": next(iter([*broken, *failed]), None), "by_seed": seeds,
+        **{name: statistics.fmean(seed[name] for seed in seeds)
+           for name in losses}}
 
 
 _COLUMNS: tuple[table.Column, ...] = (

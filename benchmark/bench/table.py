@@ -11,11 +11,11 @@ from front_end.columns import align, three_digits
 Column = tuple[str, Callable[[Mapping], str]]
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest of `values` that `share` of them do not exceed; NaN if
+def percentile(values: Sequence[float], share: float) -> float | None:
+    """The smallest of `values` that `share` of them do not exceed; None if
     empty."""
     if not values:
-        return math.nan
+        return None
     rank = math.ceil(share * len(values) - 1e-9)
     return sorted(values)[max(rank, 1) - 1]
 

@@ -12,12 +12,12 @@ from front_end import bazel, preload
 from front_end.columns import three_digits
 from front_end.commands import run_command
 from front_end.errors import EXIT_USAGE, UserError
-from front_end.options import list_of, one_of, positive
+from front_end.options import between, list_of, one_of, positive
 
 from . import algorithms, job, options, plot, table
 from .lab import isolation, settings
 from .lab.lab import Lab
-from .models import MODELS, Model, packaged_data, start_weights
+from .models import MODELS, Model, packaged_data
 
 _RANKS = 4
 _NOT_IN_PYTORCH = ("ring_chunked",)  # of the worker's; GLOO_ALGO has the others
@@ -36,33 +36,10 @@ _EPILOG = """\
 models
 {models}
 
-algorithms
-  gloo        PyTorch's own, without this project's library
-  ring, bcube, halving_doubling, transpose, hierarchical_transpose
-              exact ones, over TCP; the last in groups (GLOO_UBT_GROUPS)
-  optireduce  bounded in time, over UDP: late data is left out of the mean. The
-              first 20 allreduces of a size are exact and teach the bound
-  optireduce:none, optireduce:broadcast, optireduce:both
-              with that repair policy (GLOO_UBT_REPAIR)
-  hierarchical_optireduce
-              optireduce in groups (GLOO_UBT_GROUPS)
-
-""" + algorithms.HELP + """
-columns
-  seconds     of training, from the first step on, without evaluations
-  ms a step   seconds over steps
-  loss        of the last steps, at most 10, averaged over the ranks
-  accuracy    after the last step, on held-out data: the share of images, or of
-              next characters, that are named correctly
-  lost        share of (contributor, element) pairs that bounded allreduces
-              lack, the mean over ranks; empty: none was bounded
-  divergence  of the ranks' models after the last step: the largest distance
-              from their mean, over the length of that mean; 0: they are equal
-
+""" + algorithms.NAMES_HELP + algorithms.SETTINGS_HELP + """\
 examples
   benchmark/train --model fashion --plot fashion.png
   benchmark/train --model bible --steps 300 --seeds 1,2,3 --json runs.json
-  benchmark/train --model bible-tuned --steps 100
   benchmark/train --model fashion --python venv/bin/python \\
       --algorithms gloo,ring,optireduce
   GLOO_UBT_FAULT=loss:0.01 benchmark/train --model fashion
@@ -71,13 +48,6 @@ examples
 exit code
   0 all has been trained; 1 something failed; 2 wrong arguments
 """
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 1 << 31:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no seed; write numbers from 0 on, for example 1,2,3")
-    return int(text)
 
 
 def _describe(model: Model) -> str:
@@ -105,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         "--evaluate-every", type=positive(int), metavar="STEPS",
         help="besides after each epoch (default: a fifth of all steps)")
     what.add_argument(
-        "--seeds", type=list_of(_seed, "seed"), default=(1,), metavar="N,M",
+        "--seeds", metavar="N,M", default=(1,), type=list_of(
+            between(0, (1 << 31) - 1, "a seed"), "seed"),
         help="train once with each, of weights and order (default: 1)")
     what.add_argument(
         "--data", metavar="PATH", help="fashion: a folder with MNIST's four "
@@ -162,26 +133,25 @@ def library(names: Sequence[str], given: str | None = None) -> str | None:
     return None if set(names) == {algorithms.PLAIN} else preload.built(given)
 
 
-def check_algorithms(names: Sequence[str], ranks: int,
-                     binary: str | None = None) -> None:
-    """Raises UserError if a training cannot use one of these algorithms."""
+def check_algorithms(names: Sequence[str], ranks: int, binary: str | None = None
+                     ) -> dict[str, dict[str, str]]:
+    """The variables that mean the settings of each name. Raises UserError if a
+    training cannot use one of these algorithms."""
     own = [name for name in names if name != algorithms.PLAIN]
     for name in own:
         if algorithms.base(name) in _NOT_IN_PYTORCH:
             raise UserError(
                 f"--algorithms: {name} is not for trainings; GLOO_ALGO has "
                 "ring", EXIT_USAGE)
-    if own:
-        algorithms.choose(binary or bazel.build(algorithms.WORKER), own, ranks)
+    return algorithms.choose(binary or bazel.build(algorithms.WORKER), own,
+                             ranks) if own else {}
 
 
-def _command(arguments: argparse.Namespace, data: str, seed: int,
-             start: str | None) -> list[str]:
+def _command(arguments: argparse.Namespace, data: str,
+             seed: int) -> list[str]:
     command = [arguments.python, *MODELS[arguments.model].command(),
                "--data", data, "--seed", str(seed),
                "--epochs", str(arguments.epochs)]
-    if start:
-        command += ["--start", start]
     if arguments.steps:
         command += ["--steps", str(arguments.steps)]
     if arguments.evaluate_every:
@@ -209,12 +179,23 @@ def run_of(about: Mapping, lines: Iterable[Mapping]) -> dict:
         "losses": losses, "accuracies": accuracies}
 
 
+def variables(algorithm: str, settings_of: Mapping[str, Mapping[str, str]],
+              binary: str | None) -> dict[str, str]:
+    """Environment variables that make any script with backend="gloo" use the
+    algorithm of the library `binary`. `settings_of`: of check_algorithms()."""
+    if algorithm == algorithms.PLAIN:
+        return {}
+    assert binary is not None
+    return {**preload.variables(binary, algorithms.base(algorithm),
+                                os.environ.get("LD_PRELOAD", "")),
+            **settings_of[algorithm]}
+
+
 def _train_one(arguments: argparse.Namespace, algorithm: str,
-               command: list[str], binary: str | None, lab: Lab | None,
+               command: list[str], own: dict[str, str], lab: Lab | None,
                progress: job.Progress) -> tuple[list[dict], float | None]:
-    """Returns the lines of the log, and the share that was lost."""
-    own = algorithms.variables(algorithm, binary,
-                               os.environ.get("LD_PRELOAD", ""))
+    """Returns the lines of the log, and the share that was lost. `own`: the
+    algorithm's variables."""
     if lab:
         own |= lab.variables({**os.environ, **own})
     lines = []
@@ -228,7 +209,7 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
             for line in ranks.lines():
                 lines.append(line)
                 progress.take(line)
-            for said in dict.fromkeys(ranks.said()):
+            for said in ranks.said():
                 # The library's own lines begin with its algorithm's name.
                 head = f"{algorithms.base(algorithm)}: "
                 print(f"{algorithm}: {said.removeprefix(head)}",
@@ -237,8 +218,9 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
                        if reports else None)
 
 
-def _train(arguments: argparse.Namespace, torch: str, binary: str | None,
-           start: str | None, data: str, lab: Lab | None) -> list[dict]:
+def _train(arguments: argparse.Namespace, torch: str,
+           variables_of: Mapping[str, dict[str, str]], data: str,
+           lab: Lab | None) -> list[dict]:
     # Algorithms alternate, so that noise affects all of them equally.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
@@ -248,8 +230,8 @@ def _train(arguments: argparse.Namespace, torch: str, binary: str | None,
             seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
             progress.begin(number, algorithm + seeds)
             lines, lost = _train_one(
-                arguments, algorithm, _command(arguments, data, seed, start),
-                binary, lab, progress)
+                arguments, algorithm, _command(arguments, data, seed),
+                variables_of[algorithm], lab, progress)
             about = {"model": arguments.model, "algorithm": algorithm,
                      "seed": seed, "ranks": arguments.ranks, "torch": torch,
                      "lost": lost}
@@ -323,9 +305,11 @@ def _main(argv: Sequence[str]) -> int:
     torch = job.torch_version(arguments.python)
     # Outside the lab: the build leaves a Bazel server running for the next
     # one.
-    check_algorithms(arguments.algorithms, arguments.ranks, arguments.binary)
+    settings_of = check_algorithms(arguments.algorithms, arguments.ranks,
+                                   arguments.binary)
     binary = library(arguments.algorithms, arguments.library)
-    start = start_weights(MODELS[arguments.model], arguments.python, torch)
+    variables_of = {name: variables(name, settings_of, binary)
+                    for name in arguments.algorithms}
 
     def run() -> int:
         with contextlib.ExitStack() as stack:
@@ -335,7 +319,7 @@ def _main(argv: Sequence[str]) -> int:
                 MODELS[arguments.model], folder)
             lab = (stack.enter_context(Lab(arguments.in_lab))
                    if arguments.in_lab else None)
-            done = _train(arguments, torch, binary, start,
+            done = _train(arguments, torch, variables_of,
                           os.path.abspath(data), lab)
         _show(arguments, torch, done)
         return 0

@@ -16,7 +16,7 @@ namespace compare {
 //   {"event": "turn", "algorithm", "begins", "iterations"}
 //   {"event": "row", "row": {...}, "samples_us": [...]}
 //
-// After a "turn" event, a worker waits until it has read a line.
+// After a "turn" event, a worker waits for a line of --turns.
 
 // A row, with the names of --json. Null means not applicable: bound_us without
 // a bound, p999_us with fewer than 1,000 iterations, repair of an exact

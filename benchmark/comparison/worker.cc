@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One rank of benchmark/compare, the command for users. Rank 0 writes results
-// to standard output, one JSON object a line (report.h). Errors go to standard
-// error. Exit codes: 0 if all rows are sound, 3 if one is not, 2 for wrong
-// arguments and 1 for other errors.
+// to standard output or to --log, one JSON object a line (report.h). Errors go
+// to standard error. Exit codes: 0 if all rows are sound, 3 if one is not, 2
+// for wrong arguments and 1 for other errors.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "benchmark/algorithm_name.h"
 #include "benchmark/comparison/algorithm_list.h"
 #include "benchmark/comparison/comparison.h"
 #include "benchmark/comparison/report.h"
@@ -42,7 +46,8 @@ struct Arguments {
   std::string interface;
   bool samples = false;
   double turnSeconds = .05;
-  bool turns = false;
+  std::string log;
+  std::string turns;
   LateRanks lateness;
   double lateSeconds = 0;
   bool listAlgorithms = false;
@@ -53,6 +58,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                arguments.listAlgorithms,
                "check --algorithms for --size ranks, print names, and end");
   app.add_option("--rank", arguments.rank, "this process, from 0")
+      ->envname("RANK")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--size", arguments.size, "number of ranks")
       ->check(CLI::PositiveNumber);
@@ -75,7 +81,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--samples", arguments.samples, "report every iteration");
   app.add_option("--turn-seconds", arguments.turnSeconds, "of one algorithm")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--turns", arguments.turns, "report turns (report.h)");
+  app.add_option("--log", arguments.log, "for rank 0's results");
+  app.add_option("--turns",
+                 arguments.turns,
+                 "rank 0 reports turns, and waits for a line of this pipe "
+                 "(report.h)");
   app.add_option("--late-rank",
                  arguments.lateness.rank,
                  "this rank calls late in some iterations");
@@ -116,16 +126,17 @@ std::string describe(const std::vector<AlgorithmSpec>& algorithms,
   return "--algorithms " + joined(names) + " --elements " + joined(sizes);
 }
 
-// Prints the chosen algorithms' names, those that would be chosen by default
-// but cannot work with this number of ranks, with the reason, and all names.
+// Prints the chosen algorithms, with the variables of their settings, and those
+// that would be chosen by default but cannot work with this number of ranks,
+// with the reason.
 int listAlgorithms(const std::vector<std::string>& wanted, int size) {
   nlohmann::ordered_json list;
   for (const auto& algorithm : chooseAlgorithms(wanted, size)) {
-    list["chosen"].push_back(algorithm.name);
+    list["chosen"][algorithm.name] =
+        AlgorithmName::parse(algorithm.name).variables();
   }
   list["left_out"] = nlohmann::json::object();
   for (const auto& algorithm : allAlgorithms(Settings::fromEnvironment())) {
-    list["known"].push_back(algorithm.name);
     const auto reason = whyNot(algorithm, size);
     if (wanted.empty() && algorithm.byDefault && !reason.empty()) {
       list["left_out"][algorithm.name] = reason;
@@ -141,12 +152,13 @@ Comparison::Options optionsOf(const Arguments& arguments,
   options.turnTime = std::chrono::duration<double>(arguments.turnSeconds);
   options.lateness = arguments.lateness;
   options.lateness.time = std::chrono::duration<double>(arguments.lateSeconds);
-  if (arguments.turns) {
-    options.atTurn = [&contenders](const Comparison::Turn& turn) {
+  if (arguments.rank == 0 && !arguments.turns.empty()) {
+    const auto pipe = std::make_shared<std::ifstream>(arguments.turns);
+    options.atTurn = [pipe, &contenders](const Comparison::Turn& turn) {
       emit(turnOf(turn, contenders));
       std::string line;
-      if (!std::getline(std::cin, line)) {
-        throw std::runtime_error("the reader of --turns has closed the pipe");
+      if (!std::getline(*pipe, line)) {
+        throw std::runtime_error("cannot read from the pipe of --turns");
       }
     };
   }
@@ -233,6 +245,10 @@ int run(int argc, char** argv) {
     }
     if (arguments.redisUrl.empty()) {
       throw std::invalid_argument("--redis-url is missing");
+    }
+    if (arguments.rank == 0 && !arguments.log.empty() &&
+        std::freopen(arguments.log.c_str(), "a", stdout) == nullptr) {
+      throw std::invalid_argument("--log: cannot write to " + arguments.log);
     }
     return compareAll(arguments);
   } catch (const CLI::ParseError& e) {

@@ -49,19 +49,11 @@ class Transformer(nn.Module):
 
     def __init__(self, alphabet: str, width: int) -> None:
         super().__init__()
-        self._alphabet = alphabet
         self.characters = nn.Embedding(len(alphabet), width)
         self.places = nn.Parameter(0.02 * torch.randn(_LENGTH, width))
         self.layers = nn.Sequential(
             *(Layer(width) for _ in range(_LAYERS)), nn.LayerNorm(width),
             nn.Linear(width, len(alphabet)))
-
-    def get_extra_state(self) -> str:
-        """The embedding's characters, saved with the weights."""
-        return self._alphabet
-
-    def set_extra_state(self, alphabet: str) -> None:
-        self._alphabet = alphabet
 
     def forward(self, characters_before: Tensor) -> Tensor:
         return self.layers(self.characters(characters_before) + self.places)
@@ -86,11 +78,7 @@ def main() -> None:
     if arguments.width <= 0 or arguments.width % _HEADS:
         parser.error(f"--width {arguments.width}: has to be a multiple of "
                      f"{_HEADS}")
-    alphabet = ""
-    if arguments.start:
-        alphabet = data_parallel.weights(arguments.start).get(
-            "_extra_state", "")
-    text = characters.read(arguments.data, alphabet)
+    text = characters.read(arguments.data)
     training = pieces(text.training)
     held_out = pieces(text.held_out)
     # Evenly spaced pieces.

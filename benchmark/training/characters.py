@@ -12,16 +12,10 @@ class Text:
     held_out: bytes  # the text's end, for tests
 
 
-def split(text: str, held_out: float = 0.05, alphabet: str = "") -> Text:
-    """Holds out the fraction `held_out` of `text`. The characters are those of
-    `alphabet` or, if it is empty, of `text`. Raises ValueError for others."""
-    own = "".join(sorted(set(text)))
-    strange = "".join(sorted(set(own) - set(alphabet)))
-    if alphabet and strange:
-        raise ValueError(
-            f"the text has characters that the weights to start from have not "
-            f"seen: {strange[:20]!r}; leave them out of it")
-    alphabet = alphabet or own
+def split(text: str, held_out: float = 0.05) -> Text:
+    """Holds out the fraction `held_out` of `text`. Raises ValueError if it has
+    too many different characters."""
+    alphabet = "".join(sorted(set(text)))
     if len(alphabet) > MAX_CHARACTERS:
         raise ValueError(f"the text has {len(alphabet)} different characters; "
                          f"at most {MAX_CHARACTERS} are possible")
@@ -32,8 +26,8 @@ def split(text: str, held_out: float = 0.05, alphabet: str = "") -> Text:
     return Text(alphabet, numbers[:middle], numbers[middle:])
 
 
-def read(path: str, alphabet: str = "") -> Text:
+def read(path: str) -> Text:
     """See split(). Raises OSError if the file cannot be read, ValueError if it
     is not text."""
     with open(path, encoding="utf-8") as file:
-        return split(file.read(), alphabet=alphabet)
+        return split(file.read())

@@ -16,7 +16,6 @@ Seconds count from the begin of the first step, without the evaluations.
 """
 import argparse
 import json
-import pickle
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -56,10 +55,6 @@ def make_parser(description: str, batch: int, rate: float,
                         help=f"learning rate (default: {rate})")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of weights and of the order of the data")
-    parser.add_argument("--start", metavar="FILE",
-                        help="the weights to start from, as --save wrote them")
-    parser.add_argument("--save", metavar="FILE",
-                        help="where rank 0 writes the weights at the end")
     parser.add_argument("--late", type=_lateness, metavar="RANK,SHARE,SECONDS",
                         help="this rank computes for so much longer in that "
                         "share of the steps, for example 3,0.1,0.3, or any, "
@@ -86,26 +81,6 @@ def leave() -> None:
     # so at the interpreter's end would end the process by SIGABRT (2.13).
     time.sleep(0.2)
     torch.distributed.destroy_process_group()
-
-
-def weights(path: str) -> dict[str, object]:
-    """The contents of a file that --save wrote."""
-    try:
-        return torch.load(path)
-    except (OSError, RuntimeError, pickle.UnpicklingError) as error:
-        raise SystemExit(f"--start: cannot read weights from '{path}': "
-                         f"{error}; name a file that --save wrote") from error
-
-
-def start(model: nn.Module, path: str) -> None:
-    """Gives `model` the weights that --save wrote to `path`."""
-    try:
-        model.load_state_dict(weights(path))
-    except (KeyError, RuntimeError) as error:
-        raise SystemExit(
-            f"--start: the weights in '{path}' are those of another model; "
-            "name some that this script saved with the same options"
-            ) from error
 
 
 def own_part(things: Tensor) -> Tensor:
@@ -197,8 +172,6 @@ class Training:
         self._late_rank, self._late_share, self._late_s = (
             arguments.late or (-1, 0.0, 0.0))
         self._late_chance = random.Random(arguments.seed)
-        if arguments.start:
-            start(model, arguments.start)
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,
@@ -212,8 +185,6 @@ class Training:
         evaluate_every = arguments.evaluate_every or -(-self._steps // 5)
         evaluated = None
         losses = []
-        if arguments.start:
-            self._evaluate(step)
         for epoch in range(arguments.epochs):
             for batch in shuffled_batches(self._examples, arguments.batch,
                                           arguments.seed, epoch):
@@ -231,10 +202,8 @@ class Training:
             if evaluated != step:
                 self._evaluate(step)
                 evaluated = step
-        model = self._model.module
-        self._log.write(step, divergence=replicas.divergence(model))
-        if arguments.save and torch.distributed.get_rank() == 0:
-            torch.save(model.state_dict(), arguments.save)
+        self._log.write(step, divergence=replicas.divergence(
+            self._model.module))
         leave()
 
     def _step(self, batch: Tensor) -> float:

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import IO, Protocol
 
 from .bazel import LAB_HOST
@@ -61,18 +61,21 @@ class LocalRanks:
                  environment: Mapping[str, str],
                  outputs: str | Sequence[int] | None = None,
                  grace_s: float = 2.0,
-                 hosts: Sequence[Host] | None = None) -> None:
+                 hosts: Sequence[Host] | None = None,
+                 sound: Collection[int] = (0,)) -> None:
         """Each rank gets `environment` plus the variables of its place. Output
         of rank R goes to the file rank<R> in the folder `outputs`, or to the
         R-th of these open files, or, without `outputs`, to this process's
         output. A rank that was asked to end is killed after `grace_s`. With
-        `hosts`, rank R runs alone on the R-th."""
+        `hosts`, rank R runs alone on the R-th. `sound`: exit codes of ranks
+        that have not failed."""
         self._command = with_parent(list(command))
         self._count = count
         self._environment = environment
         self._outputs = outputs
         self._grace_s = grace_s
         self._hosts = hosts
+        self._sound = (None, *sound)
         self._processes: list[subprocess.Popen] = []
 
     def __enter__(self) -> "LocalRanks":
@@ -122,7 +125,8 @@ class LocalRanks:
         return [process.poll() for process in self._processes]
 
     def _failed(self) -> dict[int, int]:
-        return {rank: code for rank, code in enumerate(self.codes()) if code}
+        return {rank: code for rank, code in enumerate(self.codes())
+                if code not in self._sound}
 
     def blamed(self) -> dict[int, int]:
         """The exit codes of the ranks to blame: the killed ones or, if none

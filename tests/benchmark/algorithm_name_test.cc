@@ -68,6 +68,16 @@ TEST(AlgorithmName, ABoundByHandNeedsNoWarmup) {
                 .protocol.warmupOps);
 }
 
+TEST(AlgorithmName, VariablesMeanTheSame) {
+  using Variables = std::map<std::string, std::string>;
+  EXPECT_EQ(Variables(), AlgorithmName::parse("ring").variables());
+  EXPECT_EQ((Variables{{"GLOO_UBT_REPAIR", "none"}, {"GLOO_UBT_GROUPS", "2"}}),
+            AlgorithmName::parse("optireduce:none+groups=2").variables());
+  EXPECT_EQ(
+      (Variables{{"GLOO_UBT_EXPERIMENT", "early:off,lead_ops:1"}}),
+      AlgorithmName::parse("optireduce+early=off+lead_ops=1").variables());
+}
+
 struct Mistake {
   std::string text;
   std::string culprit;

@@ -24,14 +24,6 @@ class ConfigurationTest(unittest.TestCase):
             "write the page: bazel run //transport_ubt/config:page -- "
             f"$PWD/{_PAGE}")
 
-    def test_benchmark_knows_which_settings_are_experiments(self):
-        source = "\n".join(workspace.lines("benchmark/bench/algorithms.py"))
-        listed = re.search(r"EXPERIMENTS = frozenset\(\((.*?)\)\)", source,
-                           re.DOTALL)
-        rows = {line.split("`")[1] for line in workspace.lines(_PAGE)
-                if re.match(r"\| `[a-z_]+` \|", line)}
-        self.assertEqual(set(re.findall(r'"(\w+)"', listed[1])), rows)
-
     def test_page_has_no_other_variables(self):
         named = set(re.findall(r"GLOO_UBT_[A-Z_]*[A-Z]",
                                "\n".join(workspace.lines(_PAGE))))

@@ -36,7 +36,6 @@ results
   FOLDER/NAME.md      a page for each experiment: its results, and the command,
                       seeds, commit, machine and date of each. Text outside of
                       the marks stays when the command writes a page again
-  FOLDER/index.html   all pages in one file that opens without a network
   FOLDER/raw          output of each command, as JSON (xz -dc shows it)
 
 examples
@@ -47,7 +46,7 @@ examples
   benchmark/experiments --only ablation,errors --out my-results
 
 exit code
-  0 all was measured; 1 something failed, which the report names; 2 wrong
+  0 all was measured; 1 something failed; 2 wrong
   arguments; 130 interrupted
 """
 
@@ -59,8 +58,8 @@ def _parser() -> argparse.ArgumentParser:
             for experiment in SUITE.values())))
     parser.add_argument(
         "--quick", action="store_true",
-        help="only the most telling parts of each: 15 minutes in all, where "
-        "the full suite takes up to 4 hours")
+        help="only the most telling parts of each: 10 minutes in all, where "
+        "the full suite takes about 3 hours")
     parser.add_argument(
         "--only", type=list_of(one_of(SUITE), "experiment"), metavar="A,B",
         default=tuple(SUITE), help="default: all")
@@ -79,8 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         help="measure everything, also what FOLDER has")
     parser.add_argument(
         "--python", metavar="PATH",
-        help="with PyTorch 1.13 or later, for trainings and steps (default: "
-        "Debian's)")
+        help="with PyTorch 1.13 or later, for trainings (default: Debian's)")
     return parser
 
 
@@ -156,10 +154,9 @@ def _main(argv: Sequence[str]) -> int:
               "as they are", file=sys.stderr)
     failed = [] if arguments.report else measure(lacking, store)
     report.write(arguments.out, suite, arguments.quick, store)
-    for experiment, part in failed:
-        failure = store.failure(experiment, part)
-        print(f"error: {experiment.name}, {part.name}: "
-              f"{failure.why if failure else ''}", file=sys.stderr)
+    for experiment, part, why in failed:
+        print(f"error: {experiment.name}, {part.name}: {why}",
+              file=sys.stderr)
     print(os.path.join(arguments.out, report.MAIN))
     return EXIT_FAILED if failed else 0
 

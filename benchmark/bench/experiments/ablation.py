@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from ..lab.environments import Environment, parse
 from ..table import number
-from . import figures
 from .experiment import Experiment, Part, Results
 from .page import Page
 
@@ -34,7 +33,7 @@ class Loop:
 
 # docs/results/ablation.md says what each does.
 LOOPS = {loop.name: loop for loop in (
-    Loop("bound", {"bound": "30s", "warmup_ops": "20", "repair": "both"}),
+    Loop("bound", {"bound": "30s", "repair": "both"}),
     Loop("median", {"bound_mode": "paper"}),
     Loop("early", {"early": "off"}),
     Loop("x", {"early": "10%"}),
@@ -55,22 +54,19 @@ LOOPS = {loop.name: loop for loop in (
     Loop("halt-loss", {"halt_loss": "0"}, losses=_SAFEGUARD),
 )}
 _QUICK_LOOPS = ("early", "window", "hadamard", "repair")
-_LAB_LOOPS = ("early", "trains", "results-first", "window", "lead")
 _BROADCAST: Settings = {}  # the default
 _NONE: Settings = {"repair": "none"}
 # Parts in the simulator: environment and baseline.
 _JOBS = {**{name.replace(":", "-"): (name, _BROADCAST) for name in (
     "clean", "p1.5", "p3", "micro", "straggler", "lossy", "lossy:0.05",
     "lossy:0.6")}, "p3-none": ("p3", _NONE)}
-_SIMULATED_S, _LAB_S = 210, 20  # of a part; of a job
-_LAB_SEEDS = (1, 2, 3)
+_PART_S = 210
 
 
-def name_of(settings: Settings, simulated: bool = False) -> str:
-    """The algorithm's name. The simulator sets warm-up by itself."""
+def name_of(settings: Settings) -> str:
+    """The algorithm's name."""
     return "+".join(("optireduce", *(
-        f"{name}={value}" for name, value in settings.items()
-        if not (simulated and name == "warmup_ops"))))
+        f"{name}={value}" for name, value in settings.items())))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,15 +92,14 @@ def trials(loops: Sequence[str], environment: Environment,
     return found
 
 
-def algorithms(own: Sequence[Trial], baseline: Settings,
-               simulated: bool = True) -> list[str]:
+def algorithms(own: Sequence[Trial], baseline: Settings) -> list[str]:
     """All jobs of the trials, each once, the baseline first."""
-    return list(dict.fromkeys([name_of(baseline, simulated), *(
-        name_of(settings, simulated) for trial in own
+    return list(dict.fromkeys([name_of(baseline), *(
+        name_of(settings) for trial in own
         for settings in (trial.plain, trial.changed))]))
 
 
-def _simulated_parts(quick: bool) -> Sequence[Part]:
+def _parts(quick: bool) -> Sequence[Part]:
     names = ("p3",) if quick else _JOBS
     parts = []
     for name in names:
@@ -117,16 +112,8 @@ def _simulated_parts(quick: bool) -> Sequence[Part]:
             name, ("benchmark/simulate", "--lab", environment, "--ranks", "8",
                    "--errors", *size, "--algorithms",
                    ",".join(algorithms(own, baseline))),
-            15 if quick else _SIMULATED_S, says_failures=True))
+            15 if quick else _PART_S, says_failures=True))
     return parts
-
-
-def _lab_parts(quick: bool) -> Sequence[Part]:
-    own = trials(_LAB_LOOPS[:1] if quick else _LAB_LOOPS, parse("p3"),
-                 _BROADCAST)
-    return [figures.comparison(
-        f"p3-seed-{seed}", "p3", algorithms(own, _BROADCAST, False),
-        2 if quick else _LAB_S, seed=seed) for seed in _LAB_SEEDS]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,11 +156,10 @@ def _failed(seeds: Seeds) -> bool:
     return any(seed["failed"] for seed in seeds)
 
 
-def effects(trial: Trial, jobs: Jobs,
-            simulated: bool = True) -> list[tuple[Metric, float, float]]:
+def effects(trial: Trial, jobs: Jobs) -> list[tuple[Metric, float, float]]:
     """The metrics that the loop changes, with it and without it: those that
     matter. Empty if a job failed."""
-    plain, changed = (jobs[name_of(settings, simulated)]
+    plain, changed = (jobs[name_of(settings)]
                       for settings in (trial.plain, trial.changed))
     if _failed(plain) or _failed(changed):
         return []
@@ -202,15 +188,15 @@ def _cells(seeds: Seeds, before: Seeds | None) -> list[str]:
     return cells
 
 
-def rows(own: Sequence[Trial], baseline: Settings, jobs: Jobs,
-         simulated: bool = True) -> list[list[str]]:
+def rows(own: Sequence[Trial], baseline: Settings,
+         jobs: Jobs) -> list[list[str]]:
     """The rows for one environment. A job that loops are compared with stands
     above these loops."""
     lines = [["baseline",
-              *_cells(jobs[name_of(baseline, simulated)], None)]]
+              *_cells(jobs[name_of(baseline)], None)]]
     shown = [baseline]
     for trial in own:
-        plain = jobs[name_of(trial.plain, simulated)]
+        plain = jobs[name_of(trial.plain)]
         if trial.plain not in shown:
             shown.append(trial.plain)
             lines.append([", ".join(f"{name}={value}" for name, value
@@ -218,15 +204,8 @@ def rows(own: Sequence[Trial], baseline: Settings, jobs: Jobs,
                           *_cells(plain, None)])
         sign = "-" if trial.loop.is_default else "+"
         lines.append([f"{sign} {trial.loop.name}", *_cells(
-            jobs[name_of(trial.changed, simulated)], plain)])
+            jobs[name_of(trial.changed)], plain)])
     return lines
-
-
-def _table(title: str, own: Sequence[Trial], baseline: Settings, jobs: Jobs,
-           page: Page, simulated: bool = True) -> None:
-    page.heading(title)
-    page.table(("", *(metric.name for metric in METRICS)),
-               rows(own, baseline, jobs, simulated))
 
 
 def _of_part(name: str, jobs: Jobs) -> tuple[Environment, Settings,
@@ -236,7 +215,7 @@ def _of_part(name: str, jobs: Jobs) -> tuple[Environment, Settings,
     kind = parse(environment)
     return kind, baseline, [
         trial for trial in trials(tuple(LOOPS), kind, baseline)
-        if {name_of(trial.plain, True), name_of(trial.changed, True)}
+        if {name_of(trial.plain), name_of(trial.changed)}
         <= set(jobs)]
 
 
@@ -253,7 +232,9 @@ def _show(results: Results, page: Page) -> None:
         for trial in own:
             found.setdefault(trial.loop.name, []).extend(
                 (name, effect) for effect in effects(trial, jobs))
-        _table(f"{name}: {environment.what}", own, baseline, jobs, page)
+        page.heading(f"{name}: {environment.what}")
+        page.table(("", *(metric.name for metric in METRICS)),
+                   rows(own, baseline, jobs))
     page.heading("Where a loop pays, and where it costs")
     page.line("The figure with it, and in brackets without it.")
     page.table(("loop", "pays", "costs"), [
@@ -264,24 +245,5 @@ def _show(results: Results, page: Page) -> None:
         for loop, own in found.items()], words=3)
 
 
-def _lab_row(row: Mapping) -> dict:
-    """A row of benchmark/compare in the form of a seed's figures."""
-    return {**row, "p50_ms": row["p50_us"] / 1000,
-            "p99_ms": row["p99_us"] / 1000,
-            "failed": None if row["verified"] else "wrong results"}
-
-
-def _show_lab(results: Results, page: Page) -> None:
-    jobs: dict[str, list[dict]] = {}
-    for rows_of_part in results.values():
-        for row in rows_of_part:
-            jobs.setdefault(row["algorithm"], []).append(_lab_row(row))
-    own = [trial for trial in trials(_LAB_LOOPS, parse("p3"), _BROADCAST)
-           if {name_of(trial.plain), name_of(trial.changed)} <= set(jobs)]
-    _table(f"p3, {len(results)} seeds", own, _BROADCAST, jobs, page, False)
-
-
-SIMULATED = Experiment("ablation", "Each control loop and safeguard "
-                       "(simulated)", _simulated_parts, _show)
-IN_LAB = Experiment("ablation-lab", "Some control loops in the lab", _lab_parts,
-                    _show_lab)
+EXPERIMENT = Experiment("ablation", "Each control loop and safeguard "
+                        "(simulated)", _parts, _show)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to accuracy: the cost of a tail for a training."""
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import plot
 from . import figures
@@ -11,14 +11,8 @@ from .page import Page, number
 _ALGORITHMS = ("ring", "bcube", "transpose", *figures.BOUNDED)
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
 _MODELS = ("fashion", "bible")
-_TUNED = "bible-tuned"  # starts from weights trained on another text
 _RING, _CLEAN, _BOUNDED = "ring", "clean", "optireduce"
 _STEPS, _EVALUATIONS = 70, 5
-# About, for each step and for each evaluation.
-_STEP_S = {"clean": 0.24, "p1.5": 0.26, "p3": 0.28, "micro": 0.39}
-_EVALUATION_S = {"fashion": 0.8, "bible": 0.4, _TUNED: 0.4}
-_PRETRAINING_S = 75  # of the initial weights, which are kept
-_SETUP_S = 5  # of a lab
 # The target accuracy is this share of ring's in `clean` at the last but one
 # evaluation. Slower algorithms have the remaining steps to reach it.
 _OF_RINGS = 0.99
@@ -28,43 +22,26 @@ _FASTER, _NO_SLOWER = 1.3, 0.97  # than ring, with a tail and without
 
 def _part(model: str, environment: str, algorithms: Sequence[str],
           seeds: Sequence[int]) -> Part:
-    runs = len(algorithms) * len(seeds)
-    return Part(
-        f"{model}-{environment}",
-        figures.training(
-            model, algorithms, _STEPS, _EVALUATIONS, "--seeds",
-            ",".join(map(str, seeds)), "--lab", environment,
-            *figures.SLOW_LINKS),
-        _SETUP_S + runs * (
-            figures.TRAINING_START_S + _EVALUATIONS * _EVALUATION_S[model]
-            + _STEPS * _STEP_S[environment])
-        + (_PRETRAINING_S if (model, environment) == (_TUNED, _CLEAN) else 0))
+    return figures.training(
+        f"{model}-{environment}", model, algorithms, _STEPS, _EVALUATIONS,
+        "--seeds", ",".join(map(str, seeds)), "--lab", environment,
+        *figures.SLOW_LINKS, seeds=len(seeds))
 
 
 def _parts(quick: bool) -> Sequence[Part]:
-    few = (_RING, *figures.BOUNDED)
     if quick:
-        return [_part("fashion", environment, few, (1,))
+        return [_part("fashion", environment, (_RING, *figures.BOUNDED), (1,))
                 for environment in ("clean", "p3")]
-    return [
-        *(_part(model, environment, _ALGORITHMS, (1, 2, 3))
-          for model in _MODELS for environment in _ENVIRONMENTS),
-        *(_part(_TUNED, environment, few, (1,))
-          for environment in ("clean", "p3"))]
+    return [_part(model, environment, _ALGORITHMS, (1, 2, 3))
+            for model in _MODELS for environment in _ENVIRONMENTS]
 
 
 def _target(results: Results, model: str) -> float | None:
-    """The target accuracy. None: ring was not measured in clean, or the
-    initial weights are already as good."""
+    """The target accuracy. None: ring was not measured in clean."""
     runs = figures.runs_of(results.get(f"{model}-{_CLEAN}", ()), _RING)
-    if not runs:
-        return None
-    target = _OF_RINGS * statistics.mean(
-        run["accuracies"][_COUNTS]["accuracy"] for run in runs)
-    starts = [run["accuracies"][0] for run in runs]
-    begins_there = (starts[0]["step"] == 0 and statistics.mean(
-        start["accuracy"] for start in starts) >= target)
-    return None if begins_there else target
+    return _OF_RINGS * statistics.mean(
+        run["accuracies"][_COUNTS]["accuracy"] for run in runs
+    ) if runs else None
 
 
 def _to_target(runs: Sequence[Mapping], algorithm: str, target: float | None,
@@ -126,7 +103,7 @@ def _table(runs: Sequence[Mapping], target: float | None, page: Page) -> None:
 
 
 def _show(results: Results, page: Page) -> None:
-    for model in (*_MODELS, _TUNED):
+    for model in _MODELS:
         found = {environment: runs for environment in _ENVIRONMENTS
                  if (runs := results.get(f"{model}-{environment}"))}
         if found:
@@ -137,17 +114,15 @@ def _show(results: Results, page: Page) -> None:
         for environment, runs in found.items():
             page.heading(f"{model} in {environment}")
             page.line(f"Target: an accuracy of {target:.3f}." if target
-                      else "No target: ring was not measured in clean, or "
-                      "starts with that accuracy.")
+                      else "No target: ring was not measured in clean.")
             _table(runs, target, page)
 
 
-def _speedups(results: Results, models: Iterable[str]
-              ) -> dict[tuple[str, str, str], float]:
+def _speedups(results: Results) -> dict[tuple[str, str, str], float]:
     """Ring's time to the target over its own, by model, environment and
     bounded algorithm, where ring reaches the target. 0: it never does."""
     found = {}
-    for model in models:
+    for model in _MODELS:
         target = _target(results, model)
         for environment in _ENVIRONMENTS:
             runs = results.get(f"{model}-{environment}", ())
@@ -160,7 +135,7 @@ def _speedups(results: Results, models: Iterable[str]
 
 
 def _shared_claim(results: Results) -> list[Claim]:
-    found = _speedups(results, _MODELS)
+    found = _speedups(results)
     models = {model for model, *_ in found}
     jobs: dict[str, dict[str, float]] = {}
     for (model, environment, name), ratio in found.items():
@@ -182,7 +157,7 @@ def _shared_claim(results: Results) -> list[Claim]:
 
 def _dedicated_claim(results: Results) -> list[Claim]:
     clean = {f"{model}, {name}": ratio for (model, environment, name), ratio
-             in _speedups(results, (*_MODELS, _TUNED)).items()
+             in _speedups(results).items()
              if environment == _CLEAN}
     if not clean:
         return []

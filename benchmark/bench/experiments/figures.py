@@ -25,7 +25,8 @@ _SETUP_S = 3  # namespaces, connections, warm-up of the processes
 # Smaller buckets than GLOO_UBT_MIN_BYTES would not be bounded.
 _SMALL_BYTES = 256 << 10
 
-TRAINING_START_S = 5  # for a run's processes and data
+# About, of a training: its processes and data, a step, an evaluation.
+_START_S, _STEP_S, _EVALUATION_S = 5, 0.28, 0.6
 # In the lab: links that are slow enough for steps to wait for them, not for
 # the CPUs that all hosts share.
 SLOW_LINKS = ("--ranks", "4", "--lab-rate", "200")
@@ -116,13 +117,18 @@ def times(page: Page, rows: Iterable[Mapping]) -> None:
         page.line(f"Warning: {checked.warning}.")
 
 
-def training(model: str, algorithms: Iterable[str], steps: int,
-             evaluations: int, *more: str) -> tuple[str, ...]:
-    """A command that trains, with this many evaluations, the last one at the
-    end."""
-    return ("benchmark/train", "--model", model, "--algorithms",
-            ",".join(algorithms), "--steps", str(steps), "--epochs",
-            str(_EPOCHS), "--evaluate-every", str(steps // evaluations), *more)
+def training(name: str, model: str, algorithms: Sequence[str], steps: int,
+             evaluations: int, *more: str, seeds: int = 1,
+             variables: Mapping[str, str] | None = None) -> Part:
+    """benchmark/train, with this many evaluations, the last one at the end."""
+    runs = len(algorithms) * seeds
+    return Part(
+        name, ("benchmark/train", "--model", model, "--algorithms",
+               ",".join(algorithms), "--steps", str(steps), "--epochs",
+               str(_EPOCHS), "--evaluate-every", str(steps // evaluations),
+               *more),
+        runs * (_START_S + steps * _STEP_S + evaluations * _EVALUATION_S),
+        variables or {})
 
 
 def runs_of(runs: Sequence[Mapping], algorithm: str) -> list[Mapping]:

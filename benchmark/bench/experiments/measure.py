@@ -16,7 +16,7 @@ from front_end.errors import EXIT_FAILED
 from front_end.progress import Bar
 
 from .experiment import Experiment, Part
-from .store import Failure, Finding, Store
+from .store import Finding, Store
 
 _POLL_S = 0.1
 # A part that takes this many times its estimate, plus a build, is stuck.
@@ -35,9 +35,10 @@ def missing(wanted: Steps, store: Store) -> Steps:
             if store.get(experiment, part) is None]
 
 
-def measure(wanted: Steps, store: Store) -> Steps:
-    """Measures each part in turn. Returns those that failed; a failure does
-    not stop the others."""
+def measure(wanted: Steps,
+            store: Store) -> list[tuple[Experiment, Part, str]]:
+    """Measures each part in turn. Returns those that failed, and why; a failure
+    does not stop the others."""
     failed = []
     total = sum(part.seconds for _, part in wanted)
     done = 0.0
@@ -60,10 +61,7 @@ def measure(wanted: Steps, store: Store) -> Steps:
             try:
                 result = _run(part, show)
             except _Failed as error:
-                failed.append((experiment, part))
-                store.put_failure(experiment, part, Failure(
-                    list(part.command), dict(part.variables), date,
-                    str(error)))
+                failed.append((experiment, part, str(error)))
             else:
                 store.put(experiment, part, Finding(
                     list(part.command), dict(part.variables), commit, machine,

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report: pages of Markdown, and the same as one page of HTML.
+"""The report: pages of Markdown.
 
 The text of a page is written by hand, apart from its block between two marks.
 Where a page is not there yet it begins as a copy of the one in docs/results,
 without its section Findings, which is about the figures there.
 """
-import base64
 import os
 import re
 import shlex
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -19,28 +19,19 @@ from .page import PICTURES, Page, table
 from .store import Finding, Store
 
 TEMPLATES = os.path.join(ROOT, "docs", "results")
-MAIN, HTML = "README.md", "index.html"
+MAIN = "README.md"
 _BEGIN = "<!-- begin: benchmark/experiments writes this part -->\n"
 _END = "<!-- end -->\n"
 _BLOCK = re.compile(re.escape(_BEGIN) + ".*?" + re.escape(_END), re.DOTALL)
 _FINDINGS = re.compile(r"^## Findings\n.*?(?=^## |^<!-- begin|\Z)",
                        re.DOTALL | re.MULTILINE)
 _PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]+)\)\n(?:[^\n]+\n)*", re.MULTILINE)
-_STYLE = """\
-body { font-family: sans-serif; max-width: 72em; margin: 2em auto;
-       padding: 0 1em; line-height: 1.4 }
-table { border-collapse: collapse; margin: 1em 0 }
-td, th { padding: 0.1em 0.7em; border-bottom: 1px solid #ccc }
-img { max-width: 100% }
-"""
-_IMAGE = re.compile(r'src="([^"]+\.svg)"')
 
 
 def prepare(report: str) -> None:
     """Raises OSError if write() could not write into the folder."""
     os.makedirs(os.path.join(report, PICTURES), exist_ok=True)
-    with open(os.path.join(report, HTML), "a", encoding="utf-8"):
-        pass
+    tempfile.TemporaryFile(dir=report).close()
 
 
 def write(report: str, experiments: Collection[Experiment], quick: bool,
@@ -48,7 +39,6 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
     """Writes into the folder `report`."""
     prepare(report)
     claims: list[tuple[Experiment, Claim]] = []
-    names = []
     for experiment in experiments:
         parts = experiment.parts(quick)
         found = {part.name: finding for part in parts
@@ -62,13 +52,11 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
                 page.text += "## Goals\n\n" + _claims_table(own)
             page.text += "## Results\n\n"
             experiment.show(results, page)
-        page.text += _lacking(experiment, parts, found, store)
+        page.text += "".join(f"Not measured: {part.name}.\n\n"
+                             for part in parts if part.name not in found)
         page.text += _origins(experiment, parts, found, store)
-        names.append(f"{experiment.name}.md")
-        _put(report, names[-1], experiment.title, page.text)
+        _put(report, f"{experiment.name}.md", experiment.title, page.text)
     _put(report, MAIN, "Results", _papers(claims))
-    with open(os.path.join(report, HTML), "w", encoding="utf-8") as file:
-        file.write(_html(report, [MAIN, *names]))
 
 
 def _put(report: str, name: str, title: str, block: str) -> None:
@@ -115,22 +103,6 @@ def _papers(claims: Sequence[tuple[Experiment, Claim]]) -> str:
                   "why"), rows, words=6)
 
 
-def _lacking(experiment: Experiment, parts: Sequence[Part],
-             found: Mapping[str, Finding], store: Store) -> str:
-    """Names the parts that were not measured, or whose repetition failed."""
-    text = ""
-    for part in parts:
-        name, failure = part.name, store.failure(experiment, part)
-        if name in found and failure:
-            text += (f"{name}, measured anew, failed: `{failure.why}`. The "
-                     f"figures above began {found[name].date}.\n\n")
-        elif name not in found:
-            text += (f"Not measured: {name}"
-                     + (f", because it failed: `{failure.why}`" if failure
-                        else "") + ".\n\n")
-    return text
-
-
 def _seeds(result: Any) -> str:
     """The seeds of a command's output."""
     rows = [row for row in result if isinstance(row, Mapping)] if isinstance(
@@ -163,27 +135,3 @@ def _origins(experiment: Experiment, parts: Sequence[Part],
             f"{'; '.join(machines)}.\n\n<details><summary>Commands</summary>"
             "\n\n" + table(("part", "command", "seeds", "commit", "began", "s"),
                            rows) + "</details>\n\n")
-
-
-def _html(report: str, names: Sequence[str]) -> str:
-    """One file that needs no other file and no network."""
-    import markdown  # only for a report
-
-    def inline(match: re.Match) -> str:
-        path = os.path.join(report, match[1])
-        if not os.path.exists(path):
-            return match[0]
-        with open(path, "rb") as file:
-            data = base64.b64encode(file.read()).decode()
-        return f'src="data:image/svg+xml;base64,{data}"'
-
-    text = "".join(f'<a id="{name.removesuffix(".md")}"></a>\n\n'
-                   + _read(os.path.join(report, name)) + "\n"
-                   for name in names)
-    text = re.sub(r"\]\(([a-z-]+)\.md\)", r"](#\1)", text)
-    body = markdown.markdown(text.replace("<details>",
-                                          '<details markdown="1">'),
-                             extensions=["tables", "md_in_html"])
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-            f"<title>Results</title>\n<style>\n{_STYLE}</style></head>\n"
-            f"<body>\n{_IMAGE.sub(inline, body)}\n</body></html>\n")

@@ -11,7 +11,6 @@ _PLACES = {_ONE: "straggler", _ANYONE: "varying"}  # the lab's environments
 _TITLES = {_ONE: "Always the same rank (straggler)",
            _ANYONE: "Each time another rank (varying)"}
 _TRAINED = ("ring", *figures.BOUNDED)
-_MODEL, _STEPS, _STEP_S = "fashion", 120, 0.25
 _GOAL = 2  # ring's p99 over ours
 
 
@@ -20,10 +19,9 @@ def _parts(quick: bool) -> Sequence[Part]:
     parts = [figures.comparison(name, environment, figures.FEW, seconds)
              for name, environment in _PLACES.items()]
     if not quick:
-        parts.append(Part(_TRAINING, figures.training(
-            _MODEL, _TRAINED, _STEPS, 4, "--lab", _PLACES[_ANYONE],
-            *figures.SLOW_LINKS),
-            len(_TRAINED) * (figures.TRAINING_START_S + _STEPS * _STEP_S)))
+        parts.append(figures.training(
+            _TRAINING, "fashion", _TRAINED, 120, 4, "--lab", _PLACES[_ANYONE],
+            *figures.SLOW_LINKS))
     return parts
 
 

@@ -3,6 +3,7 @@
 network behaves as its name says."""
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from .counters import Queues, cpu_times
@@ -16,26 +17,6 @@ _TCP_HEADERS = 52  # IP header, and TCP header with a time stamp
 _IDLE_LEAST = 0.03  # share of CPU time
 
 
-@dataclasses.dataclass
-class _Sample:
-    """All counters, at one moment or the difference of two."""
-
-    seconds: float
-    wire: float  # sent by hosts on links, without other traffic
-    dropped: float
-    cpu_idle: float  # of all CPUs together, in seconds
-    cpu_others: float
-    cpu_total: float
-    flows: list[int]
-
-    def combined(self, other: "_Sample", sign: int) -> "_Sample":
-        mine, others = vars(self), vars(other)
-        return _Sample(**{
-            name: ([x + sign * y for x, y in zip(value, others[name])]
-                   if name == "flows" else value + sign * others[name])
-            for name, value in mine.items()})
-
-
 class Accounts:
     """Counts at both ends of turns, for each algorithm and size."""
 
@@ -43,9 +24,8 @@ class Accounts:
         self._lab = lab
         self._hosts = [Queues(host.network) for host in lab.hosts]
         self._switch = Queues(lab.network.switch)
-        self._began: _Sample | None = None
-        self._sums: dict[str, _Sample] = {}
-        self._iterations: dict[str, int] = {}
+        self._began = Counter()
+        self._sums: dict[str, Counter] = {}  # by algorithm
 
     def take(self, event: Mapping) -> None:
         """Takes a worker's "turn" event, while no worker runs an iteration."""
@@ -54,44 +34,44 @@ class Accounts:
         if event["begins"]:
             self._began = now
             return
-        assert self._began is not None
-        name, spent = event["algorithm"], now.combined(self._began, -1)
-        before = self._sums.get(name)
-        self._sums[name] = before.combined(spent, 1) if before else spent
-        self._iterations[name] = (self._iterations.get(name, 0)
-                                  + event["iterations"])
+        now["iterations"] = event["iterations"]
+        now.subtract(self._began)
+        self._sums.setdefault(event["algorithm"], Counter()).update(now)
 
     def close(self, name: str) -> dict:
         """The lab's fields for that algorithm's row. Its counts then
         restart."""
         settings = self._lab.settings
-        spent, iterations = self._sums.pop(name), self._iterations.pop(name)
-        line = settings.links.rate_mbit * 1e6 / 8 * spent.seconds
-        links = settings.hosts
+        spent = self._sums.pop(name)
+        hosts, seconds = settings.hosts, spent["seconds"]
+        line = settings.links.rate_mbit * 1e6 / 8 * seconds
         lateness = settings.lateness()
         return {
             **settings.about(),
-            "wire_fraction": spent.wire / links / line,
-            "wire_bytes_per_iteration": spent.wire / links / iterations,
-            "switch_drops_per_iteration": spent.dropped / iterations,
-            "flow_mbit": [8e-6 * count / spent.seconds
-                          for count in spent.flows],
-            "cpu_idle_fraction": spent.cpu_idle / spent.cpu_total,
-            "cpu_others_fraction": max(0, spent.cpu_others / spent.cpu_total),
+            "wire_fraction": spent["wire"] / hosts / line,
+            "wire_bytes_per_iteration":
+                spent["wire"] / hosts / spent["iterations"],
+            "switch_drops_per_iteration":
+                spent["dropped"] / spent["iterations"],
+            "flow_mbit": [8e-6 * spent[flow] / seconds
+                          for flow in self._lab.traffic.flows],
+            "cpu_idle_fraction": spent["idle"] / spent["total"],
+            "cpu_others_fraction": max(0, spent["others"] / spent["total"]),
             "late_rank": lateness and lateness.who}
 
-    def _now(self) -> _Sample:
-        flows = self._lab.traffic.flow_bytes()
-        links = self._lab.settings.links
+    def _now(self) -> Counter:
+        """All counters: seconds, `wire` (sent by hosts on links, without other
+        traffic), `dropped`, CPU times, and bytes by flow."""
+        traffic, links = self._lab.traffic, self._lab.settings.links
+        flows = dict(zip(traffic.flows, traffic.flow_bytes()))
         packet = links.mtu + ETHERNET_HEADER
-        flows_on_wire = sum(flows) * packet / (links.mtu - _TCP_HEADERS)
+        flows_on_wire = (sum(flows.values()) * packet
+                         / (links.mtu - _TCP_HEADERS))
         sent = sum(queues.read().sent_bytes for queues in self._hosts)
-        times = cpu_times()
-        return _Sample(
-            time.monotonic(),
-            sent - sum(self._lab.traffic.burst_bytes()) - flows_on_wire,
-            self._switch.read().dropped, times.idle, times.others, times.total,
-            flows)
+        return Counter({
+            "seconds": time.monotonic(),
+            "wire": sent - sum(traffic.burst_bytes()) - flows_on_wire,
+            "dropped": self._switch.read().dropped, **cpu_times()} | flows)
 
 
 @dataclasses.dataclass(frozen=True)

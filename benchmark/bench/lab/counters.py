@@ -77,17 +77,6 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         at += max(4, (length + 3) & ~3)
 
 
-@dataclasses.dataclass(frozen=True)
-class CpuTimes:
-    """Seconds of all CPUs together, since some time. The lab's hosts share
-    them with each other and with all other processes. A virtual machine shares
-    them with other machines."""
-
-    idle: float
-    others: float  # used by other processes and machines
-    total: float
-
-
 @contextlib.contextmanager
 def awake() -> Iterator[None]:
     """Makes idle CPUs wait for work instead of sleeping. Waking a CPU, above
@@ -100,14 +89,19 @@ def awake() -> Iterator[None]:
         yield
 
 
-def cpu_times() -> CpuTimes:
-    """REQUIRES isolation.run: its /proc contains only the lab's processes."""
+def cpu_times() -> dict[str, float]:
+    """Seconds of all CPUs together, since some time: `idle`, `others` (used by
+    other processes and machines), and their `total`. The lab's hosts share CPUs
+    with each other and with all other processes. A virtual machine shares them
+    with other machines.
+
+    REQUIRES isolation.run: its /proc contains only the lab's processes."""
     with open("/proc/stat", encoding="ascii") as file:
         ticks = [int(word) for word in file.readline().split()[1:9]]
     user, nice, system, idle, waiting, _, _, stolen = ticks
-    return CpuTimes((idle + waiting) / _TICKS,
-                    (user + nice + system + stolen) / _TICKS - _own_ticks(),
-                    sum(ticks) / _TICKS)
+    return {"idle": (idle + waiting) / _TICKS,
+            "others": (user + nice + system + stolen) / _TICKS - _own_ticks(),
+            "total": sum(ticks) / _TICKS}
 
 
 def _own_ticks() -> float:

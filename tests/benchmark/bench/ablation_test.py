@@ -24,8 +24,8 @@ def seeds(*milliseconds, failed=None, **changes):
 
 
 def jobs(trial, plain, changed):
-    return {"optireduce": plain, name_of(trial.plain, True): plain,
-            name_of(trial.changed, True): changed}
+    return {"optireduce": plain, name_of(trial.plain): plain,
+            name_of(trial.changed): changed}
 
 
 def rows(name, plain, changed, environment="p3"):
@@ -69,13 +69,6 @@ class Trials(unittest.TestCase):
             sorted(ablation.algorithms(
                 trials(["zero-loss", "halt-loss"], "lossy:0.6"), {}),
                 key=lambda name: ("halt" in name, "zero" not in name)))
-
-    def test_the_simulator_sets_warm_up_itself(self):
-        bound, = trials(["bound"])
-        self.assertEqual("optireduce+bound=30s+repair=both",
-                         name_of(bound.changed, True))
-        self.assertEqual("optireduce+bound=30s+warmup_ops=20+repair=both",
-                         name_of(bound.changed))
 
 
 class Matters(unittest.TestCase):
@@ -160,28 +153,12 @@ class Show(unittest.TestCase):
         early, = trials(["early"])
         result = [{"algorithm": name, "by_seed": own} for name, own in jobs(
             early, seeds(100, 100), seeds(200, 200)).items()]
-        text = made_up.shown(ablation.SIMULATED, {"p3": result,
+        text = made_up.shown(ablation.EXPERIMENT, {"p3": result,
                                                   "p1.5": result})
         self.assertIn("### p3: a long burst", text)
         self.assertIn("| early | p3 p50 ms 100.0 (200.0); p3 p99 ms 100.0 "
                       "(200.0); p1.5 p50 ms 100.0 (200.0); p1.5 p99 ms 100.0 "
                       "(200.0) | nowhere |", text)
-
-    def test_the_labs_rows_are_those_of_seeds(self):
-        row = {"p50_us": 1000, "p99_us": 2000, "loss_fraction": 0.25,
-               "mse": 0.5, "worst_se": 3.0, "drift_fraction": 0.125,
-               "verified": True}
-        names = ("optireduce", "optireduce+early=off")
-        text = made_up.shown(ablation.IN_LAB, {
-            f"p3-seed-{seed}": [{**row, "algorithm": name} for name in names]
-            for seed in (1, 2)})
-        self.assertIn("### p3, 2 seeds", text)
-        self.assertIn("| - early | 1.000 x1.00 | 2.000 x1.00 | 0.250 x1.00 |",
-                      text)
-        wrong = [{**row, "algorithm": name, "verified": False}
-                 for name in names]
-        self.assertIn("failed", made_up.shown(ablation.IN_LAB,
-                                              {"p3-seed-1": wrong}))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def choose(binary, names, ranks=4, *more):
     notes = io.StringIO()
     with contextlib.redirect_stderr(notes):
         chosen = algorithms.choose(binary, names, ranks, *more)
-    return chosen, notes.getvalue()
+    return list(chosen), notes.getvalue()
 
 
 class Choose(unittest.TestCase):
@@ -62,27 +62,30 @@ class OfTrainings(unittest.TestCase):
 
 
 class Variables(unittest.TestCase):
+    def variables(self, name, library="/l.so"):
+        return train.variables(
+            name, train.check_algorithms([name], 4, WORKER), library)
+
     def test_plain_gloo_is_left_alone(self):
-        self.assertEqual({}, algorithms.variables("gloo", None))
+        self.assertEqual({}, self.variables("gloo", None))
 
     def test_others_are_preloaded(self):
         self.assertEqual({"LD_PRELOAD": "/l.so", "GLOO_ALGO": "ring"},
-                         algorithms.variables("ring", "/l.so"))
+                         self.variables("ring"))
 
     def test_earlier_preloads_stay(self):
-        self.assertEqual(
-            "/l.so:/malloc.so",
-            algorithms.variables("ring", "/l.so", "/malloc.so")["LD_PRELOAD"])
+        with mock.patch.dict(os.environ, LD_PRELOAD="/malloc.so"):
+            found = train.variables("ring", {"ring": {}}, "/l.so")
+        self.assertEqual("/l.so:/malloc.so", found["LD_PRELOAD"])
 
     def test_settings_of_the_name_become_variables(self):
-        found = algorithms.variables("optireduce:none+lead_ops=1", "/l.so")
+        found = self.variables("optireduce:none+lead_ops=1+early=off")
         self.assertEqual(
             {"LD_PRELOAD": "/l.so", "GLOO_ALGO": "optireduce",
              "GLOO_UBT_REPAIR": "none",
-             "GLOO_UBT_EXPERIMENT": "lead_ops:1"}, found)
+             "GLOO_UBT_EXPERIMENT": "lead_ops:1,early:off"}, found)
         with mock.patch.dict(os.environ, GLOO_UBT_REPAIR="both"):
-            self.assertNotIn("GLOO_UBT_REPAIR",
-                             algorithms.variables("optireduce", "/l.so"))
+            self.assertNotIn("GLOO_UBT_REPAIR", self.variables("optireduce"))
 
     def test_which_may_lose_data(self):
         for name in ("optireduce", "optireduce:none",

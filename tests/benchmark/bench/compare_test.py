@@ -14,7 +14,8 @@ import unittest
 import unittest.mock
 
 from bench import compare
-from bench.workers import PrivateRedis, Workers
+from bench.job import Job
+from bench.private_redis import private_redis
 from front_end.errors import UserError
 from tests import junit_main
 from tests.support.processes import is_alive
@@ -174,7 +175,7 @@ class Local(unittest.TestCase):
 
     def test_a_bad_name_ends_it_before_any_rank_starts(self):
         with unittest.mock.patch.object(
-                compare, "Workers", side_effect=AssertionError("started")):
+                compare, "Job", side_effect=AssertionError("started")):
             code, _, err = run_compare("--algorithms", "ring,optireduce+x=1")
         self.assertEqual(2, code)
         self.assertIn("no setting 'x'", err)
@@ -223,8 +224,8 @@ class SeveralHosts(unittest.TestCase):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run_both(self, *of_rank):
-        with PrivateRedis() as redis:
-            both = [self.start(rank, redis.url, *of_rank[rank])
+        with private_redis() as redis:
+            both = [self.start(rank, redis, *of_rank[rank])
                     for rank in (0, 1)]
             return [(*process.communicate(timeout=60), process.returncode)
                     for process in both]
@@ -276,18 +277,18 @@ class Faults(unittest.TestCase):
                "--algorithms", "transpose"]
 
     def test_a_killed_rank_is_named_and_nothing_is_left(self):
-        with PrivateRedis() as redis:
-            with Workers(WORKER, ["--redis-url", redis.url] + self.OPTIONS,
-                         range(3), 3) as workers:
-                pids = workers.pids()
+        with private_redis() as redis:
+            with Job([WORKER, "--size", "3", "--redis-url", redis,
+                      *self.OPTIONS], 3, {}) as ranks:
+                pids = ranks.pids()
                 started = time.monotonic()
                 with self.assertRaisesRegex(UserError,
                                             "^rank 1 was ended by SIGKILL"):
-                    for event in workers.events():
+                    for event in ranks.lines():
                         if event["event"] == "progress":
                             os.kill(pids[1], signal.SIGKILL)
                 self.assertLess(time.monotonic() - started, 20)
-        self.assertEqual([], [p for p in pids.values() if is_alive(p)])
+        self.assertEqual([], [p for p in pids if is_alive(p)])
 
     def test_an_interrupt_ends_everything(self):
         timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))

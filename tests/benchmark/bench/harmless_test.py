@@ -3,7 +3,7 @@
 import unittest
 
 import made_up
-from bench.experiments import dropped, harmless
+from bench.experiments import harmless
 from tests import junit_main
 
 NONE, BROADCAST = "optireduce:none", "optireduce:broadcast"
@@ -128,41 +128,6 @@ class Tell(unittest.TestCase):
                      tell(random_5_plain=[run(0.4)])):
             self.assertIn("| 5 % | 2 % |", text)
             self.assertNotIn("within 1 %", text)
-
-
-class Dropped(unittest.TestCase):
-    def tell(self, **results):
-        return made_up.shown(dropped.EXPERIMENT, {
-            name.replace("_", "-"): runs for name, runs in results.items()})
-
-    def test_the_speed_up_is_that_of_the_steps_once_warm(self):
-        faster = made_up.training(NONE, 1, [0.5, 0.6, 0.7, 0.79])
-        faster["accuracies"][-1]["seconds"] -= 1
-        text = self.tell(
-            waits_for_all=[made_up.training(NONE, 1, [0.5, 0.6, 0.7, 0.8],
-                                            lost=None)],
-            bound_120_ms=[faster])
-        self.assertIn("| waits for all | 0 | 80.00 % | 1.000 | 0.003 | 500.0 |",
-                      text)
-        self.assertIn("| bound 120 ms | 2 % | 79.00 % | 1.250 | 0.003 | 400.0 "
-                      "|", text)
-
-    def test_nothing_is_told_without_what_waits(self):
-        self.assertEqual("", self.tell(bound_120_ms=[run(0.8)]))
-
-    def claims(self, *accuracies):
-        """With no, 4 % and 6 % of entries dropped."""
-        return dropped.EXPERIMENT.claims({
-            "waits-for-all": [run(0.8)], **{
-                f"bound-{share}-ms": [run(accuracy, lost=share)]
-                for share, accuracy in zip((0.04, 0.06), accuracies)}})
-
-    def test_what_counts_is_the_accuracy_with_little_dropped(self):
-        claim, = self.claims(0.796, 0.4)
-        self.assertTrue(claim.holds)
-        claim, = self.claims(0.78, 0.8)
-        self.assertEqual(("least 0.975 (4 % dropped)", False),
-                         (claim.found, claim.holds))
 
 
 if __name__ == "__main__":

@@ -63,28 +63,14 @@ def simulated(algorithm, ranks, ms, **more):
 
 
 def sum_errors(mse):
-    """Rows of the arithmetic with 5 % lost packets, by algorithm, with
-    the default rescaling and filling. If transformed, the worst is a
-    hundredth."""
+    """Rows of the arithmetic with 5 % lost packets, by algorithm. If
+    transformed, the worst is a hundredth."""
     return [{"algorithm": algorithm, "pattern": pattern, "loss": 0.05,
-             "hadamard": hadamard, "rescales": True,
-             "fill": "partial" if algorithm == "ring" else "local",
-             "mse": value, "worst_se": 100 * value / (100 if hadamard else 1),
-             "bias": -0.01}
+             "hadamard": hadamard, "mse": value,
+             "worst_se": 100 * value / (100 if hadamard else 1)}
             for pattern in ("random", "tail")
             for algorithm, value in mse.items()
             for hadamard in (False, True)]
-
-
-def ablation(policy, mse):
-    """Rows of benchmark/simulate --errors, with two seeds, by part."""
-    seeds = [{"seed": seed, "mse": value, "failed": None}
-             for seed, value in ((1, 0.5 * mse), (2, 1.5 * mse))]
-    return {f"ours-{policy}-{loss}": [
-        {"algorithm": f"optireduce:{policy}{more}", "mse": mse,
-         "worst_se": 10 * mse, "loss_fraction": 0.06, "drift_fraction": 0.02,
-         "failed": None, "by_seed": seeds} for more in ("+hadamard=off", "")]
-            for loss in ("0", "0.05")}
 
 
 def training(algorithm, seed, accuracies, **more):

@@ -6,14 +6,12 @@ import io
 import json
 import os
 import signal
-import sys
 import tempfile
 import unittest
 import unittest.mock
 
 import made_up_data
 from bench import job, models, train
-from front_end.errors import UserError
 from tests import junit_main
 
 LIBRARY = os.path.abspath("gloo_ext/libgloo_ubt.so")
@@ -132,49 +130,6 @@ class Train(unittest.TestCase):
                 weights.numel() for weights in transformer.parameters()))
         self.assertAlmostEqual(1 / 3, counts[0] / counts[1], delta=0.05)
         self.assertAlmostEqual(3, counts[2] / counts[1], delta=0.2)
-
-    def test_fine_tuning_starts_from_weights_that_are_kept(self):
-        path = os.path.join(self.folder, "text.txt")
-        made_up_data.write_text(path, 20000)
-        with unittest.mock.patch.dict(os.environ, HOME=self.folder), \
-                unittest.mock.patch.multiple(
-                    models, write_verses=lambda verses, folder: path,
-                    _OPTIONS=("--steps", "12"), _RANKS=2), \
-                contextlib.redirect_stderr(io.StringIO()):
-            kept = models.start_weights(
-                models.MODELS["bible-tuned"], sys.executable,
-                job.torch_version(sys.executable))
-            before = os.stat(kept).st_mtime_ns
-            code, _, err = run_train(
-                "--model", "bible-tuned", "--data", path, "--steps", "2",
-                "--algorithms", "gloo", "--json", self.json)
-        self.assertEqual(0, code, err)
-        self.assertEqual(before, os.stat(kept).st_mtime_ns)
-        self.assertEqual([os.path.basename(kept)],
-                         os.listdir(os.path.dirname(kept)))
-        with open(self.json, encoding="utf-8") as file:
-            first = json.load(file)[0]["accuracies"][0]
-        self.assertEqual(0, first["step"])
-        self.assertGreater(first["accuracy"], 0.15)
-
-    def test_weights_of_another_model_or_text_are_named(self):
-        path = os.path.join(self.folder, "text.txt")
-        made_up_data.write_text(path, 20000)
-        start = os.path.join(self.folder, "start.pt")
-        script = models.MODELS["bible"].command()
-        ranks = [sys.executable, *script, "--data", path]
-        with job.Job([*ranks, "--steps", "1", "--save", start], 1, {}) as one:
-            list(one.lines())
-        with self.assertRaisesRegex(UserError, "--start.*start.pt.*the same "
-                                    "options"):
-            with job.Job([*ranks, "--start", start, "--width", "64"], 1,
-                         {}) as one:
-                list(one.lines())
-        with open(path, "a", encoding="utf-8") as file:
-            file.write("\u00e4")
-        with self.assertRaisesRegex(UserError, "not seen: '\u00e4'"):
-            with job.Job([*ranks, "--start", start], 1, {}) as one:
-                list(one.lines())
 
     def test_data_that_a_rank_cannot_read(self):
         code, _, err = run_train("--model", "fashion", "--data", self.folder)

@@ -68,13 +68,6 @@ class Characters(unittest.TestCase):
         text = characters.split("äöü€" * 10, held_out=0)
         self.assertEqual("äöü€" * 10, self.words(text, text.training))
 
-    def test_numbers_of_an_alphabet_that_was_seen_before(self):
-        text = characters.split("cab", held_out=0, alphabet="abcd")
-        self.assertEqual("abcd", text.alphabet)
-        self.assertEqual("cab", self.words(text, text.training))
-        with self.assertRaisesRegex(ValueError, "not seen: 'xy'.*leave"):
-            characters.split("yaxy", alphabet="abcd")
-
     def test_too_many_characters(self):
         with self.assertRaisesRegex(ValueError, "300 different"):
             characters.split("".join(map(chr, range(300))))
