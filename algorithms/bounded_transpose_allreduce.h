@@ -19,9 +19,11 @@ namespace gloo {
 using BoundedReport = std::optional<ubt::OpReport>;
 
 // Bounded Transpose AllReduce (OptiReduce, NSDI'25, sections 3.1 and 3.2): the
-// transpose over the unreliable, time-bounded path of a ubt device. The call
-// returns by the op's bound. Contributions that are lost or late are left out
-// of the sum, which is rescaled, and are reported (docs/semantics.md).
+// transpose over the unreliable, time-bounded path of a ubt device.
+// Contributions that miss the scatter stage's bound are left out of the sum,
+// which is rescaled, and are reported. The call returns with every result, or
+// throws at its timeout; with repair `none` it returns by a bound
+// (docs/semantics.md).
 //
 // Eligible is a SUM over float, double, float16 or bfloat16 of at least the
 // configured size and at most 2^32 - 1 elements, on a context of a ubt device.

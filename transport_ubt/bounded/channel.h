@@ -66,7 +66,7 @@ class Channel {
   // shard must fit a packet header. The same on all ranks. REQUIRES: isOpen().
   bool takes(ElementType type, size_t elements, bool hierarchical) const;
 
-  // Sums `elements` elements over all ranks, in place, by the op's bound.
+  // Sums `elements` elements over all ranks, in place (docs/semantics.md).
   // `tag`, in its `space`, is as in gloo::AllreduceOptions: the same on all
   // ranks, and not in use by another allreduce of this context and space.
   // `timeout`, at most open()'s, bounds warm-up and the wait for slow ranks;

@@ -66,10 +66,10 @@ class Driver : private ServiceThread::Client {
   void close(Session* session);
 
   // Runs one allreduce, in place. If true, `report` describes it. If false,
-  // `failure` says why there is no result. Returns by the op's bound; by
-  // `timeout` in warm-up, or while the op may not begin yet. A zero timeout
-  // means the session's. Afterwards the caller owns the bucket again, even if
-  // this throws because memory is short.
+  // `failure` says why there is no result. Returns by
+  // `timeout`, with repair `none` by the op's bound once it has begun. A zero
+  // timeout means the session's. Afterwards the caller owns the bucket again,
+  // even if this throws because memory is short.
   bool allreduce(Session* session,
                  uint32_t tag,
                  const OpShape& shape,

@@ -63,9 +63,11 @@ int main(int argc, char** argv) {
   app.add_option("--ops", ops, "stop after this many ops")
       ->capture_default_str();
   app.add_option("--seed", seed, "the first seed")->capture_default_str();
-  app.add_flag("--replay", replay, "run only this seed, and print details");
+  auto* const replays =
+      app.add_flag("--replay", replay, "run only this seed, and print details");
   app.add_option(
-      "--options", text, "with --replay: these options instead of a seed's");
+         "--options", text, "with --replay: these options instead of a seed's")
+      ->needs(replays);
   CLI11_PARSE(app, argc, argv);
 
   uint64_t done = 0;
