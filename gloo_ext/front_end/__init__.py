@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code that the commands share. It needs only Python's standard library."""
+"""The command ubtrun, and code that commands share. It needs only Python's
+standard library."""

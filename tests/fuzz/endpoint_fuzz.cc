@@ -163,7 +163,7 @@ class Victim {
       case 2:
         if (session != nullptr && !session->failure().empty()) {
           const ubt::FailingHeap::Scope scope;
-          session->refused(now_);
+          session->announceFailure(now_);
         }
         break;
       case 3:

@@ -31,8 +31,7 @@ _LIMIT_S = 120
 def clone(folder):
     """Copies the parts that ubtrun needs, built, into `folder`. Returns
     ubtrun."""
-    for part in ("gloo_ext/front_end", "gloo_ext/ubtrun_lib"):
-        shutil.copytree(ROOT / part, folder / part)
+    shutil.copytree(ROOT / "gloo_ext/front_end", folder / "gloo_ext/front_end")
     shutil.copy(ROOT / "gloo_ext/ubtrun", folder / "gloo_ext")
     (folder / "bazel-bin/gloo_ext").mkdir(parents=True)
     shutil.copy(LIBRARY, folder / "bazel-bin/gloo_ext")

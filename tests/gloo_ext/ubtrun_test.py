@@ -10,9 +10,8 @@ import time
 import unittest
 import unittest.mock
 
+from front_end import arguments, environment, ranks, ubtrun
 from front_end.errors import UserError
-from gloo_ext.ubtrun_lib import __main__ as ubtrun
-from gloo_ext.ubtrun_lib import arguments, environment, ranks
 from tests import junit_main
 from tests.gloo_ext.ranks import is_alive
 
@@ -205,7 +204,7 @@ class Ranks(unittest.TestCase):
                     "time.sleep(600)")
             job = subprocess.Popen(
                 [sys.executable, "-c",
-                 "import os, sys; from gloo_ext.ubtrun_lib import ranks; "
+                 "import os, sys; from front_end import ranks; "
                  f"sys.exit(ranks.run([sys.executable, '-c', {code!r}], 3, "
                  "os.environ))"],
                 env={**os.environ, "PYTHONPATH": ":".join(sys.path)},

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+from front_end.arguments import REPAIRS
 from tests import junit_main
 from tests.tidy import workspace
 
@@ -30,6 +31,10 @@ class ConfigurationTest(unittest.TestCase):
         rows = {line.split("`")[1] for line in workspace.lines(_PAGE)
                 if line.startswith("| `GLOO_UBT_")}
         self.assertEqual(set(), named - rows)
+
+    def test_ubtrun_knows_the_policies(self):
+        self.assertIn(f"| `GLOO_UBT_REPAIR` | {', '.join(REPAIRS)} |",
+                      "\n".join(workspace.lines(_PAGE)))
 
     def test_only_the_table_reads_the_environment(self):
         for path in workspace.files():

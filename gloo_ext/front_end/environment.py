@@ -9,8 +9,8 @@ import subprocess
 import zlib
 from collections.abc import Mapping
 
-from front_end import preload
-from front_end.errors import EXIT_USAGE, UserError
+from . import preload
+from .errors import EXIT_USAGE, UserError
 
 _LOOPBACK = "127.0.0.1"
 

@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from front_end.options import one_of, positive, unknown
+from .options import one_of, positive, unknown
 
 ALGORITHMS = ("optireduce", "hierarchical_optireduce", "transpose",
               "hierarchical_transpose", "ring", "bcube", "halving_doubling")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the request, builds the library, runs the script."""
+"""The command ubtrun: checks the request, builds the library, runs the
+script."""
 import argparse
 import contextlib
 import fcntl
@@ -10,10 +11,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from front_end import bazel, preload
-from front_end.errors import EXIT_USAGE, UserError
-
-from . import arguments, environment, ranks
+from . import arguments, bazel, environment, preload, ranks
+from .errors import EXIT_USAGE, UserError
 
 _SOURCES = ("gloo_ext", "algorithms", "transport_ubt")
 _HAS_TORCH = """\

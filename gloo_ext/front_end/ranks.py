@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from front_end.local_ranks import LocalRanks, exit_code, how
+from .local_ranks import LocalRanks, exit_code, how
 
 # Longer than the library waits for other ranks when a process ends (5 s).
 _GRACE_S = 8.0
