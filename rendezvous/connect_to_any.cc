@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kAttemptMax(2);
+constexpr std::chrono::milliseconds kAttemptMax(500);
 
 // Returns 0 or an errno.
 int connectBy(int fd, const TcpAddress& address, Clock::time_point deadline) {

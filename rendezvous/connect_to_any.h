@@ -14,8 +14,8 @@ struct TcpAddress {
   socklen_t length = 0;
 };
 
-// Connects to the first address that answers. Tries them in order, each for 2 s
-// (less if all would not fit before the deadline) and the last one until the
+// Connects to the first address that answers. Tries them in order, each for 0.5
+// s (less if all would not fit before the deadline) and the last one until the
 // deadline. So an address that drops packets leaves time for the others.
 //
 // Returns 0 and in `fd` a non-blocking descriptor, which the caller owns.

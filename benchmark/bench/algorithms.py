@@ -17,7 +17,7 @@ NAMES_HELP = """\
 algorithms
   ring, halving_doubling, bcube, ring_chunked (not in a training)
                     Gloo's own, over its tcp
-  gloo              PyTorch without this project's library (in a training)
+  gloo              PyTorch without this project's library (only in a training)
   transpose         exact: each shard goes to its owner, and back, over tcp
   optireduce        transpose over ubt: unreliable, bounded in time; repairs as
                     GLOO_UBT_REPAIR says
@@ -32,7 +32,7 @@ settings in a name
   setting of docs/configuration.md, in lower case and without GLOO_UBT_
 
 columns
-  docs/experiments.md explains them
+  see docs/experiments.md
 
 """
 

@@ -70,7 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what to compare")
     what.add_argument(
         "--algorithms", type=options.names, metavar="A,B", default=[],
-        help="in this order (default: those below)")
+        help="in this order (default: ring, ring_chunked, halving_doubling, "
+        "bcube, transpose, optireduce)")
     what.add_argument(
         "--elements", metavar="N,M", type=list_of(
             between(1, _ELEMENTS_MAX, "a number of floats"), "size"),

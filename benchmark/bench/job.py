@@ -15,7 +15,7 @@ from collections.abc import (Collection, Iterable, Iterator, Mapping,
                              Sequence)
 
 from front_end.children import tail
-from front_end.errors import EXIT_USAGE, UserError
+from front_end.errors import EXIT_FAILED, EXIT_USAGE, UserError
 from front_end.local_ranks import Host, LocalRanks, how
 from front_end.progress import Bar
 
@@ -82,6 +82,7 @@ class Job:
 
     def lines(self) -> Iterator[dict]:
         """Yields the log's lines as they appear, until all ranks have ended.
+        A caller that stops iterating stops rank 0, too.
 
         Raises UserError as soon as one fails, or if one still runs a minute
         after another has ended.
@@ -131,7 +132,8 @@ class Job:
             raise UserError("\n".join(
                 f"{rank} {explained}" for explained, rank in words.items())
                 + ("\nThe other ranks have been ended, too."
-                   if len(blamed) < self._count else ""))
+                   if len(blamed) < self._count else ""),
+                EXIT_USAGE if EXIT_USAGE in blamed.values() else EXIT_FAILED)
 
     def _explain(self, rank: int, code: int) -> str:
         said = tail(self._ranks.output(rank), _TAIL_LINES)

@@ -196,6 +196,7 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
                progress: job.Progress) -> tuple[list[dict], float | None]:
     """Returns the lines of the log, and the share that was lost. `own`: the
     algorithm's variables."""
+    own = dict(own)
     if lab:
         own |= lab.variables({**os.environ, **own})
     lines = []

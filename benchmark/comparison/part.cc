@@ -87,7 +87,7 @@ class Cuts {
   // Returns false if the range does not fit or `mark` refuses one of its runs.
   template <typename Mark>
   bool apply(size_t offset, size_t count, Mark&& mark) {
-    if (offset > elements_ || count > elements_ - offset) {
+    if (count == 0 || offset > elements_ || count > elements_ - offset) {
       return false;
     }
     cutAt(offset);

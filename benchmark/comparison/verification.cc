@@ -150,9 +150,11 @@ bool Verification::verify(const float* data,
     inverse(&sum.values);
   }
   const double roundings = part.isPlain() ? ranks_ : (ranks_ + 12) * kBlockRoot;
-  const double tolerance = roundings * std::numeric_limits<float>::epsilon() *
-                           ranks_ * input.largest;
+  const double rounding = roundings * std::numeric_limits<float>::epsilon() *
+                          ranks_ * input.largest;
   for (size_t k = 0; k < part.runs.size(); k++) {
+    const bool zero = part.isPlain() && part.results[k] == Part::Result::kZero;
+    const double tolerance = zero ? 0 : rounding;
     for (size_t i = part.runs[k].begin;
          part.results[k] != Part::Result::kUnknown && i < part.runs[k].end;
          i++) {

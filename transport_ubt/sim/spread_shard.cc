@@ -98,6 +98,7 @@ ShardSum SpreadShard::sum(const std::vector<Form>& forms) const {
     }
   }
   std::vector<bool> transformed;
+  transformed.reserve(forms.size());
   for (const Form form : forms) {
     transformed.push_back(form == Form::kTransformed);
   }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores results and their origin, and failures with their reasons: a
-compressed file for each experiment."""
+"""Stores results and their origin: a compressed file for each experiment."""
 import dataclasses
 import json
 import lzma

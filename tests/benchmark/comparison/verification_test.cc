@@ -152,6 +152,8 @@ TEST_F(VerificationTest, missingResultsAreZeros) {
   EXPECT_FALSE(verification_.verifyExact(result.data(),
                                          {gaps.missing, {{50, 10}, {151, 9}}}));
   EXPECT_FALSE(verification_.verifyExact(result.data(), {}));
+  result[50] = 1e-6f;
+  EXPECT_FALSE(verification_.verifyExact(result.data(), gaps));
 }
 
 // Groups that lack others' sums report that, but not which sums.
@@ -173,11 +175,19 @@ TEST_F(VerificationTest, nonsenseReportsAreNotVerified) {
        {RankRange{kRanks, 0, 1},
         RankRange{-1, 0, 1},
         RankRange{0, kElements, 1},
+        RankRange{0, 5, 0},
         RankRange{0, 1, std::numeric_limits<size_t>::max()}}) {
     EXPECT_FALSE(verification_.verifyExact(result.data(), without({range})));
   }
   EXPECT_FALSE(verification_.verifyExact(result.data(),
                                          without({{0, 0, 10}, {0, 5, 10}})));
+  const std::vector<float> zeros(kElements);
+  for (const std::vector<Range>& ranges : std::vector<std::vector<Range>>{
+           {{kElements, 1}}, {{0, kElements + 1}}, {{0, kElements}, {5, 1}}}) {
+    EXPECT_FALSE(verification_.verifyExact(zeros.data(), {{}, ranges}));
+    EXPECT_FALSE(verification_.verifyExact(zeros.data(), {{}, {}, ranges}));
+  }
+  EXPECT_TRUE(verification_.verifyExact(zeros.data(), {{}, {{0, kElements}}}));
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ void Op::rankEntered(TimePoint now, int rank) {
   clock_.start(now);
   setScatterDeadline();
   setExchangeDeadline();
-  if (entered_ && !finished_) {
+  if (call_.waits()) {
     setEndDeadline();
   }
 }
@@ -199,7 +199,7 @@ void Op::closeScatter(TimePoint now) {
 }
 
 void Op::noteProgress(TimePoint now) {
-  if (!entered_ || finished_ || !isAllHere()) {
+  if (!call_.entered() || call_.finished() || !isAllHere()) {
     return;
   }
   if (broadcastRun_.took == Duration{0}) {
@@ -213,12 +213,7 @@ void Op::noteProgress(TimePoint now) {
     }
     return;
   }
-  finish(EndedBy::kComplete);
-}
-
-void Op::finish(EndedBy endedBy) {
-  finished_ = true;
-  endedBy_ = endedBy;
+  call_.finish(EndedBy::kComplete);
 }
 
 // Only a rank that has entered tells its progress. Its announcement may have
@@ -247,7 +242,7 @@ void Op::noMore(TimePoint now, int rank) {
 // repeats nothing. (Warm-up may end in different ops on different ranks.) So
 // the op waits only for the contributions of the other ranks.
 void Op::noteContributions(TimePoint now) {
-  if (!entered_ || failure_.any() || owned_.sum().closed() ||
+  if (!call_.entered() || call_.failed() || owned_.sum().closed() ||
       !repairsScatter()) {
     return;
   }
@@ -279,8 +274,8 @@ void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   const bool owed = ranks_.grouped() ? !isAllHere()
                                      : !received(rank).all() ||
                                            (!closed && owesContributions(rank));
-  if (entered_ && !finished_ && owed) {
-    fail({why, -1});
+  if (call_.waits() && owed) {
+    call_.fail({why, -1});
   }
   noteMajority(now);
 }
@@ -291,8 +286,8 @@ void Op::enter(TimePoint now,
                const OpBounds& bounds,
                ArenaBuffer room) {
   room_.reset();  // from now on the caller's memory holds the op
-  if (failure_.any()) {
-    entered_ = true;
+  if (call_.failed()) {
+    call_.enter();
     return;
   }
   bounds_ = bounds;
@@ -308,7 +303,7 @@ void Op::enter(TimePoint now,
   // other shards, which are then no longer needed.
   const Shard own = ranks_.shard();
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
-  entered_ = true;
+  call_.enter();
   broadcast_.enter(bucket);
   for (int peer = 0; peer < ranks_.size(); peer++) {
     if (peer == ranks_.rank()) {

@@ -15,6 +15,7 @@
 #include "transport_ubt/core/op/attendance.h"
 #include "transport_ubt/core/op/broadcast_stage.h"
 #include "transport_ubt/core/op/bucket.h"
+#include "transport_ubt/core/op/op_call.h"
 #include "transport_ubt/core/op/op_clock.h"
 #include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_host.h"
@@ -115,12 +116,12 @@ class Op {
              Form form,
              const OpBounds& bounds,
              ArenaBuffer room);
-  bool entered() const { return entered_; }
+  bool entered() const { return call_.entered(); }
   TimePoint begunAt() const { return clock_.begunAt(); }
   // The only rank that has begun the op; -1: several have, or this rank has
   // entered.
   int soleAnnouncer() const {
-    return entered_ || attendance_.entered() > 1 || hasResults()
+    return call_.entered() || attendance_.entered() > 1 || hasResults()
                ? -1
                : setup_.announcer;
   }
@@ -134,13 +135,13 @@ class Op {
   OpFailure::Blame missingRanks() const;
   // Nothing more will arrive for it: an unfinished call fails.
   void giveUp(const std::string& why);
-  bool finished() const { return finished_; }
+  bool finished() const { return call_.finished(); }
   // Why the call cannot yield a result.
-  const OpFailure& failure() const { return failure_; }
+  const OpFailure& failure() const { return call_.failure(); }
   // Ends the call; the bucket holds the result (unless it failed).
   // REQUIRES finished().
   OpReport leave(TimePoint now);
-  bool returned() const { return returned_; }
+  bool returned() const { return call_.returned(); }
 
   // The first rank that is not done; -1: all are.
   int firstNotDone() const { return attendance_.firstNotDone(); }
@@ -150,7 +151,7 @@ class Op {
   // Returns the number of slots.
   uint32_t dropEarly();
   // Gives back the caller's room for the own shard. False: there is none.
-  bool giveRoomBack() { return !finished_ && owned_.giveRoomBack(); }
+  bool giveRoomBack() { return !call_.finished() && owned_.giveRoomBack(); }
 
   // The slots that it has to send.
   Outbox& outbox() { return outbox_; }
@@ -162,12 +163,12 @@ class Op {
   uint64_t slotsAwaited(int peer) const {
     return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed(peer)) +
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed(peer)) +
-           (finished_ ? 0 : broadcastRun_.progress().owed(peer));
+           (call_.finished() ? 0 : broadcastRun_.progress().owed(peer));
   }
   uint64_t slotsAwaited() const {
     return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed()) +
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed()) +
-           (finished_ ? 0 : broadcastRun_.progress().owed());
+           (call_.finished() ? 0 : broadcastRun_.progress().owed());
   }
   // The record that goes to a peer with its credit; false: none.
   bool progressRecord(int peer, ControlRecord* out) const;
@@ -184,7 +185,7 @@ class Op {
   bool warmup() const { return bounds_.warmup; }
 
  private:
-  bool endedAtBound() const { return endedBy_ == EndedBy::kBound; }
+  bool endedAtBound() const { return call_.endedBy() == EndedBy::kBound; }
   Duration scatterSample() const;
   Duration broadcastSample() const;
   Duration scatterWouldTake() const;
@@ -229,20 +230,16 @@ class Op {
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
   void noteContributions(TimePoint now);
-  void finish(EndedBy endedBy);
-  void fail(const OpFailure::Blame& blame);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
   // Requests the slots that `have` lacks.
   void requestMissing(TimePoint now, int peer, Stage stage, const BitSet& have);
   // Which records are repeated until a rank answers.
-  bool announces() const { return entered_ && !returned_; }
+  bool announces() const { return call_.entered() && !call_.returned(); }
   bool asksForContributions() const {
     return !owned_.sum().closed() && (repairsScatter() || scatterOverdue_);
   }
-  bool asksForResults() const {
-    return entered_ && !finished_ && needsEveryResult();
-  }
+  bool asksForResults() const { return call_.waits() && needsEveryResult(); }
   // Only once the own group's sum is closed.
   bool asksForSums() const {
     return owned_.sum().closed() && !owned_.exchanged() && needsEveryResult();
@@ -287,11 +284,7 @@ class Op {
   TimePoint firstResult_ = kNever;
   Duration resultsTook_{0};  // from the first result to the last
 
-  bool entered_ = false;
-  bool finished_ = false;
-  bool returned_ = false;
-  EndedBy endedBy_ = EndedBy::kComplete;
-  OpFailure failure_;
+  OpCall call_;
 };
 
 }  // namespace ubt

@@ -103,7 +103,7 @@ Counter Op::sumData(TimePoint now,
     case ExchangeStage::Outcome::kLate:
       if (exchangeRun_.turnAway(rank, header.slot, owned_.slots())) {
         exchangeRun_.cutShort = true;
-        if (returned_) {
+        if (call_.returned()) {
           exchangeRun_.countMissingAsLate(rank, bytes);
         } else {
           exchangeRun_.countLate(rank, bytes);

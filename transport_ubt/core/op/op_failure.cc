@@ -24,22 +24,17 @@ void OpFailure::disagree(const Blame& blame, int announcer) {
   set({blame.text, another ? announcer : blame.rank});
 }
 
-void Op::fail(const OpFailure::Blame& blame) {
-  failure_.set(blame);
-  finished_ = true;
-}
-
 void Op::giveUp(const std::string& why) {
-  if (entered_ && !finished_) {
-    fail({why, -1});
+  if (call_.waits()) {
+    call_.fail({why, -1});
   }
 }
 
 void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
-  if (returned_) {
+  if (call_.returned()) {
     return;
   }
-  if (!failure_.any() && entered_) {
+  if (!call_.failed() && call_.entered()) {
     // The call ends now. Before that, the others learn this rank's shape.
     for (int peer = 0; peer < ranks_.size(); peer++) {
       if (peer != ranks_.rank()) {
@@ -55,10 +50,8 @@ void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
       << "; all ranks must pass the same element count and type, and have the "
          "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
          "GLOO_ALGO";
-  failure_.disagree(
-      {why.str(), rank == ranks_.rank() ? setup_.announcer : rank},
-      setup_.announcer);
-  finished_ = true;
+  call_.disagree({why.str(), rank == ranks_.rank() ? setup_.announcer : rank},
+                 setup_.announcer);
 }
 
 // Ranks that have not finished the op and answer nothing. This rank may have
@@ -141,7 +134,7 @@ void Op::failAtTimeout(TimePoint now) {
         << " noticed its timeout "
         << std::chrono::duration_cast<std::chrono::seconds>(late).count()
         << " s late: was its process or host stopped?";
-    fail({why.str(), ranks_.rank()});
+    call_.fail({why.str(), ranks_.rank()});
     return;
   }
   OpFailure::Blame blame = silentRanks(now);
@@ -156,7 +149,7 @@ void Op::failAtTimeout(TimePoint now) {
           : !clock_.runs() ? "before more than half of the ranks had entered:"
                            : "waiting for every result:")
       << blame.text << " check those ranks, or raise the context's timeout";
-  fail({why.str(), blame.rank});
+  call_.fail({why.str(), blame.rank});
 }
 
 }  // namespace ubt

@@ -100,19 +100,19 @@ Counter Op::broadcastData(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* payload) {
   const Shard shard = ranks_.shardOf(header.source);
-  if (returned_ && broadcast_.received(shard).test(header.slot)) {
+  if (call_.returned() && broadcast_.received(shard).test(header.slot)) {
     return Counter::kDuplicateData;
   }
   const size_t bytes = layout_.slotSize(shard, header.slot);
   const BitSet& taken = broadcast_.received(shard);
-  if (returned_) {
+  if (call_.returned()) {
     broadcastRun_.cutShort = endedAtBound();
     if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.countLostAsLate(header.source, bytes);
     }
     return Counter::kLateData;
   }
-  if (entered_ && finished_) {
+  if (call_.entered() && call_.finished()) {
     if (!taken.test(header.slot) &&
         broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.countLate(header.source, bytes);

@@ -69,10 +69,10 @@ Duration Op::scatterSample() const {
 }
 
 Duration Op::broadcastSample() const {
-  if (endedBy_ == EndedBy::kEarly) {
+  if (call_.endedBy() == EndedBy::kEarly) {
     return broadcastRun_.progress().projected(firstResult_);
   }
-  return endedBy_ == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
+  return call_.endedBy() == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
 }
 
 Duration Op::scatterWouldTake() const {
@@ -83,7 +83,7 @@ Duration Op::scatterWouldTake() const {
 
 // The time beyond the scatter stage, or beyond entry.
 Duration Op::broadcastWouldTake() const {
-  if (endedBy_ == EndedBy::kComplete || firstResult_ == kNever ||
+  if (call_.endedBy() == EndedBy::kComplete || firstResult_ == kNever ||
       !broadcastRun_.progress().nearlyComplete()) {
     return Duration{0};
   }
@@ -132,11 +132,11 @@ OpSample Op::sample() const {
 }
 
 OpReport Op::leave(TimePoint now) {
-  UBT_REQUIRE(finished_ && !returned_);
+  UBT_REQUIRE(call_.finished() && !call_.returned());
   OpReport report;
   report.op = setup_.id;
   report.bounded = !bounds_.warmup;
-  report.endedBy = endedBy_;
+  report.endedBy = call_.endedBy();
   report.scatterExpired = scatterRun_.expired;
   report.scatterEarly = scatterRun_.early;
   report.elapsed = now - clock_.enteredAt();
@@ -153,10 +153,10 @@ OpReport Op::leave(TimePoint now) {
   report.contributed = bucket_.contributed();
   report.shardElements = layout_.shardSize(Shard(0)) / elementBytes;
   report.slotElements = owned_.slots() > 0 ? layout_.slotElements(own, 0) : 0;
-  returned_ = true;
+  call_.leave();
   settleResults();
   if (bucket_.here()) {
-    if (!failure_.any()) {
+    if (!call_.failed()) {
       report.filled = broadcast_.zeroMissing(setup_.shape.type);
       for (const OpReport::Range& range : report.filled) {
         report.driftElements += range.count;
@@ -172,11 +172,11 @@ OpReport Op::leave(TimePoint now) {
           layout_.slotElements(own, slot);
     }
     reportExchange(&report);
-    if (endedBy_ == EndedBy::kComplete && report.pairsMissing > 0) {
+    if (call_.endedBy() == EndedBy::kComplete && report.pairsMissing > 0) {
       report.endedBy = EndedBy::kCut;
     }
     report.zeroedElements = owned_.sum().zeroedElements();
-    if (!failure_.any()) {
+    if (!call_.failed()) {
       if (!owned_.hasRoom() && !owned_.reserve(outbox_.needed())) {
         setup_.host->makeRoom(-1, 0);
       }
@@ -207,7 +207,7 @@ OpReport Op::leave(TimePoint now) {
     if (rank == ranks_.rank()) {
       continue;
     }
-    if (failure_.any()) {  // nothing can be sent from here any more
+    if (call_.failed()) {  // nothing can be sent from here any more
       outbox_.stopResults(rank);
     }
     setup_.host->control(

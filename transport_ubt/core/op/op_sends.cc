@@ -30,17 +30,17 @@ bool Op::repairAsked(
     return outbox_.repeatResults(
         now, peer, slot, end, setup_.host->retryAfter(peer));
   }
-  if (returned_ && !failure_.any()) {
+  if (call_.returned() && !call_.failed()) {
     setup_.host->control(
         now, peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
-  } else if (entered_ && !failure_.any()) {
+  } else if (call_.entered() && !call_.failed()) {
     outbox_.repeatContributions(peer, slot, end);
   }
   return true;
 }
 
 TimePoint Op::owesUntil() const {
-  if (!returned_ || !needsEveryResult()) {
+  if (!call_.returned() || !needsEveryResult()) {
     return kNever;
   }
   const Duration stages =
@@ -56,7 +56,7 @@ TimePoint Op::owesUntil() const {
 
 bool Op::progressRecord(int peer, ControlRecord* out) const {
   const BitSet& here = received(peer);
-  if (returned_ || here.none()) {
+  if (call_.returned() || here.none()) {
     return false;
   }
   *out = ControlRecord::about(ControlType::kProgress, setup_.id);

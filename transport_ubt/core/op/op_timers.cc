@@ -40,7 +40,8 @@ TimePoint Op::scatterEarlyEnd() const {
 // it would enter the next op late, and owners would leave it out there.
 TimePoint Op::broadcastEarlyEnd() const {
   const Duration patience = bounds_.broadcastPatience;
-  if (!entered_ || finished_ || needsEveryResult() || patience == Duration{0}) {
+  if (!call_.entered() || call_.finished() || needsEveryResult() ||
+      patience == Duration{0}) {
     return kNever;
   }
   const TimePoint end =
@@ -60,7 +61,7 @@ TimePoint Op::nextDeadline() const {
                              scatterEarlyEnd(),
                              exchangeRun_.deadline,
                              exchangeEarlyEnd()});
-  if (entered_ && !finished_) {
+  if (call_.waits()) {
     next = std::min({next,
                      broadcastRun_.deadline,
                      notices_.progressToAll.earliest(),
@@ -78,7 +79,7 @@ TimePoint Op::nextDeadline() const {
   if (asksForSums()) {
     next = std::min(next, exchangeRun_.repairs.earliest());
   }
-  if (returned_) {
+  if (call_.returned()) {
     next = std::min(next, notices_.doneQuery.earliest());
   }
   return next;
@@ -133,7 +134,7 @@ bool Op::mayEndScatter() const {
       setup_.options->boundScatter > Duration{0}) {
     return true;
   }
-  int through = entered_ ? 1 : 0;
+  int through = call_.entered() ? 1 : 0;
   for (int rank = 0; rank < ranks_.size(); rank++) {
     through += rank != ranks_.rank() &&
                (attendance_.isDone(rank) || attendance_.repeatsNothing(rank) ||
@@ -190,14 +191,14 @@ void Op::deadlinePassed(TimePoint now) {
       expireScatter(now);
     }
     expireExchange(now);
-    if (!finished_) {
-      finish(EndedBy::kEarly);
+    if (!call_.finished()) {
+      call_.finish(EndedBy::kEarly);
     }
   }
-  if (entered_ && !finished_ && now >= broadcastRun_.deadline) {
+  if (call_.waits() && now >= broadcastRun_.deadline) {
     expire(now);
   }
-  if (entered_ && !finished_ && now >= notices_.progressToAll.earliest()) {
+  if (call_.waits() && now >= notices_.progressToAll.earliest()) {
     tellProgress(now);
     noteProgress(now);  // the arena may have room by now
   }
@@ -237,7 +238,7 @@ void Op::repeatDueRecords(TimePoint now) {
   if (asksForSums()) {
     askForSlots(&exchangeRun_.repairs);
   }
-  if (returned_) {
+  if (call_.returned()) {
     notices_.doneQuery.forDue(now, [&](int rank) {
       setup_.host->control(
           now,
@@ -266,8 +267,8 @@ void Op::expire(TimePoint now) {
     expireScatter(now);
   }
   expireExchange(now);
-  if (!finished_) {
-    finish(EndedBy::kBound);
+  if (!call_.finished()) {
+    call_.finish(EndedBy::kBound);
   }
 }
 
