@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstddef>
 
+#include "rendezvous/poll_until.h"
 #include "transport_ubt/core/base/require.h"
 
 namespace gloo {
@@ -30,17 +30,12 @@ int connectBy(int fd, const TcpAddress& address, Clock::time_point deadline) {
   if (errno != EINPROGRESS && errno != EINTR) {
     return errno;
   }
-  pollfd entry{fd, POLLOUT, 0};
-  do {
-    const auto left = std::max(deadline - Clock::now(), Clock::duration(0));
-    // Rounded up: a wait that ends too early would spin.
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    poll(&entry, 1, static_cast<int>(std::min<int64_t>(ms, INT_MAX)));
-  } while (entry.revents == 0 && Clock::now() < deadline);
-  int error = 0;
-  socklen_t size = sizeof(error);
-  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-  return entry.revents == 0 ? ETIMEDOUT : error;
+  int error = pollUntil(fd, POLLOUT, deadline);
+  if (error == 0) {
+    socklen_t size = sizeof(error);
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  }
+  return error;
 }
 
 }  // namespace

@@ -11,15 +11,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <future>
 #include <memory>
 #include <vector>
 
 #include "rendezvous/connect_to_any.h"
+#include "rendezvous/poll_until.h"
 #include "transport_ubt/io/quiet_thread.h"
 
 namespace gloo {
@@ -73,33 +72,6 @@ Resolution resolveBy(const std::string& host, int port, Deadline deadline) {
     return late;
   }
   return future.get();
-}
-
-// poll()'s timeout, rounded up: a wait that ends too early would spin.
-int pollTimeout(Deadline deadline) {
-  const auto left = deadline - Clock::now();
-  if (left <= Clock::duration::zero()) {
-    return 0;
-  }
-  const auto ms = std::chrono::ceil<milliseconds>(left).count();
-  return static_cast<int>(std::min<int64_t>(ms, INT_MAX));
-}
-
-// Returns false when the deadline passed first.
-bool pollUntil(int fd, short events, Deadline deadline) {
-  for (;;) {
-    pollfd entry{fd, events, 0};
-    const int ready = poll(&entry, 1, pollTimeout(deadline));
-    if (ready > 0) {
-      return true;
-    }
-    if (ready < 0 && errno != EINTR) {
-      GLOO_THROW_IO_EXCEPTION("poll: ", std::strerror(errno));
-    }
-    if (Clock::now() >= deadline) {
-      return false;
-    }
-  }
 }
 
 }  // namespace
@@ -178,7 +150,11 @@ void RedisSocket::connectTcp(const RedisUrl& url, Deadline deadline) {
 }
 
 void RedisSocket::waitFor(short events, Deadline deadline) {
-  if (!pollUntil(fd_, events, deadline)) {
+  const int error = pollUntil(fd_, events, deadline);
+  if (error != 0 && error != ETIMEDOUT) {
+    GLOO_THROW_IO_EXCEPTION("poll: ", std::strerror(error));
+  }
+  if (error != 0) {
     GLOO_THROW_IO_EXCEPTION(
         "Redis at ",
         server_,

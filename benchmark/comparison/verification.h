@@ -18,9 +18,9 @@ namespace compare {
 //
 // Where there are gaps, the result is compared with the simulator's oracle
 // (transport_ubt/sim/shard_sum.h). A plain result may be off by n * eps * n *
-// the largest input. In a transformed shard the rounding errors of a block's 64
-// elements may add up in one element, so the tolerance is (n + 12) * eps * n *
-// 8 * the largest input: the last three factors exceed the norm of a block. A
+// the largest input. In a transformed shard, one element may collect the
+// rounding errors of its block of 64. The tolerance there is (n + 12) * eps * n
+// * 8 * the largest input. The last three factors exceed the norm of a block. A
 // wrong coefficient changes 64 elements, each by an eighth of its error.
 class Verification {
  public:

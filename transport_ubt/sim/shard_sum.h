@@ -26,8 +26,8 @@ struct ShardSum {
   using Values = std::vector<double>;
 
   // `runs` cover the shard in order. `sentTransformed`: by rank.
-  // `contribution` returns a rank's whole shard as it was sent; only ranks that
-  // contributed to some run are asked. `inverse` transforms back.
+  // `contribution` returns a rank's whole shard, in the form that it sent.
+  // It is called for contributors only. `inverse` transforms back.
   ShardSum(const std::vector<Run>& runs,
            const std::vector<bool>& sentTransformed,
            const std::function<Values(int rank)>& contribution,

@@ -46,8 +46,7 @@ examples
   benchmark/experiments --only ablation,errors --out my-results
 
 exit code
-  0 all was measured; 1 something failed; 2 wrong
-  arguments; 130 interrupted
+  0 all was measured; 1 something failed; 2 wrong arguments; 130 interrupted
 """
 
 
