@@ -43,6 +43,14 @@ class Distribution {
     return sorted_[std::min(index, sorted_.size() - 1)];
   }
 
+  // The mean of the slowest `fraction` of all samples, of one at least.
+  // REQUIRES: 0 <= fraction <= 1.
+  T meanOfSlowest(double fraction) const {
+    const auto count =
+        std::max<size_t>(1, std::lround(fraction * sorted_.size()));
+    return std::accumulate(sorted_.end() - count, sorted_.end(), T(0)) / count;
+  }
+
  private:
   std::vector<T> sorted_;
 };

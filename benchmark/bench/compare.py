@@ -17,6 +17,7 @@ from . import algorithms, options, plot, table
 from .job import Job
 from .lab import accounts, isolation, settings
 from .lab.accounts import Accounts
+from .lab.environments import ANY, EACH
 from .lab.lab import Lab
 from .lab.network import INTERFACE
 from .private_redis import private_redis
@@ -160,10 +161,9 @@ def late_options(lab: settings.Settings) -> list[str]:
     lateness = lab.lateness()
     if not lateness:
         return []
-    who = ["--late-anyone"] if lateness.host is None else [
-        "--late-rank", str(lateness.host)]
-    return [*who, "--late-share", str(lateness.share), "--late-seconds",
-            str(lateness.seconds), "--late-seed", str(lab.seed)]
+    return ["--late", str(lateness.who), "--late-share", str(lateness.share),
+            "--late-seconds", str(lateness.seconds), "--late-seed",
+            str(lab.seed)]
 
 
 def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
@@ -247,7 +247,8 @@ _WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up took "
 
 
 def _milliseconds(key: str) -> table.Column:
-    heading = {"p999_us": "p99.9"}.get(key, key.removesuffix("_us"))
+    heading = {"p999_us": "p99.9", "slow_tenth_us": "slow tenth"}.get(
+        key, key.removesuffix("_us"))
     return f"{heading} ms", lambda row: three_digits(
         None if row[key] is None else row[key] / 1000)
 
@@ -273,9 +274,11 @@ _COLUMNS: tuple[table.Column, ...] = (
 _BOUNDED_COLUMNS = (_milliseconds("bound_us"), _of_bounded("bounded_ops"),
                     _of_bounded("expired_ops"))
 _LAB_COLUMNS: tuple[table.Column, ...] = (
+    _milliseconds("slow_tenth_us"),
     ("wire", lambda row: f"{row['wire_fraction']:.3f}"),
     ("CPU idle", lambda row: f"{row['cpu_idle_fraction']:.2f}"),
-    ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"),
+    ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"
+     + ("!" if accounts.is_disturbed(row) else "")),
 )
 _FLOW_COLUMN: table.Column = ("flow Mbit/s", lambda row: "+".join(
     f"{rate:.0f}" for rate in row["flow_mbit"]))
@@ -325,13 +328,15 @@ def _show_lab(lab: settings.Settings, rows: Sequence[Mapping]) -> None:
     print(f"\n{lab}")
     lateness = lab.lateness()
     if lateness:
-        late = "some rank" if lateness.host is None else f"rank {lateness.host}"
+        late = {ANY: "some rank", EACH: "each rank, for itself,"}.get(
+            lateness.who, f"rank {lateness.who}")
         print(f"{late} was late at times; times are those of the slowest of "
               "the others")
     checked = accounts.check(lab, rows)
     if checked:
         print(checked.text)
-    for warning in (checked and checked.warning, accounts.busy(rows)):
+    for warning in (checked and checked.warning, accounts.busy(rows),
+                    accounts.disturbed(rows)):
         if warning:
             print(f"warning: {warning}", file=sys.stderr)
 

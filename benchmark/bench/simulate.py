@@ -15,7 +15,8 @@ from front_end.options import at_least, between, list_of, positive
 
 from . import algorithms, options, table
 from .lab import schedule
-from .lab.environments import ENVIRONMENTS, Environment, parse as environment
+from .lab.environments import (ENVIRONMENTS, ONE, Environment,
+                               parse as environment)
 from .lab.settings import Links
 from .simulator import WARMUP_OPS, Simulator, text_of
 
@@ -71,8 +72,10 @@ def why_not(kind: Environment) -> str | None:
     """Why the environment cannot be simulated; None if it can."""
     if kind.flows:
         return "the simulator knows no TCP flows"
-    if kind.lateness and kind.lateness.anyone:
+    if kind.lateness and kind.lateness.who != ONE:
         return "in the simulator one rank is late, always the same"
+    if kind.stalls:
+        return "hosts of the simulator do not stand still"
     return None
 
 
@@ -253,7 +256,7 @@ def lab_options(kind: Environment, seed: int, ranks: int) -> dict[str, object]:
                 "burst_sources": bursts.sources, "burst_share": bursts.share}
     late = schedule.late(kind, seed, ranks)
     if late:
-        own |= {"late_rank": late.host, "late_ops": late.share,
+        own |= {"late_rank": late.who, "late_ops": late.share,
                 "late_by_ns": _ns(late.seconds)}
     return own | _SOCKET
 

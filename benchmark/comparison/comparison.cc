@@ -180,12 +180,12 @@ void Comparison::atTurn(const Turn& turn) {
 }
 
 // Sleeps if this rank is late in this iteration. Returns whether its time
-// counts: not if it is late now or is LateRanks::rank.
+// counts: not if it is late now or is the one rank that is late at times.
 bool Comparison::comeLate(size_t contender) {
   const size_t iteration = begun_[contender]++;
   const LateRanks& lateness = options_.lateness;
   const int rank = control_.rank();
-  if (lateness.in(iteration, control_.size()) != rank) {
+  if (!lateness.isLate(rank, iteration, control_.size())) {
     return rank != lateness.rank;
   }
   std::this_thread::sleep_for(lateness.time);

@@ -46,6 +46,7 @@ Json rowOf(const AlgorithmSpec& spec,
                        ? Json(latencies.percentile(.999))
                        : Json();
   row["mean_us"] = latencies.sum() / iterations;
+  row["slow_tenth_us"] = latencies.meanOfSlowest(.1);
   row["algbw_bytes_per_s"] = algbw;
   row["busbw_bytes_per_s"] = algbw * busFactor;
   row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;

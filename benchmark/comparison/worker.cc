@@ -53,6 +53,18 @@ struct Arguments {
   bool listAlgorithms = false;
 };
 
+void setLate(const std::string& who, Arguments* arguments) {
+  LateRanks& late = arguments->lateness;
+  if (who == "any" || who == "each") {
+    late.who = who == "any" ? LateRanks::Who::kAny : LateRanks::Who::kEach;
+  } else if (CLI::detail::lexical_cast(who, late.rank)) {
+    late.who = LateRanks::Who::kOne;
+  } else {
+    throw CLI::ValidationError("--late",
+                               "'" + who + "' is not a rank, any or each");
+  }
+}
+
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--list-algorithms",
                arguments.listAlgorithms,
@@ -86,12 +98,11 @@ void declare(CLI::App& app, Arguments& arguments) {
                  arguments.turns,
                  "rank 0 reports turns, and waits for a line of this pipe "
                  "(report.h)");
-  app.add_option("--late-rank",
-                 arguments.lateness.rank,
-                 "this rank calls late in some iterations");
-  app.add_flag("--late-anyone",
-               arguments.lateness.anyone,
-               "a different rank each time, never rank 0, calls late");
+  app.add_option_function<std::string>(
+      "--late",
+      [&arguments](const std::string& who) { setLate(who, &arguments); },
+      "who calls late in some iterations: a rank; any: a different rank each "
+      "time, never rank 0; each: each rank, in iterations of its own");
   app.add_option("--late-share",
                  arguments.lateness.share,
                  "share of iterations in which it is late")

@@ -28,17 +28,19 @@ from torch.nn.parallel import DistributedDataParallel
 import replicas
 
 
-_ANY = "any"  # each time another rank except 0, whose clock counts
+# Each time another rank except 0, whose clock counts; or each rank for itself.
+_ANY, _EACH = "any", "each"
 
 
 def _lateness(text: str) -> tuple[int | str, float, float]:
     try:
         rank, share, seconds = text.split(",")
-        return (rank if rank == _ANY else int(rank), float(share),
+        return (rank if rank in (_ANY, _EACH) else int(rank), float(share),
                 float(seconds))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not as 3,0.1,0.3: rank (or {_ANY}), share, seconds"
+            f"'{text}' is not as 3,0.1,0.3: rank (or {_ANY} or {_EACH}), "
+            "share, seconds"
             ) from None
 
 
@@ -56,9 +58,10 @@ def make_parser(description: str, batch: int, rate: float,
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of weights and of the order of the data")
     parser.add_argument("--late", type=_lateness, metavar="RANK,SHARE,SECONDS",
-                        help="this rank computes for so much longer in that "
-                        "share of the steps, for example 3,0.1,0.3, or any, "
-                        "but the first, each time another: any,0.1,0.3")
+                        help="this rank computes SECONDS longer in that share "
+                        "of the steps, for example 3,0.1,0.3; any: another "
+                        "rank each time, except 0; each: each rank in steps "
+                        "of its own")
     parser.add_argument("--log", metavar="FILE",
                         help="where rank 0 writes a line of JSON at times")
     parser.add_argument("--log-every", type=int, default=10, metavar="STEPS")
@@ -171,7 +174,10 @@ class Training:
             self._steps = min(self._steps, arguments.steps)
         self._late_rank, self._late_share, self._late_s = (
             arguments.late or (-1, 0.0, 0.0))
-        self._late_chance = random.Random(arguments.seed)
+        rank = torch.distributed.get_rank()
+        self._late_chance = random.Random(
+            f"{arguments.seed} {rank}" if self._late_rank == _EACH
+            else arguments.seed)
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,
@@ -216,9 +222,12 @@ class Training:
         return loss.item()
 
     def _late(self) -> int | None:
-        """The rank that is late in this step. All ranks draw the same one."""
+        """The rank that is late in this step. All ranks draw the same one, or
+        each draws for itself."""
         if self._late_chance.random() >= self._late_share:
             return None
+        if self._late_rank == _EACH:
+            return torch.distributed.get_rank()
         ranks = torch.distributed.get_world_size()
         if self._late_rank == _ANY:
             return self._late_chance.randrange(1, ranks) if ranks > 1 else None

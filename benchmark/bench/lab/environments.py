@@ -5,6 +5,8 @@ import dataclasses
 
 from front_end.options import unknown
 
+ONE, ANY, EACH = "one", "any", "each"  # of Lateness
+
 
 @dataclasses.dataclass(frozen=True)
 class Bursts:
@@ -21,11 +23,23 @@ class Bursts:
 
 @dataclasses.dataclass(frozen=True)
 class Lateness:
-    """One rank computes for longer, in a share of its iterations."""
+    """Ranks compute for longer, in a share of the iterations."""
 
     share: float
     seconds: float
-    anyone: bool = False  # each time another rank
+    # ONE rank; ANY: in each such iteration another one; EACH for itself, in a
+    # share of its own iterations.
+    who: str = ONE
+
+
+@dataclasses.dataclass(frozen=True)
+class Stalls:
+    """Each host stands still at random times, independent of the others: its
+    link, or its processes. The time between two stalls is exponential."""
+
+    gap_s: float  # mean, from the end of one to the start of the next
+    seconds: tuple[float, float]  # shortest, longest
+    processes: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +50,7 @@ class Environment:
     loss: float = 0  # share of packets that the switch loses
     flows: int = 0  # TCP flows that send as much as they can to one host
     lateness: Lateness | None = None
+    stalls: Stalls | None = None
     # The allowed range of ring_chunked's P99/50, at 1,000,000 floats.
     tail: tuple[float, float] | None = None
 
@@ -56,7 +71,15 @@ ENVIRONMENTS = {environment.name: environment for environment in (
     Environment("straggler", "one rank computes 300 ms longer at times",
                 lateness=Lateness(0.1, 0.3)),
     Environment("varying", "some rank, each time another, computes 300 ms "
-                "longer at times", lateness=Lateness(0.1, 0.3, anyone=True)),
+                "longer at times", lateness=Lateness(0.1, 0.3, ANY)),
+    Environment("varying10", "each rank computes 300 ms longer in a tenth of "
+                "its own iterations", lateness=Lateness(0.1, 0.3, EACH)),
+    Environment("stalls1.5", "each link stands still for a short time now and "
+                "then", stalls=Stalls(0.530, (0.010, 0.060))),
+    Environment("stalls3", "each link stands still for a longer time now and "
+                "then", stalls=Stalls(1.800, (0.050, 0.150))),
+    Environment("paused", "the processes of each host are stopped now and "
+                "then", stalls=Stalls(0.430, (0.010, 0.060), processes=True)),
     Environment("lossy", "a thousandth of all packets is lost", loss=0.001),
     Environment("mixed", "a TCP flow sends all it can, all the time", flows=1),
 )}

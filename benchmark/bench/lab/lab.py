@@ -24,9 +24,10 @@ class Lab:
             stack.enter_context(counters.awake())
             self.network = stack.enter_context(
                 Switched(self.settings.hosts, self.settings.links,
-                         self.settings.environment.loss, self.settings.deaf))
+                         self.settings.environment.loss, self.settings.deaf,
+                         stalls=bool(self.settings.environment.stalls)))
             self.traffic = stack.enter_context(
-                Traffic(self.settings, self.hosts))
+                Traffic(self.settings, self.hosts, self.network.switch))
             self._open = stack.pop_all()
         return self
 

@@ -27,8 +27,8 @@ _SWITCH = "switch"
 # ends a wait was late.
 _BURST_S = 0.001
 _BURST_BYTES_MIN = 16000
-# A host's own queue: as long as Linux's usual one, 1,000 packets.
-_HOST_QUEUE_PACKETS = 1000
+# A TBF cuts a train that is longer than its burst.
+_TRAIN_BYTES_MAX = 72_000
 _READY_LIMIT_S = 10.0
 _POLL_S = 0.01
 
@@ -51,13 +51,16 @@ class Switched:
     """A context manager: the hosts, and the switch between them."""
 
     def __init__(self, hosts: int, links: Links, loss: float = 0,
-                 deaf: Collection[int] = ()) -> None:
+                 deaf: Collection[int] = (), stalls: bool = False) -> None:
         """`loss` is the share of packets that the switch loses. The hosts
-        `deaf` receive no multicast."""
+        `deaf` receive no multicast. `stalls`: links can stand still
+        (stalls.py), for which they need a TBF: HTB does not wake from a rate
+        near zero."""
         self._count = hosts
         self._links = links
         self._loss = loss
         self._deaf = deaf
+        self._stalls = stalls
         self.hosts: list[Host] = []
 
     def __enter__(self) -> "Switched":
@@ -121,8 +124,7 @@ class Switched:
                           for address in (other.address, other.address_6)]
         _batch(host.network, "ip", lines)
         _batch(host.network, "tc", self._queue(
-            INTERFACE, _HOST_QUEUE_PACKETS
-            * (self._links.mtu + ETHERNET_HEADER)))
+            INTERFACE, self._links.host_queue_bytes))
         if host.number in self._deaf:
             _filter(host.network, f"device {INTERFACE}",
                     "meta l4proto udp ip daddr 224.0.0.0/4 drop",
@@ -146,14 +148,24 @@ class Switched:
 
     def _queue(self, device: str, limit_bytes: int) -> Sequence[str]:
         rate = f"{self._links.rate_mbit * 1e6:.0f}bit"
-        burst = max(_BURST_BYTES_MIN, round(
-            self._links.rate_mbit * 1e6 / 8 * _BURST_S))
+        burst = burst_bytes(self._links, self._stalls)
+        if self._stalls:
+            return (f"qdisc add dev {device} root handle 1: tbf rate {rate} "
+                    f"burst {burst} limit {limit_bytes}",
+                    f"qdisc add dev {device} parent 1:1 handle 2: bfifo "
+                    f"limit {limit_bytes}")
         return (f"qdisc add dev {device} root handle 1: htb default 1",
                 f"class add dev {device} parent 1: classid 1:1 htb "
                 f"rate {rate} ceil {rate} burst {burst} cburst {burst} "
                 "quantum 60000",
                 f"qdisc add dev {device} parent 1:1 handle 2: bfifo "
                 f"limit {limit_bytes}")
+
+
+def burst_bytes(links: Links, trains: bool) -> int:
+    """How much may be sent at once, in whole trains or not."""
+    return max(_TRAIN_BYTES_MAX if trains else _BURST_BYTES_MIN,
+               round(links.rate_mbit * 1e6 / 8 * _BURST_S))
 
 
 def _batch(network: Network, tool: str, lines: Iterable[str]) -> None:

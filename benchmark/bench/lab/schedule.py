@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schedule of traffic: pure functions of environment, seed and hosts."""
 import dataclasses
+import heapq
 import random
 from collections.abc import Iterator
 
-from .environments import Environment
+from .environments import ONE, Environment
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,16 +25,20 @@ class Flow:
 
 @dataclasses.dataclass(frozen=True)
 class Late:
-    """A rank computes for longer, in a share of its iterations."""
+    """Ranks compute for longer, in a share of the iterations."""
 
-    host: int | None  # None: each time another host except 0
+    who: int | str  # the host, or ANY (except 0), or EACH
     share: float
     seconds: float
 
-    @property
-    def who(self) -> int | str:
-        """The host, or "any"."""
-        return "any" if self.host is None else self.host
+
+@dataclasses.dataclass(frozen=True)
+class Stall:
+    """A host stands still from now on, or no longer."""
+
+    at_s: float  # since the traffic began
+    host: int
+    begins: bool
 
 
 def bursts(environment: Environment, seed: int, hosts: int,
@@ -64,16 +69,31 @@ def flows(environment: Environment, seed: int, hosts: int,
 
 
 def late(environment: Environment, seed: int, hosts: int) -> Late | None:
-    """The rank that computes late, if there is one. It is never rank 0,
-    because a training uses rank 0's clock."""
+    """Who computes late, if anyone. A single one is never rank 0, because a
+    training uses rank 0's clock."""
     kind = environment.lateness
     if kind is None:
         return None
-    host = None if kind.anyone else _chance(environment, seed, hosts).randrange(
-        1, hosts)
-    return Late(host, kind.share, kind.seconds)
+    who = (_chance(environment, seed, hosts).randrange(1, hosts)
+           if kind.who == ONE else kind.who)
+    return Late(who, kind.share, kind.seconds)
 
 
-def _chance(environment: Environment, seed: int,
+def stalls(environment: Environment, seed: int, hosts: int) -> Iterator[Stall]:
+    """Endless, in order. REQUIRES an environment with stalls."""
+    def of(host: int) -> Iterator[Stall]:
+        kind = environment.stalls
+        chance = _chance(environment, f"{seed} {host}", hosts)
+        now = 0.0
+        while True:
+            now += chance.expovariate(1 / kind.gap_s)
+            yield Stall(now, host, True)
+            now += chance.uniform(*kind.seconds)
+            yield Stall(now, host, False)
+
+    return heapq.merge(*map(of, range(hosts)), key=lambda stall: stall.at_s)
+
+
+def _chance(environment: Environment, seed: int | str,
             hosts: int) -> random.Random:
     return random.Random(f"{environment.name} {seed} {hosts}")

@@ -13,6 +13,7 @@ HOSTS_MAX = 64
 ETHERNET_HEADER = 14  # counted by queues
 _RATE_MIN, _RATE_MAX = 1, 100_000
 _MTU_MIN, _MTU_MAX = 1280, 9000
+_HOST_QUEUE_PACKETS = 1000
 _TRAIN_BYTES_MAX = 65536  # the kernel's limit for a train
 
 
@@ -22,6 +23,11 @@ class Links:
     queue_bytes: int = 524288  # of a port, towards its host
     mtu: int = 1500
     segments: int = 0  # datagrams that stay together on a link; 0: all
+
+    @property
+    def host_queue_bytes(self) -> int:
+        """A host's own queue: as long as Linux's usual one."""
+        return _HOST_QUEUE_PACKETS * (self.mtu + ETHERNET_HEADER)
 
 
 @dataclasses.dataclass(frozen=True)

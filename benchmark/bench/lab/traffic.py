@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The competing traffic of an environment, and its byte counts."""
+"""The competing traffic and the stalls of an environment, and its byte
+counts."""
 import mmap
 import os
 import signal
@@ -11,7 +12,8 @@ from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
 from front_end.errors import EXIT_FAILED, UserError
 
-from . import schedule
+from . import schedule, stalls
+from .namespaces import Network
 from .network import Host
 from .schedule import Burst
 from .settings import ETHERNET_HEADER, Settings
@@ -27,9 +29,11 @@ _CHUNK = 1 << 20  # of a TCP flow
 class Traffic:
     """A context manager: the traffic runs inside it."""
 
-    def __init__(self, settings: Settings, hosts: Sequence[Host]) -> None:
+    def __init__(self, settings: Settings, hosts: Sequence[Host],
+                 switch: Network) -> None:
         self._settings = settings
         self._hosts = hosts
+        self._switch = switch
         self._processes: list[int] = []
         self.flows = schedule.flows(settings.environment, settings.seed,
                                     len(hosts), settings.flows)
@@ -41,6 +45,8 @@ class Traffic:
         try:
             if self._settings.environment.bursts:
                 self._start(self._send_bursts)
+            if self._settings.environment.stalls:
+                self._start(self._stall)
             for index, flow in enumerate(self.flows):
                 self._start(lambda f=flow, i=index: BulkFlow(
                     self._hosts[f.source], self._hosts[f.victim],
@@ -70,9 +76,17 @@ class Traffic:
         """Received bytes of each of `flows`, without headers."""
         return list(self._flow_bytes[:len(self.flows)])
 
+    def _stall(self) -> None:
+        _be_on_time()
+        settings = self._settings
+        kind = (stalls.Pauses(self._hosts)
+                if settings.environment.stalls.processes else
+                stalls.LinkStalls(self._switch, self._hosts, settings.links))
+        stalls.run(schedule.stalls(settings.environment, settings.seed,
+                                   len(self._hosts)), kind.take)
+
     def _send_bursts(self) -> None:
-        # It does little, but must be on time under any load.
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        _be_on_time()
         settings = self._settings
         BurstSender(self._hosts, settings.links.mtu, self._burst_bytes).run(
             schedule.bursts(settings.environment, settings.seed,
@@ -191,6 +205,11 @@ def _sink() -> socket.socket:
     sink.setsockopt(socket.SOL_UDP, _UDP_GRO, 1)  # drops whole trains
     sink.bind(("", _PORT))
     return sink
+
+
+def _be_on_time() -> None:
+    """This process does little, but must be on time under any load."""
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
 def _sleep_until(moment: float) -> None:

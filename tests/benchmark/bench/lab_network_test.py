@@ -9,11 +9,13 @@ import subprocess
 import unittest
 
 import namespaces_or_skip
+import waiting
 from bench.lab.counters import Queues
 from bench.lab.environments import ENVIRONMENTS
 from bench.lab.network import Switched
-from bench.lab.schedule import Burst
+from bench.lab.schedule import Burst, Stall
 from bench.lab.settings import Links, Settings
+from bench.lab.stalls import LinkStalls, Pauses
 from bench.lab.traffic import BurstSender, Traffic
 from front_end.errors import UserError
 from tests import junit_main
@@ -205,10 +207,60 @@ class NetworkTest(unittest.TestCase):
             self.assertGreaterEqual(now - earlier, counted - 30_000, host)
             self.assertLess(now - earlier, counted + _QUIET, host)
 
+    def test_a_link_that_stands_still_delivers_everything_later(self):
+        links = Links()
+        hosts = self.make(3, links, stalls=True)
+        still = LinkStalls(self.network.switch, hosts, links)
+        sockets = [self.datagrams(host) for host in hosts]
+        for sender, receiver in ((0, 1), (1, 0)):
+            still.take(Stall(0, 1, True))
+            for _ in range(20):
+                sockets[sender].sendto(
+                    bytes(1000), (hosts[receiver].address, _PORT))
+            sockets[2].sendto(b"others", (hosts[0].address, _PORT))
+            if receiver == 0:
+                self.assertEqual(b"others", self.next_but(sockets[0], 1000))
+            sockets[receiver].settimeout(0.2)
+            got = 0
+            with contextlib.suppress(TimeoutError):
+                while len(sockets[receiver].recv(2000)) == 1000:
+                    got += 1
+            self.assertLessEqual(got, 1)
+            still.take(Stall(0, 1, False))
+            sockets[receiver].settimeout(_LIMIT_S)
+            while got < 19:
+                got += len(sockets[receiver].recv(2000)) == 1000
+
+    def next_but(self, receiver, length):
+        """The next datagram that is not that long."""
+        while True:
+            data = receiver.recv(2000)
+            if len(data) != length:
+                return data
+
+    def test_a_paused_host_goes_on_later(self):
+        hosts = self.make(2)
+        with hosts[1].entered():
+            process = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        pauses = Pauses(hosts)
+
+        def state():
+            with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+                return file.read().rsplit(")", 1)[1].split()[0]
+
+        for begins, wanted in ((True, "T"), (False, "S")):
+            pauses.take(Stall(0, 0, begins))
+            self.assertNotEqual("T" if begins else "S", state())
+            pauses.take(Stall(0, 1, begins))
+            waiting.wait_for(lambda w=wanted: state() == w, _LIMIT_S)
+
     def test_traffic_that_ends_is_an_error(self):
         hosts = self.make(3)
         settings = Settings(ENVIRONMENTS["p3"], hosts=3, flows=2)
-        traffic = self.stack.enter_context(Traffic(settings, hosts))
+        traffic = self.stack.enter_context(
+            Traffic(settings, hosts, self.network.switch))
         traffic.check()
         for number, process in enumerate(children()):
             self.assertEqual(3, len(children()), number)

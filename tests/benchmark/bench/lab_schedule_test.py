@@ -76,6 +76,39 @@ class Bursts(unittest.TestCase):
             self.assertEqual(1, len(first(1, environment, hosts=hosts)))
 
 
+class Stalls(unittest.TestCase):
+    def first(self, count, name, seed=1, hosts=8):
+        return list(itertools.islice(
+            schedule.stalls(ENVIRONMENTS[name], seed, hosts), count))
+
+    def test_each_host_stands_still_on_its_own_account(self):
+        for name in ("stalls1.5", "stalls3", "paused"):
+            kind = ENVIRONMENTS[name].stalls
+            events = self.first(4000, name)
+            self.assertEqual(sorted(events, key=lambda e: e.at_s), events)
+            gaps, lengths = [], []
+            for host in range(8):
+                own = [event for event in events if event.host == host]
+                ends = 0.0
+                for begin, end in zip(own[::2], own[1::2]):
+                    self.assertTrue(begin.begins and not end.begins)
+                    gaps.append(begin.at_s - ends)
+                    lengths.append(end.at_s - begin.at_s)
+                    ends = end.at_s
+            self.assertAlmostEqual(kind.gap_s, sum(gaps) / len(gaps),
+                                   delta=0.1 * kind.gap_s)
+            self.assertGreaterEqual(min(lengths), kind.seconds[0] - 1e-6)
+            self.assertLessEqual(max(lengths), kind.seconds[1] + 1e-6)
+            # At most a tenth of the capacity is gone.
+            self.assertLess(sum(lengths), 0.1 * (sum(lengths) + sum(gaps)))
+
+    def test_depend_on_seed_and_hosts_alone(self):
+        base = self.first(20, "paused")
+        self.assertEqual(base, self.first(20, "paused"))
+        self.assertNotEqual(base, self.first(20, "paused", seed=2))
+        self.assertNotEqual(base, self.first(20, "paused", hosts=7))
+
+
 class Others(unittest.TestCase):
     def test_flows_go_to_one_host_from_others(self):
         mixed = ENVIRONMENTS["mixed"]
@@ -90,11 +123,14 @@ class Others(unittest.TestCase):
 
     def test_another_rank_than_0_is_late(self):
         straggler = ENVIRONMENTS["straggler"]
-        ranks = {schedule.late(straggler, seed, 4).host for seed in range(50)}
+        ranks = {schedule.late(straggler, seed, 4).who for seed in range(50)}
         self.assertEqual({1, 2, 3}, ranks)
-        self.assertEqual(1, schedule.late(straggler, 5, 2).host)
+        self.assertEqual(1, schedule.late(straggler, 5, 2).who)
         self.assertIsNone(schedule.late(ENVIRONMENTS["clean"], 1, 8))
-        self.assertIsNone(schedule.late(ENVIRONMENTS["varying"], 1, 8).host)
+        self.assertEqual(
+            ["any", "each"],
+            [schedule.late(ENVIRONMENTS[name], 1, 8).who
+             for name in ("varying", "varying10")])
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ class Lab(unittest.TestCase):
     def test_the_late_rank_is_that_of_the_lab(self):
         for seed in (1, 2, 3):
             found = self.options("straggler", seed)
-            self.assertEqual(schedule.late(parse("straggler"), seed, 8).host,
+            self.assertEqual(schedule.late(parse("straggler"), seed, 8).who,
                              found["late_rank"])
             self.assertEqual(0.1, found["late_ops"])
             self.assertEqual(300000000, found["late_by_ns"])

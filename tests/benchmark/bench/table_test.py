@@ -150,23 +150,24 @@ class Check(unittest.TestCase):
 
 class Late(unittest.TestCase):
     def test_only_a_straggler_is_late(self):
-        self.assertNotIn("--late-rank", compare.late_options(lab("p3")))
+        self.assertEqual([], compare.late_options(lab("p3")))
         options = compare.late_options(lab("straggler"))
-        late = lab("straggler").lateness().host
-        self.assertEqual(str(late), options[options.index("--late-rank") + 1])
+        late = lab("straggler").lateness().who
+        self.assertEqual(str(late), options[options.index("--late") + 1])
         self.assertEqual("0.3", options[options.index("--late-seconds") + 1])
 
     def test_anyone_is_late_where_ranks_take_turns(self):
-        options = compare.late_options(lab("varying"))
-        self.assertIn("--late-anyone", options)
-        self.assertNotIn("--late-rank", options)
+        for name, who in (("varying", "any"), ("varying10", "each")):
+            options = compare.late_options(lab(name))
+            self.assertEqual(who, options[options.index("--late") + 1])
 
 
 class LabTable(unittest.TestCase):
     ROW = {
         "algorithm": "ring", "transport": "tcp", "bytes": 4000000,
         "iterations": 15, "p50_us": 1234.5, "p90_us": 20000.0,
-        "p99_us": 300000.0, "p999_us": None, "algbw_bytes_per_s": 2.5e8,
+        "p99_us": 300000.0, "p999_us": None, "slow_tenth_us": 250000.0,
+        "algbw_bytes_per_s": 2.5e8,
         "busbw_bytes_per_s": 3.75e8, "cpu_s_per_gb": 1.25,
         "loss_fraction": 0.0, "verified": True, "lab_environment": "mixed",
         "wire_fraction": 0.9321, "cpu_idle_fraction": 0.255,
@@ -174,14 +175,26 @@ class LabTable(unittest.TestCase):
 
     def test_has_the_labs_columns(self):
         heading, _, line = compare.render([self.ROW]).splitlines()
-        self.assertEqual(["wire", "CPU", "idle", "others'"],
-                         heading.split()[-4:])
-        self.assertEqual(["yes", "0.932", "0.26", "0.00"], line.split()[-4:])
+        self.assertEqual(["tenth", "ms", "wire", "CPU", "idle", "others'"],
+                         heading.split()[-6:])
+        self.assertEqual(["yes", "250.0", "0.932", "0.26", "0.00"],
+                         line.split()[-5:])
 
     def test_and_its_flows(self):
         text = compare.render([{**self.ROW, "flow_mbit": [203.4, 99.9]}])
         self.assertIn("flow Mbit/s", text)
         self.assertEqual("203+100", text.split()[-1])
+
+
+class Disturbed(unittest.TestCase):
+    def test_rows_beside_other_programs_are_marked(self):
+        rows = [ring(cpu_others_fraction=0.06),
+                ring(algorithm="transpose", cpu_others_fraction=0.05)]
+        warning = accounts.disturbed(rows)
+        self.assertIn("5% of the CPUs in the turns of ring_chunked (", warning)
+        self.assertIsNone(accounts.disturbed(rows[1:]))
+        line = compare.render([{**LabTable.ROW, "cpu_others_fraction": 0.06}])
+        self.assertEqual("0.06!", line.split()[-1])
 
 
 class Busy(unittest.TestCase):

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <map>
 #include <string>
 
 namespace gloo {
@@ -120,47 +120,73 @@ TEST_F(ComparisonTest, TakesTurnsAsLongAsAsked) {
   EXPECT_LE(longest, 21u);
 }
 
+// In how many of the first iterations each of four ranks is late.
+std::array<size_t, 4> lateIterations(const LateRanks& lateness,
+                                     size_t iterations) {
+  std::array<size_t, 4> late{};
+  for (size_t i = 0; i < iterations; i++) {
+    for (int rank = 0; rank < 4; rank++) {
+      late[rank] += lateness.isLate(rank, i, 4);
+    }
+  }
+  return late;
+}
+
 TEST(LatenessTest, IsTheSameAgainAndAsOftenAsAsked) {
   LateRanks lateness;
+  lateness.who = LateRanks::Who::kOne;
   lateness.rank = 2;
   lateness.share = .1;
   lateness.seed = 7;
-  size_t late = 0;
-  for (size_t i = 0; i < 10000; i++) {
-    const int who = lateness.in(i, 4);
-    EXPECT_EQ(who, lateness.in(i, 4));
-    EXPECT_TRUE(who == LateRanks::kNobody || who == 2);
-    late += who == 2;
-  }
-  EXPECT_NEAR(1000, late, 150);
-  EXPECT_EQ(LateRanks::kNobody, LateRanks().in(5, 4));
+  const auto late = lateIterations(lateness, 10000);
+  EXPECT_EQ(late, lateIterations(lateness, 10000));
+  EXPECT_NEAR(1000, late[2], 150);
+  EXPECT_EQ(late[2], late[0] + late[1] + late[2] + late[3]);
+  EXPECT_FALSE(LateRanks().isLate(2, 5, 4));
 }
 
 TEST(LatenessTest, AnyoneIsEachRankButTheFirstAlike) {
   LateRanks lateness;
-  lateness.anyone = true;
+  lateness.who = LateRanks::Who::kAny;
   lateness.share = .3;
-  std::map<int, int> late;
-  for (size_t i = 0; i < 10000; i++) {
-    late[lateness.in(i, 4)]++;
-  }
-  EXPECT_NEAR(7000, late[LateRanks::kNobody], 250);
+  const auto late = lateIterations(lateness, 10000);
   EXPECT_EQ(0, late[0]);
   for (const int rank : {1, 2, 3}) {
     EXPECT_NEAR(1000, late[rank], 150);
   }
-  EXPECT_EQ(LateRanks::kNobody, lateness.in(5, 1));
+  EXPECT_FALSE(lateness.isLate(0, 5, 1));
+}
+
+TEST(LatenessTest, EachRankIsLateForItselfButNeverAllAtOnce) {
+  LateRanks lateness;
+  lateness.who = LateRanks::Who::kEach;
+  lateness.share = .3;
+  constexpr int kRanks = 4;
+  for (const size_t late : lateIterations(lateness, 10000)) {
+    EXPECT_NEAR(10000 * (.3 - .3 * .3 * .3 * .3), late, 250);
+  }
+  size_t together = 0;
+  for (size_t i = 0; i < 10000; i++) {
+    int late = 0;
+    for (int rank = 0; rank < kRanks; rank++) {
+      late += lateness.isLate(rank, i, kRanks);
+    }
+    EXPECT_LT(late, kRanks);
+    together += late > 1;
+  }
+  EXPECT_NEAR(3402, together, 250);  // two or three of four
 }
 
 TEST(LatenessTest, SeedsDiffer) {
   LateRanks one;
+  one.who = LateRanks::Who::kOne;
   one.rank = 0;
   one.share = .5;
   LateRanks other = one;
   other.seed = 1;
   size_t alike = 0;
   for (size_t i = 0; i < 1000; i++) {
-    alike += one.in(i, 4) == other.in(i, 4);
+    alike += one.isLate(0, i, 4) == other.isLate(0, i, 4);
   }
   EXPECT_NEAR(500, alike, 100);
 }
@@ -169,6 +195,7 @@ TEST_F(ComparisonTest, ALateRanksTimesDoNotCount) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 1ms)};
   Comparison::Options options;
+  options.lateness.who = LateRanks::Who::kOne;
   options.lateness.rank = 0;
   options.lateness.share = 1;
   options.lateness.time = 1ms;

@@ -22,6 +22,9 @@ TEST(Report, ARowHasPercentilesMeanAndBandwidths) {
   EXPECT_EQ(row["p90_us"], 9);
   EXPECT_EQ(row["p99_us"], 10);
   EXPECT_EQ(row["mean_us"], 5.5);
+  EXPECT_EQ(row["slow_tenth_us"], 10);
+  EXPECT_EQ(rowWith(36)["slow_tenth_us"], 34.5);  // of 33 to 36
+  EXPECT_EQ(rowWith(4)["slow_tenth_us"], 4);
   EXPECT_DOUBLE_EQ(row["algbw_bytes_per_s"], 4000 / 5e-6);
   EXPECT_DOUBLE_EQ(row["busbw_bytes_per_s"], 4000 / 5e-6 * 1.5);
 }
