@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "transport_ubt/core/base/clock.h"
+
+namespace ubt {
+
+// When a stage of one op stops waiting. Data comes late for two causes. A rank
+// that has entered sends late because of the network; a rank that has not
+// entered is absent, because it computes late. Each cause has its end:
+//
+//   base    = max(usual, q - t0)       q: when half of the others were through
+//   network = t0 + max(x base, base + margin)
+//   absent  = t0 + base + margin
+//
+// t0 is when more than half of the ranks had entered. A network that is slow
+// for all ranks delays q, so nothing is cut there. A rank that enters after t0
+// has the network's time from then on.
+struct StopRule {
+  Duration usual{0};   // UsualTimes::usual()
+  Duration margin{0};  // nothing is cut to save less
+  double factor = 1;   // x (CutFactor)
+
+  // The ends. kNever while t0 or q is not known. `lastEntry`: when the last
+  // rank that has entered did.
+  TimePoint networkEnd(TimePoint t0, TimePoint q, TimePoint lastEntry) const {
+    if (t0 == kNever || q == kNever) {
+      return kNever;
+    }
+    const Duration wait = base(t0, q);
+    return std::max(t0, lastEntry) +
+           std::max(wholeNanoseconds(wait * factor), wait + margin);
+  }
+  TimePoint absentEnd(TimePoint t0, TimePoint q) const {
+    return t0 == kNever || q == kNever ? kNever : t0 + base(t0, q) + margin;
+  }
+
+ private:
+  Duration base(TimePoint t0, TimePoint q) const {
+    return std::max(usual, q - t0);
+  }
+};
+
+}  // namespace ubt

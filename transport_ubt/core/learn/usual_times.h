@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/base/clock.h"
+
+namespace ubt {
+
+// The time that a stage of one size class usually takes: the largest, over
+// senders, of the lower quartile of that sender's last kRecent times. So a
+// sender that is always late belongs to the usual time, and one that is late
+// now and then does not. Not thread-safe.
+class UsualTimes {
+ public:
+  static constexpr size_t kRecent = 64;
+  // A sender whose data was cut counts with its projection, at most this many
+  // times the usual time. Otherwise one stalled op would count for ever.
+  static constexpr int kProjectionMost = 4;
+
+  explicit UsualTimes(int senders) : senders_(senders) {}
+
+  // A sender's data was complete this long after the stage's clock started.
+  void complete(int sender, Duration took);
+  // The sender's data was cut. It would have been complete after `projected`.
+  void cut(int sender, Duration projected);
+
+  bool any() const { return usual_ > Duration{0}; }
+  // Zero while nothing is known.
+  Duration usual() const { return usual_; }
+
+ private:
+  struct Sender {
+    std::array<uint32_t, kRecent> us{};  // the times, in microseconds
+    uint32_t count = 0;                  // of all times so far
+    uint32_t quartileUs = 0;
+  };
+
+  std::vector<Sender> senders_;
+  Duration usual_{0};
+};
+
+}  // namespace ubt

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/trace/trace_file.h"
+
+#include "transport_ubt/trace/stage_record.h"
+
+namespace ubt {
+
+TraceFile::TraceFile(const std::string& folder, uint64_t context, int rank)
+    : context_(context),
+      rank_(rank),
+      path_(folder + "/" + std::to_string(context) + "-rank" +
+            std::to_string(rank) + ".jsonl"),
+      file_(path_, std::ios::app) {}
+
+void TraceFile::add(const OpId& id, uint64_t bytes, const OpTrace& trace) {
+  if (trace.startedAt == kNever) {
+    return;
+  }
+  const std::string line = lineOf(context_, id, bytes, rank_, trace);
+  std::lock_guard<std::mutex> lock(mutex_);
+  file_ << line << "\n" << std::flush;
+}
+
+bool TraceFile::ok() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return file_.good();
+}
+
+}  // namespace ubt
