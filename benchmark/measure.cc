@@ -9,8 +9,10 @@
 #include <chrono>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmark/algorithm_name.h"
@@ -21,6 +23,7 @@
 #include "transport_ubt/sim/exact_job.h"
 #include "transport_ubt/sim/message_graph.h"
 #include "transport_ubt/sim/world.h"
+#include "transport_ubt/trace/trace_file.h"
 
 namespace ubt::sim {
 namespace {
@@ -46,6 +49,7 @@ constexpr const char* kNotSimulated[] = {"experiment",
                                          "report",
                                          "secret",
                                          "secret_file",
+                                         "trace",
                                          "warmup_ops",
                                          "yield"};
 
@@ -187,7 +191,26 @@ void addCosts(nlohmann::ordered_json* report) {
   (*report)["peak_bytes"] = benchmark::peakResidentBytes();
 }
 
-int run(const std::string& algorithm, const std::string& text) {
+// Writes the files of GLOO_UBT_TRACE.
+void writeTraces(const std::string& folder, const SimResult& result) {
+  std::map<std::pair<int, int>, TraceFile> files;
+  for (const auto& trace : result.traces) {
+    TraceFile& file =
+        files
+            .try_emplace(
+                {trace.context, trace.rank}, folder, trace.context, trace.rank)
+            .first->second;
+    file.add(trace.op, trace.bytes, *trace.arrivals);
+    if (!file.ok()) {
+      throw std::invalid_argument("--trace: cannot write " + file.path() +
+                                  ": does the folder exist?");
+    }
+  }
+}
+
+int run(const std::string& algorithm,
+        const std::string& text,
+        const std::string& traceFolder) {
   SimOptions options = SimOptions::parse(text);
   const auto name = AlgorithmName::parse(algorithm);
   check(name, options.ranks, options.groups);
@@ -199,10 +222,15 @@ int run(const std::string& algorithm, const std::string& text) {
   }
   options.measureError = !options.noData;
   options.checkResults = false;  // tests do this
-  auto report =
-      name.algorithm == kBounded
-          ? reportOf(options, World(options, reductionKernels()).run())
-          : exactReport(options, name.algorithm);
+  nlohmann::ordered_json report;
+  if (name.algorithm == kBounded) {
+    options.protocol.trace = !traceFolder.empty();
+    const SimResult result = World(options, reductionKernels()).run();
+    writeTraces(traceFolder, result);
+    report = reportOf(options, result);
+  } else {
+    report = exactReport(options, name.algorithm);
+  }
   addCosts(&report);
   std::cout << report.dump() << std::endl;
   return 0;
@@ -222,6 +250,7 @@ int main(int argc, char** argv) {
       "of callers. violations: of docs/semantics.md. cpu_seconds, peak_bytes: "
       "of the simulation itself.");
   std::string text;
+  std::string traceFolder;
   std::vector<std::string> algorithms = {};
   int ranks = 1;
   int groups = 1;
@@ -237,6 +266,10 @@ int main(int argc, char** argv) {
   auto* const lists = app.add_flag("--list-algorithms",
                                    "check --algorithms, print names, and end");
   app.add_option("--options", text, "name=value ..., of sim_options.cc");
+  app.add_option("--trace",
+                 traceFolder,
+                 "folder for records of optireduce's stages, as "
+                 "GLOO_UBT_TRACE writes them; it must exist");
   CLI11_PARSE(app, argc, argv);
   try {
     if (lists->count() > 0) {
@@ -245,7 +278,7 @@ int main(int argc, char** argv) {
     if (algorithms.size() != 1) {
       throw std::invalid_argument("--algorithms: name one");
     }
-    return ubt::sim::run(algorithms[0], text);
+    return ubt::sim::run(algorithms[0], text, traceFolder);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << std::endl;
     return 2;

@@ -61,6 +61,7 @@ Json stageJson(const std::vector<ubt::StageBytes>& stage) {
                      {"absent", bytes.absent},
                      {"late", bytes.late},
                      {"refused", bytes.refused},
+                     {"cut", bytes.cut},
                      {"lost", bytes.lost}});
   }
   return peers;

@@ -233,6 +233,10 @@ void Channel::open(const std::vector<Hello>& hellos,
                          setup.epoch,
                          mesh_.rank == 0 ? hello_.port : hellos[0].port);
   }
+  if (setup.options.trace) {
+    trace_ = std::make_unique<TraceFile>(
+        settings().traceFolder, setup.epoch, mesh_.rank);
+  }
   session_ = engine_->driver().open(setup, std::move(addresses));
 }
 
@@ -293,11 +297,27 @@ OpReport Channel::allreduce(TagSpace space,
     throw gloo::IoException("bounded allreduce: " + failure.what);
   }
   forgiven_ = failuresBefore;
+  record(shape, report);
   advise(report);
   return report;
 }
 
-// The call has its result, so a failure here must not make it throw.
+// The call has its result, so a failure here must not make it throw. The same
+// holds for advise().
+void Channel::record(const OpShape& shape, const OpReport& report) noexcept {
+  if (trace_ == nullptr || report.trace == nullptr) {
+    return;
+  }
+  try {
+    trace_->add(report.op, shape.bytes(), *report.trace);
+    if (!trace_->ok()) {
+      warnOnce("bounded allreduce: cannot write " + trace_->path() +
+               ": does the folder of GLOO_UBT_TRACE exist?");
+    }
+  } catch (const std::exception&) {  // no memory for a record
+  }
+}
+
 void Channel::advise(const OpReport& report) noexcept {
   try {
     std::string absence;

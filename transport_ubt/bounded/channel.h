@@ -23,6 +23,7 @@
 #include "transport_ubt/bounded/path_agreement.h"
 #include "transport_ubt/core/base/element_type.h"
 #include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/trace/trace_file.h"
 
 namespace ubt {
 
@@ -109,6 +110,7 @@ class Channel {
   std::optional<RankGroups> agreeOnGroups(const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);
   void watch() noexcept;
+  void record(const OpShape& shape, const OpReport& report) noexcept;
   // Warns of settings or ranks that a call shows to be wrong.
   void advise(const OpReport& report) noexcept;
 
@@ -122,6 +124,7 @@ class Channel {
   std::once_flag farewell_;               // to ranks that find the same
   std::string groupsRemark_;              // a warning for hierarchical ops
   std::atomic<std::chrono::milliseconds> linger_{std::chrono::milliseconds(0)};
+  std::unique_ptr<TraceFile> trace_;  // null: nothing is recorded
   std::mutex adviceMutex_;
   AbsenceWatch absenceWatch_;
   std::mutex watchMutex_;

@@ -177,6 +177,11 @@ void readSecretFile(Settings* s, const SettingText& text) {
   }
 }
 
+void readTrace(Settings* s, const SettingText& text) {
+  s->traceFolder = text.str();
+  s->protocol.trace = !s->traceFolder.empty();
+}
+
 void readFault(Settings* s, const SettingText& text) {
   try {
     s->faults = FaultOptions::parse(text.str());
@@ -339,6 +344,13 @@ std::vector<Setting> contextRows() {
           [](auto& s) -> auto& { return s.reportFolder; },
           "a folder",
           "Where the drop-in writes a report on every call."),
+      {kVariable,
+       "trace",
+       "a folder",
+       "none",
+       "Where each rank records when contributions arrive "
+       "(docs/experiments.md).",
+       readTrace},
       choice<AuthMode>(
           kVariable,
           "auth",
@@ -395,6 +407,19 @@ std::vector<Setting> experimentRows() {
        "Whether a stage may end before its learned bound. A percentage sets "
        "x; `unmarked` ignores the marks of last slots.",
        readEarly},
+      choice<Loops>(
+          kExperiment,
+          "loops",
+          [](auto& s) -> auto& { return s.protocol.loops; },
+          {{"first", Loops::kFirst}, {"measured", Loops::kMeasured}},
+          "Which rules end stages: bounds above the median with early ends, or "
+          "multiples of the usual time within cut_budget."),
+      share(
+          kExperiment,
+          "cut_budget",
+          [](auto& s) -> auto& { return s.protocol.cutBudget; },
+          "With loops:measured, the share of contributions that may be left "
+          "out in the long run."),
       choice<BoundMode>(
           kExperiment,
           "bound_mode",

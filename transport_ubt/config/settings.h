@@ -49,6 +49,7 @@ struct Settings {
   // How long the drop-in waits for the ranks at a context's first bounded call.
   // Zero: the context's timeout.
   std::chrono::milliseconds handshakeTimeout{0};
+  std::string traceFolder;   // empty: nothing is recorded
   std::string reportFolder;  // of the drop-in; empty: no reports
 
   std::string redisPassword;

@@ -152,7 +152,10 @@ bool Causes::explain(int rank, const std::string& text) {
     const bool all = std::all_of(named.begin(), named.end(), blamed);
     const bool unheard =
         options_.losesDatagrams() && holds(text, "has not answered for");
-    return (some && (all || unheard)) || blames(rank) || chained();
+    // An owner that waits for an absent rank does not deliver either.
+    const bool owners = options_.protocol.loops == Loops::kMeasured &&
+                        holds(text, "never entered");
+    return (some && (all || unheard || owners)) || blames(rank) || chained();
   }
   if (holds(text, "has not finished an allreduce") ||
       holds(text, "noticed too late that an allreduce")) {

@@ -314,8 +314,7 @@ bool Checker::isSumOfSome(const OpKey& key,
   return false;
 }
 
-// For each peer and stage, checks that expected = received + absent + late +
-// refused + lost.
+// For each peer and stage, checks that expected is the sum of the others.
 void Checker::checkStages(const OpKey& key,
                           int rank,
                           const OpReport& report) const {
@@ -327,19 +326,21 @@ void Checker::checkStages(const OpKey& key,
                             int peer,
                             uint64_t shard,
                             const StageBytes& bytes) {
-    const uint64_t most = std::max(
-        {bytes.received, bytes.absent, bytes.late, bytes.refused, bytes.lost});
-    const uint64_t told =
-        bytes.received + bytes.absent + bytes.late + bytes.refused + bytes.lost;
+    const uint64_t most = std::max({bytes.received,
+                                    bytes.absent,
+                                    bytes.late,
+                                    bytes.refused,
+                                    bytes.cut,
+                                    bytes.lost});
     if (bytes.expected != (peer == rank ? 0 : shard) ||
-        told != bytes.expected || most > bytes.expected ||
+        bytes.sum() != bytes.expected || most > bytes.expected ||
         bytes.repaired > bytes.received) {
       std::ostringstream what;
       what << stage << " stage, rank " << peer << ": of " << bytes.expected
            << " bytes received " << bytes.received << ", repaired "
            << bytes.repaired << ", absent " << bytes.absent << ", late "
-           << bytes.late << ", refused " << bytes.refused << ", lost "
-           << bytes.lost;
+           << bytes.late << ", refused " << bytes.refused << ", cut "
+           << bytes.cut << ", lost " << bytes.lost;
       fail(key, rank, what.str());
     }
   };

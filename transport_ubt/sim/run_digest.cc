@@ -36,6 +36,7 @@ void RunDigest::add(const StageBytes& bytes, Hash* hash) {
                                bytes.absent,
                                bytes.late,
                                bytes.refused,
+                               bytes.cut,
                                bytes.lost}) {
     hash->add(count);
   }

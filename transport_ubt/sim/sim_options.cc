@@ -98,6 +98,8 @@ void visit(Options& o, Visitor&& member) {
   member("multicast", o.protocol.multicast);
   member("mixed_forms", o.mixedForms);
   member("bound_mode", o.protocol.boundMode);
+  member("loops", o.protocol.loops);
+  member("cut_budget", o.protocol.cutBudget);
   member("results_first", o.protocol.resultsFirst);
   member("early", o.protocol.early);
   member("early_share", o.protocol.earlyShare);
@@ -303,6 +305,11 @@ Duration SimOptions::slowestCall(Duration bounds) const {
   const bool lost = losesDatagrams() || deafRanks != 0 ||
                     (groups > 1 && withoutRepair() != 0);
   if (lost && loss + faults.kindLoss.share > 0.2) {
+    return Duration::max();
+  }
+  // A rank that never comes holds the others once the budget is spent.
+  if (protocol.loops == Loops::kMeasured &&
+      (faults.skip.rank >= 0 || neverEnters >= 0)) {
     return Duration::max();
   }
   const double rate =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,15 @@ struct SimResult {
   Counters counters;            // summed over ranks
   std::vector<uint64_t> sentBytes;  // by rank, including all headers
   std::vector<std::string> errorTexts;
+  // One for each call, if Options::trace.
+  struct Trace {
+    int context = 0;
+    int rank = 0;
+    OpId op;
+    uint64_t bytes = 0;
+    std::shared_ptr<const OpTrace> arrivals;
+  };
+  std::vector<Trace> traces;
   FaultCounts faults;  // how often each fault happened
 
   // A call has returned.

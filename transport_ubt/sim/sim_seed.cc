@@ -27,17 +27,17 @@ class Seed {
     drawJob();
     drawPolicy();
     drawGroups();
-    if (chance(0.1)) {
-      return o_;  // nothing else goes wrong
+    if (!chance(0.1)) {  // else nothing goes wrong
+      drawUnlike();
+      drawNetwork();
+      drawHosts();
+      if (chance(0.35)) {
+        drawEnd();
+      } else {
+        excludeFailures();
+      }
     }
-    drawUnlike();
-    drawNetwork();
-    drawHosts();
-    if (chance(0.35)) {
-      drawEnd();
-    } else {
-      excludeFailures();
-    }
+    drawLoops();
     return o_;
   }
 
@@ -304,6 +304,14 @@ class Seed {
           o_.protocol.haltLoss = 0.02;
         }
         break;
+    }
+  }
+
+  // Comes last, so that a seed's other options do not depend on it.
+  void drawLoops() {
+    if (chance(0.5)) {
+      o_.protocol.loops = Loops::kMeasured;
+      o_.protocol.cutBudget = chance(0.8) ? 0.025 : chance(0.5) ? 0 : 0.2;
     }
   }
 

@@ -347,6 +347,13 @@ void World::poll(Caller* caller) {
   caller->bucket.clear();
   const OpReport& report = outcome.report;
   result_.add(report);
+  if (report.trace != nullptr) {
+    result_.traces.push_back({caller->context,
+                              caller->rank,
+                              report.op,
+                              inputs_.shapeOf(key).bytes(),
+                              report.trace});
+  }
   returned_.insert(key);
   // A call may first have waited until results of earlier calls had gone out.
   // In that time other threads' calls may have used up the lead.

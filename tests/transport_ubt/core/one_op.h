@@ -22,6 +22,7 @@ namespace ubt {
 class Requests : public OpHost {
  public:
   static constexpr Duration kPause = std::chrono::milliseconds(10);
+  static constexpr Duration kLossAfter = std::chrono::milliseconds(3);
 
   void control(TimePoint /*now*/,
                int peer,
@@ -32,6 +33,9 @@ class Requests : public OpHost {
     }
   }
   Duration retryAfter(int /*peer*/) const override { return kPause; }
+  Duration lossAfter(TimePoint /*now*/, int /*peer*/) const override {
+    return kLossAfter;
+  }
   TimePoint lastHeard(int /*peer*/) const override { return {}; }
   bool isSilent(int /*peer*/) const override { return false; }
   std::string silence(int /*peer*/) const override { return {}; }

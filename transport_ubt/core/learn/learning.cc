@@ -20,14 +20,21 @@ Learning::Learning(const Options& options, int rank, int ranks)
     : options_(options),
       rank_(rank),
       classes_{SizeClasses(options, ranks), SizeClasses(options, ranks)},
+      stops_(options, ranks),
       transform_(options.hadamard),
       halt_(options.haltLoss) {}
 
 ControlRecord Learning::returned(const OpSample& op,
                                  std::optional<double> missing) {
   if (missing) {
-    transform_.returned(op.scatter.loss + op.broadcast.loss, op.bytes);
+    transform_.returned(options_.loops == Loops::kMeasured
+                            ? op.lost
+                            : op.scatter.loss + op.broadcast.loss,
+                        op.bytes);
     halt_.returned(*missing);
+  }
+  if (options_.loops == Loops::kMeasured) {
+    stops_.returned(op);
   }
   const SizeClasses::Sample took =
       classesOf(op.hierarchical).returned(rank_, op);
@@ -39,6 +46,14 @@ ControlRecord Learning::returned(const OpSample& op,
   record.scatterUs = microseconds(took.scatter);
   record.broadcastUs = microseconds(took.broadcast);
   return record;
+}
+
+void Learning::done(const OpSample& op) {
+  if (options_.loops == Loops::kMeasured) {
+    stops_.done(op);
+  } else {
+    classesOf(op.hierarchical).done(op);
+  }
 }
 
 void Learning::told(int rank, const ControlRecord& record) {

@@ -9,6 +9,7 @@
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
 #include "transport_ubt/core/learn/size_classes.h"
+#include "transport_ubt/core/learn/stop_learning.h"
 #include "transport_ubt/core/learn/transform_switch.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
@@ -23,12 +24,22 @@ class Learning {
   // For rank `rank` of `ranks`. `options` must outlive this.
   Learning(const Options& options, int rank, int ranks);
 
+  // A call begins and is over. Not a call that fails.
+  void begins(TimePoint now, const OpShape& shape) {
+    stops_.begins(now, shape);
+  }
+  void ends(TimePoint now) { stops_.ends(now); }
+
   // The bounds of an op that begins now. `limit` is the longest time that the
-  // call may take, whatever was learned.
+  // call may take, whatever was learned. `lateness`: of this host.
   OpBounds boundsFor(const OpShape& shape,
                      const StageBound::Unrest& unrest,
+                     Duration lateness,
                      Duration limit) {
-    return classesOf(shape.hierarchical()).boundsFor(shape, unrest, limit);
+    return options_.loops == Loops::kMeasured
+               ? stops_.boundsFor(shape, lateness, limit)
+               : classesOf(shape.hierarchical())
+                     .boundsFor(shape, unrest, limit);
   }
 
   // An op has returned here with a result. `missing`, 0 to 1, is the fraction
@@ -36,7 +47,7 @@ class Learning {
   // the op was exact or empty. Returns the record for the other ranks.
   ControlRecord returned(const OpSample& op, std::optional<double> missing);
   // The op is done everywhere: all of its late data has come.
-  void done(const OpSample& op) { classesOf(op.hierarchical).done(op); }
+  void done(const OpSample& op);
   // A rank reports how long its stages took (ControlType::kTookStage).
   void told(int rank, const ControlRecord& record);
 
@@ -62,6 +73,7 @@ class Learning {
   const Options& options_;
   const int rank_;
   std::array<SizeClasses, 2> classes_;  // of plain and hierarchical ops
+  StopLearning stops_;
   TransformSwitch transform_;
   Halt halt_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/learn/stop_rule.h"
 
 namespace ubt {
 
@@ -15,6 +16,17 @@ struct OpBounds {
   // clock (setEndDeadline).
   Duration end{0};
   Duration limit{0};  // since local entry: the call's timeout
+  // Loops::kMeasured: the rules for contributions, for sums of other groups,
+  // and for results. A bound by hand replaces them: then `scatter`, `exchange`
+  // and `broadcast` count.
+  bool byHand = false;
+  bool cuts = true;  // false: nothing is left out
+  StopRule stop;
+  StopRule exchangeStop;
+  StopRule resultsStop;
+  // The share of all contributions that may be left out here because ranks are
+  // absent.
+  double absentMost = 0;
   // How long to wait for the last data of a stage (StageProgress). Zero: until
   // the bound.
   Duration scatterPatience{0};

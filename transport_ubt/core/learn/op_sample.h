@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "transport_ubt/core/base/clock.h"
 
@@ -35,6 +36,28 @@ struct OpSample {
     // missing data was on its way.
     bool cutShort = false;
   };
+
+  // Loops::kMeasured. By rank: when its contributions were complete here, from
+  // the start of the clock. Zero: no sample. If they were cut: when they would
+  // have been; negative: that is not known.
+  struct Sender {
+    Duration took{0};
+    bool cut = false;
+  };
+  std::vector<Sender> senders;
+  Duration exchangeTook{0};  // from the end of the scatter stage; zero: none
+  // Until all results were here, from the start of the clock; zero: none.
+  Duration resultsTook{0};
+  bool resultsCut = false;
+  // Shares of all contributions of the op: left out by all owners because of
+  // the network, and by this owner because ranks were absent.
+  double cutLate = 0;
+  double cutAbsent = 0;
+  double cutResults = 0;  // the share of this rank's results
+  double lost = 0;        // by the network, of the bytes to this rank
+  // Ranks were absent when they might have been cut, and the last of them
+  // entered this much later; zero: none was.
+  Duration absentFor{0};
 
   uint64_t bytes = 0;
   bool hierarchical = false;

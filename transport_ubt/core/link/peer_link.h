@@ -131,6 +131,8 @@ class PeerLink {
   Duration late(TimePoint now) const { return late_.worst(now); }
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
+  // The smoothed round trip; zero: unknown.
+  Duration roundTrip() const { return roundTrip_; }
 
   // The form that this side prefers for slots that it receives, and the peer's
   // preference.

@@ -3,15 +3,26 @@
 
 namespace ubt {
 
-Attendance::Attendance(int rank, int size) : ranks_(size) {
+Attendance::Attendance(int rank, int size, int heard)
+    : ranks_(size), heard_(heard) {
   ranks_[rank].done = true;
 }
 
-bool Attendance::enter(int rank) {
-  const bool news = !ranks_[rank].entered;
-  ranks_[rank].entered = true;
-  entered_ += news;
-  return news;
+bool Attendance::enter(TimePoint now, int rank) {
+  if (hasEntered(rank)) {
+    return false;
+  }
+  ranks_[rank].at = lastEntry_ = now;
+  entered_++;
+  return true;
+}
+
+void Attendance::passThrough(TimePoint now, int rank) {
+  through_ += !ranks_[rank].through;
+  ranks_[rank].through = true;
+  if (2 * through_ >= heard_ && halfThroughAt_ == kNever) {
+    halfThroughAt_ = now;
+  }
 }
 
 bool Attendance::announce(int rank) {
@@ -20,9 +31,18 @@ bool Attendance::announce(int rank) {
   return news;
 }
 
+bool Attendance::reportClosed(int rank) {
+  const bool news = !ranks_[rank].closed;
+  ranks_[rank].closed = true;
+  return news;
+}
+
 void Attendance::finish(TimePoint now, int rank) {
   finished_ += !ranks_[rank].done;
   ranks_[rank].done = true;
+  if (2 * finished_ >= size() - 1 && halfFinishedAt_ == kNever) {
+    halfFinishedAt_ = now;
+  }
   if (2 * finished_ > size() && mostFinishedAt_ == kNever) {
     mostFinishedAt_ = now;
   }

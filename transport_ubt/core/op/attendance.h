@@ -15,15 +15,20 @@ namespace ubt {
 class Attendance {
  public:
   // No rank has entered. The own rank counts as done from the start, because it
-  // needs nothing from itself.
-  Attendance(int rank, int size);
+  // needs nothing from itself. `heard`: the number of other ranks whose slots
+  // of the own shard come here.
+  Attendance(int rank, int size, int heard);
 
   static constexpr size_t bytesPerRank() { return sizeof(Rank); }
 
   // There is news that the rank, maybe the own, has entered. False: it was
   // known.
-  bool enter(int rank);
-  bool hasEntered(int rank) const { return ranks_[rank].entered; }
+  bool enter(TimePoint now, int rank);
+  bool hasEntered(int rank) const { return ranks_[rank].at != kNever; }
+  // kNever: it has not.
+  TimePoint enteredAt(int rank) const { return ranks_[rank].at; }
+  // Of all ranks that have; kNever: none has.
+  TimePoint lastEntry() const { return lastEntry_; }
   // The number of ranks that have entered.
   int entered() const { return entered_; }
   bool mostHaveEntered() const { return 2 * entered_ > size(); }
@@ -33,6 +38,14 @@ class Attendance {
   // The rank knows that this rank has entered.
   void announcementSeen(int rank) { ranks_[rank].knowsOfOurs = true; }
   bool hasSeenAnnouncement(int rank) const { return ranks_[rank].knowsOfOurs; }
+
+  // The rank is through: its contributions are here, as far as they still come,
+  // or it has closed its own shard.
+  void passThrough(TimePoint now, int rank);
+  // The rank says that it has closed its own shard. False: it said so before.
+  bool reportClosed(int rank);
+  // When half of the others that are heard were through; kNever: not yet.
+  TimePoint halfThroughAt() const { return halfThroughAt_; }
 
   // The rank says that it has all results.
   void finish(TimePoint now, int rank);
@@ -46,13 +59,16 @@ class Attendance {
   bool repeatsNothing(int rank) const { return ranks_[rank].repeatsNothing; }
   // The first rank that is not done; -1 if all are.
   int firstNotDone() const;
-  // When more than half of all ranks had said that they have all results;
-  // kNever: not yet.
+  // When more than half of all ranks had said that they have all results, and
+  // when half had; kNever: not yet.
   TimePoint mostFinishedAt() const { return mostFinishedAt_; }
+  TimePoint halfFinishedAt() const { return halfFinishedAt_; }
 
  private:
   struct Rank {
-    bool entered = false;
+    TimePoint at = kNever;  // when it entered
+    bool through = false;
+    bool closed = false;
     bool announced = false;
     bool knowsOfOurs = false;
     bool done = false;
@@ -64,8 +80,13 @@ class Attendance {
 
   std::vector<Rank> ranks_;
   int entered_ = 0;
+  const int heard_;
+  int through_ = 0;
   int finished_ = 0;
+  TimePoint lastEntry_ = kNever;
+  TimePoint halfThroughAt_ = kNever;
   TimePoint mostFinishedAt_ = kNever;
+  TimePoint halfFinishedAt_ = kNever;
 };
 
 }  // namespace ubt

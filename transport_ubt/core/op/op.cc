@@ -52,7 +52,9 @@ Op::Op(const Setup& setup,
                ranks_.members(),
                ranks_.size(),
                setup.reduction}),
-      attendance_(ranks_.rank(), ranks_.size()),
+      attendance_(ranks_.rank(),
+                  ranks_.size(),
+                  ranks_.members() - 1 + ranks_.groups() - 1),
       clock_(setup.begunAt),
       outbox_(
           {&layout_, &ranks_, &attendance_, &owned_, &broadcast_, &bucket_}),
@@ -60,6 +62,10 @@ Op::Op(const Setup& setup,
       exchangeRun_(ranks_.grouped() ? ranks_.size() : 1, setup.options->marks),
       broadcastRun_(ranks_.size(), setup.options->marks),
       notices_(ranks_.size()) {
+  if (setup.options->trace) {
+    trace_ = std::make_unique<OpTrace>(ranks_.size());
+    trace_->slots = owned_.slots();
+  }
   const Shard own = ranks_.shard();
   for (int peer = 0; peer < ranks_.size(); peer++) {
     const bool member = ranks_.isMember(peer);
@@ -122,7 +128,8 @@ bool Op::needsEveryResult() const {
 // of that part. The last quarter is for the way of the last results: a late
 // result is missing at all ranks, a missing contribution in one slot only.
 void Op::setScatterDeadline() {
-  if (owned_.sum().closed() || !clock_.runs() || scatterOverdue_) {
+  if (owned_.sum().closed() || !clock_.runs() || scatterOverdue_ ||
+      isMeasured()) {
     return;
   }
   scatterRun_.deadline = clock_.startedAt() + bounds_.scatter;
@@ -140,7 +147,7 @@ void Op::setScatterDeadline() {
 // bound, for results that owners have sent.
 void Op::setEndDeadline() {
   broadcastRun_.deadline = clock_.enteredAt() + bounds_.limit;
-  if (clock_.runs() && !needsEveryResult()) {
+  if (clock_.runs() && !needsEveryResult() && !isMeasured()) {
     broadcastRun_.deadline =
         std::min(broadcastRun_.deadline,
                  std::max(clock_.startedAt() + bounds_.end,
@@ -150,11 +157,18 @@ void Op::setEndDeadline() {
 
 // There is news that a rank, maybe the own, has entered.
 void Op::rankEntered(TimePoint now, int rank) {
-  if (!attendance_.enter(rank) || clock_.runs() ||
-      !attendance_.mostHaveEntered()) {
+  if (!attendance_.enter(now, rank)) {
+    return;
+  }
+  membersEntered_ += ranks_.isMember(rank);
+  if (trace_ != nullptr) {
+    trace_->entered[rank] = now;
+  }
+  if (clock_.runs() || !attendance_.mostHaveEntered()) {
     return;
   }
   clock_.start(now);
+  startQueries(now);
   setScatterDeadline();
   setExchangeDeadline();
   if (call_.waits()) {
@@ -189,6 +203,9 @@ void Op::closeScatter(TimePoint now) {
     scatterRun_.took = clock_.runs()
                            ? std::max(now - clock_.startedAt(), Duration{1})
                            : Duration{1};
+  }
+  if (!scatterSettled_ && (isMeasured() || setup_.options->trace)) {
+    tellClosed(now);
   }
   settleScatter();
   if (!owned_.exchanged() && needsEveryResult()) {
@@ -232,7 +249,20 @@ void Op::done(TimePoint now, int rank) {
   noteProgress(now);
 }
 
-void Op::noMore(TimePoint now, int rank) {
+void Op::noMore(TimePoint now, int rank, Stage stage) {
+  if (stage == Stage::kBroadcast) {
+    if (ranks_.takesSlots(rank)) {
+      runOf(rank).end(now, rank);
+    }
+    return;
+  }
+  if (!ranks_.isMember(rank)) {
+    return;
+  }
+  if (isMeasured() && !bounds_.warmup && scatterRun_.end(now, rank)) {
+    attendance_.passThrough(now, rank);
+    return;
+  }
   attendance_.endRepeats(rank);
   noteMajority(now);
   noteContributions(now);
@@ -332,6 +362,7 @@ void Op::enter(TimePoint now,
     resultsTook_ = Duration{1};
   }
   rankEntered(now, ranks_.rank());
+  startQueries(now);
   setScatterDeadline();
   setExchangeDeadline();
   setEndDeadline();

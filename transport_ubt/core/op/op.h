@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "transport_ubt/core/op/op_host.h"
 #include "transport_ubt/core/op/op_parts.h"
 #include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/core/op/op_trace.h"
 #include "transport_ubt/core/op/outbox.h"
 #include "transport_ubt/core/op/owned_shard.h"
 #include "transport_ubt/core/op/stage_run.h"
@@ -99,8 +101,8 @@ class Op {
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
-  void shardClosed(int peer) { outbox_.stopContributions(peer); }
-  void noMore(TimePoint now, int peer);
+  void shardClosed(TimePoint now, int peer, uint32_t cut);
+  void noMore(TimePoint now, int peer, Stage stage);
   void done(TimePoint now, int peer);
   // The peer has gone: it no longer sends or receives.
   void peerGone(TimePoint now, int peer, const std::string& why);
@@ -229,6 +231,7 @@ class Op {
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
+  void tellClosed(TimePoint now);
   void noteContributions(TimePoint now);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
@@ -250,6 +253,30 @@ class Op {
   bool mayEndScatter() const;
   void noteMajority(TimePoint now);
   void scatterBound(TimePoint now);
+  // Loops::kMeasured.
+  bool isMeasured() const { return setup_.options->loops == Loops::kMeasured; }
+  int sendersPending() const;
+  TimePoint scatterEnd() const;
+  TimePoint absentEnd(int absent) const;
+  TimePoint exchangeEnd() const;
+  TimePoint resultsEnd() const;
+  void stopsPassed(TimePoint now);
+  void boundsPassed(TimePoint now);
+  StageRun::Cause causeOf(int rank) const;
+  void noteCut();
+  bool queriesContributions() const;
+  bool queriesSums() const;
+  bool queriesResults() const;
+  void startQueries(TimePoint now);
+  bool mostIsLost() const;
+  void askAgain(TimePoint now);
+  void query(TimePoint now, StageRun* run, Stage stage);
+  void sayNoMore(TimePoint now, int peer, Stage stage);
+  void moreAsked(TimePoint now, int peer, Stage stage);
+  Duration scatterBound() const;
+  ControlRecord closedRecord() const;
+  Duration completedAfter(int rank) const;
+  void sampleStops(OpSample* sample) const;
   TimePoint scatterEarlyEnd() const;
   TimePoint broadcastEarlyEnd() const;
   void expireScatter(TimePoint now);
@@ -281,10 +308,18 @@ class Op {
   Notices notices_;
   bool scatterOverdue_ = false;  // past its bound, without a majority
   bool scatterSettled_ = false;
+  int membersEntered_ = 0;
+  // Contributions left out because the stage ended: pairs of a rank and a slot
+  // that were on their way, here and at other owners, and absent ranks.
+  uint32_t lateCut_ = 0;
+  uint64_t lateCutByOthers_ = 0;
+  int absentCut_ = 0;
+  TimePoint resultsAt_ = kNever;  // all were here
   TimePoint firstResult_ = kNever;
   Duration resultsTook_{0};  // from the first result to the last
 
   OpCall call_;
+  std::unique_ptr<OpTrace> trace_;  // null unless Options::trace
 };
 
 }  // namespace ubt

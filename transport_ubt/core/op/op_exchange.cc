@@ -33,7 +33,8 @@ bool Op::owesContributions(int rank) const {
 // An op that needs every result waits for all sums. Another op gives the
 // exchange its full time, however long the own group took.
 void Op::setExchangeDeadline() {
-  if (owned_.exchanged() || needsEveryResult() || !clock_.runs()) {
+  if (owned_.exchanged() || needsEveryResult() || !clock_.runs() ||
+      isMeasured()) {
     exchangeRun_.deadline = kNever;
     return;
   }

@@ -20,6 +20,9 @@ class OpHost {
                        bool urgent) = 0;
   // The time to wait for a peer's answer before asking again.
   virtual Duration retryAfter(int peer) const = 0;
+  // How long after a slot an overtaken earlier one of the same peer may still
+  // arrive; then it counts as lost (RFC 9002, section 6.1.2).
+  virtual Duration lossAfter(TimePoint now, int peer) const = 0;
   // When the last datagram of a peer arrived.
   virtual TimePoint lastHeard(int peer) const = 0;
   // Whether a peer that was heard before leaves questions unanswered now.

@@ -71,11 +71,7 @@ Counter Op::scatterData(TimePoint now,
       }
       if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
-        setup_.host->control(
-            now,
-            header.source,
-            ControlRecord::about(ControlType::kClosed, setup_.id),
-            true);
+        setup_.host->control(now, header.source, closedRecord(), true);
         schedule(&notices_.closed, now, header.source);
       }
       return Counter::kLateData;
@@ -83,9 +79,15 @@ Counter Op::scatterData(TimePoint now,
       break;
   }
   rankEntered(now, header.source);  // data announces, too
+  if (trace_ != nullptr) {
+    trace_->arrived(now, header.source);
+  }
   scatterRun_.acceptTurnedAway(header.source, header.slot);
   scatterRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
+  if (scatterRun_.progress().hasEnded(header.source)) {
+    attendance_.passThrough(now, header.source);
+  }
   if (asksForContributions()) {
     restart(&scatterRun_.repairs, now, header.source);
   }
@@ -153,6 +155,7 @@ Counter Op::broadcastData(TimePoint now,
   }
   if (broadcast_.complete()) {
     resultsTook_ = std::max(now - firstResult_, Duration{1});
+    resultsAt_ = now;
   }
   noteProgress(now);
   return Counter::kAcceptedData;

@@ -35,7 +35,7 @@ void Op::settleScatter() {
       scatterRun_.settle(
           rank,
           notStored(scatterRun_.turnedAway(rank), taken, ranks_.shard()),
-          !attendance_.hasEntered(rank));
+          causeOf(rank));
     }
   }
 }
@@ -53,8 +53,9 @@ void Op::settleResults() {
                         run.bytes(rank).received == 0 &&
                         !run.anyTurnedAway(rank) &&
                         setup_.host->lastHeard(rank) < clock_.enteredAt();
-    run.settle(
-        rank, notStored(run.turnedAway(rank), received(rank), shard), silent);
+    run.settle(rank,
+               notStored(run.turnedAway(rank), received(rank), shard),
+               silent ? StageRun::Cause::kAbsent : StageRun::Cause::kLost);
   }
 }
 
@@ -106,6 +107,11 @@ OpSample Op::sample() const {
   broadcastRun_.addLoss(&results);
   exchangeRun_.addLoss(&results);
   OpSample sample;
+  if (isMeasured()) {
+    sampleStops(&sample);
+    sample.cutResults = endedAtBound() ? results.share() : 0;
+    sample.lost = scatterRun_.lostShare() + broadcastRun_.lostShare();
+  }
   sample.bytes = setup_.shape.bytes();
   sample.hierarchical = setup_.shape.hierarchical();
   sample.warmup = bounds_.warmup;
@@ -140,10 +146,14 @@ OpReport Op::leave(TimePoint now) {
   report.scatterExpired = scatterRun_.expired;
   report.scatterEarly = scatterRun_.early;
   report.elapsed = now - clock_.enteredAt();
+  if (trace_ != nullptr) {
+    trace_->startedAt = clock_.startedAt();
+    report.trace = std::move(trace_);
+  }
   report.waited = clock_.waited(now);
   report.limit = bounds_.end;
   if (!bounds_.warmup) {
-    report.boundScatter = bounds_.scatter;
+    report.boundScatter = scatterBound();
     report.boundBroadcast = bounds_.broadcast;
   }
   const size_t elementBytes = elementSize(setup_.shape.type);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "transport_ubt/core/base/bit_set.h"
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/op/op_trace.h"
 #include "transport_ubt/core/wire/op_id.h"
 #include "transport_ubt/core/wire/packet_header.h"
 
@@ -20,7 +22,7 @@ enum class EndedBy : uint8_t {
 };
 
 // Bytes of one stage between this rank and one peer:
-// expected = received + absent + late + refused + lost. They are counted apart
+// expected is the sum of all others but repaired. They are counted apart
 // because only lost bytes say something about the network.
 struct StageBytes {
   uint64_t expected = 0;
@@ -31,7 +33,12 @@ struct StageBytes {
   uint64_t absent = 0;
   uint64_t late = 0;     // arrived after its slot had closed or the call ended
   uint64_t refused = 0;  // arrived when the arena was full, and not again
+  uint64_t cut = 0;      // on its way when its slot closed; it has not arrived
   uint64_t lost = 0;     // the rest
+
+  uint64_t sum() const {
+    return received + absent + late + refused + cut + lost;
+  }
 };
 
 // The outcome of one bounded allreduce at this rank.
@@ -121,6 +128,8 @@ struct OpReport {
   std::vector<BitSet> sums;
   // By shard: its owner in the first group.
   std::vector<int> shardOwners;
+  // Null unless Options::trace.
+  std::shared_ptr<const OpTrace> trace;
 };
 
 }  // namespace ubt

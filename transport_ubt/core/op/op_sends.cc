@@ -20,6 +20,10 @@ bool Op::repairAsked(
       (stage == Stage::kScatter && !ranks_.isMember(peer))) {
     return true;
   }
+  if (slots == 0) {
+    moreAsked(now, peer, stage);
+    return true;
+  }
   if (stage == Stage::kBroadcast) {
     rankEntered(now, peer);  // only a rank that has entered asks for results
   }
@@ -31,12 +35,29 @@ bool Op::repairAsked(
         now, peer, slot, end, setup_.host->retryAfter(peer));
   }
   if (call_.returned() && !call_.failed()) {
-    setup_.host->control(
-        now, peer, ControlRecord::about(ControlType::kNoMore, setup_.id), true);
+    sayNoMore(now, peer, Stage::kScatter);
   } else if (call_.entered() && !call_.failed()) {
     outbox_.repeatContributions(peer, slot, end);
   }
   return true;
+}
+
+void Op::sayNoMore(TimePoint now, int peer, Stage stage) {
+  ControlRecord record = ControlRecord::about(ControlType::kNoMore, setup_.id);
+  record.stage = stage;
+  setup_.host->control(now, peer, record, true);
+}
+
+// The peer has not seen the marks of the last slots: they may be lost.
+void Op::moreAsked(TimePoint now, int peer, Stage stage) {
+  const bool mayCome = stage == Stage::kScatter
+                           ? !call_.entered() || outbox_.hasContribution(peer)
+                           : !(ranks_.isMember(peer) ? owned_.complete()
+                                                     : owned_.sum().closed()) ||
+                                 outbox_.owesResults(peer);
+  if (!mayCome) {
+    sayNoMore(now, peer, stage);
+  }
 }
 
 TimePoint Op::owesUntil() const {

@@ -57,26 +57,27 @@ TimePoint Op::broadcastEarlyEnd() const {
 }
 
 TimePoint Op::nextDeadline() const {
-  TimePoint next = std::min({scatterRun_.deadline,
-                             scatterEarlyEnd(),
-                             exchangeRun_.deadline,
-                             exchangeEarlyEnd()});
+  TimePoint next =
+      isMeasured() ? std::min({scatterEnd(), exchangeEnd(), resultsEnd()})
+                   : std::min({scatterRun_.deadline,
+                               scatterEarlyEnd(),
+                               exchangeRun_.deadline,
+                               exchangeEarlyEnd(),
+                               call_.waits() ? broadcastEarlyEnd() : kNever});
   if (call_.waits()) {
-    next = std::min({next,
-                     broadcastRun_.deadline,
-                     notices_.progressToAll.earliest(),
-                     broadcastEarlyEnd()});
+    next = std::min(
+        {next, broadcastRun_.deadline, notices_.progressToAll.earliest()});
   }
   if (announces()) {
     next = std::min(next, notices_.announcement.earliest());
   }
-  if (asksForContributions()) {
+  if (asksForContributions() || queriesContributions()) {
     next = std::min(next, scatterRun_.repairs.earliest());
   }
-  if (asksForResults()) {
+  if (asksForResults() || queriesResults()) {
     next = std::min(next, broadcastRun_.repairs.earliest());
   }
-  if (asksForSums()) {
+  if (asksForSums() || queriesSums()) {
     next = std::min(next, exchangeRun_.repairs.earliest());
   }
   if (call_.returned()) {
@@ -175,6 +176,22 @@ void Op::scatterBound(TimePoint now) {
 }
 
 void Op::deadlinePassed(TimePoint now) {
+  if (isMeasured()) {
+    stopsPassed(now);
+  } else {
+    boundsPassed(now);
+  }
+  if (call_.waits() && now >= broadcastRun_.deadline) {
+    expire(now);
+  }
+  if (call_.waits() && now >= notices_.progressToAll.earliest()) {
+    tellProgress(now);
+    noteProgress(now);  // the arena may have room by now
+  }
+  repeatDueRecords(now);
+}
+
+void Op::boundsPassed(TimePoint now) {
   if (now >= scatterRun_.deadline && !excuse(now)) {
     scatterBound(now);
   }
@@ -195,14 +212,6 @@ void Op::deadlinePassed(TimePoint now) {
       call_.finish(EndedBy::kEarly);
     }
   }
-  if (call_.waits() && now >= broadcastRun_.deadline) {
-    expire(now);
-  }
-  if (call_.waits() && now >= notices_.progressToAll.earliest()) {
-    tellProgress(now);
-    noteProgress(now);  // the arena may have room by now
-  }
-  repeatDueRecords(now);
 }
 
 void Op::repeatDueRecords(TimePoint now) {
@@ -223,6 +232,15 @@ void Op::repeatDueRecords(TimePoint now) {
       }
       schedule(&scatterRun_.repairs, now, rank);
     });
+  }
+  if (queriesContributions()) {
+    query(now, &scatterRun_, Stage::kScatter);
+  }
+  if (queriesSums()) {
+    query(now, &exchangeRun_, Stage::kBroadcast);
+  }
+  if (queriesResults()) {
+    query(now, &broadcastRun_, Stage::kBroadcast);
   }
   const auto askForSlots = [&](Retries* repairs) {
     repairs->forDue(now, [&](int rank) {
@@ -252,6 +270,7 @@ void Op::repeatDueRecords(TimePoint now) {
 
 void Op::expireScatter(TimePoint now) {
   scatterRun_.expired = true;
+  noteCut();
   // A group's sum is not zeroed: other groups may miss even more.
   owned_.sum().closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);
   closeScatter(now);

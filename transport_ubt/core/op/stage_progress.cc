@@ -32,6 +32,7 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   }
   flow.came++;
   flow.last = last_ = now;
+  lastSender_ = sender;
   came_++;
   const bool complete = flow.came == flow.owed;
   flow.marked = flow.marked || (marks_ && marked) || complete;
@@ -40,6 +41,18 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   if (complete && 2 * complete_ > senders_ && 2 * (complete_ - 1) <= senders_) {
     most_ = now;
   }
+}
+
+bool StageProgress::end(TimePoint now, int sender) {
+  Flow& flow = flows_[sender];
+  if (flow.marked || flow.owed == 0) {
+    return false;
+  }
+  flow.marked = true;
+  flow.last = last_ = now;
+  lastSender_ = sender;
+  ending_++;
+  return true;
 }
 
 TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
@@ -70,6 +83,14 @@ TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
     finish = std::max(finish, std::min(projected, bound));
   }
   return std::min(end, finish + std::max(patience, 2 * gapMost_));
+}
+
+TimePoint StageProgress::projectedEnd(int sender) const {
+  const Flow& flow = flows_[sender];
+  return flow.came < 2
+             ? kNever
+             : flow.first +
+                   scaled(flow.last - flow.first, flow.owed - 1, flow.came - 1);
 }
 
 Duration StageProgress::projected(TimePoint start) const {

@@ -34,6 +34,9 @@ class StageProgress {
   // its last.
   void arrived(TimePoint now, int sender, bool marked);
 
+  // The sender says that nothing more is on its way. False: it has ended.
+  bool end(TimePoint now, int sender);
+
   // When to stop waiting for the missing slots: at most `patience` after one of
   // two conditions holds. Marks get lost, and a congested link is slow, not
   // silent, so either condition is enough:
@@ -48,6 +51,19 @@ class StageProgress {
 
   // Nine tenths have arrived: enough to project the end from the pace.
   bool nearlyComplete() const { return 10 * came_ >= 9 * owed_; }
+
+  // A sender has ended if it is complete, or if a mark of its last slots has
+  // arrived: what is missing then is lost, or overtaken.
+  bool hasEnded(int sender) const { return flows_[sender].marked; }
+  uint32_t ended() const { return ending_; }
+  uint32_t complete() const { return complete_; }
+  uint32_t senders() const { return senders_; }
+  // Of a new slot. REQUIRES that one has arrived.
+  TimePoint lastArrival() const { return last_; }
+  int lastSender() const { return lastSender_; }
+  TimePoint lastArrival(int sender) const { return flows_[sender].last; }
+  // When the sender would be complete at its pace; kNever: unknown.
+  TimePoint projectedEnd(int sender) const;
 
   // Slots that a sender, or all senders together, still owe.
   uint32_t owed(int sender) const {
@@ -76,8 +92,9 @@ class StageProgress {
   uint32_t complete_ = 0;  // senders
   uint32_t ending_ = 0;    // senders: complete, or a mark has arrived
   TimePoint last_{};       // arrival of a new slot
-  Duration gapMost_{0};    // between two slots of one sender
-  TimePoint most_{};       // when more than half of the senders were complete
+  int lastSender_ = 0;
+  Duration gapMost_{0};  // between two slots of one sender
+  TimePoint most_{};     // when more than half of the senders were complete
 };
 
 }  // namespace ubt

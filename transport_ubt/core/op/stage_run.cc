@@ -47,26 +47,42 @@ void StageRun::dropped(int rank, uint64_t bytes) {
 
 bool StageRun::countLostAsLate(int rank, size_t bytes) {
   StageBytes& of = senders_[rank].bytes;
-  if (of.lost < bytes) {
+  uint64_t& missing = of.cut > 0 ? of.cut : of.lost;
+  if (missing < bytes) {
     return false;
   }
-  of.lost -= bytes;
+  missing -= bytes;
   of.late += bytes;
   return true;
 }
 
 void StageRun::countMissingAsLate(int rank, size_t bytes) {
   StageBytes& of = senders_[rank].bytes;
-  const uint64_t moved = std::min<uint64_t>(bytes, of.lost);
-  of.lost -= moved;
+  uint64_t& missing = of.cut > 0 ? of.cut : of.lost;
+  const uint64_t moved = std::min<uint64_t>(bytes, missing);
+  missing -= moved;
   of.late += moved;
 }
 
-void StageRun::settle(int rank, uint64_t notStoredBytes, bool absent) {
+void StageRun::settle(int rank, uint64_t notStoredBytes, Cause cause) {
   StageBytes& bytes = senders_[rank].bytes;
   bytes.refused = notStoredBytes - bytes.late;
-  (absent ? bytes.absent : bytes.lost) =
-      bytes.expected - bytes.received - bytes.late - bytes.refused;
+  uint64_t& missing = cause == Cause::kAbsent ? bytes.absent
+                      : cause == Cause::kCut  ? bytes.cut
+                                              : bytes.lost;
+  missing = bytes.expected - bytes.received - bytes.late - bytes.refused;
+}
+
+double StageRun::lostShare() const {
+  uint64_t lost = 0;
+  uint64_t expected = 0;
+  for (const Sender& sender : senders_) {
+    if (sender.bytes.received > 0) {
+      lost += sender.bytes.lost;
+      expected += sender.bytes.expected;
+    }
+  }
+  return expected == 0 ? 0 : static_cast<double>(lost) / expected;
 }
 
 void StageRun::addLoss(StageLoss* loss) const {

@@ -84,8 +84,8 @@ class StageRun {
   void dropped(int rank, uint64_t bytes);
 
   // Bytes arrived after the stage's end. The first function is for before
-  // settle(). The second is for after it: the bytes had been counted as lost.
-  // False: fewer bytes than that were lost.
+  // settle(). The second is for after it: the bytes had been counted as cut or
+  // lost. False: fewer bytes than that were.
   void countLate(int rank, size_t bytes) { senders_[rank].bytes.late += bytes; }
   bool countLostAsLate(int rank, size_t bytes);
   // As countLostAsLate(), but a part of the bytes may have been counted as
@@ -93,9 +93,16 @@ class StageRun {
   void countMissingAsLate(int rank, size_t bytes);
 
   // No further slot of the rank will be stored. `notStoredBytes` arrived, and
-  // were refused or late. The other missing bytes are absent or lost.
-  void settle(int rank, uint64_t notStoredBytes, bool absent);
+  // were refused or late. `cause`: of the other missing bytes.
+  enum class Cause : uint8_t { kLost, kAbsent, kCut };
+  void settle(int rank, uint64_t notStoredBytes, Cause cause);
   void addLoss(StageLoss* loss) const;
+  // The share of bytes that the network lost, of senders from which any came.
+  double lostShare() const;
+
+  // The rank says that nothing more of it is on its way. False: that was clear
+  // from the marks of its last slots, or it owes nothing.
+  bool end(TimePoint now, int rank) { return progress_.end(now, rank); }
 
   // Its end ------------------------------------------------------------------
 

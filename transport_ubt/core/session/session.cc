@@ -332,6 +332,11 @@ void Session::control(TimePoint now,
   }
 }
 
+Duration Session::lossAfter(TimePoint now, int peer) const {
+  const Duration trip = peers_[peer].roundTrip();
+  return std::max(9 * trip / 8, trip + 2 * shared_->lateness.worst(now));
+}
+
 Duration Session::retryAfter(int peer) const {
   return peers_[peer].retryAfter();
 }

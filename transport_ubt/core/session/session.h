@@ -216,6 +216,7 @@ class Session : private OpHost {
                const ControlRecord& record,
                bool urgent) override;
   Duration retryAfter(int peer) const override;
+  Duration lossAfter(TimePoint now, int peer) const override;
   TimePoint lastHeard(int peer) const override;
   bool isSilent(int peer) const override {
     return peers_[peer].heard() &&

@@ -220,6 +220,7 @@ void Session::begin(TimePoint now,
     }
     op->disagree(now, setup_.rank, call.shape);
   }
+  learning_.begins(now, call.shape);
   op->enter(now,
             call.bucket,
             contributionForm(),
@@ -275,6 +276,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     tellRefusal(now);
     ops_.erase(id);
   } else {
+    learning_.ends(now);
     learnFrom(now, op->sample(), report);
     const Options& options = setup_.options;
     report.safeguards = {learning_.missing(),

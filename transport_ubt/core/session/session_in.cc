@@ -199,12 +199,12 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kClosed:
       if (op != nullptr) {
-        op->shardClosed(peer);
+        op->shardClosed(now, peer, record.slots);
       }
       return;
     case ControlType::kNoMore:
       if (op != nullptr) {
-        op->noMore(now, peer);
+        op->noMore(now, peer, record.stage);
       }
       return;
     case ControlType::kDone:

@@ -19,7 +19,10 @@ OpBounds Session::boundsFor(TimePoint now,
       late = std::max(late, peer.late(now));
     }
   }
-  return learning_.boundsFor(shape, {late, shared_->link.limits()}, limit);
+  return learning_.boundsFor(shape,
+                             {late, shared_->link.limits()},
+                             shared_->lateness.worst(now),
+                             limit);
 }
 
 // Every packet carries the halt on. Ops that have begun end by their bound.

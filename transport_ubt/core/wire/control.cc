@@ -42,6 +42,12 @@ void ControlRecord::encode(WriteCursor* out) const {
     case ControlType::kLeave:
       out->put(slot);
       break;
+    case ControlType::kClosed:
+      out->put(slots);
+      break;
+    case ControlType::kNoMore:
+      out->put(static_cast<uint8_t>(stage));
+      break;
     case ControlType::kTookStage:
       out->put(sizeClass);
       out->put(scatterUs);
@@ -53,10 +59,8 @@ void ControlRecord::encode(WriteCursor* out) const {
       }
       break;
     case ControlType::kAnnounceSeen:
-    case ControlType::kClosed:
     case ControlType::kDone:
     case ControlType::kDoneQuery:
-    case ControlType::kNoMore:
       break;
   }
 }
@@ -109,6 +113,17 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
     case ControlType::kLeave:
       out->slot = in->get<uint32_t>();
       break;
+    case ControlType::kClosed:
+      out->slots = in->get<uint32_t>();
+      break;
+    case ControlType::kNoMore: {
+      const auto stage = in->get<uint8_t>();
+      if (stage > static_cast<uint8_t>(Stage::kBroadcast)) {
+        return false;
+      }
+      out->stage = static_cast<Stage>(stage);
+      break;
+    }
     case ControlType::kTookStage:
       out->sizeClass = in->get<uint8_t>();
       out->scatterUs = in->get<uint32_t>();
@@ -120,10 +135,8 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       }
       break;
     case ControlType::kAnnounceSeen:
-    case ControlType::kClosed:
     case ControlType::kDone:
     case ControlType::kDoneQuery:
-    case ControlType::kNoMore:
       break;
   }
   return !in->failed();

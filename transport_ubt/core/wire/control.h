@@ -19,7 +19,7 @@ enum class ControlType : uint8_t {
   kAnnounceSeen = 2,   // the owner has the announcement; stop repeating it
   kCredit = 3,         // data numbers below `number` may be sent
   kBlocked = 4,        // the sender has no credit for this number
-  kRepair = 5,         // request to send these slots again
+  kRepair = 5,         // send these slots again; none: will more come?
   kProgress = 6,       // all slots of your shard below `slot` have arrived
   kClosed = 7,         // my shard's scatter stage is over; stop sending
   kDone = 8,           // the op has returned here
@@ -28,7 +28,7 @@ enum class ControlType : uint8_t {
   kTookStage = 11,     // times of this rank's stages, by size class
   kMulticastKey = 12,  // seed of my multicast keys, masked
   kHears = 13,   // your multicast came; numbers below `number` may be sent
-  kNoMore = 14,  // the op has returned here; no contribution is repeated
+  kNoMore = 14,  // no slot of this stage is on its way to you
 };
 
 // One record. The type decides which members are used.
@@ -37,11 +37,13 @@ struct ControlRecord {
   OpId op;
   OpShape shape;        // kAnnounce
   uint64_t number = 0;  // kCredit, kHears: the limit; kBlocked: the number
-  Stage stage{};        // kRepair
+  Stage stage{};        // kRepair, kNoMore
   // kRepair: the first slot; kProgress: the first that is missing; kLeave: the
   // rank at fault, or kNobody.
   uint32_t slot = 0;
-  uint32_t slots = 0;  // kRepair: number of slots
+  // kRepair: number of slots; kClosed: contributions of a slot that were cut
+  // while they were on their way.
+  uint32_t slots = 0;
   // kTookStage: the size class (SizeClasses), and the times of the stages; 0 is
   // unknown.
   uint8_t sizeClass = 0;

@@ -30,6 +30,12 @@ enum class Hadamard : uint8_t {
   kNever = 2,  // this rank still accepts transformed data
 };
 
+// Which rules end stages.
+enum class Loops : uint8_t {
+  kFirst = 0,     // bounds above the median, and early ends
+  kMeasured = 1,  // StopRule
+};
+
 // How the bound of a stage is learned.
 enum class BoundMode : uint8_t {
   kMedian = 0,  // from the running median and quartile of complete stages
@@ -49,6 +55,10 @@ struct Options {
   // it, and receives theirs.
   bool multicast = false;
 
+  Loops loops = Loops::kFirst;
+  // The share of all contributions that may be left out in the long run because
+  // a stage ends. Zero: nothing is left out.
+  double cutBudget = 0.025;
   BoundMode boundMode = BoundMode::kMedian;
   // Number of exact ops of each size class before its learned bound applies.
   uint32_t warmupOps = 20;
@@ -96,6 +106,8 @@ struct Options {
   // The most entries for the use counts of tags, per tag space (TagCounts). Not
   // a setting.
   size_t tagEntriesMax = 1 << 20;
+  // Whether reports tell when contributions arrived (OpTrace).
+  bool trace = false;
   // The context's timeout. It limits warm-up ops and the waits before an op.
   Duration timeout = std::chrono::seconds(30);
 

@@ -22,6 +22,7 @@ class Alone : public OpHost {
  public:
   void control(TimePoint, int, const ControlRecord&, bool) override {}
   Duration retryAfter(int) const override { return seconds(1); }
+  Duration lossAfter(TimePoint, int) const override { return seconds(1); }
   TimePoint lastHeard(int) const override { return {}; }
   bool isSilent(int) const override { return false; }
   std::string silence(int) const override { return {}; }

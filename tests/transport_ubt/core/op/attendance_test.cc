@@ -10,31 +10,31 @@ constexpr TimePoint kNow{std::chrono::seconds(1)};
 constexpr TimePoint kLater{std::chrono::seconds(2)};
 
 TEST(Attendance, MoreThanHalfIsMost) {
-  Attendance four(0, 4);
-  EXPECT_TRUE(four.enter(1));
-  EXPECT_TRUE(four.enter(2));
+  Attendance four(0, 4, 3);
+  EXPECT_TRUE(four.enter(kNow, 1));
+  EXPECT_TRUE(four.enter(kNow, 2));
   EXPECT_FALSE(four.mostHaveEntered());
-  EXPECT_TRUE(four.enter(0));
+  EXPECT_TRUE(four.enter(kNow, 0));
   EXPECT_TRUE(four.mostHaveEntered());
 }
 
 TEST(Attendance, ARankEntersOnce) {
-  Attendance two(0, 2);
-  EXPECT_TRUE(two.enter(1));
-  EXPECT_FALSE(two.enter(1));
+  Attendance two(0, 2, 1);
+  EXPECT_TRUE(two.enter(kNow, 1));
+  EXPECT_FALSE(two.enter(kNow, 1));
   EXPECT_EQ(two.entered(), 1);
   EXPECT_FALSE(two.mostHaveEntered());
 }
 
 TEST(Attendance, AnAnnouncementIsNewsOnce) {
-  Attendance two(0, 2);
+  Attendance two(0, 2, 1);
   EXPECT_TRUE(two.announce(1));
   EXPECT_FALSE(two.announce(1));
   EXPECT_FALSE(two.hasEntered(1));
 }
 
 TEST(Attendance, TheOwnRankIsDoneFromTheStart) {
-  Attendance three(1, 3);
+  Attendance three(1, 3, 2);
   EXPECT_EQ(three.firstNotDone(), 0);
   three.finish(kNow, 0);
   EXPECT_EQ(three.firstNotDone(), 2);
@@ -44,7 +44,7 @@ TEST(Attendance, TheOwnRankIsDoneFromTheStart) {
 
 // The own rank and gone ranks do not report that they have all results.
 TEST(Attendance, MostHaveFinishedOnceMoreThanHalfSaidSo) {
-  Attendance five(0, 5);
+  Attendance five(0, 5, 4);
   five.finish(kNow, 1);
   five.finish(kNow, 1);
   five.markGone(2);
@@ -52,6 +52,48 @@ TEST(Attendance, MostHaveFinishedOnceMoreThanHalfSaidSo) {
   EXPECT_EQ(five.mostFinishedAt(), kNever);
   five.finish(kLater, 4);
   EXPECT_EQ(five.mostFinishedAt(), kLater);
+}
+
+TEST(Attendance, HalfOfTheOthersAreThrough) {
+  Attendance eight(0, 8, 7);
+  for (const int rank : {1, 2, 2, 3}) {
+    eight.passThrough(kNow, rank);
+  }
+  EXPECT_EQ(eight.halfThroughAt(), kNever);
+  eight.passThrough(kLater, 4);
+  EXPECT_EQ(eight.halfThroughAt(), kLater);
+  eight.passThrough(kLater + std::chrono::seconds(1), 5);
+  EXPECT_EQ(eight.halfThroughAt(), kLater);
+  Attendance two(0, 2, 1);
+  two.passThrough(kNow, 1);
+  EXPECT_EQ(two.halfThroughAt(), kNow);
+}
+
+TEST(Attendance, HalfOfTheRanksHaveFinished) {
+  Attendance eight(0, 8, 7);
+  for (const int rank : {1, 2, 3}) {
+    eight.finish(kNow, rank);
+  }
+  EXPECT_EQ(eight.halfFinishedAt(), kNever);
+  eight.finish(kLater, 4);
+  EXPECT_EQ(eight.halfFinishedAt(), kLater);
+}
+
+TEST(Attendance, TheLastEntryIsRemembered) {
+  Attendance three(0, 3, 2);
+  EXPECT_EQ(three.lastEntry(), kNever);
+  three.enter(kNow, 1);
+  three.enter(kLater, 0);
+  three.enter(kLater + std::chrono::seconds(1), 1);
+  EXPECT_EQ(three.lastEntry(), kLater);
+  EXPECT_EQ(three.enteredAt(1), kNow);
+  EXPECT_EQ(three.enteredAt(2), kNever);
+}
+
+TEST(Attendance, ARankReportsOnceThatItHasClosed) {
+  Attendance two(0, 2, 1);
+  EXPECT_TRUE(two.reportClosed(1));
+  EXPECT_FALSE(two.reportClosed(1));
 }
 
 }  // namespace

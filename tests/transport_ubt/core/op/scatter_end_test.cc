@@ -158,7 +158,7 @@ TEST_F(AtTheBound, AMajorityIsLeftOutByARankThatAloneIsSlow) {
 
 TEST_F(AtTheBound, ARankThatHasReturnedIsNotWaitedFor) {
   begin(2);
-  endsAfter([this] { op_->noMore(now_, 1); });
+  endsAfter([this] { op_->noMore(now_, 1, Stage::kScatter); });
   begin(2);
   endsAfter([this] { op_->done(now_, 1); });
 }

@@ -25,9 +25,7 @@ class StageRunTest : public ::testing::Test {
   }
   void expectSum(int rank) const {
     const StageBytes& bytes = run_.bytes(rank);
-    EXPECT_EQ(
-        bytes.received + bytes.absent + bytes.late + bytes.refused + bytes.lost,
-        bytes.expected);
+    EXPECT_EQ(bytes.sum(), bytes.expected);
   }
   StageLoss loss() const {
     StageLoss loss;
@@ -42,7 +40,7 @@ TEST_F(StageRunTest, CountsEachByteOnce) {
   come(1, 6);
   come(1, 1, true);
   EXPECT_TRUE(run_.turnAway(1, 7, kSlots));
-  run_.settle(1, 100, false);
+  run_.settle(1, 100, StageRun::Cause::kLost);
   EXPECT_EQ(run_.bytes(1).received, 700);
   EXPECT_EQ(run_.bytes(1).repaired, 100);
   EXPECT_EQ(run_.bytes(1).refused, 100);
@@ -51,7 +49,7 @@ TEST_F(StageRunTest, CountsEachByteOnce) {
 }
 
 TEST_F(StageRunTest, AnAbsentRankLostNothing) {
-  run_.settle(2, 0, true);
+  run_.settle(2, 0, StageRun::Cause::kAbsent);
   EXPECT_EQ(run_.bytes(2).absent, 1000);
   EXPECT_EQ(run_.bytes(2).lost, 0);
   EXPECT_EQ(loss().share(), 0);
@@ -60,14 +58,14 @@ TEST_F(StageRunTest, AnAbsentRankLostNothing) {
 
 TEST_F(StageRunTest, LossCountsOnlyRanksThatSentSomething) {
   come(1, 5);
-  run_.settle(1, 0, false);
-  run_.settle(2, 0, false);
+  run_.settle(1, 0, StageRun::Cause::kLost);
+  run_.settle(2, 0, StageRun::Cause::kLost);
   EXPECT_EQ(loss().share(), 0.5);
 }
 
 TEST_F(StageRunTest, LateDataWasNotLost) {
   come(1, 8);
-  run_.settle(1, 0, false);
+  run_.settle(1, 0, StageRun::Cause::kLost);
   EXPECT_EQ(loss().lateShare(), 0);
   EXPECT_TRUE(run_.countLostAsLate(1, 100));
   EXPECT_EQ(loss().lateShare(), 0);  // half of the missing data is no majority
@@ -83,7 +81,7 @@ TEST_F(StageRunTest, LateDataBeforeTheFinalCountIsNotRefused) {
   come(1, 9);
   EXPECT_TRUE(run_.turnAway(1, 9, kSlots));
   run_.countLate(1, 100);
-  run_.settle(1, 100, false);
+  run_.settle(1, 100, StageRun::Cause::kLost);
   EXPECT_EQ(run_.bytes(1).late, 100);
   EXPECT_EQ(run_.bytes(1).refused, 0);
   expectSum(1);
@@ -110,7 +108,7 @@ TEST_F(StageRunTest, DroppedSlotsWereNotReceived) {
 
 TEST_F(StageRunTest, MoreThanWasLostMayComeLate) {
   come(1, 9);
-  run_.settle(1, 50, false);
+  run_.settle(1, 50, StageRun::Cause::kLost);
   run_.countMissingAsLate(1, 100);
   EXPECT_EQ(run_.bytes(1).lost, 0);
   EXPECT_EQ(run_.bytes(1).late, 50);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When an owner stops waiting for contributions (Loops::kMeasured).
+
+#include <gtest/gtest.h>
+
+#include "tests/transport_ubt/core/one_op.h"
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr uint32_t kSlots = 4;
+
+// Four ranks. The usual time is 60 ms, the margin 12 ms, x 1.5.
+class OpStopTest : public OneOp {
+ protected:
+  OpStopTest() { options_.loops = Loops::kMeasured; }
+
+  static OpBounds usual() {
+    OpBounds bounds;
+    bounds.warmup = false;
+    bounds.scatter = milliseconds(60);
+    bounds.end = bounds.limit = seconds(100);
+    bounds.stop = {milliseconds(60), milliseconds(12), 1.5};
+    bounds.absentMost = .5;
+    return bounds;
+  }
+  // This rank and ranks 1 and 2 enter, which starts the clock.
+  void start(const OpBounds& bounds = usual()) {
+    begin(4, kSlots, bounds);
+    enter();
+    for (const int rank : {1, 2}) {
+      op_->announced(now_, rank, op_->shape());
+    }
+    startedAt_ = now_;
+  }
+  // Contributions of a rank to the first `slots` slots.
+  void contributions(int rank, uint32_t slots) {
+    for (uint32_t slot = 0; slot < slots; slot++) {
+      contribution(rank, slot, slot >= kSlots - 2);
+    }
+  }
+  void passTo(int ms) { pass(startedAt_ + milliseconds(ms) - now_); }
+  bool closed() const { return op_->hasResults(); }
+  // The shard closes then, and not before.
+  void expectEnd(int ms) {
+    passTo(ms - 1);
+    EXPECT_FALSE(closed());
+    passTo(ms);
+    EXPECT_TRUE(closed());
+  }
+
+  TimePoint startedAt_{};
+};
+
+TEST_F(OpStopTest, NothingIsCutBeforeHalfOfTheOthersAreThrough) {
+  start();
+  for (const int rank : {1, 2, 3}) {
+    contributions(rank, 2);
+  }
+  passTo(5000);
+  EXPECT_FALSE(closed());
+}
+
+TEST_F(OpStopTest, NothingIsCutBeforeMostHaveEntered) {
+  begin(4, kSlots, usual());
+  enter();
+  startedAt_ = now_;
+  contributions(1, kSlots);
+  passTo(5000);
+  EXPECT_FALSE(closed());
+}
+
+TEST_F(OpStopTest, DelayedDataHasXTimesTheUsualTime) {
+  start();
+  contributions(3, 1);
+  passTo(50);
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  expectEnd(90);
+  const OpSample sample = op_->sample();
+  EXPECT_TRUE(sample.senders[3].cut);
+  EXPECT_EQ(sample.senders[1].took, milliseconds(50));
+  EXPECT_DOUBLE_EQ(sample.cutLate, 3.0 / (4 * 4 * kSlots));
+  EXPECT_EQ(sample.cutAbsent, 0);
+}
+
+TEST_F(OpStopTest, DataThatComesInTimeIsAddedAndTheShardClosesAtOnce) {
+  start();
+  contributions(3, 1);
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  passTo(89);
+  EXPECT_FALSE(closed());
+  for (uint32_t slot = 1; slot < kSlots; slot++) {
+    contribution(3, slot, true);
+  }
+  EXPECT_TRUE(closed());
+  EXPECT_EQ(op_->sample().cutLate, 0);
+}
+
+TEST_F(OpStopTest, ASlowNetworkIsWaitedForAtAllRanks) {
+  start();
+  contributions(3, 1);
+  passTo(200);
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  expectEnd(300);
+}
+
+TEST_F(OpStopTest, AnOwnerThatHasClosedIsThrough) {
+  start();
+  for (const int rank : {1, 2, 3}) {
+    contributions(rank, 1);
+  }
+  passTo(70);
+  op_->shardClosed(now_, 1, 0);
+  passTo(80);
+  EXPECT_FALSE(closed());
+  op_->shardClosed(now_, 2, 5);
+  expectEnd(120);  // 1.5 times 80 ms
+  // 9 here, 5 there, of 4 contributions to each of 16 slots.
+  EXPECT_DOUBLE_EQ(op_->sample().cutLate, 14.0 / 64);
+}
+
+TEST_F(OpStopTest, AnAbsentRankIsCutEarlier) {
+  start();
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  expectEnd(72);
+  EXPECT_EQ(op_->sample().cutAbsent, .25);
+  EXPECT_EQ(op_->sample().cutLate, 0);
+  // It enters 28 ms after it was cut.
+  passTo(100);
+  op_->announced(now_, 3, op_->shape());
+  EXPECT_EQ(op_->sample().absentFor, milliseconds(28));
+}
+
+TEST_F(OpStopTest, AnAbsentRankIsWaitedForWithoutABudget) {
+  OpBounds bounds = usual();
+  bounds.absentMost = .2;
+  start(bounds);
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  passTo(1000);
+  EXPECT_FALSE(closed());
+  // Once it has entered, its data has as long as that of others.
+  op_->announced(now_, 3, op_->shape());
+  expectEnd(1090);
+}
+
+TEST_F(OpStopTest, LostDataIsNotWaitedFor) {
+  start();
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  passTo(20);
+  contribution(3, 0, false);
+  contribution(3, 1, false);
+  contribution(3, 3, true);
+  expectEnd(23);  // Requests::kLossAfter
+  EXPECT_EQ(op_->sample().cutLate, 0);
+  EXPECT_FALSE(op_->sample().senders[3].cut);
+}
+
+TEST_F(OpStopTest, WithoutABudgetNothingIsCut) {
+  OpBounds bounds = usual();
+  bounds.cuts = false;
+  start(bounds);
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  contributions(3, 1);
+  passTo(5000);
+  EXPECT_FALSE(closed());
+}
+
+TEST_F(OpStopTest, ABoundByHandReplacesTheRules) {
+  OpBounds bounds = usual();
+  bounds.byHand = true;
+  bounds.scatter = milliseconds(30);
+  start(bounds);
+  contributions(1, 1);
+  contributions(2, 1);
+  expectEnd(30);
+}
+
+TEST_F(OpStopTest, AStopOfTheHostIsTakenOffTheClockOnce) {
+  start();
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  contributions(3, 1);
+  now_ = startedAt_ + milliseconds(120);  // 30 ms late
+  op_->deadlinePassed(now_);
+  EXPECT_FALSE(closed());
+  expectEnd(150);
+}
+
+}  // namespace
+}  // namespace ubt

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/learn/stop_learning.h"
+
+#include <algorithm>
+
+#include "transport_ubt/core/learn/size_classes.h"
+
+namespace ubt {
+namespace {
+
+// The margin: a cut has to save more than the host's lateness, at both ends of
+// the wait, and than this part of a training step.
+constexpr int kLatenesses = 2;
+constexpr int kStepParts = 10;
+
+}  // namespace
+
+StopLearning::Times& StopLearning::timesOf(const OpSample& op) {
+  return classesOf(op.hierarchical)
+      .try_emplace(SizeClasses::of(op.bytes), ranks_)
+      .first->second;
+}
+
+// The class's own times. Otherwise those of the nearest classes: a larger one's
+// unchanged, a smaller one's in proportion to the bytes; the shorter ones.
+StopLearning::Usual StopLearning::usual(const OpShape& shape) {
+  const uint32_t sizeClass = SizeClasses::of(shape.bytes());
+  Usual found;
+  for (const auto& [other, times] : classesOf(shape.hierarchical())) {
+    if (!isWarm(times)) {
+      continue;
+    }
+    const int64_t factor =
+        other < sizeClass ? int64_t{1} << (sizeClass - other) : 1;
+    const Usual usual{times.scatter.usual() * factor,
+                      times.exchange.usual() * factor,
+                      times.results.usual() * factor};
+    if (other <= sizeClass || found.scatter == Duration{0}) {
+      found = usual;
+    } else {
+      found = {std::min(found.scatter, usual.scatter),
+               std::min(found.exchange, usual.exchange),
+               std::min(found.results, usual.results)};
+    }
+    if (other >= sizeClass) {
+      break;
+    }
+  }
+  return found;
+}
+
+void StopLearning::begins(TimePoint now, const OpShape& shape) {
+  spacing_.begins(now, usual(shape).results);
+}
+
+OpBounds StopLearning::boundsFor(const OpShape& shape,
+                                 Duration lateness,
+                                 Duration limit) {
+  OpBounds bounds;
+  bounds.limit = bounds.end = limit;
+  if (options_.boundScatter > Duration{0}) {
+    const auto& classes = classesOf(shape.hierarchical());
+    const auto times = classes.find(SizeClasses::of(shape.bytes()));
+    bounds.warmup =
+        options_.warmupOps > 0 &&
+        (times == classes.end() || times->second.ops < options_.warmupOps);
+    // A stage leaves the others their share of the timeout.
+    const Duration most = limit / (shape.hierarchical() ? 3 : 2);
+    bounds.byHand = true;
+    bounds.scatter = std::min(options_.boundScatter, most);
+    bounds.broadcast = std::min(options_.boundBroadcast, most);
+    bounds.exchange = shape.hierarchical() ? bounds.broadcast : Duration{0};
+    if (bounds.warmup) {
+      bounds.scatter = bounds.broadcast = limit;
+    }
+    if (!bounds.warmup && !options_.needsEveryResult()) {
+      bounds.end =
+          std::min(limit, bounds.scatter + bounds.exchange + bounds.broadcast);
+    }
+    return bounds;
+  }
+  const Usual known = usual(shape);
+  bounds.warmup = known.scatter == Duration{0};
+  if (bounds.warmup) {
+    bounds.scatter = bounds.broadcast = limit;
+    return bounds;
+  }
+  bounds.scatter = known.scatter;
+  bounds.cuts = options_.cutBudget > 0;
+  const Duration margin =
+      std::max(kLatenesses * lateness, spacing_.usual() / kStepParts);
+  bounds.stop = {known.scatter, margin, scatterFactor_.value()};
+  bounds.exchangeStop = {known.exchange, margin, resultsFactor_.value()};
+  bounds.resultsStop = {known.results, margin, resultsFactor_.value()};
+  bounds.absentMost = absence_.most(margin);
+  return bounds;
+}
+
+double StopLearning::forLate() const {
+  const double budget = options_.cutBudget;
+  return std::max(budget / 2, budget - absent_.value());
+}
+
+double StopLearning::forAbsent() const {
+  const double budget = options_.cutBudget;
+  return std::max(budget / 2, budget - late_.value());
+}
+
+void StopLearning::returned(const OpSample& op) {
+  Times& times = timesOf(op);
+  times.ops++;
+  for (size_t rank = 0; rank < op.senders.size(); rank++) {
+    const OpSample::Sender& sender = op.senders[rank];
+    if (sender.took > Duration{0} && !sender.cut) {
+      times.scatter.complete(static_cast<int>(rank), sender.took);
+    }
+  }
+  if (op.exchangeTook > Duration{0}) {
+    times.exchange.complete(0, op.exchangeTook);
+  }
+  if (op.resultsTook > Duration{0}) {
+    if (op.resultsCut) {
+      times.results.cut(0, op.resultsTook);
+    } else {
+      times.results.complete(0, op.resultsTook);
+    }
+  }
+  if (op.warmup || options_.cutBudget == 0) {
+    return;
+  }
+  scatterFactor_.returned(op.cutLate, forLate());
+  resultsFactor_.returned(op.cutResults, options_.cutBudget / 2);
+  absence_.spend(op.cutAbsent);
+  absence_.earn(forAbsent());
+  late_.add(op.cutLate);
+  absent_.add(op.cutAbsent);
+}
+
+// Only now it is known when an absent rank entered.
+void StopLearning::done(const OpSample& op) {
+  Times& times = timesOf(op);
+  for (size_t rank = 0; rank < op.senders.size(); rank++) {
+    const OpSample::Sender& sender = op.senders[rank];
+    if (sender.cut) {
+      times.scatter.cut(
+          static_cast<int>(rank),
+          sender.took > Duration{0} ? sender.took : Duration::max());
+    }
+  }
+  if (!op.warmup && op.absentFor > Duration{0}) {
+    absence_.waited(op.absentFor);
+  }
+}
+
+}  // namespace ubt

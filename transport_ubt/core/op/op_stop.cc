@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the stages of an op stop waiting (StopRule).
+
+#include "transport_ubt/core/op/op.h"
+
+#include <algorithm>
+
+namespace ubt {
+
+// Senders that have entered, and of which more may come. If contributions are
+// asked for again, what seems lost may come, too.
+int Op::sendersPending() const {
+  const StageProgress& progress = scatterRun_.progress();
+  const auto over = static_cast<int>(repairsScatter() ? progress.complete()
+                                                      : progress.ended());
+  return membersEntered_ - (call_.entered() ? 1 : 0) - over;
+}
+
+// The shard closes once nothing more can come, or what may come may be left
+// out.
+TimePoint Op::scatterEnd() const {
+  if (owned_.sum().closed() || bounds_.warmup || !clock_.runs()) {
+    return kNever;
+  }
+  if (bounds_.byHand) {
+    return clock_.startedAt() + bounds_.scatter + clock_.excused();
+  }
+  if (scatterOverdue_) {
+    return mayEndScatter() ? TimePoint{} : kNever;
+  }
+  const int absent = ranks_.members() - membersEntered_;
+  const bool pending = sendersPending() > 0;
+  if (absent == 0 && !pending) {
+    const StageProgress& progress = scatterRun_.progress();
+    return progress.lastArrival() +
+           setup_.host->lossAfter(progress.lastArrival(),
+                                  progress.lastSender());
+  }
+  if (!bounds_.cuts) {
+    return kNever;
+  }
+  TimePoint end{};
+  if (pending) {
+    end = bounds_.stop.networkEnd(clock_.startedAt(),
+                                  attendance_.halfThroughAt(),
+                                  attendance_.lastEntry());
+  }
+  if (absent > 0) {
+    end = std::max(end, absentEnd(absent));
+  }
+  return end == kNever ? end : end + clock_.excused();
+}
+
+// kNever: the budget does not pay for them.
+TimePoint Op::absentEnd(int absent) const {
+  return absent <= bounds_.absentMost * ranks_.size()
+             ? bounds_.stop.absentEnd(clock_.startedAt(),
+                                      attendance_.halfThroughAt())
+             : kNever;
+}
+
+// Sums of other groups. An op that needs every result waits for all of them.
+TimePoint Op::exchangeEnd() const {
+  if (owned_.exchanged() || !owned_.sum().closed() || needsEveryResult() ||
+      !clock_.runs()) {
+    return kNever;
+  }
+  if (bounds_.byHand) {
+    return clock_.startedAt() + bounds_.scatter + bounds_.exchange +
+           clock_.excused();
+  }
+  const StageProgress& progress = exchangeRun_.progress();
+  const TimePoint ended =
+      progress.ended() == progress.senders()
+          ? std::max(progress.lastArrival(), scatterRun_.closedAt) +
+                setup_.host->lossAfter(progress.lastArrival(),
+                                       progress.lastSender())
+          : kNever;
+  const StopRule& rule = bounds_.exchangeStop;
+  return bounds_.cuts && rule.usual > Duration{0}
+             ? std::min(ended,
+                        rule.networkEnd(scatterRun_.closedAt,
+                                        scatterRun_.closedAt,
+                                        scatterRun_.closedAt))
+             : ended;
+}
+
+// Results, if the op does not need every one.
+TimePoint Op::resultsEnd() const {
+  if (!call_.waits() || needsEveryResult() || !clock_.runs()) {
+    return kNever;
+  }
+  if (bounds_.byHand) {
+    return std::max(clock_.startedAt() + bounds_.end,
+                    clock_.enteredAt() + bounds_.broadcast);
+  }
+  const StageProgress& progress = broadcastRun_.progress();
+  const TimePoint ended =
+      owned_.complete() && progress.ended() == progress.senders()
+          ? std::max(progress.lastArrival(), ownClosedAt()) +
+                setup_.host->lossAfter(progress.lastArrival(),
+                                       progress.lastSender())
+          : kNever;
+  return bounds_.cuts ? std::min(ended,
+                                 bounds_.resultsStop.networkEnd(
+                                     clock_.startedAt(),
+                                     attendance_.halfFinishedAt(),
+                                     clock_.startedAt()))
+                      : ended;
+}
+
+void Op::stopsPassed(TimePoint now) {
+  if (const TimePoint end = scatterEnd();
+      now >= end && !clock_.excuse(now,
+                                   end,
+                                   bounds_.byHand ? bounds_.scatter
+                                                  : end - clock_.startedAt())) {
+    if (mostIsLost()) {
+      askAgain(now);
+    } else {
+      expireScatter(now);
+    }
+  }
+  if (now >= exchangeEnd()) {
+    expireExchange(now);
+  }
+  if (now >= resultsEnd()) {
+    if (!owned_.sum().closed()) {
+      expireScatter(now);
+    }
+    expireExchange(now);
+    if (!call_.finished()) {
+      call_.finish(EndedBy::kBound);
+    }
+  }
+}
+
+// Nothing more comes, and some slot lacks a majority, although other ranks are
+// not through either: most was lost.
+bool Op::mostIsLost() const {
+  return !bounds_.byHand && !scatterOverdue_ && sendersPending() == 0 &&
+         membersEntered_ == ranks_.members() && !mayEndScatter();
+}
+
+// Asks for contributions again, whatever the policy.
+void Op::askAgain(TimePoint now) {
+  scatterOverdue_ = true;
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank != ranks_.rank() && owesContributions(rank)) {
+      scatterRun_.repairs.stop(rank);
+      schedule(&scatterRun_.repairs, now, rank);
+    }
+  }
+}
+
+// Senders whose last slots carry marks need no query, unless all marks are
+// lost.
+bool Op::queriesContributions() const {
+  return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs() &&
+         !owned_.sum().closed() && !asksForContributions() &&
+         sendersPending() > 0;
+}
+
+bool Op::queriesSums() const {
+  return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs() &&
+         owned_.sum().closed() && !owned_.exchanged() && !needsEveryResult();
+}
+
+bool Op::queriesResults() const {
+  return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs() &&
+         call_.waits() && !needsEveryResult();
+}
+
+// The first query comes after the usual time.
+void Op::startQueries(TimePoint now) {
+  if (!isMeasured() || bounds_.warmup || bounds_.byHand || !clock_.runs()) {
+    return;
+  }
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank == ranks_.rank()) {
+      continue;
+    }
+    if (ranks_.isCoOwner(rank) && !needsEveryResult() &&
+        exchangeRun_.repairs.at(rank) == kNever) {
+      schedule(&exchangeRun_.repairs,
+               now + bounds_.stop.usual + bounds_.exchangeStop.usual,
+               rank);
+    }
+    if (!ranks_.isMember(rank)) {
+      continue;
+    }
+    if (scatterRun_.repairs.at(rank) == kNever) {
+      schedule(&scatterRun_.repairs, now + bounds_.stop.usual, rank);
+    }
+    if (call_.waits() && !needsEveryResult() &&
+        broadcastRun_.repairs.at(rank) == kNever) {
+      schedule(&broadcastRun_.repairs, now + bounds_.resultsStop.usual, rank);
+    }
+  }
+}
+
+void Op::query(TimePoint now, StageRun* run, Stage stage) {
+  run->repairs.forDue(now, [&](int rank) {
+    if (run->progress().hasEnded(rank) || run->progress().owed(rank) == 0) {
+      run->repairs.stop(rank);
+      return;
+    }
+    if (attendance_.hasEntered(rank)) {
+      ControlRecord record =
+          ControlRecord::about(ControlType::kRepair, setup_.id);
+      record.stage = stage;
+      setup_.host->control(now, rank, record, true);
+    }
+    schedule(&run->repairs, now, rank);
+  });
+}
+
+// Why the missing contributions of a member are missing.
+StageRun::Cause Op::causeOf(int rank) const {
+  return !attendance_.hasEntered(rank) ? StageRun::Cause::kAbsent
+         : setup_.options->loops == Loops::kMeasured && !bounds_.warmup &&
+                 !scatterRun_.progress().hasEnded(rank)
+             ? StageRun::Cause::kCut
+             : StageRun::Cause::kLost;
+}
+
+// What this owner leaves out because the stage ends.
+void Op::noteCut() {
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (!ranks_.isMember(rank)) {
+      continue;
+    }
+    const bool own = rank == ranks_.rank();
+    if (own ? !call_.entered() : !attendance_.hasEntered(rank)) {
+      absentCut_++;
+    } else if (!own && causeOf(rank) == StageRun::Cause::kCut) {
+      lateCut_ += scatterRun_.progress().owed(rank);
+    }
+  }
+}
+
+// The owner has closed its shard, and needs no more contributions. `cut`: how
+// many it left out while they were on their way.
+void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
+  outbox_.stopContributions(peer);
+  attendance_.passThrough(now, peer);
+  if (attendance_.reportClosed(peer)) {
+    lateCutByOthers_ += cut;
+  }
+  if (trace_ != nullptr && trace_->closed[peer] == kNever) {
+    trace_->closed[peer] = now;
+  }
+}
+
+ControlRecord Op::closedRecord() const {
+  ControlRecord record = ControlRecord::about(ControlType::kClosed, setup_.id);
+  record.slots = lateCut_;
+  return record;
+}
+
+// Members stop sending, and learn that this rank is through.
+void Op::tellClosed(TimePoint now) {
+  const ControlRecord record = closedRecord();
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank != ranks_.rank() && ranks_.takesSlots(rank)) {
+      setup_.host->control(now, rank, record, false);
+    }
+  }
+}
+
+// When a member's contributions were complete here, since the start of the
+// clock; negative: it is unknown when they would have been.
+Duration Op::completedAfter(int rank) const {
+  const StageProgress& progress = scatterRun_.progress();
+  if (progress.hasEnded(rank)) {
+    return std::max(progress.lastArrival(rank) - clock_.startedAt(),
+                    Duration{1});
+  }
+  // An absent rank would have taken as long as the others.
+  const TimePoint end = progress.projectedEnd(rank);
+  if (end != kNever) {
+    return std::max(end - clock_.startedAt(), Duration{1});
+  }
+  return attendance_.hasEntered(rank) && attendance_.halfThroughAt() != kNever
+             ? std::max(attendance_.enteredAt(rank) - clock_.startedAt(),
+                        Duration{0}) +
+                   std::max(attendance_.halfThroughAt() - clock_.startedAt(),
+                            Duration{1})
+             : Duration{-1};
+}
+
+// The longest that the stage would have waited for data on its way; zero: that
+// is not known.
+Duration Op::scatterBound() const {
+  if (!isMeasured() || bounds_.byHand) {
+    return bounds_.scatter;
+  }
+  const TimePoint end = bounds_.stop.networkEnd(
+      clock_.startedAt(), attendance_.halfThroughAt(), attendance_.lastEntry());
+  return end == kNever ? Duration{0} : end - clock_.startedAt();
+}
+
+void Op::sampleStops(OpSample* sample) const {
+  if (!clock_.runs()) {
+    return;
+  }
+  const TimePoint start = clock_.startedAt();
+  sample->senders.resize(ranks_.size());
+  // The own contribution is here when the caller enters.
+  if (call_.entered()) {
+    sample->senders[ranks_.rank()].took =
+        std::max(clock_.enteredAt() - start, Duration{1});
+  }
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank != ranks_.rank() && ranks_.isMember(rank) && owned_.slots() > 0) {
+      sample->senders[rank] = {completedAfter(rank),
+                               !scatterRun_.progress().hasEnded(rank)};
+    }
+  }
+  sample->exchangeTook = exchangeRun_.took;
+  if (resultsAt_ != kNever) {
+    sample->resultsTook = std::max(resultsAt_ - start, Duration{1});
+  } else if (call_.endedBy() == EndedBy::kBound) {
+    sample->resultsCut = true;
+    sample->resultsTook =
+        std::max(broadcastRun_.progress().projected(start), Duration{1});
+  }
+  const double slots = static_cast<double>(layout_.elements()) *
+                       elementSize(setup_.shape.type) /
+                       layout_.slotSize(Shard(0), 0);
+  sample->cutLate =
+      (lateCut_ + lateCutByOthers_) / (ranks_.size() * std::max(1.0, slots));
+  sample->cutAbsent = static_cast<double>(absentCut_) / ranks_.size();
+  if (const TimePoint end =
+          bounds_.stop.absentEnd(start, attendance_.halfThroughAt());
+      end != kNever && attendance_.lastEntry() > end) {
+    sample->absentFor = attendance_.lastEntry() - end;
+  }
+}
+
+}  // namespace ubt
