@@ -165,7 +165,7 @@ Replayed replay(const std::vector<RecordedOp>& ops,
   MeanShare absent;
   for (size_t number = 0; number < ops.size(); number++) {
     const bool warm = number >= options.warmupOps;
-    // Each cause may use half of the budget, and what the other leaves.
+    // Each cause may use half of the budget, and the rest of the other half.
     const double half = options.budget / 2;
     const double forAbsent = std::max(half, options.budget - late.value());
     const double forLate = std::max(half, options.budget - absent.value());

@@ -28,7 +28,7 @@ class Learning {
   void begins(TimePoint now, const OpShape& shape) {
     stops_.begins(now, shape);
   }
-  void ends(TimePoint now) { stops_.ends(now); }
+  void ends() { stops_.ends(); }
 
   // The bounds of an op that begins now. `limit` is the longest time that the
   // call may take, whatever was learned. `lateness`: of this host.

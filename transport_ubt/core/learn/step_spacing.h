@@ -12,15 +12,18 @@
 namespace ubt {
 
 // The usual time between the first ops of bursts: the time of a training step.
-// Ops that overlap, or follow each other within the usual time of an op, are
-// one burst. Not thread-safe.
+// Ops that overlap, or begin within the usual time of a stage, are one burst.
+// Not thread-safe.
 class StepSpacing {
  public:
   static constexpr size_t kRecent = 64;
 
-  // An op begins here. `usual`: its usual time.
+  // An op begins here. `usual`: of its first stage.
   void begins(TimePoint now, Duration usual) {
-    if (open_++ > 0 || (any_ && now - endedAt_ <= usual)) {
+    const bool follows = open_ > 0 || (any_ && now - begunAt_ <= usual);
+    open_++;
+    begunAt_ = now;
+    if (follows) {
       return;
     }
     if (any_) {
@@ -36,10 +39,9 @@ class StepSpacing {
     burstAt_ = now;
   }
   // An op is over here. REQUIRES that one had begun.
-  void ends(TimePoint now) {
+  void ends() {
     UBT_REQUIRE(open_ > 0);
     open_--;
-    endedAt_ = now;
   }
 
   // The lower quartile of the last kRecent; zero: unknown.
@@ -52,8 +54,8 @@ class StepSpacing {
   size_t bursts_ = 0;
   size_t open_ = 0;
   bool any_ = false;
+  TimePoint begunAt_{};  // of the last op
   TimePoint burstAt_{};
-  TimePoint endedAt_{};
 };
 
 }  // namespace ubt

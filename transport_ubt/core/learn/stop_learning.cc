@@ -50,7 +50,7 @@ StopLearning::Usual StopLearning::usual(const OpShape& shape) {
 }
 
 void StopLearning::begins(TimePoint now, const OpShape& shape) {
-  spacing_.begins(now, usual(shape).results);
+  spacing_.begins(now, usual(shape).scatter);
 }
 
 OpBounds StopLearning::boundsFor(const OpShape& shape,

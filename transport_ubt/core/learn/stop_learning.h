@@ -29,7 +29,7 @@ class StopLearning {
 
   // An op begins here, and is over.
   void begins(TimePoint now, const OpShape& shape);
-  void ends(TimePoint now) { spacing_.ends(now); }
+  void ends() { spacing_.ends(); }
 
   // The rules of an op. `lateness`: of this host. `limit`: the longest time
   // that the call may take.
@@ -75,8 +75,8 @@ class StopLearning {
     return times.ops >= options_.warmupOps && times.scatter.any();
   }
   Usual usual(const OpShape& shape);
-  // The share of contributions that the network may cost, or absent ranks: each
-  // half of the budget, and what the other leaves.
+  // The share of contributions that may be cut for each cause: half of the
+  // budget, and the rest of the other half.
   double forLate() const;
   double forAbsent() const;
 

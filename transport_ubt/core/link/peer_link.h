@@ -139,6 +139,10 @@ class PeerLink {
   Form wish = Form::kPlain;
   Form peerWish = Form::kPlain;
 
+  // Whether the peer wants results before contributions, because it would
+  // leave out some of these anyway.
+  bool resultsFirst = false;
+
   // Whether packets say that this side begins no further op.
   bool halted = false;
 

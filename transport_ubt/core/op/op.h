@@ -172,6 +172,9 @@ class Op {
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed()) +
            (call_.finished() ? 0 : broadcastRun_.progress().owed());
   }
+  // Whether the own shard will not be complete in time at the present pace, so
+  // that results, which cannot be left out, should come before contributions.
+  bool needsResultsFirst() const;
   // The record that goes to a peer with its credit; false: none.
   bool progressRecord(int peer, ControlRecord* out) const;
   // Slots of the own shard for which the arena had no room when the caller

@@ -8,8 +8,8 @@
 
 namespace ubt {
 
-// Senders that have entered, and of which more may come. If contributions are
-// asked for again, what seems lost may come, too.
+// Senders that have entered and may send more. If contributions are asked for
+// again, lost ones may come, too.
 int Op::sendersPending() const {
   const StageProgress& progress = scatterRun_.progress();
   const auto over = static_cast<int>(repairsScatter() ? progress.complete()
@@ -216,6 +216,26 @@ void Op::query(TimePoint now, StageRun* run, Stage stage) {
   });
 }
 
+bool Op::needsResultsFirst() const {
+  // Earlier there are few results, and the pace is not clear.
+  const TimePoint q = attendance_.halfThroughAt();
+  if (!isMeasured() || bounds_.warmup || bounds_.byHand || !bounds_.cuts ||
+      !clock_.runs() || owned_.sum().closed() || q == kNever) {
+    return false;
+  }
+  const StageProgress& progress = scatterRun_.progress();
+  const TimePoint start = clock_.startedAt();
+  // Of the ranks that have entered.
+  const double owed = static_cast<double>(owned_.slots()) *
+                      (membersEntered_ - (call_.entered() ? 1 : 0));
+  const TimePoint end =
+      bounds_.stop.networkEnd(start, q, attendance_.lastEntry());
+  return progress.came() == 0 ||
+         start + wholeNanoseconds((progress.lastArrival() - start) *
+                                  (owed / progress.came())) >
+             end;
+}
+
 // Why the missing contributions of a member are missing.
 StageRun::Cause Op::causeOf(int rank) const {
   return !attendance_.hasEntered(rank) ? StageRun::Cause::kAbsent
@@ -240,8 +260,8 @@ void Op::noteCut() {
   }
 }
 
-// The owner has closed its shard, and needs no more contributions. `cut`: how
-// many it left out while they were on their way.
+// The owner has closed its shard, and needs no further contributions. `cut`:
+// those that it left out while they were on their way.
 void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
   outbox_.stopContributions(peer);
   attendance_.passThrough(now, peer);

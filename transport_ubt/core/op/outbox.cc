@@ -191,9 +191,10 @@ bool Outbox::nextContribution(int rank, DataSend* out) {
   return false;
 }
 
-bool Outbox::next(int rank, DataSend* out) {
-  return nextResultAgain(rank, out) || nextContribution(rank, out) ||
-         nextResult(rank, out);
+bool Outbox::next(int rank, bool resultsFirst, DataSend* out) {
+  return nextResultAgain(rank, out) ||
+         (resultsFirst && nextResult(rank, out)) ||
+         nextContribution(rank, out) || nextResult(rank, out);
 }
 
 bool Outbox::hasMulticast() const {

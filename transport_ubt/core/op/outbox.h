@@ -84,10 +84,10 @@ class Outbox {
   bool hasData(int rank) const;
   // Whether results for a rank have not left yet.
   bool owesResults(int rank) const;
-  // The next slot for a rank, or false. Contributions go before results. If
-  // results interrupted them, the scatter stage would take longer, and so would
-  // its bound; and owners could not tell a busy sender from one that stopped.
-  bool next(int rank, DataSend* out);
+  // The next slot for a rank, or false. Contributions go before results, unless
+  // the rank wants `resultsFirst`: a slot closes only with contributions of all
+  // ranks.
+  bool next(int rank, bool resultsFirst, DataSend* out);
   // The same for multicast, which carries only new results.
   bool hasMulticast() const;
   bool nextMulticast(DataSend* out);

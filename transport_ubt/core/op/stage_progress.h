@@ -49,6 +49,7 @@ class StageProgress {
   // kNever: neither holds, or the patience is zero.
   TimePoint earlyEnd(TimePoint bound, Duration patience) const;
 
+  uint64_t came() const { return came_; }
   // Nine tenths have arrived: enough to project the end from the pace.
   bool nearlyComplete() const { return 10 * came_ >= 9 * owed_; }
 

@@ -97,7 +97,8 @@ class StageRun {
   enum class Cause : uint8_t { kLost, kAbsent, kCut };
   void settle(int rank, uint64_t notStoredBytes, Cause cause);
   void addLoss(StageLoss* loss) const;
-  // The share of bytes that the network lost, of senders from which any came.
+  // The share of bytes that the network lost. Senders from which nothing came
+  // do not count.
   double lostShare() const;
 
   // The rank says that nothing more of it is on its way. False: that was clear

@@ -276,7 +276,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     tellRefusal(now);
     ops_.erase(id);
   } else {
-    learning_.ends(now);
+    learning_.ends();
     learnFrom(now, op->sample(), report);
     const Options& options = setup_.options;
     report.safeguards = {learning_.missing(),

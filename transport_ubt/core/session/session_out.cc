@@ -123,7 +123,8 @@ PacketHeader Session::headerOf(const Op& op, const DataSend& send) {
 bool Session::dataOut(int rank, OutPacket* out) {
   for (auto& [id, op] : ops_) {
     DataSend send;
-    if (!op->outbox().hasData(rank) || !op->outbox().next(rank, &send)) {
+    if (!op->outbox().hasData(rank) ||
+        !op->outbox().next(rank, peers_[rank].resultsFirst, &send)) {
       continue;
     }
     peers_[rank].dataOut(

@@ -28,7 +28,7 @@ class StepSpacingTest : public ::testing::Test {
       if (begin) {
         spacing_.begins(at, kUsual);
       } else {
-        spacing_.ends(at);
+        spacing_.ends();
       }
     }
   }
@@ -37,13 +37,18 @@ class StepSpacingTest : public ::testing::Test {
 };
 
 TEST_F(StepSpacingTest, IsUnknownWithinTheFirstBurst) {
-  run({0, 3, 6, 20, 40});
+  run({0, 3, 6, 15, 24});
   EXPECT_EQ(spacing_.usual(), Duration{0});
 }
 
 TEST_F(StepSpacingTest, IsTheTimeBetweenFirstOpsOfBursts) {
   run({0, 5, 100, 105, 112, 200});
   EXPECT_EQ(spacing_.usual(), milliseconds(100));
+}
+
+TEST_F(StepSpacingTest, OpsOneAfterTheOtherAreAStepEach) {
+  run({0, 11, 22, 33});
+  EXPECT_EQ(spacing_.usual(), milliseconds(11));
 }
 
 TEST_F(StepSpacingTest, IsTheLowerQuartile) {

@@ -165,6 +165,24 @@ TEST_F(OpStopTest, LostDataIsNotWaitedFor) {
   EXPECT_FALSE(op_->sample().senders[3].cut);
 }
 
+TEST_F(OpStopTest, ResultsGoFirstIfTheShardWouldNotBeCompleteInTime) {
+  start();
+  passTo(40);
+  contributions(1, 1);
+  contributions(2, 1);
+  EXPECT_FALSE(op_->needsResultsFirst());  // others are not through either
+  op_->shardClosed(now_, 1, 0);
+  op_->shardClosed(now_, 2, 0);
+  // 2 of 8 slots of the ranks that have entered: 160 ms for all, not 90.
+  EXPECT_TRUE(op_->needsResultsFirst());
+  for (uint32_t slot = 1; slot < kSlots; slot++) {
+    contribution(1, slot, slot >= kSlots - 2);
+  }
+  EXPECT_FALSE(op_->needsResultsFirst());  // 5 of 8: 64 ms
+  contributions(3, 1);
+  EXPECT_FALSE(op_->needsResultsFirst());  // 6 of 12: 80 ms
+}
+
 TEST_F(OpStopTest, WithoutABudgetNothingIsCut) {
   OpBounds bounds = usual();
   bounds.cuts = false;
