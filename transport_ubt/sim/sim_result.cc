@@ -21,6 +21,7 @@ void SimResult::add(const OpReport& report) {
   for (size_t rank = 0; rank < report.scatter.size(); rank++) {
     repairedBytes +=
         report.scatter[rank].repaired + report.broadcast[rank].repaired;
+    cutBytes += report.scatter[rank].cut;
   }
 }
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/learn/stop_learning.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/transport_ubt/core/one_rank.h"
+
+namespace ubt {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kRanks = 4;
+constexpr Duration kLimit = seconds(30);
+constexpr Duration kLateness = milliseconds(1);
+
+class StopLearningTest : public ::testing::Test {
+ protected:
+  StopLearningTest() { options_.warmupOps = 2; }
+
+  static OpShape shape(uint64_t bytes) { return floats(bytes / sizeof(float)); }
+  // An op in which all ranks took that long.
+  static OpSample sample(uint64_t bytes, Duration took, bool warmup = false) {
+    OpSample sample;
+    sample.bytes = bytes;
+    sample.warmup = warmup;
+    sample.senders.resize(kRanks, {took, false});
+    sample.resultsTook = 2 * took;
+    return sample;
+  }
+  void warmUp(uint64_t bytes, Duration took) {
+    for (int i = 0; i < 2; i++) {
+      learning_.returned(sample(bytes, took, true));
+    }
+  }
+  OpBounds bounds(uint64_t bytes) {
+    return learning_.boundsFor(shape(bytes), kLateness, kLimit);
+  }
+
+  Options options_;
+  StopLearning learning_{options_, kRanks};
+};
+
+TEST_F(StopLearningTest, TheFirstOpsAreExact) {
+  EXPECT_TRUE(bounds(1 << 20).warmup);
+  learning_.returned(sample(1 << 20, milliseconds(10), true));
+  EXPECT_TRUE(bounds(1 << 20).warmup);
+  learning_.returned(sample(1 << 20, milliseconds(10), true));
+  const OpBounds learned = bounds(1 << 20);
+  EXPECT_FALSE(learned.warmup);
+  EXPECT_EQ(learned.limit, kLimit);
+  EXPECT_EQ(learned.stop.usual, milliseconds(10));
+  EXPECT_EQ(learned.resultsStop.usual, milliseconds(20));
+  EXPECT_EQ(learned.stop.factor, CutFactor::kFirst);
+  EXPECT_EQ(learned.stop.margin, 2 * kLateness);
+  EXPECT_EQ(learned.absentMost, AbsenceBudget::kFirst);
+}
+
+TEST_F(StopLearningTest, AClassBorrowsFromItsNeighbours) {
+  warmUp(1 << 20, milliseconds(10));
+  EXPECT_EQ(bounds(1 << 22).stop.usual, milliseconds(40));  // four times
+  EXPECT_EQ(bounds(1 << 18).stop.usual, milliseconds(10));
+  warmUp(1 << 23, milliseconds(25));
+  EXPECT_EQ(bounds(1 << 22).stop.usual, milliseconds(25));  // the shorter one
+  EXPECT_EQ(bounds(1 << 24).stop.usual, milliseconds(50));  // of the nearest
+}
+
+TEST_F(StopLearningTest, TheMarginIsATenthOfAStep) {
+  warmUp(1 << 20, milliseconds(10));
+  for (int i = 0; i < 10; i++) {
+    learning_.begins(TimePoint(milliseconds(100 * i)), shape(1 << 20));
+    learning_.begins(TimePoint(milliseconds(100 * i + 5)), shape(1 << 20));
+    learning_.ends();
+    learning_.ends();
+  }
+  EXPECT_EQ(bounds(1 << 20).stop.margin, milliseconds(10));
+}
+
+TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
+  warmUp(1 << 20, milliseconds(10));
+  // Nothing is cut: x falls, and tokens are earned at the full rate.
+  learning_.returned(sample(1 << 20, milliseconds(10)));
+  EXPECT_LT(learning_.factor(), CutFactor::kFirst);
+  EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
+                   AbsenceBudget::kFirst + options_.cutBudget);
+  // The network uses up the budget: absent ranks keep half.
+  OpSample cut = sample(1 << 20, milliseconds(10));
+  cut.cutLate = .1;
+  for (int i = 0; i < 1000; i++) {
+    learning_.returned(cut);
+  }
+  EXPECT_EQ(learning_.factor(), CutFactor::kMax);
+  OpSample absent = sample(1 << 20, milliseconds(10));
+  absent.cutAbsent = bounds(1 << 20).absentMost;
+  learning_.returned(absent);
+  learning_.returned(cut);
+  EXPECT_NEAR(bounds(1 << 20).absentMost, options_.cutBudget, 1e-9);
+}
+
+TEST_F(StopLearningTest, AnAbsentRanksTimeIsKnownWhenItHasEntered) {
+  warmUp(1 << 20, milliseconds(10));
+  OpSample op = sample(1 << 20, milliseconds(10));
+  op.senders[3] = {Duration{-1}, true};
+  op.absentFor = milliseconds(1);
+  for (int i = 0; i < 10; i++) {
+    learning_.returned(op);
+  }
+  EXPECT_EQ(bounds(1 << 20).stop.usual, milliseconds(10));
+  op.senders[3].took = milliseconds(30);
+  for (int i = 0; i < 64; i++) {
+    learning_.done(op);
+  }
+  EXPECT_EQ(bounds(1 << 20).stop.usual, milliseconds(30));
+  // It comes too soon to be cut.
+  EXPECT_EQ(bounds(1 << 20).absentMost, 0);
+}
+
+TEST_F(StopLearningTest, WithoutABudgetNothingIsCut) {
+  options_.cutBudget = 0;
+  warmUp(1 << 20, milliseconds(10));
+  learning_.returned(sample(1 << 20, milliseconds(10)));
+  EXPECT_FALSE(bounds(1 << 20).cuts);
+  EXPECT_EQ(learning_.factor(), CutFactor::kFirst);
+}
+
+TEST_F(StopLearningTest, ABoundByHandIsKept) {
+  options_.boundScatter = milliseconds(5);
+  options_.boundBroadcast = milliseconds(7);
+  options_.warmupOps = 0;
+  options_.repair = RepairPolicy::kNone;
+  const OpBounds byHand = bounds(1 << 20);
+  EXPECT_FALSE(byHand.warmup);
+  EXPECT_TRUE(byHand.byHand);
+  EXPECT_EQ(byHand.scatter, milliseconds(5));
+  EXPECT_EQ(byHand.end, milliseconds(12));
+}
+
+}  // namespace
+}  // namespace ubt
