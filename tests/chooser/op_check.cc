@@ -74,8 +74,7 @@ std::string OpCheck::checkReport(int rank, const OpReport& report) const {
     for (const auto* stage : {&report.scatter, &report.broadcast}) {
       const StageBytes& bytes = (*stage)[peer];
       if (bytes.expected != (peer == rank ? 0 : shard) ||
-          bytes.sum() != bytes.expected ||
-          bytes.repaired > bytes.received) {
+          bytes.sum() != bytes.expected || bytes.repaired > bytes.received) {
         return "rank " + std::to_string(rank) +
                ": a report's bytes do not add up, of rank " +
                std::to_string(peer);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -230,6 +229,7 @@ std::vector<std::vector<RecordedOp>> opsOf(
     }
   }
   std::vector<std::vector<RecordedOp>> all;
+  all.reserve(contexts.size());
   for (auto& [context, ops] : contexts) {
     all.push_back(std::move(ops));
   }

@@ -32,7 +32,7 @@ struct Replayed {
 };
 
 struct ReplayOptions {
-  double budget = 0.025;  // GLOO_UBT_CUT_BUDGET
+  double budget = 0.025;  // cut_budget
   Duration lateness{0};   // of hosts
   size_t warmupOps = 20;  // that are exact, and not in the results
 };

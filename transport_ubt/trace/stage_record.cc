@@ -51,7 +51,9 @@ StageRecord recordOf(const Json& line) {
     arrival.slots = each.at(2);
     record.senders.at(arrival.rank).arrivals.push_back(arrival);
   }
-  record.senders.at(record.rank);  // throws if it is no rank
+  if (static_cast<size_t>(record.rank) >= record.senders.size()) {
+    throw std::out_of_range("there is no rank " + std::to_string(record.rank));
+  }
   return record;
 }
 

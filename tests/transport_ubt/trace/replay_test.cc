@@ -43,6 +43,7 @@ std::vector<RecordedOp> opsWith(
   std::vector<RecordedOp> ops;
   for (size_t op = 0; op < count; op++) {
     std::vector<double> entries;
+    entries.reserve(kRanks);
     for (int rank = 0; rank < kRanks; rank++) {
       entries.push_back(entry(random, rank));
     }

@@ -2,6 +2,8 @@
 //
 // Replays the rule that ends stages over recorded ones.
 
+#include "transport_ubt/trace/replay.h"
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <exception>
@@ -10,8 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include "transport_ubt/trace/replay.h"
 
 namespace ubt {
 namespace {
@@ -77,7 +77,7 @@ int run(const std::vector<std::string>& files, const ReplayOptions& options) {
     throw std::invalid_argument(
         "no context has more than " + std::to_string(options.warmupOps) +
         " ops that are complete and recorded by every rank: give the files of "
-        "all ranks, of a run with GLOO_UBT_CUT_BUDGET=0");
+        "all ranks, of a run of exact calls (docs/experiments.md)");
   }
   std::cout << all.dump(1) << std::endl;
   return 0;
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   double latenessMs = 2;
   app.add_option("FILES", files, "of all ranks")->required();
-  app.add_option("--budget", options.budget, "GLOO_UBT_CUT_BUDGET (0.025)")
+  app.add_option("--budget", options.budget, "cut_budget (0.025)")
       ->check(CLI::Range(1e-6, 0.5));
   app.add_option("--lateness-ms", latenessMs, "of hosts (2)")
       ->check(CLI::NonNegativeNumber);
