@@ -173,6 +173,7 @@ std::string totalsJson(const Statistics::Totals& totals) {
                      {"expected_bytes", peer.expectedBytes},
                      {"absent_bytes", peer.absentBytes},
                      {"late_bytes", peer.lateBytes},
+                     {"cut_bytes", peer.cutBytes},
                      {"lost_bytes", peer.lostBytes},
                      {"refused_bytes", peer.refusedBytes},
                      {"repaired_bytes", peer.repairedBytes}});

@@ -12,6 +12,7 @@ void addTo(Statistics::Peer* peer, const ubt::StageBytes& bytes) {
   peer->expectedBytes += bytes.expected;
   peer->absentBytes += bytes.absent;
   peer->lateBytes += bytes.late;
+  peer->cutBytes += bytes.cut;
   peer->lostBytes += bytes.lost;
   peer->refusedBytes += bytes.refused;
   peer->repairedBytes += bytes.repaired;

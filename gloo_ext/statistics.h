@@ -40,6 +40,7 @@ class Statistics {
     uint64_t expectedBytes = 0;
     uint64_t absentBytes = 0;
     uint64_t lateBytes = 0;
+    uint64_t cutBytes = 0;
     uint64_t lostBytes = 0;
     uint64_t refusedBytes = 0;
     uint64_t repairedBytes = 0;

@@ -209,6 +209,7 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
   const json peer = {{"expected_bytes", 11},
                      {"absent_bytes", 12},
                      {"late_bytes", 13},
+                     {"cut_bytes", 0},
                      {"lost_bytes", 14},
                      {"refused_bytes", 15},
                      {"repaired_bytes", 16}};

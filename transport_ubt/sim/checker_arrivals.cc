@@ -62,8 +62,8 @@ void Checker::checkArrivals(const OpKey& key,
              << " were taken and " << inVain
              << " arrived without use, but it reports received "
              << told.received << ", absent " << told.absent << ", late "
-             << told.late << ", refused " << told.refused << ", lost "
-             << told.lost;
+             << told.late << ", refused " << told.refused << ", cut "
+             << told.cut << ", lost " << told.lost;
         fail(key, rank, what.str());
       }
     }

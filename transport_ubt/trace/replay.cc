@@ -69,6 +69,7 @@ class Owner {
     }
     for (size_t rank = 0; rank < stage.senders.size(); rank++) {
       if (static_cast<int>(rank) == stage.rank) {
+        usual_.complete(stage.rank, stage.senders[rank].enteredAt);
         continue;
       }
       const Duration took = stage.senders[rank].completeAt(stage.slots);
@@ -224,8 +225,12 @@ std::vector<std::vector<RecordedOp>> opsOf(
       complete = complete && completeAt(*record) != StageRecord::kUnknown &&
                  found[key].size() == record->senders.size();
     }
-    if (complete) {
-      contexts[key.first].push_back(std::move(op));
+    if (!complete || op.size() < 2) {
+      continue;
+    }
+    auto& ops = contexts[key.first];
+    if (ops.empty() || ops[0].size() == op.size()) {
+      ops.push_back(std::move(op));
     }
   }
   std::vector<std::vector<RecordedOp>> all;

@@ -40,7 +40,7 @@ struct ReplayOptions {
 // Nothing is left out.
 Replayed replayExact(const std::vector<RecordedOp>& ops,
                      const ReplayOptions& options);
-// The rule (StopRule) with all that it learns.
+// The rule (StopRule) with all that it learns, except the spacing of steps.
 Replayed replayRule(const std::vector<RecordedOp>& ops,
                     const ReplayOptions& options);
 // The same with a constant x, and without a budget for absent ranks.

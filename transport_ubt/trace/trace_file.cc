@@ -10,7 +10,7 @@ TraceFile::TraceFile(const std::string& folder, uint64_t context, int rank)
       rank_(rank),
       path_(folder + "/" + std::to_string(context) + "-rank" +
             std::to_string(rank) + ".jsonl"),
-      file_(path_, std::ios::app) {}
+      file_(path_) {}
 
 void TraceFile::add(const OpId& id, uint64_t bytes, const OpTrace& trace) {
   if (trace.startedAt == kNever) {

@@ -12,7 +12,8 @@
 namespace ubt {
 
 // One rank's records of one context (StageRecord), a line for each op, in
-// FOLDER/CONTEXT-rankRANK.jsonl. The folder must exist. Thread-safe.
+// FOLDER/CONTEXT-rankRANK.jsonl, which it replaces. The folder must exist.
+// Thread-safe.
 class TraceFile {
  public:
   TraceFile(const std::string& folder, uint64_t context, int rank);

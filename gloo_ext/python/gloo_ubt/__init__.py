@@ -58,7 +58,7 @@ def stats() -> Dict[str, Any]:
 
     peers: a dict for each other process, with its address, its rank (in the
     largest group that both are in), expected_bytes, absent_bytes, late_bytes,
-    lost_bytes, refused_bytes and repaired_bytes.
+    cut_bytes, lost_bytes, refused_bytes and repaired_bytes.
 
     Returns an empty dict without the library.
     """

@@ -11,6 +11,7 @@ namespace ubt {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 using Random = std::mt19937_64;
 
@@ -213,17 +214,22 @@ TEST(Replay, TheBudgetIsKeptWhereAllRanksAreLateAtTimes) {
 }
 
 TEST(Replay, ARankThatHangsIsWaitedForOnceTheBudgetIsSpent) {
+  // Its time becomes the usual one after some 48 such ops.
+  int op = 0;
   const auto ops = opsWith(
-      1000,
+      160,
       1,
-      [](Random& random, int rank) {
-        return rank == 3 ? 10000.0 : inTime(random, rank);
+      [&op](Random& random, int rank) {
+        op += rank == 3;
+        return rank == 3 && op > 120 ? 10000.0 : inTime(random, rank);
       },
       noStall);
-  ReplayOptions options = withLateness();
-  options.warmupOps = 0;
-  const Replayed rule = replayRule(ops, options);
-  EXPECT_LE(rule.cutAbsent, options.budget + .001);
+  const Replayed rule = replayRule(ops, withLateness());
+  // Half an op's contributions, and what is earned in 40 ops. The other ops are
+  // as long as the rank is late.
+  EXPECT_GT(rule.cutAbsent * 140, .5);
+  EXPECT_LE(rule.cutAbsent * 140, .5 + 40 * .025 + .01);
+  EXPECT_GT(rule.slowTenth(), seconds(10));
 }
 
 TEST(Replay, OpsThatSomeRankDidNotRecordAreLeftOut) {

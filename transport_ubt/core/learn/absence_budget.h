@@ -15,11 +15,11 @@ namespace ubt {
 // others. Not thread-safe.
 class AbsenceBudget {
  public:
-  // The most tokens, and those at first.
+  // The largest number of tokens. A new bucket holds kFirst.
   static constexpr double kMost = 0.5;
   static constexpr double kFirst = 0.1;
-  // Late ranks show how long a cut rank would have held the others. Before
-  // kWaitsLeast such waits, they are taken as long.
+  // Late ranks show how long a cut rank would have held the others. Until
+  // kWaitsLeast such waits are known, every wait counts as long enough.
   static constexpr size_t kWaits = 64;
   static constexpr size_t kWaitsLeast = 8;
 

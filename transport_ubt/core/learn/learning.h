@@ -24,7 +24,7 @@ class Learning {
   // For rank `rank` of `ranks`. `options` must outlive this.
   Learning(const Options& options, int rank, int ranks);
 
-  // A call begins and is over. Not a call that fails.
+  // A call begins, and returns a result.
   void begins(TimePoint now, const OpShape& shape) {
     stops_.begins(now, shape);
   }

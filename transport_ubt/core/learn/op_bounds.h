@@ -24,8 +24,8 @@ struct OpBounds {
   StopRule stop;
   StopRule exchangeStop;
   StopRule resultsStop;
-  // The share of all contributions that may be left out here because ranks are
-  // absent.
+  // The share of the contributions to the own shard that may be left out
+  // because ranks are absent.
   double absentMost = 0;
   // How long to wait for the last data of a stage (StageProgress). Zero: until
   // the bound.

@@ -37,9 +37,13 @@ struct OpSample {
     bool cutShort = false;
   };
 
-  // Loops::kMeasured. By rank: when its contributions were complete here, from
-  // the start of the clock. Zero: no sample. If they were cut: when they would
-  // have been; negative: that is not known.
+  // Loops::kMeasured. By rank, from the start of the clock:
+  //
+  //   took      cut
+  //   above 0   false   its contributions were complete here
+  //   above 0   true    they were cut; they would have been complete
+  //   negative  true    they were cut, and their pace is unknown
+  //   0                 no sample
   struct Sender {
     Duration took{0};
     bool cut = false;
@@ -49,8 +53,8 @@ struct OpSample {
   // Until all results were here, from the start of the clock; zero: none.
   Duration resultsTook{0};
   bool resultsCut = false;
-  // Shares of all contributions of the op: left out by all owners because of
-  // the network, and by this owner because ranks were absent.
+  // Shares of the contributions: to all owners that report here, cut because of
+  // the network; to this owner, cut because ranks were absent.
   double cutLate = 0;
   double cutAbsent = 0;
   double cutResults = 0;  // the share of this rank's results

@@ -12,8 +12,9 @@
 namespace ubt {
 
 // The usual time between the first ops of bursts: the time of a training step.
-// Ops that overlap, or begin within the usual time of a stage, are one burst.
-// Not thread-safe.
+// Ops that overlap are one burst, as are ops that begin within the usual time
+// of a stage. Of ops that follow one after the other, each is a step. Not
+// thread-safe.
 class StepSpacing {
  public:
   static constexpr size_t kRecent = 64;

@@ -2,6 +2,7 @@
 #include "transport_ubt/core/learn/stop_learning.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "transport_ubt/core/learn/size_classes.h"
 
@@ -23,18 +24,21 @@ StopLearning::Times& StopLearning::timesOf(const OpSample& op) {
 
 // The class's own times. Otherwise those of the nearest classes: a larger one's
 // unchanged, a smaller one's in proportion to the bytes; the shorter ones.
-StopLearning::Usual StopLearning::usual(const OpShape& shape) {
+StopLearning::Usual StopLearning::usual(const OpShape& shape, Duration limit) {
   const uint32_t sizeClass = SizeClasses::of(shape.bytes());
   Usual found;
   for (const auto& [other, times] : classesOf(shape.hierarchical())) {
     if (!isWarm(times)) {
       continue;
     }
-    const int64_t factor =
-        other < sizeClass ? int64_t{1} << (sizeClass - other) : 1;
-    const Usual usual{times.scatter.usual() * factor,
-                      times.exchange.usual() * factor,
-                      times.results.usual() * factor};
+    const double factor = other < sizeClass ? std::exp2(sizeClass - other) : 1;
+    const auto scaled = [&](const UsualTimes& known) {
+      return wholeNanoseconds(
+          std::min<std::chrono::duration<double, Duration::period>>(
+              known.usual() * factor, limit));
+    };
+    const Usual usual{
+        scaled(times.scatter), scaled(times.exchange), scaled(times.results)};
     if (other <= sizeClass || found.scatter == Duration{0}) {
       found = usual;
     } else {
@@ -50,7 +54,7 @@ StopLearning::Usual StopLearning::usual(const OpShape& shape) {
 }
 
 void StopLearning::begins(TimePoint now, const OpShape& shape) {
-  spacing_.begins(now, usual(shape).scatter);
+  spacing_.begins(now, usual(shape, options_.timeout).scatter);
 }
 
 OpBounds StopLearning::boundsFor(const OpShape& shape,
@@ -79,7 +83,7 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
     }
     return bounds;
   }
-  const Usual known = usual(shape);
+  const Usual known = usual(shape, limit);
   bounds.warmup = known.scatter == Duration{0};
   if (bounds.warmup) {
     bounds.scatter = bounds.broadcast = limit;
@@ -96,13 +100,19 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   return bounds;
 }
 
+// Results that may be cut have the other half.
+double StopLearning::forContributions() const {
+  return options_.needsEveryResult() ? options_.cutBudget
+                                     : options_.cutBudget / 2;
+}
+
 double StopLearning::forLate() const {
-  const double budget = options_.cutBudget;
+  const double budget = forContributions();
   return std::max(budget / 2, budget - absent_.value());
 }
 
 double StopLearning::forAbsent() const {
-  const double budget = options_.cutBudget;
+  const double budget = forContributions();
   return std::max(budget / 2, budget - late_.value());
 }
 
@@ -128,15 +138,13 @@ void StopLearning::returned(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
-  scatterFactor_.returned(op.cutLate, forLate());
   resultsFactor_.returned(op.cutResults, options_.cutBudget / 2);
   absence_.spend(op.cutAbsent);
   absence_.earn(forAbsent());
-  late_.add(op.cutLate);
   absent_.add(op.cutAbsent);
 }
 
-// Only now it is known when an absent rank entered.
+// Only now it is known when an absent rank entered, and what all owners cut.
 void StopLearning::done(const OpSample& op) {
   Times& times = timesOf(op);
   for (size_t rank = 0; rank < op.senders.size(); rank++) {
@@ -147,7 +155,12 @@ void StopLearning::done(const OpSample& op) {
           sender.took > Duration{0} ? sender.took : Duration::max());
     }
   }
-  if (!op.warmup && op.absentFor > Duration{0}) {
+  if (op.warmup || options_.cutBudget == 0) {
+    return;
+  }
+  scatterFactor_.returned(op.cutLate, forLate());
+  late_.add(op.cutLate);
+  if (op.absentFor > Duration{0}) {
     absence_.waited(op.absentFor);
   }
 }

@@ -74,7 +74,9 @@ class StopLearning {
   bool isWarm(const Times& times) const {
     return times.ops >= options_.warmupOps && times.scatter.any();
   }
-  Usual usual(const OpShape& shape);
+  // At most `limit`.
+  Usual usual(const OpShape& shape, Duration limit);
+  double forContributions() const;
   // The share of contributions that may be cut for each cause: half of the
   // budget, and the rest of the other half.
   double forLate() const;

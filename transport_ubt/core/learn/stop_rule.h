@@ -16,8 +16,8 @@ namespace ubt {
 //   absent  = t0 + base + margin
 //
 // t0 is when more than half of the ranks had entered. A network that is slow
-// for all ranks delays q, so nothing is cut there. A rank that enters after t0
-// has the network's time from then on.
+// for all ranks delays q, so nothing is cut there. The network's time begins
+// again when a rank enters after t0, so that its data has that time, too.
 struct StopRule {
   Duration usual{0};   // UsualTimes::usual()
   Duration margin{0};  // nothing is cut to save less

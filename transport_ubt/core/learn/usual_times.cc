@@ -17,17 +17,21 @@ void UsualTimes::complete(int sender, Duration took) {
   const size_t known = std::min<size_t>(own.count, kRecent);
   const auto quartile = recent.begin() + known / 4;
   std::nth_element(recent.begin(), quartile, recent.begin() + known);
+  const uint32_t before = own.quartileUs;
   own.quartileUs = *quartile;
-  uint32_t most = 0;
-  for (const Sender& each : senders_) {
-    most = std::max(most, each.quartileUs);
+  if (own.quartileUs >= mostUs_) {
+    mostUs_ = own.quartileUs;
+  } else if (before == mostUs_) {  // it was the slowest; others may be now
+    mostUs_ = 0;
+    for (const Sender& each : senders_) {
+      mostUs_ = std::max(mostUs_, each.quartileUs);
+    }
   }
-  usual_ = std::chrono::microseconds(most);
 }
 
 void UsualTimes::cut(int sender, Duration projected) {
   complete(sender,
-           any() ? std::min(projected, kProjectionMost * usual_) : projected);
+           any() ? std::min(projected, kProjectionMost * usual()) : projected);
 }
 
 }  // namespace ubt

@@ -141,7 +141,7 @@ class PeerLink {
 
   // Whether the peer wants results before contributions, because it would
   // leave out some of these anyway.
-  bool resultsFirst = false;
+  bool wantsResults = false;
 
   // Whether packets say that this side begins no further op.
   bool halted = false;

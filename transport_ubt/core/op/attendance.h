@@ -39,8 +39,8 @@ class Attendance {
   void announcementSeen(int rank) { ranks_[rank].knowsOfOurs = true; }
   bool hasSeenAnnouncement(int rank) const { return ranks_[rank].knowsOfOurs; }
 
-  // The rank is through: its contributions are here, as far as they still come,
-  // or it has closed its own shard.
+  // The rank is through: all its contributions that still come have arrived, or
+  // it has closed its own shard.
   void passThrough(TimePoint now, int rank);
   // The rank says that it has closed its own shard. False: it said so before.
   bool reportClosed(int rank);

@@ -256,10 +256,12 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
     }
     return;
   }
-  if (!ranks_.isMember(rank)) {
+  if (!ranks_.isMember(rank) || owned_.sum().closed()) {
     return;
   }
+  rankEntered(now, rank);  // else it would not know
   if (isMeasured() && !bounds_.warmup && scatterRun_.end(now, rank)) {
+    newsAt_ = now;
     attendance_.passThrough(now, rank);
     return;
   }

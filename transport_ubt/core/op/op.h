@@ -174,7 +174,7 @@ class Op {
   }
   // Whether the own shard will not be complete in time at the present pace, so
   // that results, which cannot be left out, should come before contributions.
-  bool needsResultsFirst() const;
+  bool wantsResults() const;
   // The record that goes to a peer with its credit; false: none.
   bool progressRecord(int peer, ControlRecord* out) const;
   // Slots of the own shard for which the arena had no room when the caller
@@ -266,6 +266,7 @@ class Op {
   void stopsPassed(TimePoint now);
   void boundsPassed(TimePoint now);
   StageRun::Cause causeOf(int rank) const;
+  bool isCut(const StageRun& run, int rank) const;
   void noteCut();
   bool queriesContributions() const;
   bool queriesSums() const;
@@ -276,7 +277,7 @@ class Op {
   void query(TimePoint now, StageRun* run, Stage stage);
   void sayNoMore(TimePoint now, int peer, Stage stage);
   void moreAsked(TimePoint now, int peer, Stage stage);
-  Duration scatterBound() const;
+  Duration reportedBound() const;
   ControlRecord closedRecord() const;
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
@@ -317,6 +318,7 @@ class Op {
   uint32_t lateCut_ = 0;
   uint64_t lateCutByOthers_ = 0;
   int absentCut_ = 0;
+  TimePoint newsAt_{};  // of an owner that has closed, or a sender that ended
   TimePoint resultsAt_ = kNever;  // all were here
   TimePoint firstResult_ = kNever;
   Duration resultsTook_{0};  // from the first result to the last

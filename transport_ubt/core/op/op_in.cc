@@ -83,8 +83,9 @@ Counter Op::scatterData(TimePoint now,
     trace_->arrived(now, header.source);
   }
   scatterRun_.acceptTurnedAway(header.source, header.slot);
-  scatterRun_.arrived(
-      now, header.source, {bytes, header.repair, header.lastPercentile});
+  const bool marked =
+      isMeasured() ? header.slot + 1 == owned_.slots() : header.lastPercentile;
+  scatterRun_.arrived(now, header.source, {bytes, header.repair, marked});
   if (scatterRun_.progress().hasEnded(header.source)) {
     attendance_.passThrough(now, header.source);
   }

@@ -55,7 +55,9 @@ void Op::settleResults() {
                         setup_.host->lastHeard(rank) < clock_.enteredAt();
     run.settle(rank,
                notStored(run.turnedAway(rank), received(rank), shard),
-               silent ? StageRun::Cause::kAbsent : StageRun::Cause::kLost);
+               silent             ? StageRun::Cause::kAbsent
+               : isCut(run, rank) ? StageRun::Cause::kCut
+                                  : StageRun::Cause::kLost);
   }
 }
 
@@ -109,7 +111,8 @@ OpSample Op::sample() const {
   OpSample sample;
   if (isMeasured()) {
     sampleStops(&sample);
-    sample.cutResults = endedAtBound() ? results.share() : 0;
+    sample.cutResults =
+        std::max(broadcastRun_.cutShare(), exchangeRun_.cutShare());
     sample.lost = scatterRun_.lostShare() + broadcastRun_.lostShare();
   }
   sample.bytes = setup_.shape.bytes();
@@ -153,7 +156,7 @@ OpReport Op::leave(TimePoint now) {
   report.waited = clock_.waited(now);
   report.limit = bounds_.end;
   if (!bounds_.warmup) {
-    report.boundScatter = scatterBound();
+    report.boundScatter = reportedBound();
     report.boundBroadcast = bounds_.broadcast;
   }
   const size_t elementBytes = elementSize(setup_.shape.type);

@@ -42,9 +42,12 @@ TimePoint Op::scatterEnd() const {
   }
   TimePoint end{};
   if (pending) {
-    end = bounds_.stop.networkEnd(clock_.startedAt(),
-                                  attendance_.halfThroughAt(),
-                                  attendance_.lastEntry());
+    // A stage leaves the others their share of the timeout.
+    end = std::min(
+        bounds_.stop.networkEnd(clock_.startedAt(),
+                                attendance_.halfThroughAt(),
+                                attendance_.lastEntry()),
+        clock_.startedAt() + bounds_.limit / (ranks_.grouped() ? 3 : 2));
   }
   if (absent > 0) {
     end = std::max(end, absentEnd(absent));
@@ -54,7 +57,7 @@ TimePoint Op::scatterEnd() const {
 
 // kNever: the budget does not pay for them.
 TimePoint Op::absentEnd(int absent) const {
-  return absent <= bounds_.absentMost * ranks_.size()
+  return absent <= bounds_.absentMost * ranks_.members()
              ? bounds_.stop.absentEnd(clock_.startedAt(),
                                       attendance_.halfThroughAt())
              : kNever;
@@ -111,11 +114,16 @@ TimePoint Op::resultsEnd() const {
 }
 
 void Op::stopsPassed(TimePoint now) {
-  if (const TimePoint end = scatterEnd();
-      now >= end && !clock_.excuse(now,
-                                   end,
-                                   bounds_.byHand ? bounds_.scatter
-                                                  : end - clock_.startedAt())) {
+  // The end may have been known only since the last news.
+  const TimePoint end = scatterEnd();
+  if (now >= end &&
+      !clock_.excuse(
+          now,
+          std::max({end,
+                    scatterRun_.progress().lastArrival(),
+                    attendance_.lastEntry(),
+                    newsAt_}),
+          bounds_.byHand ? bounds_.scatter : now - clock_.startedAt())) {
     if (mostIsLost()) {
       askAgain(now);
     } else {
@@ -216,7 +224,7 @@ void Op::query(TimePoint now, StageRun* run, Stage stage) {
   });
 }
 
-bool Op::needsResultsFirst() const {
+bool Op::wantsResults() const {
   // Earlier there are few results, and the pace is not clear.
   const TimePoint q = attendance_.halfThroughAt();
   if (!isMeasured() || bounds_.warmup || bounds_.byHand || !bounds_.cuts ||
@@ -239,10 +247,13 @@ bool Op::needsResultsFirst() const {
 // Why the missing contributions of a member are missing.
 StageRun::Cause Op::causeOf(int rank) const {
   return !attendance_.hasEntered(rank) ? StageRun::Cause::kAbsent
-         : setup_.options->loops == Loops::kMeasured && !bounds_.warmup &&
-                 !scatterRun_.progress().hasEnded(rank)
-             ? StageRun::Cause::kCut
-             : StageRun::Cause::kLost;
+         : isCut(scatterRun_, rank)    ? StageRun::Cause::kCut
+                                       : StageRun::Cause::kLost;
+}
+
+// Whether missing slots of a rank may still have been on their way.
+bool Op::isCut(const StageRun& run, int rank) const {
+  return isMeasured() && !bounds_.warmup && !run.progress().hasEnded(rank);
 }
 
 // What this owner leaves out because the stage ends.
@@ -263,10 +274,15 @@ void Op::noteCut() {
 // The owner has closed its shard, and needs no further contributions. `cut`:
 // those that it left out while they were on their way.
 void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
+  if (!ranks_.takesSlots(peer)) {
+    return;
+  }
   outbox_.stopContributions(peer);
+  newsAt_ = now;
   attendance_.passThrough(now, peer);
   if (attendance_.reportClosed(peer)) {
-    lateCutByOthers_ += cut;
+    lateCutByOthers_ += std::min(
+        cut, static_cast<uint32_t>(ranks_.members()) * layout_.slots(Shard(0)));
   }
   if (trace_ != nullptr && trace_->closed[peer] == kNever) {
     trace_->closed[peer] = now;
@@ -284,7 +300,7 @@ void Op::tellClosed(TimePoint now) {
   const ControlRecord record = closedRecord();
   for (int rank = 0; rank < ranks_.size(); rank++) {
     if (rank != ranks_.rank() && ranks_.takesSlots(rank)) {
-      setup_.host->control(now, rank, record, false);
+      setup_.host->control(now, rank, record, lateCut_ > 0);
     }
   }
 }
@@ -312,7 +328,7 @@ Duration Op::completedAfter(int rank) const {
 
 // The longest that the stage would have waited for data on its way; zero: that
 // is not known.
-Duration Op::scatterBound() const {
+Duration Op::reportedBound() const {
   if (!isMeasured() || bounds_.byHand) {
     return bounds_.scatter;
   }
@@ -341,17 +357,18 @@ void Op::sampleStops(OpSample* sample) const {
   sample->exchangeTook = exchangeRun_.took;
   if (resultsAt_ != kNever) {
     sample->resultsTook = std::max(resultsAt_ - start, Duration{1});
-  } else if (call_.endedBy() == EndedBy::kBound) {
+  } else if (call_.endedBy() == EndedBy::kBound &&
+             broadcastRun_.progress().came() > 0) {
     sample->resultsCut = true;
     sample->resultsTook =
         std::max(broadcastRun_.progress().projected(start), Duration{1});
   }
-  const double slots = static_cast<double>(layout_.elements()) *
-                       elementSize(setup_.shape.type) /
-                       layout_.slotSize(Shard(0), 0);
+  // Only these owners report to this rank; each has a slot of each member.
+  const double owners = ranks_.members() + ranks_.groups() - 1;
+  const double slots = std::max<double>(1, layout_.slots(Shard(0)));
   sample->cutLate =
-      (lateCut_ + lateCutByOthers_) / (ranks_.size() * std::max(1.0, slots));
-  sample->cutAbsent = static_cast<double>(absentCut_) / ranks_.size();
+      (lateCut_ + lateCutByOthers_) / (owners * ranks_.members() * slots);
+  sample->cutAbsent = static_cast<double>(absentCut_) / ranks_.members();
   if (const TimePoint end =
           bounds_.stop.absentEnd(start, attendance_.halfThroughAt());
       end != kNever && attendance_.lastEntry() > end) {

@@ -53,8 +53,8 @@ class StageProgress {
   // Nine tenths have arrived: enough to project the end from the pace.
   bool nearlyComplete() const { return 10 * came_ >= 9 * owed_; }
 
-  // A sender has ended if it is complete, or if a mark of its last slots has
-  // arrived: what is missing then is lost, or overtaken.
+  // A sender has ended if it is complete, if a marked slot has arrived, or if
+  // it said so.
   bool hasEnded(int sender) const { return flows_[sender].marked; }
   uint32_t ended() const { return ending_; }
   uint32_t complete() const { return complete_; }

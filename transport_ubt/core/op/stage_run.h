@@ -100,6 +100,8 @@ class StageRun {
   // The share of bytes that the network lost. Senders from which nothing came
   // do not count.
   double lostShare() const;
+  // The share of all bytes that were cut, whether they arrived later or not.
+  double cutShare() const;
 
   // The rank says that nothing more of it is on its way. False: that was clear
   // from the marks of its last slots, or it owes nothing.
@@ -123,6 +125,7 @@ class StageRun {
   };
 
   std::vector<Sender> senders_;  // by rank
+  uint64_t cut_ = 0;             // bytes, when they were settled
   StageProgress progress_;
 };
 

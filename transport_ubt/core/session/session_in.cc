@@ -178,9 +178,9 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       return;
     case ControlType::kCredit:
-      peers_[peer].send.raise(record.number & ~ControlRecord::kResultsFirst);
-      peers_[peer].resultsFirst =
-          (record.number & ControlRecord::kResultsFirst) != 0;
+      peers_[peer].send.raise(record.number & ~ControlRecord::kWantsResults);
+      peers_[peer].wantsResults =
+          (record.number & ControlRecord::kWantsResults) != 0;
       blocked_.set(peer, kNever);
       return;
     case ControlType::kBlocked:
@@ -269,8 +269,8 @@ void Session::writeCredit(int rank, WriteCursor* out) {
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();
-  if (ops_.any([](const Op& op) { return op.needsResultsFirst(); })) {
-    record.number |= ControlRecord::kResultsFirst;
+  if (ops_.any([](const Op& op) { return op.wantsResults(); })) {
+    record.number |= ControlRecord::kWantsResults;
   }
   record.encode(out);
   writeHears(rank, out);

@@ -124,7 +124,7 @@ bool Session::dataOut(int rank, OutPacket* out) {
   for (auto& [id, op] : ops_) {
     DataSend send;
     if (!op->outbox().hasData(rank) ||
-        !op->outbox().next(rank, peers_[rank].resultsFirst, &send)) {
+        !op->outbox().next(rank, peers_[rank].wantsResults, &send)) {
       continue;
     }
     peers_[rank].dataOut(

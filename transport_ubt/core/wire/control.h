@@ -54,7 +54,7 @@ struct ControlRecord {
   static constexpr size_t kBytesMax = 32;
   static constexpr uint32_t kNobody = 0xffffffff;
   // The bit of a credit's `number` that asks for results before contributions.
-  static constexpr uint64_t kResultsFirst = uint64_t{1} << 63;
+  static constexpr uint64_t kWantsResults = uint64_t{1} << 63;
 
   // A record that holds only its type and its op.
   static ControlRecord about(ControlType type, const OpId& op) {

@@ -29,6 +29,11 @@ class StopLearningTest : public ::testing::Test {
     sample.resultsTook = 2 * took;
     return sample;
   }
+  // It returns here, and is done everywhere.
+  void run(const OpSample& op) {
+    learning_.returned(op);
+    learning_.done(op);
+  }
   void warmUp(uint64_t bytes, Duration took) {
     for (int i = 0; i < 2; i++) {
       learning_.returned(sample(bytes, took, true));
@@ -80,7 +85,7 @@ TEST_F(StopLearningTest, TheMarginIsATenthOfAStep) {
 TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
   warmUp(1 << 20, milliseconds(10));
   // Nothing is cut: x falls, and tokens are earned at the full rate.
-  learning_.returned(sample(1 << 20, milliseconds(10)));
+  run(sample(1 << 20, milliseconds(10)));
   EXPECT_LT(learning_.factor(), CutFactor::kFirst);
   EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
                    AbsenceBudget::kFirst + options_.cutBudget);
@@ -88,13 +93,13 @@ TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
   OpSample cut = sample(1 << 20, milliseconds(10));
   cut.cutLate = .1;
   for (int i = 0; i < 1000; i++) {
-    learning_.returned(cut);
+    run(cut);
   }
   EXPECT_EQ(learning_.factor(), CutFactor::kMax);
   OpSample absent = sample(1 << 20, milliseconds(10));
   absent.cutAbsent = bounds(1 << 20).absentMost;
-  learning_.returned(absent);
-  learning_.returned(cut);
+  run(absent);
+  run(cut);
   EXPECT_NEAR(bounds(1 << 20).absentMost, options_.cutBudget, 1e-9);
 }
 

@@ -139,6 +139,55 @@ TEST_F(OpStopTest, AnAbsentRankIsCutEarlier) {
   EXPECT_EQ(op_->sample().absentFor, milliseconds(28));
 }
 
+TEST_F(OpStopTest, AnEndThatOnlyNewsShowsIsNoStopOfTheHost) {
+  start();
+  contributions(1, kSlots);
+  contributions(2, kSlots - 1);
+  op_->shardClosed(now_, 2, 0);
+  passTo(80);  // rank 2 is waited for until 90, rank 3 until 72
+  EXPECT_FALSE(closed());
+  contribution(2, kSlots - 1, true);
+  op_->deadlinePassed(now_);
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(OpStopTest, TheTimeoutLimitsTheNetworksTime) {
+  OpBounds bounds = usual();
+  bounds.limit = milliseconds(100);
+  start(bounds);
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  contributions(3, 1);
+  expectEnd(50);
+}
+
+TEST_F(OpStopTest, WhatOtherOwnersReportIsLimited) {
+  start();
+  op_->shardClosed(now_, 1, UINT32_MAX);
+  op_->shardClosed(now_, 1, UINT32_MAX);
+  EXPECT_LE(op_->sample().cutLate, 1);
+}
+
+TEST_F(OpStopTest, ASenderThatLostItsLastSlotIsAskedAndAnswers) {
+  start();
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  contributions(3, kSlots - 1);
+  passTo(80);  // the usual time and a retry
+  bool asked = false;
+  for (const auto& [peer, record] : host_.all) {
+    if (record.stage == Stage::kScatter) {
+      EXPECT_EQ(peer, 3);
+      EXPECT_EQ(record.slots, 0u);
+      asked = true;
+    }
+  }
+  EXPECT_TRUE(asked);
+  op_->noMore(now_, 3, Stage::kScatter);
+  expectEnd(83);
+  EXPECT_EQ(op_->sample().cutLate, 0);
+}
+
 TEST_F(OpStopTest, AnAbsentRankIsWaitedForWithoutABudget) {
   OpBounds bounds = usual();
   bounds.absentMost = .2;
@@ -170,17 +219,17 @@ TEST_F(OpStopTest, ResultsGoFirstIfTheShardWouldNotBeCompleteInTime) {
   passTo(40);
   contributions(1, 1);
   contributions(2, 1);
-  EXPECT_FALSE(op_->needsResultsFirst());  // others are not through either
+  EXPECT_FALSE(op_->wantsResults());  // others are not through either
   op_->shardClosed(now_, 1, 0);
   op_->shardClosed(now_, 2, 0);
   // 2 of 8 slots of the ranks that have entered: 160 ms for all, not 90.
-  EXPECT_TRUE(op_->needsResultsFirst());
+  EXPECT_TRUE(op_->wantsResults());
   for (uint32_t slot = 1; slot < kSlots; slot++) {
     contribution(1, slot, slot >= kSlots - 2);
   }
-  EXPECT_FALSE(op_->needsResultsFirst());  // 5 of 8: 64 ms
+  EXPECT_FALSE(op_->wantsResults());  // 5 of 8: 64 ms
   contributions(3, 1);
-  EXPECT_FALSE(op_->needsResultsFirst());  // 6 of 12: 80 ms
+  EXPECT_FALSE(op_->wantsResults());  // 6 of 12: 80 ms
 }
 
 TEST_F(OpStopTest, WithoutABudgetNothingIsCut) {
