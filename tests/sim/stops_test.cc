@@ -75,8 +75,8 @@ TEST(Stops, TheBudgetIsKeptUnderBursts) {
   }
 }
 
-// One rank computes 50 ms longer in one of 20 ops, and misses three ops by that.
-// The budget pays for all of them.
+// One rank computes 50 ms longer in one of 20 ops, and misses three ops by
+// that. The budget pays for all of them.
 TEST(Stops, ALateRankIsLeftOut) {
   SimOptions options = job();
   options.lateRank = 3;
