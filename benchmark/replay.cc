@@ -77,7 +77,7 @@ int run(const std::vector<std::string>& files, const ReplayOptions& options) {
     throw std::invalid_argument(
         "no context has more than " + std::to_string(options.warmupOps) +
         " ops that are complete and recorded by every rank: give the files of "
-        "all ranks, of a run of exact calls (docs/experiments.md)");
+        "all ranks, of a run that left nothing out (docs/experiments.md)");
   }
   std::cout << all.dump(1) << std::endl;
   return 0;

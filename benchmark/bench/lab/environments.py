@@ -75,7 +75,7 @@ ENVIRONMENTS = {environment.name: environment for environment in (
     Environment("varying10", "each rank computes 300 ms longer in a tenth of "
                 "its own iterations", lateness=Lateness(0.1, 0.3, EACH)),
     Environment("stalls1.5", "each link stands still for a short time now and "
-                "then", stalls=Stalls(0.580, (0.010, 0.060))),
+                "then", stalls=Stalls(0.640, (0.010, 0.060))),
     Environment("stalls3", "each link stands still for a longer time now and "
                 "then", stalls=Stalls(2.000, (0.050, 0.150))),
     Environment("paused", "the processes of each host are stopped now and "
