@@ -10,6 +10,7 @@
 
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/learn/absence_budget.h"
+#include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
 #include "transport_ubt/core/learn/stop_rule.h"
 #include "transport_ubt/core/learn/usual_times.h"
@@ -138,17 +139,6 @@ class Owner {
   AbsenceBudget budget_;
 };
 
-// The mean of a share over ops, for what one cause leaves to the other.
-class MeanShare {
- public:
-  void add(double share) { mean_ += kWeight * (share - mean_); }
-  double value() const { return mean_; }
-
- private:
-  static constexpr double kWeight = 1.0 / 64;
-  double mean_ = 0;
-};
-
 // `fixed`: the constant x; empty: it is learned.
 Replayed replay(const std::vector<RecordedOp>& ops,
                 const ReplayOptions& options,
@@ -161,23 +151,19 @@ Replayed replay(const std::vector<RecordedOp>& ops,
   const auto ranks = static_cast<int>(ops[0].size());
   std::vector<Owner> owners(ranks, Owner(ranks, options, !fixed));
   CutFactor factor;
-  MeanShare late;
-  MeanShare absent;
+  BudgetSplit split;
   for (size_t number = 0; number < ops.size(); number++) {
     const bool warm = number >= options.warmupOps;
-    // Each cause may use half of the budget, and the rest of the other half.
-    const double half = options.budget / 2;
-    const double forAbsent = std::max(half, options.budget - late.value());
-    const double forLate = std::max(half, options.budget - absent.value());
     Duration took{0};
     double cutLate = 0;
     double cutAbsent = 0;
     for (int rank = 0; rank < ranks; rank++) {
       const StageRecord& stage = ops[number][rank];
-      const Owner::End end = owners[rank].take(stage,
-                                               fixed.value_or(factor.value()),
-                                               warm ? forAbsent : 0,
-                                               exact || !warm);
+      const Owner::End end =
+          owners[rank].take(stage,
+                            fixed.value_or(factor.value()),
+                            warm ? split.forAbsent(options.budget) : 0,
+                            exact || !warm);
       took = std::max(took, end.at);
       const double all = static_cast<double>(ranks) * ranks;
       cutLate += end.late / (all * std::max<uint32_t>(1, stage.slots));
@@ -186,9 +172,9 @@ Replayed replay(const std::vector<RecordedOp>& ops,
     if (!warm) {
       continue;
     }
-    factor.returned(cutLate, forLate);
-    late.add(cutLate);
-    absent.add(cutAbsent);
+    factor.returned(cutLate, split.forLate(options.budget));
+    split.addLate(cutLate);
+    split.addAbsent(cutAbsent);
     replayed.took.push_back(took);
     replayed.cutLate += cutLate;
     replayed.cutAbsent += cutAbsent;

@@ -17,9 +17,8 @@ using RecordedOp = std::vector<StageRecord>;
 std::vector<std::vector<RecordedOp>> opsOf(
     const std::vector<StageRecord>& records);
 
-// What a rule makes of the recorded ops of one context: when stages end, and
-// what they leave out. A record is of a run that left nothing out, so an op
-// begins when it did there, whatever the rule.
+// The result of a rule for the recorded ops of one context: the times of stages
+// and the shares that were cut. Each op begins when it began in the record.
 struct Replayed {
   std::vector<Duration> took;  // by op: of its slowest owner
   // Shares of all contributions, by cause.

@@ -5,8 +5,7 @@ import os
 import signal
 import socket
 import struct
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from .namespaces import Network
 from .network import INTERFACE, Host, burst_bytes
@@ -114,16 +113,6 @@ class Pauses:
                         found.append(int(name))
         return [process for process in found
                 if process not in (os.getpid(), os.getppid())]
-
-
-def run(stalls: Iterable[Stall], take: Callable[[Stall], None]) -> None:
-    """Does not return unless `stalls` ends."""
-    began = time.monotonic()
-    for stall in stalls:
-        left = began + stall.at_s - time.monotonic()
-        if left > 0:
-            time.sleep(left)
-        take(stall)
 
 
 def _attribute(kind: int, data: bytes) -> bytes:

@@ -82,8 +82,11 @@ class Traffic:
         kind = (stalls.Pauses(self._hosts)
                 if settings.environment.stalls.processes else
                 stalls.LinkStalls(self._switch, self._hosts, settings.links))
-        stalls.run(schedule.stalls(settings.environment, settings.seed,
-                                   len(self._hosts)), kind.take)
+        began = time.monotonic()
+        for stall in schedule.stalls(settings.environment, settings.seed,
+                                     len(self._hosts)):
+            _sleep_until(began + stall.at_s)
+            kind.take(stall)
 
     def _send_bursts(self) -> None:
         _be_on_time()

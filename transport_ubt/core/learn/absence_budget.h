@@ -9,10 +9,10 @@
 
 namespace ubt {
 
-// Pays for ranks that are cut because they are absent: a bucket of tokens, each
-// of which is a share of one op's contributions. While the bucket covers them,
-// absent ranks are cut at once; a rank that hangs empties it and then holds the
-// others. Not thread-safe.
+// Pays for ranks that are cut because they are absent. It is a bucket of
+// tokens; a token is a share of one op's contributions. While the bucket covers
+// them, absent ranks are cut at once; a rank that hangs empties it and then
+// holds the others. Not thread-safe.
 class AbsenceBudget {
  public:
   // The largest number of tokens. A new bucket holds kFirst.

@@ -59,8 +59,8 @@ struct OpSample {
   double cutAbsent = 0;
   double cutResults = 0;  // the share of this rank's results
   double lost = 0;        // by the network, of the bytes to this rank
-  // Ranks were absent when they might have been cut, and the last of them
-  // entered this much later; zero: none was.
+  // How much later than absentEnd() (StopRule) the last rank entered; zero: all
+  // had entered by then.
   Duration absentFor{0};
 
   uint64_t bytes = 0;

@@ -100,22 +100,6 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   return bounds;
 }
 
-// Results that may be cut have the other half.
-double StopLearning::forContributions() const {
-  return options_.needsEveryResult() ? options_.cutBudget
-                                     : options_.cutBudget / 2;
-}
-
-double StopLearning::forLate() const {
-  const double budget = forContributions();
-  return std::max(budget / 2, budget - absent_.value());
-}
-
-double StopLearning::forAbsent() const {
-  const double budget = forContributions();
-  return std::max(budget / 2, budget - late_.value());
-}
-
 void StopLearning::returned(const OpSample& op) {
   Times& times = timesOf(op);
   times.ops++;
@@ -140,11 +124,11 @@ void StopLearning::returned(const OpSample& op) {
   }
   resultsFactor_.returned(op.cutResults, options_.cutBudget / 2);
   absence_.spend(op.cutAbsent);
-  absence_.earn(forAbsent());
-  absent_.add(op.cutAbsent);
+  absence_.earn(split_.forAbsent(forContributions()));
+  split_.addAbsent(op.cutAbsent);
 }
 
-// Only now it is known when an absent rank entered, and what all owners cut.
+// Only now all ranks have entered, and all owners have reported their cuts.
 void StopLearning::done(const OpSample& op) {
   Times& times = timesOf(op);
   for (size_t rank = 0; rank < op.senders.size(); rank++) {
@@ -158,8 +142,8 @@ void StopLearning::done(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
-  scatterFactor_.returned(op.cutLate, forLate());
-  late_.add(op.cutLate);
+  scatterFactor_.returned(op.cutLate, split_.forLate(forContributions()));
+  split_.addLate(op.cutLate);
   if (op.absentFor > Duration{0}) {
     absence_.waited(op.absentFor);
   }

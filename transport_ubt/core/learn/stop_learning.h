@@ -7,6 +7,7 @@
 
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/learn/absence_budget.h"
+#include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
@@ -56,15 +57,6 @@ class StopLearning {
     Duration exchange{0};
     Duration results{0};
   };
-  // A running mean over ops.
-  class Mean {
-   public:
-    void add(double value) { value_ += (value - value_) / 64; }
-    double value() const { return value_; }
-
-   private:
-    double value_ = 0;
-  };
   using Classes = std::map<uint32_t, Times>;  // by size class
 
   Classes& classesOf(bool hierarchical) {
@@ -76,11 +68,12 @@ class StopLearning {
   }
   // At most `limit`.
   Usual usual(const OpShape& shape, Duration limit);
-  double forContributions() const;
-  // The share of contributions that may be cut for each cause: half of the
-  // budget, and the rest of the other half.
-  double forLate() const;
-  double forAbsent() const;
+  // The share of contributions that may be cut. Results that may be cut have
+  // the other half of the budget.
+  double forContributions() const {
+    return options_.needsEveryResult() ? options_.cutBudget
+                                       : options_.cutBudget / 2;
+  }
 
   const Options& options_;
   const int ranks_;
@@ -88,8 +81,7 @@ class StopLearning {
   CutFactor scatterFactor_;
   CutFactor resultsFactor_;
   AbsenceBudget absence_;
-  Mean late_;
-  Mean absent_;
+  BudgetSplit split_;
   StepSpacing spacing_;
 };
 

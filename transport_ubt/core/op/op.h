@@ -258,7 +258,12 @@ class Op {
   void scatterBound(TimePoint now);
   // Loops::kMeasured.
   bool isMeasured() const { return setup_.options->loops == Loops::kMeasured; }
+  // Its rules end the stages: the op is bounded, and its clock runs.
+  bool followsRule() const {
+    return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs();
+  }
   int sendersPending() const;
+  TimePoint overAt(const StageRun& run, TimePoint least) const;
   TimePoint scatterEnd() const;
   TimePoint absentEnd(int absent) const;
   TimePoint exchangeEnd() const;

@@ -17,6 +17,13 @@ int Op::sendersPending() const {
   return membersEntered_ - (call_.entered() ? 1 : 0) - over;
 }
 
+// When missing slots count as lost, if all senders of a stage have ended.
+TimePoint Op::overAt(const StageRun& run, TimePoint least) const {
+  const StageProgress& progress = run.progress();
+  return std::max(progress.lastArrival(), least) +
+         setup_.host->lossAfter(progress.lastArrival(), progress.lastSender());
+}
+
 // The shard closes once nothing more can come, or what may come may be left
 // out.
 TimePoint Op::scatterEnd() const {
@@ -32,10 +39,7 @@ TimePoint Op::scatterEnd() const {
   const int absent = ranks_.members() - membersEntered_;
   const bool pending = sendersPending() > 0;
   if (absent == 0 && !pending) {
-    const StageProgress& progress = scatterRun_.progress();
-    return progress.lastArrival() +
-           setup_.host->lossAfter(progress.lastArrival(),
-                                  progress.lastSender());
+    return overAt(scatterRun_, TimePoint{});
   }
   if (!bounds_.cuts) {
     return kNever;
@@ -73,13 +77,9 @@ TimePoint Op::exchangeEnd() const {
     return clock_.startedAt() + bounds_.scatter + bounds_.exchange +
            clock_.excused();
   }
-  const StageProgress& progress = exchangeRun_.progress();
-  const TimePoint ended =
-      progress.ended() == progress.senders()
-          ? std::max(progress.lastArrival(), scatterRun_.closedAt) +
-                setup_.host->lossAfter(progress.lastArrival(),
-                                       progress.lastSender())
-          : kNever;
+  const TimePoint ended = exchangeRun_.progress().allEnded()
+                              ? overAt(exchangeRun_, scatterRun_.closedAt)
+                              : kNever;
   const StopRule& rule = bounds_.exchangeStop;
   return bounds_.cuts && rule.usual > Duration{0}
              ? std::min(ended,
@@ -98,12 +98,9 @@ TimePoint Op::resultsEnd() const {
     return std::max(clock_.startedAt() + bounds_.end,
                     clock_.enteredAt() + bounds_.broadcast);
   }
-  const StageProgress& progress = broadcastRun_.progress();
   const TimePoint ended =
-      owned_.complete() && progress.ended() == progress.senders()
-          ? std::max(progress.lastArrival(), ownClosedAt()) +
-                setup_.host->lossAfter(progress.lastArrival(),
-                                       progress.lastSender())
+      owned_.complete() && broadcastRun_.progress().allEnded()
+          ? overAt(broadcastRun_, ownClosedAt())
           : kNever;
   return bounds_.cuts ? std::min(ended,
                                  bounds_.resultsStop.networkEnd(
@@ -165,24 +162,22 @@ void Op::askAgain(TimePoint now) {
 // Senders whose last slots carry marks need no query, unless all marks are
 // lost.
 bool Op::queriesContributions() const {
-  return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs() &&
-         !owned_.sum().closed() && !asksForContributions() &&
+  return followsRule() && !owned_.sum().closed() && !asksForContributions() &&
          sendersPending() > 0;
 }
 
 bool Op::queriesSums() const {
-  return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs() &&
-         owned_.sum().closed() && !owned_.exchanged() && !needsEveryResult();
+  return followsRule() && owned_.sum().closed() && !owned_.exchanged() &&
+         !needsEveryResult();
 }
 
 bool Op::queriesResults() const {
-  return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs() &&
-         call_.waits() && !needsEveryResult();
+  return followsRule() && call_.waits() && !needsEveryResult();
 }
 
 // The first query comes after the usual time.
 void Op::startQueries(TimePoint now) {
-  if (!isMeasured() || bounds_.warmup || bounds_.byHand || !clock_.runs()) {
+  if (!followsRule()) {
     return;
   }
   for (int rank = 0; rank < ranks_.size(); rank++) {
@@ -227,8 +222,7 @@ void Op::query(TimePoint now, StageRun* run, Stage stage) {
 bool Op::wantsResults() const {
   // Earlier there are few results, and the pace is not clear.
   const TimePoint q = attendance_.halfThroughAt();
-  if (!isMeasured() || bounds_.warmup || bounds_.byHand || !bounds_.cuts ||
-      !clock_.runs() || owned_.sum().closed() || q == kNever) {
+  if (!followsRule() || !bounds_.cuts || owned_.sum().closed() || q == kNever) {
     return false;
   }
   const StageProgress& progress = scatterRun_.progress();

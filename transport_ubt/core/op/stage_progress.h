@@ -58,7 +58,7 @@ class StageProgress {
   bool hasEnded(int sender) const { return flows_[sender].marked; }
   uint32_t ended() const { return ending_; }
   uint32_t complete() const { return complete_; }
-  uint32_t senders() const { return senders_; }
+  bool allEnded() const { return ending_ == senders_; }
   // Of a new slot. REQUIRES that one has arrived.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
