@@ -66,6 +66,7 @@ Duration PeerLink::clocksIn(TimePoint now,
                             uint64_t number,
                             const ControlClocks& clocks) {
   const Duration delay = delay_.sample(now, clocks.stampUs);
+  measured_ = Duration{0};
   if (!joined()) {
     creditBy(now);  // its first datagram: the peer may wait for an answer
   } else if (number < clocksNumber_) {
@@ -81,6 +82,7 @@ Duration PeerLink::clocksIn(TimePoint now,
   const auto us =
       static_cast<int32_t>(stampUsOf(now) - clocks.echoUs - clocks.heldUs);
   const Duration sample = std::chrono::microseconds(std::max(us, 1));
+  measured_ = sample;
   roundTrip_ = roundTrip_ == Duration{0}
                    ? sample
                    : roundTrip_ + (sample - roundTrip_) / 8;
@@ -161,6 +163,7 @@ void PeerLink::dataOut(PacketHeader header,
                        OutPacket* out) {
   header.type = PacketType::kData;
   header.number = send.take();  // checks that a number is available
+  sent.add(header.number, header.op, header.stage, header.slot);
   out->headBytes = PacketHeader::kBytes;
   if (setup_.auth == AuthMode::kAead) {
     if (out->sealed.size() < bytes + kSealBytes) {

@@ -9,7 +9,9 @@
 
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/base/deadlines.h"
+#include "transport_ubt/core/link/loss_detector.h"
 #include "transport_ubt/core/link/replay_window.h"
+#include "transport_ubt/core/link/sent_history.h"
 #include "transport_ubt/core/pacing/credit.h"
 #include "transport_ubt/core/pacing/queueing_delay.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
@@ -82,6 +84,8 @@ class PeerLink {
 
   SendCredit send;
   ReceiveCredit receive;
+  LossDetector losses;  // of received data
+  SentHistory sent;     // data
 
   // In -----------------------------------------------------------------------
 
@@ -99,6 +103,8 @@ class PeerLink {
   Duration clocksIn(TimePoint now,
                     uint64_t number,
                     const ControlClocks& clocks);
+  // The round trip that the latest clocks measured; zero: none.
+  Duration measuredRoundTrip() const { return measured_; }
   // Whether a control datagram in this rank's mode (sealed or not) has come
   // from the peer. Until then the peer may not have joined, so it gets no data.
   bool joined() const { return stampUs_ != 0; }
@@ -185,6 +191,7 @@ class PeerLink {
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
   Duration roundTrip_{0};            // smoothed; zero: unknown
+  Duration measured_{0};             // the last sample
   TimerLateness late_{Duration{0}};  // as reported; nothing is assumed before
   QueueingDelay delay_;
   uint64_t clocksNumber_ = 0;  // packet number of the newest clocks

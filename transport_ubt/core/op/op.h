@@ -184,6 +184,11 @@ class Op {
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
 
+  // The network lost slots of this stage on their way to a peer. They leave
+  // again if the op repairs that stage.
+  void repeatLost(
+      TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
+
   // What the op has to teach so far. It counts late data completely only once
   // the op is done everywhere.
   OpSample sample() const;

@@ -42,6 +42,18 @@ bool Op::repairAsked(
   return true;
 }
 
+void Op::repeatLost(
+    TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
+  if (stage == Stage::kBroadcast) {
+    if (needsEveryResult()) {
+      outbox_.repeatResults(
+          now, peer, slot, slot + slots, setup_.host->retryAfter(peer));
+    }
+  } else if (repairsScatter() && call_.entered() && !call_.returned()) {
+    outbox_.repeatContributions(peer, slot, slot + slots);
+  }
+}
+
 void Op::sayNoMore(TimePoint now, int peer, Stage stage) {
   ControlRecord record = ControlRecord::about(ControlType::kNoMore, setup_.id);
   record.stage = stage;

@@ -74,6 +74,13 @@ class LinkRate {
                    : kBacklogBytesMax;
   }
 
+  // How long a byte waits at most behind that backlog; zero: unknown.
+  Duration backlogTime() const {
+    return perSecond_ == 0 ? Duration{0}
+                           : Duration(static_cast<int64_t>(
+                                 1e9 * backlogBytes() / perSecond_));
+  }
+
  private:
   static constexpr Duration kSample = std::chrono::milliseconds(2);
   static constexpr double kGain = 0.125;  // weight of a sample

@@ -54,6 +54,7 @@ Session::Session(const Setup& setup, SharedState* shared)
                   : OutPacket::kHeadBytesMax),
       controlDues_(setup.size),
       blocked_(setup.size),
+      losses_(setup.size),
       silence_(setup.size),
       multicast_(multicastOf(setup, &opened_)),
       grants_(setup.size - 1, setup.slotBytesMax + PacketHeader::kBytes),
@@ -67,10 +68,10 @@ Session::Session(const Setup& setup, SharedState* shared)
   UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);
   UBT_REQUIRE(setup.keys.size() == static_cast<size_t>(setup.size));
   UBT_REQUIRE(setup.windowBytes.size() == static_cast<size_t>(setup.size));
-  shared->window.start(
-      ReceiveWindow::startOf(
-          setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax),
-      setup.slotBytesMax);
+  const uint64_t windowStart = ReceiveWindow::startOf(
+      setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax);
+  shared->window.start(windowStart, setup.slotBytesMax);
+  shared->delivery.start(windowStart, setup.slotBytesMax);
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const auto credit = [&](int receiver) {
@@ -317,6 +318,9 @@ void Session::updateActivity() {
   const bool active = ops_.any([](const Op& op) { return !op.returned(); });
   if (active != active_) {
     active_ = active;
+    if (!active) {
+      shared_->delivery.pause();
+    }
     shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
   }
 }

@@ -19,6 +19,7 @@
 #include "transport_ubt/core/link/peer_link.h"
 #include "transport_ubt/core/op/op.h"
 #include "transport_ubt/core/pacing/credit.h"
+#include "transport_ubt/core/pacing/delivery_window.h"
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
@@ -40,6 +41,7 @@ class Session;
 struct SharedState {
   Arena arena;
   ReceiveWindow window;
+  DeliveryWindow delivery;  // in its place with Loops::kMeasured
   Counters counters;
   TimerLateness lateness;
   LinkRate link;
@@ -294,9 +296,16 @@ class Session : private OpHost {
                     const PacketHeader& header,
                     const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
+  // With Loops::kMeasured.
+  bool findsLosses() const { return setup_.options.loops == Loops::kMeasured; }
+  void sampleRound(TimePoint now, int peer);
+  void numberIn(TimePoint now, int peer, uint64_t number, size_t bytes);
+  void findLosses(TimePoint now, int peer);
+  void repeatLost(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(TimePoint now, int peer);
-  void writeCredit(int peer, WriteCursor* out);
-  uint64_t shareSlots(int peer) const;
+  void writeCredit(TimePoint now, int peer, WriteCursor* out);
+  uint64_t windowBytes(TimePoint now) const;
+  uint64_t shareSlots(TimePoint now, int peer) const;
 
   // Multicast
   Counter multicastIn(TimePoint now,
@@ -307,8 +316,8 @@ class Session : private OpHost {
                   const PacketHeader& header,
                   const PeerLink::Payload& payload);
   void answerMulticast(TimePoint now, int owner);
-  void writeHears(int owner, WriteCursor* out);
-  uint64_t multicastShareSlots() const;
+  void writeHears(TimePoint now, int owner, WriteCursor* out);
+  uint64_t multicastShareSlots(TimePoint now) const;
   bool multicastsTurn(const Op& op) const;
   bool hasMulticastData() const;
   static PacketHeader headerOf(const Op& op, const DataSend& send);
@@ -330,6 +339,8 @@ class Session : private OpHost {
   Deadlines controlDues_;          // of peers_
   // By peer: when to tell it (again) that it gives too little credit.
   Deadlines blocked_;
+  size_t lossBytes_ = 0;  // of the latest datagram of data
+  Deadlines losses_;      // by peer: when a missing number counts as lost
   std::vector<PeerLink> peers_;
   SilenceWatch silence_;
   Multicast multicast_;

@@ -60,6 +60,7 @@ Counter Session::takeIn(TimePoint now,
     return Counter::kDuplicateData;
   }
   peer.heardAt = now;
+  numberIn(now, header.source, header.number, bytes);
   const Counter fate = newDataIn(now, header, payload, bytes, &peer.receive);
   considerCredit(now, header.source);
   return fate;
@@ -73,8 +74,12 @@ Counter Session::newDataIn(TimePoint now,
                            ReceiveCredit* credit) {
   if (const uint64_t skipped = credit->arrived(header.number); skipped > 0) {
     shared_->window.lost(now, skipped * bytes);
+    if (header.multicast) {
+      shared_->delivery.lost(skipped * bytes);
+    }
   }
   shared_->window.arrived(now, bytes);
+  shared_->delivery.arrived(now, bytes);
   return dataIn(now, header, payload.data, payload.bytes);
 }
 
@@ -122,6 +127,7 @@ Counter Session::controlIn(TimePoint now,
   }
   if (!payload.foreign) {
     shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
+    sampleRound(now, peer);
     peers_[peer].peerWish = header.form;
   }
   answerLeave(now, peer);
@@ -185,7 +191,15 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);
+      if (findsLosses()) {
+        peers_[peer].losses.used(
+            now, std::min(record.number, peers_[peer].receive.limit()));
+        findLosses(now, peer);
+      }
       peers_[peer].creditBy(now);
+      return;
+    case ControlType::kLost:
+      repeatLost(now, peer, record);
       return;
     case ControlType::kRepair:
       if (op != nullptr &&
@@ -242,8 +256,65 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
   }
 }
 
-uint64_t Session::shareSlots(int rank) const {
-  const uint64_t bytes = shared_->window.bytes();
+// What a control datagram of the peer tells about the way to it.
+void Session::sampleRound(TimePoint now, int peer) {
+  DeliveryWindow& window = shared_->delivery;
+  window.hostsDelay(shared_->lateness.worst(now) +
+                    2 * shared_->link.backlogTime());
+  window.turn(trainBytes() * std::max(shared_->activeSenders, setup_.size - 1));
+  if (const Duration took = peers_[peer].measuredRoundTrip();
+      took > Duration{0}) {
+    window.roundTrip(now, took);
+  }
+}
+
+// A data number of the peer arrives for the first time.
+void Session::numberIn(TimePoint now, int rank, uint64_t number, size_t bytes) {
+  if (!findsLosses()) {
+    return;
+  }
+  lossBytes_ = bytes;
+  if (peers_[rank].losses.arrived(now, number)) {
+    shared_->delivery.overtaken(bytes);
+  }
+  findLosses(now, rank);
+}
+
+// Asks for numbers that have become lost.
+void Session::findLosses(TimePoint now, int rank) {
+  LossDetector& losses = peers_[rank].losses;
+  const Duration after = lossAfter(now, rank);
+  losses.collect(now, after, [&](uint64_t first, uint64_t count) {
+    shared_->delivery.lost(count * lossBytes_);
+    if (setup_.options.needsEveryResult()) {
+      ControlRecord record;
+      record.type = ControlType::kLost;
+      record.number = first;
+      record.slots =
+          static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
+      control(now, rank, record, true);
+    }
+  });
+  losses_.set(rank, losses.nextDeadline(after));
+}
+
+// The peer misses data numbers. Ops that repair what these carried repeat it.
+void Session::repeatLost(TimePoint now, int peer, const ControlRecord& record) {
+  peers_[peer].sent.find(
+      record.number, record.slots, [&](const SentHistory::Run& run) {
+        if (Op* const op = ops_.find(run.op); op != nullptr) {
+          op->repeatLost(now, peer, run.stage, run.slot, run.slots);
+        }
+      });
+}
+
+// The bytes that may be in flight to this socket, of all sessions.
+uint64_t Session::windowBytes(TimePoint now) const {
+  return findsLosses() ? shared_->delivery.bytes(now) : shared_->window.bytes();
+}
+
+uint64_t Session::shareSlots(TimePoint now, int rank) const {
+  const uint64_t bytes = windowBytes(now);
   CreditGrants::Load load;
   load.windowBytes = bytes - multicast_.windowBytes(bytes);
   load.senders = shared_->activeSenders;
@@ -256,16 +327,16 @@ uint64_t Session::shareSlots(int rank) const {
 
 void Session::considerCredit(TimePoint now, int rank) {
   PeerLink& peer = peers_[rank];
-  const TimePoint due =
-      CreditGrants::dueAt(now, shareSlots(rank), peer.receive.left(), kNever);
+  const TimePoint due = CreditGrants::dueAt(
+      now, shareSlots(now, rank), peer.receive.left(), kNever);
   if (due != kNever) {
     peer.creditBy(due);
   }
 }
 
-void Session::writeCredit(int rank, WriteCursor* out) {
+void Session::writeCredit(TimePoint now, int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
-  peer.receive.grant(shareSlots(rank));
+  peer.receive.grant(shareSlots(now, rank));
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();
@@ -273,7 +344,7 @@ void Session::writeCredit(int rank, WriteCursor* out) {
     record.number |= ControlRecord::kWantsResults;
   }
   record.encode(out);
-  writeHears(rank, out);
+  writeHears(now, rank, out);
   for (const auto& [id, op] : ops_) {
     if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
         op->entered() && op->progressRecord(rank, &record)) {

@@ -91,7 +91,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   // It captures so little that std::function allocates no memory.
   const auto credit = [&](WriteCursor* cursor) {
     if (!broken_ && !peers_[rank].closed()) {
-      writeCredit(rank, cursor);
+      writeCredit(now, rank, cursor);
     }
   };
   const bool goes =
@@ -195,7 +195,8 @@ TimePoint Session::nextDeadline() const {
                              blocked_.earliest(),
                              departure_.dueAt(),
                              silence_.earliest(),
-                             multicast_.nextDeadline()});
+                             multicast_.nextDeadline(),
+                             losses_.earliest()});
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
     if (!op->entered() && !op->hasResults()) {
@@ -224,6 +225,7 @@ void Session::passDeadlines(TimePoint now) {
             true);
     blocked_.set(rank, now + 2 * retryAfter(rank));
   });
+  losses_.forDue(now, [&](int rank) { findLosses(now, rank); });
   multicastDeadline(now);
   if (now >= departure_.dueAt()) {
     sayLeaveToAll(now);

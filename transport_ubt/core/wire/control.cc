@@ -33,6 +33,10 @@ void ControlRecord::encode(WriteCursor* out) const {
     case ControlType::kHears:
       out->put(number);
       break;
+    case ControlType::kLost:
+      out->put(number);
+      out->put(slots);
+      break;
     case ControlType::kRepair:
       out->put(static_cast<uint8_t>(stage));
       out->put(slot);
@@ -69,7 +73,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kNoMore)) {
+      type > static_cast<uint8_t>(ControlType::kLost)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -98,6 +102,10 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
     case ControlType::kBlocked:
     case ControlType::kHears:
       out->number = in->get<uint64_t>();
+      break;
+    case ControlType::kLost:
+      out->number = in->get<uint64_t>();
+      out->slots = in->get<uint32_t>();
       break;
     case ControlType::kRepair: {
       const auto stage = in->get<uint8_t>();

@@ -29,15 +29,17 @@ enum class ControlType : uint8_t {
   kMulticastKey = 12,  // seed of my multicast keys, masked
   kHears = 13,   // your multicast came; numbers below `number` may be sent
   kNoMore = 14,  // no slot of this stage is on its way to you
+  kLost = 15,    // `slots` data numbers from `number` on did not arrive
 };
 
 // One record. The type decides which members are used.
 struct ControlRecord {
   ControlType type = ControlType::kLeave;
   OpId op;
-  OpShape shape;        // kAnnounce
-  uint64_t number = 0;  // kCredit, kHears: the limit; kBlocked: the number
-  Stage stage{};        // kRepair, kNoMore
+  OpShape shape;  // kAnnounce
+  uint64_t number =
+      0;          // kCredit, kHears: the limit; kBlocked, kLost: the number
+  Stage stage{};  // kRepair, kNoMore
   // kRepair: the first slot; kProgress: the first that is missing; kLeave: the
   // rank at fault, or kNobody.
   uint32_t slot = 0;

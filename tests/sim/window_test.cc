@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The window that follows delivery (DeliveryWindow), and the repair of lost
+// packet numbers, on a simulated network.
+
+#include "tests/sim/run_checked.h"
+#include "transport_ubt/core/base/percentile.h"
+
+namespace ubt::sim {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Links of 10 Gbit/s.
+SimOptions job() {
+  SimOptions options;
+  options.ranks = 8;
+  options.ops = 40;
+  options.oneShape = true;
+  options.elementsMax = 250000;
+  options.windowBytes = 16 << 20;
+  options.windowBytesMin = 16 << 10;
+  options.queueBytes = 16 << 20;
+  options.lateness = microseconds(100);
+  options.protocol.warmupOps = 20;
+  options.protocol.hadamard = Hadamard::kNever;
+  options.protocol.loops = Loops::kMeasured;
+  options.protocol.timeout = seconds(20);
+  return options;
+}
+
+Duration median(const SimOptions& options) {
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  return percentile(result.opTimes, 0.5);
+}
+
+// They arrive up to 20 datagrams late, and nothing of theirs is repeated.
+TEST(Window, OvertakenDatagramsCostLittle) {
+  SimOptions options = job();
+  const Duration inOrder = median(options);
+  options.reorder = 0.05;
+  options.reorderBy = microseconds(24);
+  EXPECT_LT(median(options), inOrder * 21 / 20);
+}
+
+// The first loops ask again after a pause of the sender; a gap in packet
+// numbers tells sooner.
+TEST(Window, LostResultsComeSoon) {
+  SimOptions options = job();
+  options.loss = 0.01;
+  const Duration byGaps = median(options);
+  options.protocol.loops = Loops::kFirst;
+  EXPECT_LT(byGaps, median(options));
+}
+
+// A queue of a tenth of what senders would have in flight.
+TEST(Window, FitsAShortQueue) {
+  SimOptions options = job();
+  options.protocol.repair = RepairPolicy::kBoth;
+  options.queueBytes = 128 << 10;
+  const Duration followsLoss = median(options);
+  options.windowAdapts = false;
+  options.windowBytesMin = 1 << 20;
+  EXPECT_LT(followsLoss, median(options) * 3 / 4);
+}
+
+}  // namespace
+}  // namespace ubt::sim

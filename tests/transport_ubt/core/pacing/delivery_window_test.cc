@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/pacing/delivery_window.h"
+
+#include <gtest/gtest.h>
+
+#include "transport_ubt/core/pacing/recent_most.h"
+
+namespace ubt {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr uint64_t kStart = 400000;
+
+class DeliveryWindowTest : public ::testing::Test {
+ protected:
+  DeliveryWindowTest() {
+    window_.start(kStart, 1440);
+    window_.hostsDelay(milliseconds(2));
+  }
+
+  // Data arrives at this rate, in datagrams of 1440 bytes.
+  void deliver(DeliveryWindow* window, Duration time, double perSecond) {
+    const Duration gap(static_cast<int64_t>(1440e9 / perSecond));
+    for (const TimePoint end = now_ + time; now_ < end; now_ += gap) {
+      window->arrived(now_, 1440);
+    }
+  }
+  uint64_t bytes() const { return window_.bytes(now_); }
+
+  TimePoint now_{seconds(1)};
+  DeliveryWindow window_{64 << 10, 2 << 20};
+};
+
+TEST_F(DeliveryWindowTest, BeginsAsItWasTold) {
+  EXPECT_EQ(bytes(), kStart);
+}
+
+TEST_F(DeliveryWindowTest, FollowsTheRateAndTheRoundTrip) {
+  window_.roundTrip(now_, microseconds(400));
+  window_.roundTrip(now_, milliseconds(9));  // the least one counts
+  deliver(&window_, milliseconds(100), 62.5e6);
+  EXPECT_NEAR(bytes(), 1.5 * 62.5e6 * 2.4e-3, 3000);
+  window_.turn(100000);
+  EXPECT_NEAR(bytes(), 1.5 * (62.5e6 * 2.4e-3 + 100000), 3000);
+}
+
+TEST_F(DeliveryWindowTest, RemembersTheBestRateAndForgetsIt) {
+  window_.roundTrip(now_, microseconds(400));
+  deliver(&window_, milliseconds(100), 100e6);
+  const uint64_t best = bytes();
+  deliver(&window_, seconds(5), 50e6);
+  EXPECT_EQ(bytes(), best);
+  deliver(&window_, seconds(20), 50e6);
+  EXPECT_NEAR(bytes(), best / 2, 3000);
+}
+
+TEST_F(DeliveryWindowTest, PausesDoNotCount) {
+  window_.roundTrip(now_, microseconds(400));
+  for (int op = 0; op < 50; op++) {
+    deliver(&window_, milliseconds(5), 62.5e6);
+    window_.pause();
+    now_ += milliseconds(100);
+  }
+  EXPECT_NEAR(bytes(), 1.5 * 62.5e6 * 2.4e-3, 6000);
+}
+
+TEST_F(DeliveryWindowTest, LossReducesItUnlessTheDataComes) {
+  window_.roundTrip(now_, microseconds(400));
+  deliver(&window_, milliseconds(100), 62.5e6);
+  const uint64_t before = bytes();
+  window_.lost(20000);
+  window_.overtaken(20000);
+  deliver(&window_, milliseconds(4), 62.5e6);
+  EXPECT_EQ(bytes(), before);
+  window_.lost(20000);
+  deliver(&window_, milliseconds(4), 62.5e6);
+  EXPECT_LT(bytes(), before * 9 / 10);
+  deliver(&window_, milliseconds(60), 62.5e6);
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(DeliveryWindowTest, StaysWithinItsLimits) {
+  window_.roundTrip(now_, milliseconds(50));
+  deliver(&window_, milliseconds(900), 1e9);
+  EXPECT_EQ(bytes(), 2u << 20);
+  DeliveryWindow slow(64 << 10, 2 << 20);
+  slow.roundTrip(now_, microseconds(10));
+  deliver(&slow, milliseconds(50), 1e6);
+  EXPECT_EQ(slow.bytes(now_), 64u << 10);
+}
+
+TEST_F(DeliveryWindowTest, WithoutAdaptationItStays) {
+  DeliveryWindow fixed(64 << 10, 2 << 20, false);
+  fixed.start(kStart, 1440);
+  fixed.roundTrip(now_, milliseconds(5));
+  fixed.lost(1 << 20);
+  deliver(&fixed, milliseconds(100), 1e9);
+  EXPECT_EQ(fixed.bytes(now_), kStart);
+}
+
+TEST(RecentMost, ForgetsOldValues) {
+  RecentMost most;
+  EXPECT_FALSE(most.known());
+  TimePoint now{seconds(100)};
+  most.add(now, 9);
+  now += seconds(9);
+  most.add(now, 5);
+  EXPECT_EQ(most.get(), 9);
+  now += seconds(5);
+  most.add(now, 4);
+  EXPECT_EQ(most.get(), 9);
+  now += seconds(10);
+  most.add(now, 3);
+  EXPECT_EQ(most.get(), 4);
+  now += seconds(30);
+  most.add(now, -2);
+  EXPECT_EQ(most.get(), -2);
+}
+
+}  // namespace
+}  // namespace ubt

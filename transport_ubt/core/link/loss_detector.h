@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+#include "transport_ubt/core/base/clock.h"
+
+namespace ubt {
+
+// Decides which packet numbers of one direction are lost (RFC 9002, section
+// 6.1). A number is lost once `reordering` later numbers have been used, or
+// some time after the first of these arrived. A number that arrives after all
+// was only overtaken: `reordering` then rises to that distance. Not
+// thread-safe.
+class LossDetector {
+ public:
+  // RFC 9002, section 6.1.1: the packet threshold.
+  static constexpr uint64_t kReorderingMin = 3;
+  static constexpr uint64_t kReorderingMax = 512;
+  // The most gaps that it remembers. A further one ends the oldest.
+  static constexpr size_t kGapsMax = 128;
+
+  // A number has arrived for the first time. True: it had counted as lost.
+  bool arrived(TimePoint now, uint64_t number) {
+    if (number >= next_) {
+      used(now, number);
+      next_ = number + 1;
+      return false;
+    }
+    if (fill(&open_, number)) {
+      return false;
+    }
+    if (!fill(&lost_, number)) {
+      return false;  // too old to be remembered
+    }
+    reordering_ = std::clamp(next_ - number, reordering_, kReorderingMax);
+    return true;
+  }
+  // All numbers below `next` have been sent.
+  void used(TimePoint now, uint64_t next) {
+    if (next > next_) {
+      open_.push_back({next_, next, now});
+      next_ = next;
+    }
+  }
+
+  // Calls act(first, count) for numbers that are lost from now on, `after` the
+  // arrival of a later one at the latest.
+  template <typename Act>
+  void collect(TimePoint now, Duration after, const Act& act) {
+    while (!open_.empty()) {
+      Gap& gap = open_.front();
+      const uint64_t end =
+          open_.size() > kGapsMax || now >= gap.at + after ? gap.end
+          : next_ > reordering_ ? std::min(gap.end, next_ - reordering_)
+                                : 0;
+      if (end <= gap.first) {
+        break;
+      }
+      act(gap.first, end - gap.first);
+      lost_.push_back({gap.first, end, gap.at});
+      if (lost_.size() > kGapsMax) {
+        lost_.pop_front();
+      }
+      gap.first = end;
+      if (gap.first < gap.end) {
+        break;
+      }
+      open_.pop_front();
+    }
+  }
+  // When the next number is lost, though no later one arrives; kNever: none.
+  TimePoint nextDeadline(Duration after) const {
+    return open_.empty() ? kNever : open_.front().at + after;
+  }
+
+  uint64_t reordering() const { return reordering_; }
+
+ private:
+  // Numbers that have not arrived; `at`: when a later one did.
+  struct Gap {
+    uint64_t first;
+    uint64_t end;
+    TimePoint at;
+  };
+
+  // Takes the number out of its gap. False: it is in none.
+  static bool fill(std::deque<Gap>* gaps, uint64_t number) {
+    const auto gap =
+        std::find_if(gaps->begin(), gaps->end(), [&](const Gap& g) {
+          return g.first <= number && number < g.end;
+        });
+    if (gap == gaps->end()) {
+      return false;
+    }
+    const Gap rest{number + 1, gap->end, gap->at};
+    gap->end = number;
+    if (rest.first < rest.end) {
+      gaps->insert(gap + 1, rest);
+    }
+    gaps->erase(std::remove_if(gaps->begin(),
+                               gaps->end(),
+                               [](const Gap& g) { return g.first == g.end; }),
+                gaps->end());
+    return true;
+  }
+
+  uint64_t next_ = 0;
+  uint64_t reordering_ = kReorderingMin;
+  std::deque<Gap> open_;  // not lost yet, in order
+  std::deque<Gap> lost_;  // the latest ones
+};
+
+}  // namespace ubt

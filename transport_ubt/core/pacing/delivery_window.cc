@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/pacing/delivery_window.h"
+
+#include <algorithm>
+
+#include "transport_ubt/core/base/require.h"
+
+namespace ubt {
+namespace {
+
+constexpr uint64_t kSlotsMin = 4;
+// A sample of the rate covers this number of rounds in which data was due. A
+// host that is late takes in a whole window at once, so that a shorter sample
+// would show a higher rate.
+constexpr int kSampleRounds = 8;
+
+double seconds(Duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+DeliveryWindow::DeliveryWindow(uint64_t bytesMin,
+                               uint64_t bytesMax,
+                               bool adapts)
+    : bytesMin_(bytesMin),
+      bytesMax_(bytesMax),
+      adapts_(adapts),
+      start_(bytesMin) {
+  UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
+}
+
+void DeliveryWindow::start(uint64_t bytes, size_t slotBytes) {
+  bytesMin_ = std::clamp<uint64_t>(kSlotsMin * slotBytes, bytesMin_, bytesMax_);
+  start_ = std::clamp(bytes, std::max(start_, bytesMin_), bytesMax_);
+}
+
+void DeliveryWindow::overtaken(uint64_t bytes) {
+  lost_ -= std::min(lost_, bytes);
+}
+
+Duration DeliveryWindow::round() const {
+  return roundTrip_.known() ? Duration(-roundTrip_.get()) + hosts_ : hosts_;
+}
+
+uint64_t DeliveryWindow::bytes(TimePoint now) const {
+  if (!adapts_) {
+    return start_;
+  }
+  const double whole =
+      rate_.known()
+          ? kSpare * (static_cast<double>(rate_.get()) * seconds(round()) +
+                      static_cast<double>(turn_))
+          : static_cast<double>(start_);
+  return std::clamp(
+      static_cast<uint64_t>(std::min(whole * response_.part(now, round()),
+                                     static_cast<double>(bytesMax_))),
+      bytesMin_,
+      bytesMax_);
+}
+
+void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
+  takeSample(now, bytes);
+  came_ += bytes;
+  if (came_ + lost_ >= this->bytes(now)) {
+    response_.windowPassed(
+        now,
+        round(),
+        static_cast<double>(lost_) / static_cast<double>(came_ + lost_));
+    came_ = lost_ = 0;
+  }
+}
+
+void DeliveryWindow::takeSample(TimePoint now, uint64_t bytes) {
+  if (arrivedAt_ != kNever) {
+    elapsed_ += now - arrivedAt_;
+    sampled_ += bytes;
+  }
+  arrivedAt_ = now;
+  if (roundTrip_.known() && elapsed_ >= kSampleRounds * round()) {
+    rate_.add(now,
+              static_cast<int64_t>(static_cast<double>(sampled_) /
+                                   std::max(1e-9, seconds(elapsed_))));
+    elapsed_ = Duration{0};
+    sampled_ = 0;
+  }
+}
+
+}  // namespace ubt

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/pacing/loss_response.h"
+#include "transport_ubt/core/pacing/recent_most.h"
+
+namespace ubt {
+
+// Limits the bytes that all senders together may have in flight to one socket:
+//
+//     window = kSpare x (delivery rate x round + turn) x LossResponse's part
+//     round  = least round trip + hosts' delays
+//
+// It covers the way of credit and data, and a turn in which each sender sends a
+// train, so that the link is never idle while somebody has data for it. Delay
+// alone never shrinks the window, because a window that follows delay starves
+// beside TCP. All sizes are bytes. Not thread-safe.
+class DeliveryWindow {
+ public:
+  static constexpr double kSpare = 1.5;
+
+  // Without `adapts` the window stays as start() makes it. REQUIRES
+  // 0 < bytesMin <= bytesMax.
+  DeliveryWindow(uint64_t bytesMin, uint64_t bytesMax, bool adapts = true);
+
+  // Senders of slots of `slotBytes` were told that `bytes` may be in flight;
+  // the window begins there. It never falls below four of these slots.
+  void start(uint64_t bytes, size_t slotBytes);
+
+  // What hosts add to a round trip: events that this one notices late, and data
+  // that waits in sockets, before credit and before other data.
+  void hostsDelay(Duration delay) { hosts_ = delay; }
+  // All senders' trains together.
+  void turn(uint64_t bytes) { turn_ = bytes; }
+  // A control datagram took this time to a peer and back, without the time that
+  // the peer held it.
+  void roundTrip(TimePoint now, Duration took) {
+    roundTrip_.add(now, -took.count());
+  }
+
+  void arrived(TimePoint now, uint64_t bytes);
+  // These bytes were lost, and those arrived after all.
+  void lost(uint64_t bytes) { lost_ += bytes; }
+  void overtaken(uint64_t bytes);
+  // Nobody owes this socket data from now on: the pause until the next arrival
+  // says nothing about the rate.
+  void pause() { arrivedAt_ = kNever; }
+
+  uint64_t bytes(TimePoint now) const;
+
+ private:
+  Duration round() const;
+  void takeSample(TimePoint now, uint64_t bytes);
+
+  uint64_t bytesMin_;
+  const uint64_t bytesMax_;
+  const bool adapts_;
+  uint64_t start_;
+  RecentMost rate_;       // bytes a second
+  RecentMost roundTrip_;  // nanoseconds, negative
+  Duration hosts_{0};
+  uint64_t turn_ = 0;
+
+  LossResponse response_;
+  uint64_t came_ = 0;  // in this window
+  uint64_t lost_ = 0;
+
+  // The sample of the rate that is being taken.
+  TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
+  Duration elapsed_{0};
+  uint64_t sampled_ = 0;
+};
+
+}  // namespace ubt
