@@ -10,7 +10,6 @@ namespace ubt::sim {
 namespace {
 
 using std::chrono::microseconds;
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Links of 10 Gbit/s.
@@ -54,17 +53,6 @@ TEST(Window, LostResultsComeSoon) {
   const Duration byGaps = median(options);
   options.protocol.loops = Loops::kFirst;
   EXPECT_LT(byGaps, median(options));
-}
-
-// A queue of a tenth of what senders would have in flight.
-TEST(Window, FitsAShortQueue) {
-  SimOptions options = job();
-  options.protocol.repair = RepairPolicy::kBoth;
-  options.queueBytes = 128 << 10;
-  const Duration followsLoss = median(options);
-  options.windowAdapts = false;
-  options.windowBytesMin = 1 << 20;
-  EXPECT_LT(followsLoss, median(options) * 3 / 4);
 }
 
 }  // namespace
