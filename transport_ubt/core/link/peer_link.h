@@ -191,7 +191,7 @@ class PeerLink {
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
   Duration roundTrip_{0};            // smoothed; zero: unknown
-  Duration measured_{0};             // the last sample
+  Duration measured_{0};             // by the latest clocks; zero: none
   TimerLateness late_{Duration{0}};  // as reported; nothing is assumed before
   QueueingDelay delay_;
   uint64_t clocksNumber_ = 0;  // packet number of the newest clocks
