@@ -95,15 +95,17 @@ class LossDetector {
     if (gap == gaps->end()) {
       return false;
     }
-    const Gap rest{number + 1, gap->end, gap->at};
-    gap->end = number;
-    if (rest.first < rest.end) {
+    if (gap->first + 1 == gap->end) {
+      gaps->erase(gap);
+    } else if (number == gap->first) {
+      gap->first++;
+    } else if (number + 1 == gap->end) {
+      gap->end--;
+    } else {
+      const Gap rest{number + 1, gap->end, gap->at};
+      gap->end = number;
       gaps->insert(gap + 1, rest);
     }
-    gaps->erase(std::remove_if(gaps->begin(),
-                               gaps->end(),
-                               [](const Gap& g) { return g.first == g.end; }),
-                gaps->end());
     return true;
   }
 

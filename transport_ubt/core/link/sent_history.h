@@ -42,28 +42,24 @@ class SentHistory {
     runs_.push_back({number, op, stage, slot, 1});
   }
 
-  // Calls act(run) for the slots of `count` numbers from `first` on, as far as
-  // they are remembered.
+  // Calls act(run) for the slots that the numbers `first`, first + 1, ...
+  // carried, of `count` numbers. Skips numbers that it has forgotten.
   template <typename Act>
   void find(uint64_t first, uint64_t count, const Act& act) const {
+    const uint64_t end = first + std::min(count, UINT64_MAX - first);
     auto run = std::upper_bound(
         runs_.begin(), runs_.end(), first, [](uint64_t number, const Run& r) {
           return number < r.number + r.slots;
         });
-    for (; run != runs_.end() &&
-           run->number - std::min(run->number, first) < count;
-         ++run) {
-      const uint64_t from = std::max(first, run->number) - run->number;
-      const uint64_t to = std::min<uint64_t>(
-          run->slots,
-          first - std::min(first, run->number) +
-              (count - (run->number - std::min(run->number, first))));
-      Run part = *run;
-      part.number += from;
-      part.slot += static_cast<uint32_t>(from);
-      part.slots = static_cast<uint32_t>(to - from);
+    for (; run != runs_.end() && run->number < end; ++run) {
+      const uint64_t from = std::max(first, run->number);
+      const uint64_t to = std::min(end, run->number + run->slots);
       if (from < to) {
-        act(part);
+        act(Run{from,
+                run->op,
+                run->stage,
+                static_cast<uint32_t>(run->slot + (from - run->number)),
+                static_cast<uint32_t>(to - from)});
       }
     }
   }

@@ -9,9 +9,9 @@ namespace ubt {
 namespace {
 
 constexpr uint64_t kSlotsMin = 4;
-// A sample of the rate covers this number of rounds in which data was due. A
-// host that is late takes in a whole window at once, so that a shorter sample
-// would show a higher rate.
+// A sample of the rate covers this number of rounds, pauses left out. A host
+// that is late takes in a whole window at once, and a shorter sample would show
+// a higher rate.
 constexpr int kSampleRounds = 8;
 
 double seconds(Duration time) {

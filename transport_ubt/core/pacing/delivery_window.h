@@ -15,10 +15,10 @@ namespace ubt {
 //     window = kSpare x (delivery rate x round + turn) x LossResponse's part
 //     round  = least round trip + hosts' delays
 //
-// It covers the way of credit and data, and a turn in which each sender sends a
-// train, so that the link is never idle while somebody has data for it. Delay
-// alone never shrinks the window, because a window that follows delay starves
-// beside TCP. All sizes are bytes. Not thread-safe.
+// The window covers the time from a credit to its data, and one train of each
+// sender. So the link is never idle while a sender has data for it. Delay alone
+// never shrinks the window: TCP fills queues, and a window that follows delay
+// would starve. All sizes are bytes. Not thread-safe.
 class DeliveryWindow {
  public:
   static constexpr double kSpare = 1.5;

@@ -5,12 +5,12 @@
 
 namespace ubt {
 
-// Which part of its window a socket may use, because the path loses data. A
-// window of which more than kTolerated got lost reduces the part by kReduction,
-// once a round trip. In the next kReturn round trips, but at least kReturnMin
-// (each return tests the queue), it returns to its value before the loss, first
-// fast and then slowly. From there on it grows faster and faster, to 1: the
-// curve of CUBIC (RFC 9438, section 4.2).
+// Which part of its window a socket may use, because the path loses data. If
+// the network loses more than kTolerated of a window, the part shrinks by
+// kReduction, once a round trip. In the next kReturn round trips, but at least
+// kReturnMin (each return tests the queue), it returns to its value before the
+// loss, first fast and then slowly. From there on it grows faster and faster,
+// to 1: the curve of CUBIC (RFC 9438, section 4.2).
 //
 // If kInVain reductions in a row only lessen what arrives, the window is not
 // the cause of the loss. They are undone, and twice that loss is tolerated
@@ -33,12 +33,16 @@ class LossResponse {
  private:
   void reduce(TimePoint now, Duration round, double lostShare);
 
-  TimePoint reducedAt_ = kNever;  // kNever: the part is 1
-  double peak_ = 1;               // the part before the last reduction
-  double ignored_ = 0;            // this share of loss has other causes
-  int reductions_ = 0;            // in a row, up to kInVain
-  double firstPeak_ = 1;          // the part before the first of them
-  double firstDelivered_ = 0;     // what arrived then, of a window of part 1
+  // The last reduction, and the part before it. kNever: the part is 1.
+  TimePoint reducedAt_ = kNever;
+  double peak_ = 1;
+  // Reductions in a row, up to kInVain. Before the first of them: the part, and
+  // how much of the whole window arrived.
+  int reductions_ = 0;
+  double firstPeak_ = 1;
+  double firstDelivered_ = 0;
+  // Loss that reductions did not lessen.
+  double ignored_ = 0;
 };
 
 }  // namespace ubt

@@ -296,8 +296,8 @@ class Session : private OpHost {
                     const PacketHeader& header,
                     const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
-  // With Loops::kMeasured.
-  bool findsLosses() const { return setup_.options.loops == Loops::kMeasured; }
+  // Loops::kMeasured.
+  bool isMeasured() const { return setup_.options.loops == Loops::kMeasured; }
   void sampleRound(TimePoint now, int peer);
   void numberIn(TimePoint now, int peer, uint64_t number, size_t bytes);
   void findLosses(TimePoint now, int peer);

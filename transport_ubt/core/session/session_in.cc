@@ -72,14 +72,17 @@ Counter Session::newDataIn(TimePoint now,
                            const PeerLink::Payload& payload,
                            size_t bytes,
                            ReceiveCredit* credit) {
-  if (const uint64_t skipped = credit->arrived(header.number); skipped > 0) {
-    shared_->window.lost(now, skipped * bytes);
-    if (header.multicast) {
-      shared_->delivery.lost(skipped * bytes);
+  const uint64_t skippedBytes = credit->arrived(header.number) * bytes;
+  if (isMeasured()) {
+    // LossDetector finds what other packets lose.
+    shared_->delivery.lost(header.multicast ? skippedBytes : 0);
+    shared_->delivery.arrived(now, bytes);
+  } else {
+    if (skippedBytes > 0) {
+      shared_->window.lost(now, skippedBytes);
     }
+    shared_->window.arrived(now, bytes);
   }
-  shared_->window.arrived(now, bytes);
-  shared_->delivery.arrived(now, bytes);
   return dataIn(now, header, payload.data, payload.bytes);
 }
 
@@ -127,7 +130,9 @@ Counter Session::controlIn(TimePoint now,
   }
   if (!payload.foreign) {
     shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
-    sampleRound(now, peer);
+    if (isMeasured()) {
+      sampleRound(now, peer);
+    }
     peers_[peer].peerWish = header.form;
   }
   answerLeave(now, peer);
@@ -191,7 +196,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);
-      if (findsLosses()) {
+      if (isMeasured()) {
         peers_[peer].losses.used(
             now, std::min(record.number, peers_[peer].receive.limit()));
         findLosses(now, peer);
@@ -270,7 +275,7 @@ void Session::sampleRound(TimePoint now, int peer) {
 
 // A data number of the peer arrives for the first time.
 void Session::numberIn(TimePoint now, int rank, uint64_t number, size_t bytes) {
-  if (!findsLosses()) {
+  if (!isMeasured()) {
     return;
   }
   lossBytes_ = bytes;
@@ -310,7 +315,7 @@ void Session::repeatLost(TimePoint now, int peer, const ControlRecord& record) {
 
 // The bytes that may be in flight to this socket, of all sessions.
 uint64_t Session::windowBytes(TimePoint now) const {
-  return findsLosses() ? shared_->delivery.bytes(now) : shared_->window.bytes();
+  return isMeasured() ? shared_->delivery.bytes(now) : shared_->window.bytes();
 }
 
 uint64_t Session::shareSlots(TimePoint now, int rank) const {
