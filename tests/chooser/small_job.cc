@@ -337,7 +337,7 @@ void SmallJob::starve(int rank, uint64_t after) {
   usual();
   FailingHeap::heal();
   starving_ = -1;
-  if (FailingHeap::failed()) {
+  if (FailingHeap::failures() > 0) {
     faults_++;
   } else {
     culprits_ = culprits;

@@ -79,7 +79,7 @@ TEST(FailingGreeting, EndsCallsInTimeWithACause) {
       errors[context->rank] = sum(context->rank, contexts[context->rank].get());
     }),
               "");
-    failed = FailingHeap::failed();
+    failed = FailingHeap::failures() > 0;
     FailingHeap::heal();
     EXPECT_TRUE(failed || before > 50) << "next to nothing was tried";
     for (const std::string& error : errors) {

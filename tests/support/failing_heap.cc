@@ -14,7 +14,7 @@ constexpr int64_t kNever = INT64_MAX;
 
 std::atomic<int64_t> left{kNever};  // allocations before the one that fails
 std::atomic<bool> fails{false};     // whether all later ones fail, too
-std::atomic<bool> hasFailed{false};
+std::atomic<uint64_t> failed{0};
 std::atomic<size_t> held{0};
 thread_local int scopes = 0;
 
@@ -26,14 +26,14 @@ bool fail() {
   if (before > 0 || (before < 0 && !fails)) {
     return false;
   }
-  hasFailed = true;
+  failed++;
   return true;
 }
 
 }  // namespace
 
 void FailingHeap::failAfter(uint64_t before, bool allAfter) {
-  hasFailed = false;
+  failed = 0;
   fails = allAfter;
   left = static_cast<int64_t>(before);
 }
@@ -42,8 +42,8 @@ void FailingHeap::heal() {
   left = kNever;
 }
 
-bool FailingHeap::failed() {
-  return hasFailed;
+uint64_t FailingHeap::failures() {
+  return failed;
 }
 
 size_t FailingHeap::heldBytes() {

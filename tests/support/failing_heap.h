@@ -15,8 +15,8 @@ class FailingHeap {
   static void failAfter(uint64_t before, bool allAfter = false);
   // No allocation fails from now on.
   static void heal();
-  // Whether an allocation has failed since failAfter().
-  static bool failed();
+  // The number of allocations that have failed since failAfter().
+  static uint64_t failures();
   // Bytes that are allocated now.
   static size_t heldBytes();
 

@@ -3,6 +3,7 @@
 // The datagrams that a session sends, and its deadlines.
 
 #include <algorithm>
+#include <functional>
 
 #include "transport_ubt/core/session/session.h"
 
@@ -88,7 +89,6 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   // Control that is not due yet leaves only behind data.
   const bool rides = turns_.begun();
   turns_.turnToControl();
-  // It captures so little that std::function allocates no memory.
   const auto credit = [&](WriteCursor* cursor) {
     if (!broken_ && !peers_[rank].closed()) {
       writeCredit(now, rank, cursor);
@@ -96,8 +96,9 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   };
   const bool goes =
       rides ? peer.controlDue() != kNever : now >= peer.controlDue();
-  if (!goes ||
-      !peer.controlOut(now, shared_->lateness.worst(now), credit, out)) {
+  // std::function allocates no memory for a reference.
+  if (!goes || !peer.controlOut(
+                   now, shared_->lateness.worst(now), std::cref(credit), out)) {
     return false;
   }
   shared_->counters.add(Counter::kSentControl);
