@@ -43,7 +43,7 @@ Duration DeliveryWindow::round() const {
   return roundTrip_.known() ? Duration(-roundTrip_.get()) + hosts_ : hosts_;
 }
 
-uint64_t DeliveryWindow::bytes(TimePoint now) const {
+uint64_t DeliveryWindow::bytes() const {
   if (!adapts_) {
     return start_;
   }
@@ -53,8 +53,8 @@ uint64_t DeliveryWindow::bytes(TimePoint now) const {
                       static_cast<double>(turn_))
           : static_cast<double>(start_);
   return std::clamp(
-      static_cast<uint64_t>(std::min(whole * response_.part(now, round()),
-                                     static_cast<double>(bytesMax_))),
+      static_cast<uint64_t>(
+          std::min(whole * response_.part(), static_cast<double>(bytesMax_))),
       bytesMin_,
       bytesMax_);
 }
@@ -62,18 +62,18 @@ uint64_t DeliveryWindow::bytes(TimePoint now) const {
 void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
   takeSample(now, bytes);
   came_ += bytes;
-  if (came_ + lost_ >= this->bytes(now)) {
+  if (came_ + lost_ >= this->bytes()) {
     response_.windowPassed(
-        now,
-        round(),
-        static_cast<double>(lost_) / static_cast<double>(came_ + lost_));
+        std::max({passing_, round(), Duration{1}}), came_, lost_);
     came_ = lost_ = 0;
+    passing_ = Duration{0};
   }
 }
 
 void DeliveryWindow::takeSample(TimePoint now, uint64_t bytes) {
   if (arrivedAt_ != kNever) {
     elapsed_ += now - arrivedAt_;
+    passing_ += now - arrivedAt_;
     sampled_ += bytes;
   }
   arrivedAt_ = now;

@@ -50,7 +50,7 @@ class DeliveryWindow {
   // says nothing about the rate.
   void pause() { arrivedAt_ = kNever; }
 
-  uint64_t bytes(TimePoint now) const;
+  uint64_t bytes() const;
 
  private:
   Duration round() const;
@@ -66,7 +66,8 @@ class DeliveryWindow {
   uint64_t turn_ = 0;
 
   LossResponse response_;
-  uint64_t came_ = 0;  // in this window
+  Duration passing_{0};  // of this window, without pauses
+  uint64_t came_ = 0;    // in this window
   uint64_t lost_ = 0;
 
   // The sample of the rate that is being taken.

@@ -3,60 +3,57 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/base/require.h"
+
 namespace ubt {
 namespace {
 
-// If a window is too large for its queue, a smaller one delivers as much. If
-// kInVain reductions leave less than this part, the loss has other causes.
+// If a window is too large for its queue, data arrives as fast with a smaller
+// one. If kInVain reductions leave less than this part, the loss has other
+// causes.
 constexpr double kDelivers = 0.55;
-
-Duration returnTime(Duration round) {
-  return std::max(LossResponse::kReturn * round, LossResponse::kReturnMin);
-}
 
 }  // namespace
 
-double LossResponse::part(TimePoint now, Duration round) const {
-  if (reducedAt_ == kNever) {
-    return 1;
-  }
-  const Duration back = returnTime(round);
-  const double left =
-      1 - std::chrono::duration<double>(now - reducedAt_) / back;
-  return std::min(1.0, peak_ * (1 - kReduction * left * left * left));
+double LossResponse::part() const {
+  const double left = 1 - returned_;
+  return std::min(1.0, peak_ * (1 - reduction_ * left * left * left));
 }
 
-void LossResponse::windowPassed(TimePoint now,
-                                Duration round,
-                                double lostShare) {
+void LossResponse::windowPassed(Duration took, uint64_t came, uint64_t lost) {
+  UBT_REQUIRE(took > Duration{0} && came + lost > 0);
+  const double lostShare =
+      static_cast<double>(lost) / static_cast<double>(came + lost);
   if (lostShare < ignored_ / 2) {
     ignored_ = 0;
   }
-  if (lostShare <= std::max(kTolerated, 2 * ignored_)) {
-    reductions_ = 0;
-    if (part(now, round) == 1) {
-      reducedAt_ = kNever;
-    }
-  } else if (reducedAt_ == kNever || now >= reducedAt_ + round) {
-    reduce(now, round, lostShare);
+  if (lostShare > std::max(kTolerated, 2 * ignored_)) {
+    reduce(lostShare,
+           static_cast<double>(came) / static_cast<double>(took.count()));
+    return;
+  }
+  reductions_ = 0;
+  returned_ +=
+      std::min(1.0 / kReturn, std::chrono::duration<double>(took) / kReturnMin);
+  if (part() == 1) {
+    peak_ = returned_ = 1;
   }
 }
 
-void LossResponse::reduce(TimePoint now, Duration round, double lostShare) {
-  const double before = part(now, round);
-  const double delivered = before * (1 - lostShare);
-  peak_ = before;
-  reducedAt_ = now;
-  if (reductions_ == kInVain && delivered < kDelivers * firstDelivered_) {
+void LossResponse::reduce(double lostShare, double rate) {
+  peak_ = part();
+  returned_ = 0;
+  reduction_ = std::max(kReduction, lostShare);
+  if (reductions_ == kInVain && rate < kDelivers * firstRate_) {
     peak_ = firstPeak_;
-    reducedAt_ = now - returnTime(round);  // as if the return were over
+    returned_ = 1;
     ignored_ = lostShare;
     reductions_ = 0;
     return;
   }
   if (reductions_ % kInVain == 0) {
-    firstPeak_ = before;
-    firstDelivered_ = delivered;
+    firstPeak_ = peak_;
+    firstRate_ = rate;
     reductions_ = 0;
   }
   reductions_++;

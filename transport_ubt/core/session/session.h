@@ -303,9 +303,9 @@ class Session : private OpHost {
   void findLosses(TimePoint now, int peer);
   void repeatLost(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(TimePoint now, int peer);
-  void writeCredit(TimePoint now, int peer, WriteCursor* out);
-  uint64_t windowBytes(TimePoint now) const;
-  uint64_t shareSlots(TimePoint now, int peer) const;
+  void writeCredit(int peer, WriteCursor* out);
+  uint64_t windowBytes() const;
+  uint64_t shareSlots(int peer) const;
 
   // Multicast
   Counter multicastIn(TimePoint now,
@@ -316,8 +316,8 @@ class Session : private OpHost {
                   const PacketHeader& header,
                   const PeerLink::Payload& payload);
   void answerMulticast(TimePoint now, int owner);
-  void writeHears(TimePoint now, int owner, WriteCursor* out);
-  uint64_t multicastShareSlots(TimePoint now) const;
+  void writeHears(int owner, WriteCursor* out);
+  uint64_t multicastShareSlots() const;
   bool multicastsTurn(const Op& op) const;
   bool hasMulticastData() const;
   static PacketHeader headerOf(const Op& op, const DataSend& send);

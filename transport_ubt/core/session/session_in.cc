@@ -314,12 +314,12 @@ void Session::repeatLost(TimePoint now, int peer, const ControlRecord& record) {
 }
 
 // The bytes that may be in flight to this socket, of all sessions.
-uint64_t Session::windowBytes(TimePoint now) const {
-  return isMeasured() ? shared_->delivery.bytes(now) : shared_->window.bytes();
+uint64_t Session::windowBytes() const {
+  return isMeasured() ? shared_->delivery.bytes() : shared_->window.bytes();
 }
 
-uint64_t Session::shareSlots(TimePoint now, int rank) const {
-  const uint64_t bytes = windowBytes(now);
+uint64_t Session::shareSlots(int rank) const {
+  const uint64_t bytes = windowBytes();
   CreditGrants::Load load;
   load.windowBytes = bytes - multicast_.windowBytes(bytes);
   load.senders = shared_->activeSenders;
@@ -332,16 +332,16 @@ uint64_t Session::shareSlots(TimePoint now, int rank) const {
 
 void Session::considerCredit(TimePoint now, int rank) {
   PeerLink& peer = peers_[rank];
-  const TimePoint due = CreditGrants::dueAt(
-      now, shareSlots(now, rank), peer.receive.left(), kNever);
+  const TimePoint due =
+      CreditGrants::dueAt(now, shareSlots(rank), peer.receive.left(), kNever);
   if (due != kNever) {
     peer.creditBy(due);
   }
 }
 
-void Session::writeCredit(TimePoint now, int rank, WriteCursor* out) {
+void Session::writeCredit(int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
-  peer.receive.grant(shareSlots(now, rank));
+  peer.receive.grant(shareSlots(rank));
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();
@@ -349,7 +349,7 @@ void Session::writeCredit(TimePoint now, int rank, WriteCursor* out) {
     record.number |= ControlRecord::kWantsResults;
   }
   record.encode(out);
-  writeHears(now, rank, out);
+  writeHears(rank, out);
   for (const auto& [id, op] : ops_) {
     if (peer.creditDue() && out->left() >= ControlRecord::kBytesMax &&
         op->entered() && op->progressRecord(rank, &record)) {

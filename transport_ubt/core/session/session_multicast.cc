@@ -72,8 +72,8 @@ Counter Session::probeIn(TimePoint now,
   return Counter::kAcceptedControl;
 }
 
-uint64_t Session::multicastShareSlots(TimePoint now) const {
-  return grants_.multicastShare(multicast_.windowBytes(windowBytes(now)));
+uint64_t Session::multicastShareSlots() const {
+  return grants_.multicastShare(multicast_.windowBytes(windowBytes()));
 }
 
 // Tells an owner that it is heard, and its credit, within a limit.
@@ -81,15 +81,15 @@ void Session::answerMulticast(TimePoint now, int owner) {
   multicast_.answer(owner);
   peers_[owner].creditBy(
       CreditGrants::dueAt(now,
-                          multicastShareSlots(now),
+                          multicastShareSlots(),
                           multicast_.from(owner)->receive.left(),
                           now + Multicast::kAnswerWithin));
 }
 
-void Session::writeHears(TimePoint now, int owner, WriteCursor* out) {
+void Session::writeHears(int owner, WriteCursor* out) {
   ControlRecord record;
   if (out->left() >= ControlRecord::kBytesMax &&
-      multicast_.answerOut(owner, multicastShareSlots(now), &record)) {
+      multicast_.answerOut(owner, multicastShareSlots(), &record)) {
     record.encode(out);
   }
 }

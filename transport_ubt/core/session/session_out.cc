@@ -91,7 +91,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   turns_.turnToControl();
   const auto credit = [&](WriteCursor* cursor) {
     if (!broken_ && !peers_[rank].closed()) {
-      writeCredit(now, rank, cursor);
+      writeCredit(rank, cursor);
     }
   };
   const bool goes =

@@ -28,7 +28,7 @@ class DeliveryWindowTest : public ::testing::Test {
       window->arrived(now_, 1440);
     }
   }
-  uint64_t bytes() const { return window_.bytes(now_); }
+  uint64_t bytes() const { return window_.bytes(); }
 
   TimePoint now_{seconds(1)};
   DeliveryWindow window_{64 << 10, 2 << 20};
@@ -89,7 +89,7 @@ TEST_F(DeliveryWindowTest, StaysWithinItsLimits) {
   DeliveryWindow slow(64 << 10, 2 << 20);
   slow.roundTrip(now_, microseconds(10));
   deliver(&slow, milliseconds(50), 1e6);
-  EXPECT_EQ(slow.bytes(now_), 64u << 10);
+  EXPECT_EQ(slow.bytes(), 64u << 10);
 }
 
 TEST_F(DeliveryWindowTest, WithoutAdaptationItStays) {
@@ -98,7 +98,7 @@ TEST_F(DeliveryWindowTest, WithoutAdaptationItStays) {
   fixed.roundTrip(now_, milliseconds(5));
   fixed.lost(1 << 20);
   deliver(&fixed, milliseconds(100), 1e9);
-  EXPECT_EQ(fixed.bytes(now_), kStart);
+  EXPECT_EQ(fixed.bytes(), kStart);
 }
 
 TEST(RecentMost, ForgetsOldValues) {
