@@ -38,7 +38,7 @@ Duration halfThroughAt(const StageRecord& stage) {
     if (static_cast<int>(rank) != stage.rank) {
       const StageRecord::Sender& sender = stage.senders[rank];
       through.push_back(
-          std::min(sender.completeAt(stage.slots), sender.closedAt));
+          std::min(sender.completeAt(stage.slots), sender.throughAt));
     }
   }
   const auto half = through.begin() + (through.size() + 1) / 2 - 1;

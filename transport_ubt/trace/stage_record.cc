@@ -38,9 +38,9 @@ StageRecord recordOf(const Json& line) {
     record.senders.push_back(sender);
   }
   size_t rank = 0;
-  for (const Json& time : line.at("closed_us")) {
+  for (const Json& time : line.at("through_us")) {
     if (!time.is_null()) {
-      record.senders.at(rank).closedAt = microseconds(time.get<int64_t>());
+      record.senders.at(rank).throughAt = microseconds(time.get<int64_t>());
     }
     rank++;
   }
@@ -88,7 +88,7 @@ std::string lineOf(uint64_t context,
   line["rank"] = rank;
   line["slots"] = trace.slots;
   line["entered_us"] = timesOf(trace.entered, trace.startedAt);
-  line["closed_us"] = timesOf(trace.closed, trace.startedAt);
+  line["through_us"] = timesOf(trace.through, trace.startedAt);
   Json& arrivals = line["arrivals"] = Json::array();
   for (const OpTrace::Arrival& arrival : trace.arrivals) {
     arrivals.push_back({arrival.rank,

@@ -15,7 +15,7 @@ namespace ubt {
 // The record of one scatter stage at its owner, as a line of JSON:
 //
 //   {"context": 77, "op": "0.7.3", "bytes": 4000000, "rank": 1, "slots": 348,
-//    "entered_us": [0, -12, null], "closed_us": [...],
+//    "entered_us": [0, -12, null], "through_us": [...],
 //    "arrivals": [[2, 1034, 22], ...]}
 //
 // context, op: equal on all ranks (epoch; the tag's space, the tag and its use
@@ -25,8 +25,9 @@ struct StageRecord {
   struct Sender {
     bool entered = false;
     Duration enteredAt{0};
-    // When the news came that it has closed its own shard; kUnknown: not.
-    Duration closedAt = kUnknown;
+    // When it reported that half of its own contributions' senders are
+    // complete, or that its shard is closed; kUnknown: not.
+    Duration throughAt = kUnknown;
     std::vector<OpTrace::Arrival> arrivals;  // `at` since the clock's start
 
     // When its last slot arrived; kUnknown: some did not.

@@ -18,7 +18,7 @@
 
 namespace ubt {
 
-// A session that records an op's requests for missing slots.
+// A session that records an op's requests for missing slots, and some reports.
 class Requests : public OpHost {
  public:
   static constexpr Duration kPause = std::chrono::milliseconds(10);
@@ -30,6 +30,8 @@ class Requests : public OpHost {
                bool /*urgent*/) override {
     if (record.type == ControlType::kRepair) {
       all.emplace_back(peer, record);
+    } else if (record.type == ControlType::kHalf) {
+      halves.emplace_back(peer, record.stage);
     }
   }
   Duration retryAfter(int /*peer*/) const override { return kPause; }
@@ -43,6 +45,8 @@ class Requests : public OpHost {
   bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
 
   std::vector<std::pair<int, ControlRecord>> all;
+  // Reports that half of a stage's senders are complete.
+  std::vector<std::pair<int, Stage>> halves;
 };
 
 // One op of rank 0, without a session. Its shards have slots of kSlotBytes.

@@ -22,7 +22,7 @@ Duration ms(double time) {
   return wholeNanoseconds(Milliseconds(time));
 }
 
-Duration closedAt(const StageRecord& stage) {
+Duration throughAt(const StageRecord& stage) {
   Duration last{0};
   for (const StageRecord::Sender& sender : stage.senders) {
     last = std::max(
@@ -75,7 +75,7 @@ std::vector<RecordedOp> opsWith(
     }
     for (StageRecord& stage : stages) {  // the news takes a millisecond
       for (int rank = 0; rank < kRanks; rank++) {
-        stage.senders[rank].closedAt = closedAt(stages[rank]) + ms(1);
+        stage.senders[rank].throughAt = throughAt(stages[rank]) + ms(1);
       }
     }
     ops.push_back(stages);
@@ -106,7 +106,7 @@ TEST(Replay, WithoutARuleAnOpTakesAsLongAsItsSlowestSender) {
   ASSERT_EQ(exact.took.size(), 30u);  // after the warm-up
   Duration slowest{0};
   for (const auto& stage : ops[20]) {
-    slowest = std::max(slowest, closedAt(stage));
+    slowest = std::max(slowest, throughAt(stage));
   }
   EXPECT_EQ(exact.took[0], slowest);
   EXPECT_EQ(exact.cutLate + exact.cutAbsent, 0);

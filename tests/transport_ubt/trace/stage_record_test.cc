@@ -23,7 +23,7 @@ OpTrace someTrace() {
   trace.slots = 3;
   trace.startedAt = at(1000);
   trace.entered = {at(900), at(1000), kNever};
-  trace.closed[0] = at(4000);
+  trace.through[0] = at(4000);
   trace.arrived(at(1500), 0);
   trace.arrived(at(1540), 0);
   trace.arrived(at(1541), 2);
@@ -45,9 +45,9 @@ TEST(StageRecord, IsReadAsItWasWritten) {
   ASSERT_EQ(record.senders.size(), 3u);
   EXPECT_TRUE(record.senders[0].entered);
   EXPECT_EQ(record.senders[0].enteredAt, microseconds(-100));
-  EXPECT_EQ(record.senders[0].closedAt, microseconds(3000));
+  EXPECT_EQ(record.senders[0].throughAt, microseconds(3000));
   EXPECT_FALSE(record.senders[2].entered);
-  EXPECT_EQ(record.senders[2].closedAt, StageRecord::kUnknown);
+  EXPECT_EQ(record.senders[2].throughAt, StageRecord::kUnknown);
 }
 
 TEST(StageRecord, SlotsThatArriveTogetherAreOneArrival) {

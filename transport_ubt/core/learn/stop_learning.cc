@@ -122,7 +122,6 @@ void StopLearning::returned(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
-  resultsFactor_.returned(op.cutResults, options_.cutBudget / 2);
   absence_.spend(op.cutAbsent);
   absence_.earn(split_.forAbsent(forContributions()));
   split_.addAbsent(op.cutAbsent);
@@ -142,6 +141,7 @@ void StopLearning::done(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
+  resultsFactor_.returned(op.cutResults, options_.cutBudget / 2);
   scatterFactor_.returned(op.cutLate, split_.forLate(forContributions()));
   split_.addLate(op.cutLate);
   if (op.absentFor > Duration{0}) {

@@ -17,11 +17,13 @@ bool Attendance::enter(TimePoint now, int rank) {
   return true;
 }
 
-void Attendance::passThrough(TimePoint now, int rank) {
-  through_ += !ranks_[rank].through;
-  ranks_[rank].through = true;
-  if (2 * through_ >= heard_ && halfThroughAt_ == kNever) {
-    halfThroughAt_ = now;
+void Attendance::passThrough(TimePoint now, int rank, Stage stage) {
+  bool& through = ranks_[rank].through[indexOf(stage)];
+  Half& half = halves_[indexOf(stage)];
+  half.through += !through;
+  through = true;
+  if (2 * half.through >= heard_ && half.at == kNever) {
+    half.at = now;
   }
 }
 
@@ -40,9 +42,6 @@ bool Attendance::reportClosed(int rank) {
 void Attendance::finish(TimePoint now, int rank) {
   finished_ += !ranks_[rank].done;
   ranks_[rank].done = true;
-  if (2 * finished_ >= size() - 1 && halfFinishedAt_ == kNever) {
-    halfFinishedAt_ = now;
-  }
   if (2 * finished_ > size() && mostFinishedAt_ == kNever) {
     mostFinishedAt_ = now;
   }

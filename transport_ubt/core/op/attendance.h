@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {
 
@@ -15,8 +17,8 @@ namespace ubt {
 class Attendance {
  public:
   // No rank has entered. The own rank counts as done from the start, because it
-  // needs nothing from itself. `heard`: the number of other ranks whose slots
-  // of the own shard come here.
+  // needs nothing from itself. `heard`: the number of other ranks that are
+  // heard in each stage, because their slots come here.
   Attendance(int rank, int size, int heard);
 
   static constexpr size_t bytesPerRank() { return sizeof(Rank); }
@@ -39,14 +41,16 @@ class Attendance {
   void announcementSeen(int rank) { ranks_[rank].knowsOfOurs = true; }
   bool hasSeenAnnouncement(int rank) const { return ranks_[rank].knowsOfOurs; }
 
-  // The rank is through: all its contributions that still come have arrived, or
-  // it has closed its own shard.
-  void passThrough(TimePoint now, int rank);
+  // The rank is through with a stage: whatever still comes of its data of this
+  // stage has arrived here, or half of the stage's senders are complete there,
+  // or the stage is over there.
+  void passThrough(TimePoint now, int rank, Stage stage);
+  // q of StopRule: when half of the others that are heard were through; kNever:
+  // not yet.
+  TimePoint halfThroughAt(Stage stage) const { return half(stage).at; }
+
   // The rank says that it has closed its own shard. False: it said so before.
   bool reportClosed(int rank);
-  // When half of the others that are heard were through; kNever: not yet.
-  TimePoint halfThroughAt() const { return halfThroughAt_; }
-
   // The rank says that it has all results.
   void finish(TimePoint now, int rank);
   // The rank has gone: it no longer sends or receives.
@@ -59,15 +63,14 @@ class Attendance {
   bool repeatsNothing(int rank) const { return ranks_[rank].repeatsNothing; }
   // The first rank that is not done; -1 if all are.
   int firstNotDone() const;
-  // When more than half of all ranks had said that they have all results, and
-  // when half had; kNever: not yet.
+  // When more than half of all ranks had said that they have all results;
+  // kNever: not yet.
   TimePoint mostFinishedAt() const { return mostFinishedAt_; }
-  TimePoint halfFinishedAt() const { return halfFinishedAt_; }
 
  private:
   struct Rank {
-    TimePoint at = kNever;  // when it entered
-    bool through = false;
+    TimePoint at = kNever;          // when it entered
+    std::array<bool, 2> through{};  // by stage
     bool closed = false;
     bool announced = false;
     bool knowsOfOurs = false;
@@ -76,17 +79,22 @@ class Attendance {
     bool gone = false;
   };
 
+  struct Half {
+    int through = 0;  // ranks
+    TimePoint at = kNever;
+  };
+
+  static size_t indexOf(Stage stage) { return static_cast<size_t>(stage); }
+  const Half& half(Stage stage) const { return halves_[indexOf(stage)]; }
   int size() const { return static_cast<int>(ranks_.size()); }
 
   std::vector<Rank> ranks_;
   int entered_ = 0;
   const int heard_;
-  int through_ = 0;
   int finished_ = 0;
+  std::array<Half, 2> halves_;  // by stage
   TimePoint lastEntry_ = kNever;
-  TimePoint halfThroughAt_ = kNever;
   TimePoint mostFinishedAt_ = kNever;
-  TimePoint halfFinishedAt_ = kNever;
 };
 
 }  // namespace ubt

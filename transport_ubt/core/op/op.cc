@@ -241,8 +241,16 @@ void Op::progress(TimePoint now, int peer, uint32_t slot) {
   noteProgress(now);
 }
 
-void Op::done(TimePoint now, int rank) {
+// `cut`: results of a slot that the rank left out.
+void Op::done(TimePoint now, int rank, uint32_t cut) {
+  if (!attendance_.isDone(rank)) {
+    resultsCutByOthers_ += std::min<uint64_t>(
+        cut, uint64_t{layout_.slots(Shard(0))} * ranks_.ownersHeard());
+  }
   attendance_.finish(now, rank);
+  if (ranks_.takesSlots(rank)) {
+    attendance_.passThrough(now, rank, Stage::kBroadcast);
+  }
   rankEntered(now, rank);
   needsNothing(rank);
   noteMajority(now);
@@ -253,6 +261,9 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
   if (stage == Stage::kBroadcast) {
     if (ranks_.takesSlots(rank)) {
       runOf(rank).end(now, rank);
+      if (broadcastRun_.progress().hasEnded(rank)) {
+        senderEnded(now, rank, Stage::kBroadcast);
+      }
     }
     return;
   }
@@ -262,7 +273,7 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
   rankEntered(now, rank);  // else it would not know
   if (isMeasured() && !bounds_.warmup && scatterRun_.end(now, rank)) {
     newsAt_ = now;
-    attendance_.passThrough(now, rank);
+    senderEnded(now, rank, Stage::kScatter);
     return;
   }
   attendance_.endRepeats(rank);

@@ -102,8 +102,9 @@ class Op {
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
   void shardClosed(TimePoint now, int peer, uint32_t cut);
+  void halfEnded(TimePoint now, int peer, Stage stage);
   void noMore(TimePoint now, int peer, Stage stage);
-  void done(TimePoint now, int peer);
+  void done(TimePoint now, int peer, uint32_t cut);
   // The peer has gone: it no longer sends or receives.
   void peerGone(TimePoint now, int peer, const std::string& why);
 
@@ -239,6 +240,7 @@ class Op {
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
+  void senderEnded(TimePoint now, int peer, Stage stage);
   void tellClosed(TimePoint now);
   void noteContributions(TimePoint now);
   void schedule(Retries* retries, TimePoint now, int peer);
@@ -289,6 +291,7 @@ class Op {
   void moreAsked(TimePoint now, int peer, Stage stage);
   Duration reportedBound() const;
   ControlRecord closedRecord() const;
+  ControlRecord doneRecord(ControlType type) const;
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
   TimePoint scatterEarlyEnd() const;
@@ -320,6 +323,8 @@ class Op {
   StageRun exchangeRun_;   // other groups' sums of the own shard
   StageRun broadcastRun_;  // results of other shards
   Notices notices_;
+  bool toldHalf_ = false;  // of the contributions' senders
+  bool toldHalfOfResults_ = false;
   bool scatterOverdue_ = false;  // past its bound, without a majority
   bool scatterSettled_ = false;
   int membersEntered_ = 0;
@@ -328,7 +333,10 @@ class Op {
   uint32_t lateCut_ = 0;
   uint64_t lateCutByOthers_ = 0;
   int absentCut_ = 0;
-  TimePoint newsAt_{};  // of an owner that has closed, or a sender that ended
+  // Results of slots that were on their way when this call, and others', ended.
+  uint32_t resultsCut_ = 0;
+  uint64_t resultsCutByOthers_ = 0;
+  TimePoint newsAt_{};  // of a rank that is through, or a sender that ended
   TimePoint resultsAt_ = kNever;  // all were here
   TimePoint firstResult_ = kNever;
   Duration resultsTook_{0};  // from the first result to the last

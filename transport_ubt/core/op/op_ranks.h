@@ -44,6 +44,8 @@ class OpRanks {
     return grouped() ? groups_->owner(group, shard) : shard;
   }
   int groupOf(int rank) const { return grouped() ? groups_->groupOf(rank) : 0; }
+  // The owners that send slots to this rank, and itself.
+  int ownersHeard() const { return members() + groups() - 1; }
   // Whether it owns the same shard as this rank, in another group.
   bool isCoOwner(int rank) const {
     return !isMember(rank) && groups_->placeOf(rank) == shard();

@@ -53,6 +53,9 @@ void Op::settleResults() {
                         run.bytes(rank).received == 0 &&
                         !run.anyTurnedAway(rank) &&
                         setup_.host->lastHeard(rank) < clock_.enteredAt();
+    if (!silent && isCut(run, rank)) {
+      resultsCut_ += run.progress().owed(rank);
+    }
     run.settle(rank,
                notStored(run.turnedAway(rank), received(rank), shard),
                silent             ? StageRun::Cause::kAbsent
@@ -111,8 +114,6 @@ OpSample Op::sample() const {
   OpSample sample;
   if (isMeasured()) {
     sampleStops(&sample);
-    sample.cutResults =
-        std::max(broadcastRun_.cutShare(), exchangeRun_.cutShare());
     sample.lost = scatterRun_.lostShare() + broadcastRun_.lostShare();
   }
   sample.bytes = setup_.shape.bytes();
@@ -223,8 +224,7 @@ OpReport Op::leave(TimePoint now) {
     if (call_.failed()) {  // nothing can be sent from here any more
       outbox_.stopResults(rank);
     }
-    setup_.host->control(
-        now, rank, ControlRecord::about(ControlType::kDone, setup_.id), false);
+    setup_.host->control(now, rank, doneRecord(ControlType::kDone), false);
     if (!attendance_.isDone(rank)) {
       schedule(&notices_.doneQuery, now, rank);
     }

@@ -7,6 +7,12 @@
 #include <algorithm>
 
 namespace ubt {
+namespace {
+
+// The pace of a stage is clear after this part of its usual time.
+constexpr int kPaceParts = 4;
+
+}  // namespace
 
 // Senders that have entered and may send more. If contributions are asked for
 // again, lost ones may come, too.
@@ -49,7 +55,7 @@ TimePoint Op::scatterEnd() const {
     // A stage leaves the others their share of the timeout.
     end = std::min(
         bounds_.stop.networkEnd(clock_.startedAt(),
-                                attendance_.halfThroughAt(),
+                                attendance_.halfThroughAt(Stage::kScatter),
                                 attendance_.lastEntry()),
         clock_.startedAt() + bounds_.limit / (ranks_.grouped() ? 3 : 2));
   }
@@ -62,8 +68,9 @@ TimePoint Op::scatterEnd() const {
 // kNever: the budget does not pay for them.
 TimePoint Op::absentEnd(int absent) const {
   return absent <= bounds_.absentMost * ranks_.members()
-             ? bounds_.stop.absentEnd(clock_.startedAt(),
-                                      attendance_.halfThroughAt())
+             ? bounds_.stop.absentEnd(
+                   clock_.startedAt(),
+                   attendance_.halfThroughAt(Stage::kScatter))
              : kNever;
 }
 
@@ -102,12 +109,13 @@ TimePoint Op::resultsEnd() const {
       owned_.complete() && broadcastRun_.progress().allEnded()
           ? overAt(broadcastRun_, ownClosedAt())
           : kNever;
-  return bounds_.cuts ? std::min(ended,
-                                 bounds_.resultsStop.networkEnd(
-                                     clock_.startedAt(),
-                                     attendance_.halfFinishedAt(),
-                                     clock_.startedAt()))
-                      : ended;
+  return bounds_.cuts
+             ? std::min(ended,
+                        bounds_.resultsStop.networkEnd(
+                            clock_.startedAt(),
+                            attendance_.halfThroughAt(Stage::kBroadcast),
+                            clock_.startedAt()))
+             : ended;
 }
 
 void Op::stopsPassed(TimePoint now) {
@@ -220,22 +228,24 @@ void Op::query(TimePoint now, StageRun* run, Stage stage) {
 }
 
 bool Op::wantsResults() const {
-  // Earlier there are few results, and the pace is not clear.
-  const TimePoint q = attendance_.halfThroughAt();
-  if (!followsRule() || !bounds_.cuts || owned_.sum().closed() || q == kNever) {
+  if (!followsRule() || !bounds_.cuts || owned_.sum().closed()) {
     return false;
   }
   const StageProgress& progress = scatterRun_.progress();
   const TimePoint start = clock_.startedAt();
+  const TimePoint q = attendance_.halfThroughAt(Stage::kScatter);
+  const Duration took = progress.lastArrival() - start;
+  // Earlier there are few results, and the pace is not clear.
+  if (q == kNever && took < bounds_.stop.usual / kPaceParts) {
+    return false;
+  }
   // Of the ranks that have entered.
   const double owed = static_cast<double>(owned_.slots()) *
                       (membersEntered_ - (call_.entered() ? 1 : 0));
-  const TimePoint end =
-      bounds_.stop.networkEnd(start, q, attendance_.lastEntry());
+  const TimePoint end = bounds_.stop.networkEnd(
+      start, q == kNever ? start : q, attendance_.lastEntry());
   return progress.came() == 0 ||
-         start + wholeNanoseconds((progress.lastArrival() - start) *
-                                  (owed / progress.came())) >
-             end;
+         start + wholeNanoseconds(took * (owed / progress.came())) > end;
 }
 
 // Why the missing contributions of a member are missing.
@@ -272,21 +282,59 @@ void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
     return;
   }
   outbox_.stopContributions(peer);
-  newsAt_ = now;
-  attendance_.passThrough(now, peer);
+  halfEnded(now, peer, Stage::kScatter);
   if (attendance_.reportClosed(peer)) {
     lateCutByOthers_ += std::min(
         cut, static_cast<uint32_t>(ranks_.members()) * layout_.slots(Shard(0)));
   }
-  if (trace_ != nullptr && trace_->closed[peer] == kNever) {
-    trace_->closed[peer] = now;
-  }
+}
+
+// The call has returned.
+ControlRecord Op::doneRecord(ControlType type) const {
+  ControlRecord record = ControlRecord::about(type, setup_.id);
+  record.slots = resultsCut_;
+  return record;
 }
 
 ControlRecord Op::closedRecord() const {
   ControlRecord record = ControlRecord::about(ControlType::kClosed, setup_.id);
   record.slots = lateCut_;
   return record;
+}
+
+// Whatever still comes of the peer's data of this stage is here. Others hear
+// once that half of the senders got so far: an owner whose own link is
+// congested learns from them what is usual now.
+void Op::senderEnded(TimePoint now, int peer, Stage stage) {
+  attendance_.passThrough(now, peer, stage);
+  const bool scatter = stage == Stage::kScatter;
+  const StageRun& run = scatter ? scatterRun_ : broadcastRun_;
+  bool& told = scatter ? toldHalf_ : toldHalfOfResults_;
+  if (told || !followsRule() || run.progress().halfEndedAt() == kNever ||
+      (scatter ? owned_.sum().closed() : needsEveryResult())) {
+    return;
+  }
+  told = true;
+  ControlRecord record = ControlRecord::about(ControlType::kHalf, setup_.id);
+  record.stage = stage;
+  for (int rank = 0; rank < ranks_.size(); rank++) {
+    if (rank != ranks_.rank() && ranks_.takesSlots(rank)) {
+      setup_.host->control(now, rank, record, false);
+    }
+  }
+}
+
+// The peer says that half of the stage's senders are complete there.
+void Op::halfEnded(TimePoint now, int peer, Stage stage) {
+  if (!ranks_.takesSlots(peer)) {
+    return;
+  }
+  attendance_.passThrough(now, peer, stage);
+  newsAt_ = now;
+  if (trace_ != nullptr && stage == Stage::kScatter &&
+      trace_->through[peer] == kNever) {
+    trace_->through[peer] = now;
+  }
 }
 
 // Members stop sending, and learn that this rank is through.
@@ -312,10 +360,12 @@ Duration Op::completedAfter(int rank) const {
   if (end != kNever) {
     return std::max(end - clock_.startedAt(), Duration{1});
   }
-  return attendance_.hasEntered(rank) && attendance_.halfThroughAt() != kNever
+  return attendance_.hasEntered(rank) &&
+                 attendance_.halfThroughAt(Stage::kScatter) != kNever
              ? std::max(attendance_.enteredAt(rank) - clock_.startedAt(),
                         Duration{0}) +
-                   std::max(attendance_.halfThroughAt() - clock_.startedAt(),
+                   std::max(attendance_.halfThroughAt(Stage::kScatter) -
+                                clock_.startedAt(),
                             Duration{1})
              : Duration{-1};
 }
@@ -326,8 +376,10 @@ Duration Op::reportedBound() const {
   if (!isMeasured() || bounds_.byHand) {
     return bounds_.scatter;
   }
-  const TimePoint end = bounds_.stop.networkEnd(
-      clock_.startedAt(), attendance_.halfThroughAt(), attendance_.lastEntry());
+  const TimePoint end =
+      bounds_.stop.networkEnd(clock_.startedAt(),
+                              attendance_.halfThroughAt(Stage::kScatter),
+                              attendance_.lastEntry());
   return end == kNever ? Duration{0} : end - clock_.startedAt();
 }
 
@@ -358,13 +410,15 @@ void Op::sampleStops(OpSample* sample) const {
         std::max(broadcastRun_.progress().projected(start), Duration{1});
   }
   // Only these owners report to this rank; each has a slot of each member.
-  const double owners = ranks_.members() + ranks_.groups() - 1;
+  const double owners = ranks_.ownersHeard();
   const double slots = std::max<double>(1, layout_.slots(Shard(0)));
   sample->cutLate =
       (lateCut_ + lateCutByOthers_) / (owners * ranks_.members() * slots);
+  sample->cutResults =
+      (resultsCut_ + resultsCutByOthers_) / (owners * ranks_.size() * slots);
   sample->cutAbsent = static_cast<double>(absentCut_) / ranks_.members();
-  if (const TimePoint end =
-          bounds_.stop.absentEnd(start, attendance_.halfThroughAt());
+  if (const TimePoint end = bounds_.stop.absentEnd(
+          start, attendance_.halfThroughAt(Stage::kScatter));
       end != kNever && attendance_.lastEntry() > end) {
     sample->absentFor = attendance_.lastEntry() - end;
   }

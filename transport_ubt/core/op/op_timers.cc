@@ -259,10 +259,7 @@ void Op::repeatDueRecords(TimePoint now) {
   if (call_.returned()) {
     notices_.doneQuery.forDue(now, [&](int rank) {
       setup_.host->control(
-          now,
-          rank,
-          ControlRecord::about(ControlType::kDoneQuery, setup_.id),
-          true);
+          now, rank, doneRecord(ControlType::kDoneQuery), true);
       schedule(&notices_.doneQuery, now, rank);
     });
   }

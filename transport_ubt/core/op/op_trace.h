@@ -22,7 +22,8 @@ class OpTrace {
   // Arrivals of one rank within this time are one.
   static constexpr Duration kTogether = std::chrono::microseconds(50);
 
-  explicit OpTrace(int ranks) : entered(ranks, kNever), closed(ranks, kNever) {}
+  explicit OpTrace(int ranks)
+      : entered(ranks, kNever), through(ranks, kNever) {}
 
   void arrived(TimePoint now, int rank) {
     if (arrivals.empty() || arrivals.back().rank != rank ||
@@ -35,8 +36,8 @@ class OpTrace {
 
   TimePoint startedAt = kNever;    // the clock (OpClock)
   std::vector<TimePoint> entered;  // by rank
-  // By rank: it reported that its own shard is closed.
-  std::vector<TimePoint> closed;
+  // By rank: it reported that it is through (Attendance::passThrough).
+  std::vector<TimePoint> through;
   uint32_t slots = 0;             // that each rank owes
   std::vector<Arrival> arrivals;  // in order
 };

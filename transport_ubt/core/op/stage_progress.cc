@@ -36,7 +36,9 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   came_++;
   const bool complete = flow.came == flow.owed;
   flow.marked = flow.marked || (marks_ && marked) || complete;
-  ending_ += flow.marked && !wasEnding;
+  if (flow.marked && !wasEnding) {
+    noteEnded(now);
+  }
   complete_ += complete;
   if (complete && 2 * complete_ > senders_ && 2 * (complete_ - 1) <= senders_) {
     most_ = now;
@@ -51,8 +53,15 @@ bool StageProgress::end(TimePoint now, int sender) {
   flow.marked = true;
   flow.last = last_ = now;
   lastSender_ = sender;
-  ending_++;
+  noteEnded(now);
   return true;
+}
+
+void StageProgress::noteEnded(TimePoint now) {
+  ending_++;
+  if (2 * ending_ >= senders_ && halfEndedAt_ == kNever) {
+    halfEndedAt_ = now;
+  }
 }
 
 TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {

@@ -59,6 +59,8 @@ class StageProgress {
   uint32_t ended() const { return ending_; }
   uint32_t complete() const { return complete_; }
   bool allEnded() const { return ending_ == senders_; }
+  // When half of the senders had ended; kNever: not yet.
+  TimePoint halfEndedAt() const { return halfEndedAt_; }
   // Of a new slot. REQUIRES that one has arrived.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
@@ -77,6 +79,8 @@ class StageProgress {
   Duration projected(TimePoint start) const;
 
  private:
+  void noteEnded(TimePoint now);
+
   struct Flow {
     uint32_t owed = 0;
     uint32_t came = 0;
@@ -94,6 +98,7 @@ class StageProgress {
   uint32_t ending_ = 0;    // senders: complete, or a mark has arrived
   TimePoint last_{};       // arrival of a new slot
   int lastSender_ = 0;
+  TimePoint halfEndedAt_ = kNever;
   Duration gapMost_{0};  // between two slots of one sender
   TimePoint most_{};     // when more than half of the senders were complete
 };

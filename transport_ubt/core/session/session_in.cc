@@ -223,6 +223,11 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
         op->shardClosed(now, peer, record.slots);
       }
       return;
+    case ControlType::kHalf:
+      if (op != nullptr) {
+        op->halfEnded(now, peer, record.stage);
+      }
+      return;
     case ControlType::kNoMore:
       if (op != nullptr) {
         op->noMore(now, peer, record.stage);
@@ -230,13 +235,13 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kDone:
       if (op != nullptr) {
-        op->done(now, peer);
+        op->done(now, peer, record.slots);
         forgetIfDone(now, record.op);
       }
       return;
     case ControlType::kDoneQuery:
       if (op != nullptr) {  // a rank that asks is done, too
-        op->done(now, peer);
+        op->done(now, peer, record.slots);
       }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
         control(now,
@@ -326,6 +331,10 @@ uint64_t Session::shareSlots(int rank) const {
   for (const auto& [id, op] : ops_) {
     load.owed += op->slotsAwaited(rank);
     load.owedByAll += op->slotsAwaited();
+    // The first op that a caller waits for comes first.
+    if (isMeasured() && op->entered() && load.owedByAll > 0) {
+      break;
+    }
   }
   return grants_.share(load);
 }

@@ -9,7 +9,8 @@ constexpr uint8_t kClassBit = 0x80;
 
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
-         (type < ControlType::kLeave || type == ControlType::kNoMore);
+         (type < ControlType::kLeave || type == ControlType::kNoMore ||
+          type == ControlType::kHalf);
 }
 
 }  // namespace
@@ -47,9 +48,12 @@ void ControlRecord::encode(WriteCursor* out) const {
       out->put(slot);
       break;
     case ControlType::kClosed:
+    case ControlType::kDone:
+    case ControlType::kDoneQuery:
       out->put(slots);
       break;
     case ControlType::kNoMore:
+    case ControlType::kHalf:
       out->put(static_cast<uint8_t>(stage));
       break;
     case ControlType::kTookStage:
@@ -63,8 +67,6 @@ void ControlRecord::encode(WriteCursor* out) const {
       }
       break;
     case ControlType::kAnnounceSeen:
-    case ControlType::kDone:
-    case ControlType::kDoneQuery:
       break;
   }
 }
@@ -73,7 +75,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kLost)) {
+      type > static_cast<uint8_t>(ControlType::kHalf)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -122,9 +124,12 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       out->slot = in->get<uint32_t>();
       break;
     case ControlType::kClosed:
+    case ControlType::kDone:
+    case ControlType::kDoneQuery:
       out->slots = in->get<uint32_t>();
       break;
-    case ControlType::kNoMore: {
+    case ControlType::kNoMore:
+    case ControlType::kHalf: {
       const auto stage = in->get<uint8_t>();
       if (stage > static_cast<uint8_t>(Stage::kBroadcast)) {
         return false;
@@ -143,8 +148,6 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       }
       break;
     case ControlType::kAnnounceSeen:
-    case ControlType::kDone:
-    case ControlType::kDoneQuery:
       break;
   }
   return !in->failed();

@@ -30,6 +30,7 @@ enum class ControlType : uint8_t {
   kHears = 13,   // your multicast came; numbers below `number` may be sent
   kNoMore = 14,  // no slot of this stage is on its way to you
   kLost = 15,    // `slots` data numbers from `number` on did not arrive
+  kHalf = 16,    // half of this stage's senders are complete here
 };
 
 // One record. The type decides which members are used.
@@ -39,12 +40,12 @@ struct ControlRecord {
   OpShape shape;  // kAnnounce
   uint64_t number =
       0;          // kCredit, kHears: the limit; kBlocked, kLost: the number
-  Stage stage{};  // kRepair, kNoMore
+  Stage stage{};  // kRepair, kNoMore, kHalf
   // kRepair: the first slot; kProgress: the first that is missing; kLeave: the
   // rank at fault, or kNobody.
   uint32_t slot = 0;
-  // kRepair: number of slots; kClosed: contributions of a slot that were cut
-  // while they were on their way.
+  // kRepair: number of slots. kClosed: contributions of a slot that were cut
+  // while they were on their way. kDone, kDoneQuery: the same for results.
   uint32_t slots = 0;
   // kTookStage: the size class (SizeClasses), and the times of the stages; 0 is
   // unknown.

@@ -57,26 +57,17 @@ TEST(Attendance, MostHaveFinishedOnceMoreThanHalfSaidSo) {
 TEST(Attendance, HalfOfTheOthersAreThrough) {
   Attendance eight(0, 8, 7);
   for (const int rank : {1, 2, 2, 3}) {
-    eight.passThrough(kNow, rank);
+    eight.passThrough(kNow, rank, Stage::kScatter);
   }
-  EXPECT_EQ(eight.halfThroughAt(), kNever);
-  eight.passThrough(kLater, 4);
-  EXPECT_EQ(eight.halfThroughAt(), kLater);
-  eight.passThrough(kLater + std::chrono::seconds(1), 5);
-  EXPECT_EQ(eight.halfThroughAt(), kLater);
+  EXPECT_EQ(eight.halfThroughAt(Stage::kScatter), kNever);
+  eight.passThrough(kLater, 4, Stage::kScatter);
+  EXPECT_EQ(eight.halfThroughAt(Stage::kScatter), kLater);
+  eight.passThrough(kLater + std::chrono::seconds(1), 5, Stage::kScatter);
+  EXPECT_EQ(eight.halfThroughAt(Stage::kScatter), kLater);
+  EXPECT_EQ(eight.halfThroughAt(Stage::kBroadcast), kNever);
   Attendance two(0, 2, 1);
-  two.passThrough(kNow, 1);
-  EXPECT_EQ(two.halfThroughAt(), kNow);
-}
-
-TEST(Attendance, HalfOfTheRanksHaveFinished) {
-  Attendance eight(0, 8, 7);
-  for (const int rank : {1, 2, 3}) {
-    eight.finish(kNow, rank);
-  }
-  EXPECT_EQ(eight.halfFinishedAt(), kNever);
-  eight.finish(kLater, 4);
-  EXPECT_EQ(eight.halfFinishedAt(), kLater);
+  two.passThrough(kNow, 1, Stage::kBroadcast);
+  EXPECT_EQ(two.halfThroughAt(Stage::kBroadcast), kNow);
 }
 
 TEST(Attendance, TheLastEntryIsRemembered) {

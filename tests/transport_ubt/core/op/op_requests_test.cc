@@ -78,12 +78,12 @@ TEST_F(OpRequests, AreNoneWhereMostRanksAreDone) {
   begin(4, 1, bounds);
   contribution(1, 0, false);
   contribution(2, 0, false);
-  op_->done(now_, 1);
-  op_->done(now_, 2);
-  op_->done(now_, 2);  // repeated
+  op_->done(now_, 1, 0);
+  op_->done(now_, 2, 0);
+  op_->done(now_, 2, 0);  // repeated
   pass(milliseconds(100));
   EXPECT_FALSE(op_->finished());
-  op_->done(now_, 3);
+  op_->done(now_, 3, 0);
   pass(milliseconds(100));
   EXPECT_TRUE(op_->finished());
   EXPECT_EQ(op_->leave(now_).endedBy, EndedBy::kEarly);

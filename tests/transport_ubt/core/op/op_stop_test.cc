@@ -126,6 +126,57 @@ TEST_F(OpStopTest, AnOwnerThatHasClosedIsThrough) {
   EXPECT_DOUBLE_EQ(op_->sample().cutLate, 14.0 / 64);
 }
 
+// A congested owner gets no contributions in time, but hears that others do.
+TEST_F(OpStopTest, AnOwnerWithHalfOfItsContributionsIsThrough) {
+  start();
+  for (const int rank : {1, 2, 3}) {
+    contributions(rank, 1);
+  }
+  passTo(60);
+  op_->halfEnded(now_, 1, Stage::kScatter);
+  op_->halfEnded(now_, 3, Stage::kBroadcast);
+  passTo(70);
+  op_->halfEnded(now_, 2, Stage::kScatter);
+  expectEnd(105);  // 1.5 times 70 ms
+}
+
+TEST_F(OpStopTest, ItTellsOnceThatHalfOfItsSendersAreComplete) {
+  start();
+  contributions(1, kSlots);
+  EXPECT_TRUE(host_.halves.empty());
+  contributions(2, kSlots);
+  contributions(3, kSlots - 1);
+  const std::vector<std::pair<int, Stage>> toAll{
+      {1, Stage::kScatter}, {2, Stage::kScatter}, {3, Stage::kScatter}};
+  EXPECT_EQ(host_.halves, toAll);
+}
+
+TEST_F(OpStopTest, ResultsHaveXTimesTheTimeInWhichHalfOfThemCame) {
+  options_.repair = RepairPolicy::kNone;
+  OpBounds bounds = usual();
+  bounds.resultsStop = {milliseconds(120), milliseconds(12), 1.5};
+  start(bounds);
+  for (const int rank : {1, 2, 3}) {
+    contributions(rank, kSlots);
+  }
+  result(1, 0);
+  passTo(140);
+  EXPECT_TRUE(host_.halves.size() == 3);  // of contributions
+  for (uint32_t slot = 1; slot < kSlots; slot++) {
+    result(1, slot);
+  }
+  op_->halfEnded(now_, 2, Stage::kBroadcast);
+  passTo(209);
+  EXPECT_FALSE(op_->finished());
+  passTo(210);
+  EXPECT_TRUE(op_->finished());
+  // Of 4 x 4 pairs of ranks, each with kSlots slots, 2 are missing here.
+  (void)op_->leave(now_);
+  op_->done(now_, 1, UINT32_MAX);
+  EXPECT_LE(op_->sample().cutResults, (2 + 4) / 16.0);
+  EXPECT_GE(op_->sample().cutResults, 2 / 16.0);
+}
+
 TEST_F(OpStopTest, AnAbsentRankIsCutEarlier) {
   start();
   contributions(1, kSlots);
@@ -216,13 +267,15 @@ TEST_F(OpStopTest, LostDataIsNotWaitedFor) {
 
 TEST_F(OpStopTest, ResultsGoFirstIfTheShardWouldNotBeCompleteInTime) {
   start();
-  passTo(40);
+  passTo(14);
   contributions(1, 1);
+  EXPECT_FALSE(op_->wantsResults());  // the pace is not clear yet
+  passTo(40);
   contributions(2, 1);
-  EXPECT_FALSE(op_->wantsResults());  // others are not through either
+  // 2 of 8 slots of the ranks that have entered: 160 ms for all, not 90.
+  EXPECT_TRUE(op_->wantsResults());
   op_->shardClosed(now_, 1, 0);
   op_->shardClosed(now_, 2, 0);
-  // 2 of 8 slots of the ranks that have entered: 160 ms for all, not 90.
   EXPECT_TRUE(op_->wantsResults());
   for (uint32_t slot = 1; slot < kSlots; slot++) {
     contribution(1, slot, slot >= kSlots - 2);

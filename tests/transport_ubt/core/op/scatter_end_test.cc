@@ -75,7 +75,7 @@ TEST_F(EarlyEnd, WaitsForAMajorityOfTheDataOfRanksThatAreDone) {
   begin(4);
   enter();
   for (const int rank : {1, 2, 3}) {
-    op_->done(now_, rank);
+    op_->done(now_, rank, 0);
   }
   pass(100 * kPatience);
   EXPECT_FALSE(op_->finished());
@@ -160,7 +160,7 @@ TEST_F(AtTheBound, ARankThatHasReturnedIsNotWaitedFor) {
   begin(2);
   endsAfter([this] { op_->noMore(now_, 1, Stage::kScatter); });
   begin(2);
-  endsAfter([this] { op_->done(now_, 1); });
+  endsAfter([this] { op_->done(now_, 1, 0); });
 }
 
 TEST_F(AtTheBound, ARankThatDiesIsNotWaitedFor) {
