@@ -16,12 +16,14 @@ namespace ubt {
 //     round  = least round trip + hosts' delays
 //
 // The window covers the time from a credit to its data, and one train of each
-// sender. So the link is never idle while a sender has data for it. Delay alone
-// never shrinks the window: TCP fills queues, and a window that follows delay
-// would starve. All sizes are bytes. Not thread-safe.
+// sender. Credit is renewed when half of it is used (CreditGrants), so only
+// half of the window is sure to be in flight: kSpare is twice 1.5. So the link
+// is never idle while a sender has data for it. Delay alone never shrinks the
+// window: TCP fills queues, and a window that follows delay would starve. All
+// sizes are bytes. Not thread-safe.
 class DeliveryWindow {
  public:
-  static constexpr double kSpare = 1.5;
+  static constexpr double kSpare = 3;
 
   // Without `adapts` the window stays as start() makes it. REQUIRES
   // 0 < bytesMin <= bytesMax.
