@@ -57,7 +57,7 @@ struct OpSample {
   // the network; to this owner, cut because ranks were absent.
   double cutLate = 0;
   double cutAbsent = 0;
-  double cutResults = 0;  // the share of this rank's results
+  double cutResults = 0;  // the share of all ranks' results
   double lost = 0;        // by the network, of the bytes to this rank
   // How much later than absentEnd() (StopRule) the last rank entered; zero: all
   // had entered by then.

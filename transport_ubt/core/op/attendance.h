@@ -41,9 +41,9 @@ class Attendance {
   void announcementSeen(int rank) { ranks_[rank].knowsOfOurs = true; }
   bool hasSeenAnnouncement(int rank) const { return ranks_[rank].knowsOfOurs; }
 
-  // The rank is through with a stage: whatever still comes of its data of this
-  // stage has arrived here, or half of the stage's senders are complete there,
-  // or the stage is over there.
+  // The rank is through with a stage. Nothing more of its data of this stage is
+  // on its way here; or the stage is over there, or half of its senders are
+  // complete there.
   void passThrough(TimePoint now, int rank, Stage stage);
   // q of StopRule: when half of the others that are heard were through; kNever:
   // not yet.

@@ -205,7 +205,8 @@ void Op::closeScatter(TimePoint now) {
                            : Duration{1};
   }
   if (!scatterSettled_ && (isMeasured() || setup_.options->trace)) {
-    tellClosed(now);
+    // Members stop sending, and learn that this rank is through.
+    tellOwners(now, closedRecord(), lateCut_ > 0);
   }
   settleScatter();
   if (!owned_.exchanged() && needsEveryResult()) {
@@ -261,9 +262,7 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
   if (stage == Stage::kBroadcast) {
     if (ranks_.takesSlots(rank)) {
       runOf(rank).end(now, rank);
-      if (broadcastRun_.progress().hasEnded(rank)) {
-        senderEnded(now, rank, Stage::kBroadcast);
-      }
+      noteEnd(now, rank, Stage::kBroadcast);
     }
     return;
   }
@@ -273,7 +272,7 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
   rankEntered(now, rank);  // else it would not know
   if (isMeasured() && !bounds_.warmup && scatterRun_.end(now, rank)) {
     newsAt_ = now;
-    senderEnded(now, rank, Stage::kScatter);
+    noteEnd(now, rank, Stage::kScatter);
     return;
   }
   attendance_.endRepeats(rank);

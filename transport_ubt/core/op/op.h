@@ -240,8 +240,8 @@ class Op {
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
-  void senderEnded(TimePoint now, int peer, Stage stage);
-  void tellClosed(TimePoint now);
+  void noteEnd(TimePoint now, int peer, Stage stage);
+  void tellOwners(TimePoint now, const ControlRecord& record, bool urgent);
   void noteContributions(TimePoint now);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
@@ -272,6 +272,7 @@ class Op {
   int sendersPending() const;
   TimePoint overAt(const StageRun& run, TimePoint least) const;
   TimePoint scatterEnd() const;
+  TimePoint networkEnd() const;
   TimePoint absentEnd(int absent) const;
   TimePoint exchangeEnd() const;
   TimePoint resultsEnd() const;
@@ -323,8 +324,6 @@ class Op {
   StageRun exchangeRun_;   // other groups' sums of the own shard
   StageRun broadcastRun_;  // results of other shards
   Notices notices_;
-  bool toldHalf_ = false;  // of the contributions' senders
-  bool toldHalfOfResults_ = false;
   bool scatterOverdue_ = false;  // past its bound, without a majority
   bool scatterSettled_ = false;
   int membersEntered_ = 0;

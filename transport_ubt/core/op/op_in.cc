@@ -86,9 +86,7 @@ Counter Op::scatterData(TimePoint now,
   const bool marked =
       isMeasured() ? header.slot + 1 == owned_.slots() : header.lastPercentile;
   scatterRun_.arrived(now, header.source, {bytes, header.repair, marked});
-  if (scatterRun_.progress().hasEnded(header.source)) {
-    senderEnded(now, header.source, Stage::kScatter);
-  }
+  noteEnd(now, header.source, Stage::kScatter);
   if (asksForContributions()) {
     restart(&scatterRun_.repairs, now, header.source);
   }
@@ -145,9 +143,7 @@ Counter Op::broadcastData(TimePoint now,
   announceSeen(header.source);
   broadcastRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
-  if (broadcastRun_.progress().hasEnded(header.source)) {
-    senderEnded(now, header.source, Stage::kBroadcast);
-  }
+  noteEnd(now, header.source, Stage::kBroadcast);
   if (firstResult_ == kNever) {
     firstResult_ = now;
   }

@@ -54,15 +54,20 @@ TimePoint Op::scatterEnd() const {
   if (pending) {
     // A stage leaves the others their share of the timeout.
     end = std::min(
-        bounds_.stop.networkEnd(clock_.startedAt(),
-                                attendance_.halfThroughAt(Stage::kScatter),
-                                attendance_.lastEntry()),
+        networkEnd(),
         clock_.startedAt() + bounds_.limit / (ranks_.grouped() ? 3 : 2));
   }
   if (absent > 0) {
     end = std::max(end, absentEnd(absent));
   }
   return end == kNever ? end : end + clock_.excused();
+}
+
+// Until when contributions of ranks that have entered are waited for.
+TimePoint Op::networkEnd() const {
+  return bounds_.stop.networkEnd(clock_.startedAt(),
+                                 attendance_.halfThroughAt(Stage::kScatter),
+                                 attendance_.lastEntry());
 }
 
 // kNever: the budget does not pay for them.
@@ -302,26 +307,25 @@ ControlRecord Op::closedRecord() const {
   return record;
 }
 
-// Whatever still comes of the peer's data of this stage is here. Others hear
-// once that half of the senders got so far: an owner whose own link is
-// congested learns from them what is usual now.
-void Op::senderEnded(TimePoint now, int peer, Stage stage) {
-  attendance_.passThrough(now, peer, stage);
+// Data of the peer has arrived, or nothing more of it is on its way. Once half
+// of the senders are complete, other owners hear it. An owner whose own link is
+// congested learns the usual time from them.
+void Op::noteEnd(TimePoint now, int peer, Stage stage) {
   const bool scatter = stage == Stage::kScatter;
-  const StageRun& run = scatter ? scatterRun_ : broadcastRun_;
-  bool& told = scatter ? toldHalf_ : toldHalfOfResults_;
-  if (told || !followsRule() || run.progress().halfEndedAt() == kNever ||
+  StageRun* const run = scatter ? &scatterRun_ : &broadcastRun_;
+  if (!run->progress().hasEnded(peer)) {
+    return;
+  }
+  attendance_.passThrough(now, peer, stage);
+  if (run->toldHalf || !followsRule() ||
+      run->progress().halfEndedAt() == kNever ||
       (scatter ? owned_.sum().closed() : needsEveryResult())) {
     return;
   }
-  told = true;
+  run->toldHalf = true;
   ControlRecord record = ControlRecord::about(ControlType::kHalf, setup_.id);
   record.stage = stage;
-  for (int rank = 0; rank < ranks_.size(); rank++) {
-    if (rank != ranks_.rank() && ranks_.takesSlots(rank)) {
-      setup_.host->control(now, rank, record, false);
-    }
-  }
+  tellOwners(now, record, false);
 }
 
 // The peer says that half of the stage's senders are complete there.
@@ -337,12 +341,10 @@ void Op::halfEnded(TimePoint now, int peer, Stage stage) {
   }
 }
 
-// Members stop sending, and learn that this rank is through.
-void Op::tellClosed(TimePoint now) {
-  const ControlRecord record = closedRecord();
+void Op::tellOwners(TimePoint now, const ControlRecord& record, bool urgent) {
   for (int rank = 0; rank < ranks_.size(); rank++) {
     if (rank != ranks_.rank() && ranks_.takesSlots(rank)) {
-      setup_.host->control(now, rank, record, lateCut_ > 0);
+      setup_.host->control(now, rank, record, urgent);
     }
   }
 }
@@ -376,10 +378,7 @@ Duration Op::reportedBound() const {
   if (!isMeasured() || bounds_.byHand) {
     return bounds_.scatter;
   }
-  const TimePoint end =
-      bounds_.stop.networkEnd(clock_.startedAt(),
-                              attendance_.halfThroughAt(Stage::kScatter),
-                              attendance_.lastEntry());
+  const TimePoint end = networkEnd();
   return end == kNever ? Duration{0} : end - clock_.startedAt();
 }
 

@@ -71,15 +71,6 @@ void StageRun::settle(int rank, uint64_t notStoredBytes, Cause cause) {
                       : cause == Cause::kCut  ? bytes.cut
                                               : bytes.lost;
   missing = bytes.expected - bytes.received - bytes.late - bytes.refused;
-  cut_ += bytes.cut;
-}
-
-double StageRun::cutShare() const {
-  uint64_t expected = 0;
-  for (const Sender& sender : senders_) {
-    expected += sender.bytes.expected;
-  }
-  return expected == 0 ? 0 : static_cast<double>(cut_) / expected;
 }
 
 double StageRun::lostShare() const {

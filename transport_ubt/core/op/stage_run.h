@@ -100,8 +100,6 @@ class StageRun {
   // The share of bytes that the network lost. Senders from which nothing came
   // do not count.
   double lostShare() const;
-  // The share of all bytes that were cut, whether they arrived later or not.
-  double cutShare() const;
 
   // The rank says that nothing more of it is on its way. False: that was clear
   // from the marks of its last slots, or it owes nothing.
@@ -117,6 +115,7 @@ class StageRun {
   bool early = false;    // it ended before its bound
   // It ended at its bound while slots were still on their way.
   bool cutShort = false;
+  bool toldHalf = false;  // others know that half of the senders are complete
 
  private:
   struct Sender {
@@ -125,7 +124,6 @@ class StageRun {
   };
 
   std::vector<Sender> senders_;  // by rank
-  uint64_t cut_ = 0;             // bytes, when they were settled
   StageProgress progress_;
 };
 

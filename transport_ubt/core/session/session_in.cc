@@ -74,7 +74,7 @@ Counter Session::newDataIn(TimePoint now,
                            ReceiveCredit* credit) {
   const uint64_t skippedBytes = credit->arrived(header.number) * bytes;
   if (isMeasured()) {
-    // LossDetector finds what other packets lose.
+    // LossDetector counts the losses of other packets.
     shared_->delivery.lost(header.multicast ? skippedBytes : 0);
     shared_->delivery.arrived(now, bytes);
   } else {

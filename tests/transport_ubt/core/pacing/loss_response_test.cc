@@ -23,8 +23,8 @@ class LossResponseTest : public ::testing::Test {
       response_.windowPassed(took, static_cast<uint64_t>(bytes) - lost, lost);
     }
   }
-  // The path delivers `part` of the whole window in kRound. False: what is
-  // above that got lost.
+  // A window passes on a path that delivers the part `fits` of the whole window
+  // in kRound, and loses the rest. False: it lost more than is tolerated.
   bool passThrough(double fits) {
     const double bytes = kWhole * part();
     const double lost = std::max(0.0, bytes - kWhole * fits);
