@@ -68,7 +68,7 @@ TEST(Hadamard, IsOnWhileMuchIsLost) {
 // For one second, one in twenty packets is lost. Before and after it, none is.
 TEST(ControlLoops, ComeBackAfterLossThatComesAndGoes) {
   SimOptions options = lossy();
-  options.ops = 300;
+  options.ops = 400;
   options.oneShape = true;
   options.elementsMax = 100000;
   options.lossAt = std::chrono::seconds(1);

@@ -25,8 +25,9 @@ SimOptions withBursts(int ranks,
 // A datagram that waits for one host's uplink does not delay another host's
 // datagram at the receiver's link.
 TEST(Network, TheFirstAtTheSwitchGoesFirst) {
-  const SimOptions options =  // the first burst comes later
-      withBursts(3, std::chrono::hours(1), milliseconds(1), 0.1);
+  SimOptions options;
+  options.ranks = 3;
+  options.bytesPerSecond = 1e8;
   EventQueue events;
   const TimePoint start = events.now();
   Network network(options, &events, [](int, const Network::Datagram&) {});

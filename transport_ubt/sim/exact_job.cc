@@ -37,7 +37,6 @@ ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
     : options_(options),
       graph_(graph),
       windowBytes_(windowBytes(options)),
-      random_(options.seed ^ options.timingSeed << 32 ^ 0x6578616374),
       network_(options, &events_, [](int, const Network::Datagram&) {}),
       behind_(graph.gates().size()),
       first_(options.ranks),
@@ -90,7 +89,7 @@ void ExactJob::enterAll(int op) {
 }
 
 void ExactJob::enterSoon(int rank, int op) {
-  events_.after(options_.computing(rank, random_),
+  events_.after(options_.computing(rank, 0, op),
                 [this, rank, op] { enter(rank, op); });
 }
 

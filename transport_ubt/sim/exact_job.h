@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -73,7 +72,6 @@ class ExactJob {
   const MessageGraph& graph_;
   const uint64_t windowBytes_;
   EventQueue events_;
-  std::mt19937_64 random_;
   Network network_;
   // The messages behind each gate and, if they wait for none, by sender.
   std::vector<std::vector<uint32_t>> behind_;

@@ -124,15 +124,12 @@ TimePoint Network::pass(Link* link,
   return link->freeAt;
 }
 
-// Among bursts, a datagram may wait at its host for milliseconds. Datagrams
-// that other hosts send meanwhile must reach the switch first. Without bursts
-// almost nothing waits, so the event and the copy are saved.
+// While a datagram waits at its host, those of other hosts reach the switch.
 template <typename Then, typename... With>
 void Network::whenAtSwitch(TimePoint sent,
                            const Then& then,
                            const With&... with) {
-  const bool waits = sent > events_->now() && sent != kNever;  // not lost
-  if (options_.burstEvery > Duration{0} && waits) {
+  if (sent > events_->now() && sent != kNever) {
     events_->at(sent, [then, with...] { then(with...); });
   } else {
     then(with...);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/sim/sim_options.h"
 
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 #include <type_traits>
+
+#include "transport_ubt/sim/inputs.h"
 
 namespace ubt::sim {
 namespace {
@@ -194,13 +197,13 @@ void read(std::istream& in, Duration* value) {
 
 }  // namespace
 
-Duration SimOptions::computing(int rank, std::mt19937_64& random) const {
-  Duration time{static_cast<int64_t>(random() % kMoment.count())};
-  if (std::uniform_real_distribution<>()(random) < lateOps &&
-      (lateRank < 0 || lateRank == rank)) {
-    time += lateBy;
-  }
-  return time;
+Duration SimOptions::computing(int rank, int caller, int op) const {
+  const uint64_t place = uint64_t(rank) << 48 ^ uint64_t(caller) << 32 ^ op;
+  const uint64_t bits = mix(mix(seed ^ timingSeed << 32) ^ mix(place));
+  const double drawn = std::ldexp(static_cast<double>(mix(bits) >> 11), -53);
+  const bool late = drawn < lateOps && (lateRank < 0 || lateRank == rank);
+  return Duration{static_cast<int64_t>(bits % kMoment.count())} +
+         (late ? lateBy : Duration{0});
 }
 
 Options SimOptions::protocolOf(int rank) const {

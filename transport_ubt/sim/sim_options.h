@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <string>
 
 #include "transport_ubt/core/base/clock.h"
@@ -119,8 +118,9 @@ struct SimOptions {
   uint64_t windowOf(int rank) const;
   double bytesPerSecondOf(int rank) const;
 
-  // How long the rank's caller computes before an op: a moment, or longer.
-  Duration computing(int rank, std::mt19937_64& random) const;
+  // How long a rank's caller computes before an op: a moment, or longer. It
+  // depends on nothing else, so algorithms meet the same late ranks.
+  Duration computing(int rank, int caller, int op) const;
 
   // Whether the time of an op at this rank counts. That of the late rank does
   // not.
