@@ -219,10 +219,10 @@ void World::next(Caller* caller) {
     closeWhenIdle(caller->rank);
     return;
   }
-  Duration pause = options_.computing(
-      caller->rank,
-      caller->context * options_.threads + caller->thread,
-      caller->op);
+  Duration pause =
+      options_.computing(caller->rank,
+                         caller->context * options_.threads + caller->thread,
+                         caller->op);
   if (options_.lateOps > 0 && pause >= options_.lateBy) {
     faults_.happened(Fault::kLate);
   }

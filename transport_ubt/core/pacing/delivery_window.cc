@@ -13,6 +13,8 @@ constexpr uint64_t kSlotsMin = 4;
 // that is late takes in a whole window at once, and a shorter sample would show
 // a higher rate.
 constexpr int kSampleRounds = 8;
+// Data that fills the link alone arrives at this part of the best rate or more.
+constexpr double kAlone = 0.85;
 
 double seconds(Duration time) {
   return std::chrono::duration<double>(time).count();
@@ -53,8 +55,8 @@ uint64_t DeliveryWindow::bytes() const {
                       static_cast<double>(turn_))
           : static_cast<double>(start_);
   return std::clamp(
-      static_cast<uint64_t>(
-          std::min(whole * response_.part(), static_cast<double>(bytesMax_))),
+      static_cast<uint64_t>(std::min(whole * queue_.part() * traffic_.part(),
+                                     static_cast<double>(bytesMax_))),
       bytesMin_,
       bytesMax_);
 }
@@ -63,11 +65,23 @@ void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
   takeSample(now, bytes);
   came_ += bytes;
   if (came_ + lost_ >= this->bytes()) {
-    response_.windowPassed(
-        std::max({passing_, round(), Duration{1}}), came_, lost_);
+    windowPassed();
     came_ = lost_ = 0;
     passing_ = Duration{0};
   }
+}
+
+void DeliveryWindow::windowPassed() {
+  const Duration took = std::max({passing_, round(), Duration{1}});
+  const bool alone = rate_.known() && static_cast<double>(came_) >=
+                                          kAlone * seconds(took) *
+                                              static_cast<double>(rate_.get());
+  const uint64_t byQueue = alone && !wasLossy_ ? lost_ : 0;
+  const uint64_t byTraffic = alone ? 0 : lost_;
+  queue_.windowPassed(took, came_ + lost_ - byQueue, byQueue);
+  traffic_.windowPassed(took, came_ + lost_ - byTraffic, byTraffic);
+  wasLossy_ = static_cast<double>(lost_) >
+              LossResponse::kTolerated * static_cast<double>(came_ + lost_);
 }
 
 void DeliveryWindow::takeSample(TimePoint now, uint64_t bytes) {

@@ -12,18 +12,29 @@ namespace ubt {
 
 // Limits the bytes that all senders together may have in flight to one socket:
 //
-//     window = kSpare x (delivery rate x round + turn) x LossResponse's part
+//     window = kSpare x (delivery rate x round + turn) x parts left by loss
 //     round  = least round trip + hosts' delays
 //
 // The window covers the time from a credit to its data, and one train of each
 // sender. Credit is renewed when half of it is used (CreditGrants), so only
 // half of the window is sure to be in flight: kSpare is twice 1.5. So the link
-// is never idle while a sender has data for it. Delay alone never shrinks the
+// is never idle while a sender has data for it.
+//
+// Loss has two causes, and each has a LossResponse. If data arrives almost at
+// the best rate while some gets lost, this window fills a queue alone. The
+// queue stays as short as it is, so the window returns slowly (kQueueReturn).
+// Else other traffic takes a part of the link. That may end soon, so the window
+// returns fast (kTrafficReturn). A loss shows later than it happens, so a
+// window after a lossy one tells nothing about queues.
+//
+// Delay alone never shrinks the
 // window: TCP fills queues, and a window that follows delay would starve. All
 // sizes are bytes. Not thread-safe.
 class DeliveryWindow {
  public:
   static constexpr double kSpare = 3;
+  static constexpr Duration kQueueReturn = std::chrono::seconds(1);
+  static constexpr Duration kTrafficReturn = std::chrono::milliseconds(20);
 
   // Without `adapts` the window stays as start() makes it. REQUIRES
   // 0 < bytesMin <= bytesMax.
@@ -57,6 +68,7 @@ class DeliveryWindow {
  private:
   Duration round() const;
   void takeSample(TimePoint now, uint64_t bytes);
+  void windowPassed();
 
   uint64_t bytesMin_;
   const uint64_t bytesMax_;
@@ -67,9 +79,11 @@ class DeliveryWindow {
   Duration hosts_{0};
   uint64_t turn_ = 0;
 
-  LossResponse response_;
-  Duration passing_{0};  // of this window, without pauses
-  uint64_t came_ = 0;    // in this window
+  LossResponse queue_{kQueueReturn};
+  LossResponse traffic_{kTrafficReturn};
+  bool wasLossy_ = false;  // the window before
+  Duration passing_{0};    // of this window, without pauses
+  uint64_t came_ = 0;      // in this window
   uint64_t lost_ = 0;
 
   // The sample of the rate that is being taken.

@@ -34,7 +34,7 @@ void LossResponse::windowPassed(Duration took, uint64_t came, uint64_t lost) {
   }
   reductions_ = 0;
   returned_ +=
-      std::min(1.0 / kReturn, std::chrono::duration<double>(took) / kReturnMin);
+      std::min(1.0 / kReturn, std::chrono::duration<double>(took) / returnMin_);
   if (part() == 1) {
     peak_ = returned_ = 1;
   }

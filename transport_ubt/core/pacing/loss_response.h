@@ -9,11 +9,10 @@ namespace ubt {
 
 // Which part of its window a socket may use, because the path loses data. If
 // the network loses more than kTolerated of a window, the part shrinks by the
-// share that got lost, at least by kReduction. In the next kReturn windows it
-// returns to its value before the loss, first fast and then slowly. From there
-// on it grows faster and faster, to 1: the curve of CUBIC (RFC 9438, section
-// 4.2), by windows in place of time. So it returns soon after the path is free
-// again. Each return tests the queue, so it takes at least kReturnMin.
+// share that got lost, at least by kReduction. In the next kReturn windows, or
+// in `returnMin` if that is longer, it returns to its value before the loss,
+// first fast and then slowly. From there on it grows faster and faster, to 1:
+// the curve of CUBIC (RFC 9438, section 4.2), by windows in place of time.
 //
 // If less arrives in a time after kInVain reductions in a row, the window is
 // not the cause of the loss. They are undone, and twice that loss is tolerated
@@ -23,8 +22,10 @@ class LossResponse {
   static constexpr double kTolerated = 0.02;
   static constexpr double kReduction = 0.2;
   static constexpr int kReturn = 4;
-  static constexpr Duration kReturnMin = std::chrono::milliseconds(20);
   static constexpr int kInVain = 4;
+
+  // Each return tests the queue, and may cost loss. REQUIRES 0 < returnMin.
+  explicit LossResponse(Duration returnMin) : returnMin_(returnMin) {}
 
   // A whole window has passed: these bytes came and those got lost. `took`:
   // the time for that, without pauses. REQUIRES 0 < took, 0 < came + lost.
@@ -36,6 +37,7 @@ class LossResponse {
  private:
   void reduce(double lostShare, double rate);
 
+  Duration returnMin_;
   // The last reduction, the part before it, and how far the return has come, in
   // units of kReturn windows.
   double reduction_ = 0;

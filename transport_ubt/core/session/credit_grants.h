@@ -23,20 +23,24 @@ class CreditGrants {
     uint64_t senders = 0;      // to the socket, of all sessions
     uint64_t owed = 0;         // slots that the peer owes this rank
     uint64_t owedByAll = 0;    // slots that all peers owe it
+    uint64_t held = 0;         // slots of credit that the other peers hold
   };
 
   // A peer's share of the window, in slots. Half of the window is split
   // equally, the other half in proportion to the slots that each peer still
-  // owes. So a peer that falls behind catches up, and stages end earlier.
+  // owes. So a peer that falls behind catches up, and stages end earlier. A
+  // share may have grown while other peers hold credit of larger ones, so all
+  // credit together is limited, too.
   uint64_t share(const Load& load) const {
     const uint64_t senders = std::max(load.senders, peers_);
     const uint64_t slots = load.windowBytes / slotBytes_ * peers_ / senders;
     const uint64_t alike = slots / peers_;
-    return std::max<uint64_t>(
-        1,
+    const uint64_t share =
         load.owedByAll == 0
             ? alike
-            : alike / 2 + slots * load.owed / (2 * load.owedByAll));
+            : alike / 2 + slots * load.owed / (2 * load.owedByAll);
+    const uint64_t left = slots - std::min(slots, load.held);
+    return std::max<uint64_t>(1, std::min(share, left));
   }
 
   // An owner's share of the window of all multicast, in slots.

@@ -305,7 +305,7 @@ class Session : private OpHost {
   void considerCredit(TimePoint now, int peer);
   void writeCredit(int peer, WriteCursor* out);
   uint64_t windowBytes() const;
-  uint64_t shareSlots(int peer) const;
+  CreditGrants::Load loadOf(int peer) const;
 
   // Multicast
   Counter multicastIn(TimePoint now,

@@ -323,7 +323,7 @@ uint64_t Session::windowBytes() const {
   return isMeasured() ? shared_->delivery.bytes() : shared_->window.bytes();
 }
 
-uint64_t Session::shareSlots(int rank) const {
+CreditGrants::Load Session::loadOf(int rank) const {
   const uint64_t bytes = windowBytes();
   CreditGrants::Load load;
   load.windowBytes = bytes - multicast_.windowBytes(bytes);
@@ -336,13 +336,13 @@ uint64_t Session::shareSlots(int rank) const {
       break;
     }
   }
-  return grants_.share(load);
+  return load;
 }
 
 void Session::considerCredit(TimePoint now, int rank) {
   PeerLink& peer = peers_[rank];
-  const TimePoint due =
-      CreditGrants::dueAt(now, shareSlots(rank), peer.receive.left(), kNever);
+  const TimePoint due = CreditGrants::dueAt(
+      now, grants_.share(loadOf(rank)), peer.receive.left(), kNever);
   if (due != kNever) {
     peer.creditBy(due);
   }
@@ -350,7 +350,12 @@ void Session::considerCredit(TimePoint now, int rank) {
 
 void Session::writeCredit(int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
-  peer.receive.grant(shareSlots(rank));
+  CreditGrants::Load load = loadOf(rank);
+  for (int other = 0; isMeasured() && other < setup_.size; other++) {
+    const bool others = other != rank && other != setup_.rank;
+    load.held += others ? peers_[other].receive.left() : 0;
+  }
+  peer.receive.grant(grants_.share(load));
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();

@@ -79,7 +79,30 @@ TEST_F(DeliveryWindowTest, LossReducesItUnlessTheDataComes) {
   window_.lost(20000);
   deliver(&window_, milliseconds(4), 62.5e6);
   EXPECT_LT(bytes(), before * 9 / 10);
-  deliver(&window_, milliseconds(60), 62.5e6);
+}
+
+// Data still arrives at the best rate, so only the window can be the cause.
+TEST_F(DeliveryWindowTest, ReturnsSlowlyFromAShortQueue) {
+  window_.roundTrip(now_, microseconds(400));
+  deliver(&window_, milliseconds(100), 62.5e6);
+  const uint64_t before = bytes();
+  window_.lost(20000);
+  deliver(&window_, milliseconds(6), 62.5e6);
+  EXPECT_NEAR(bytes(), before * 0.8, before * 0.02);
+  deliver(&window_, DeliveryWindow::kQueueReturn / 10, 62.5e6);
+  EXPECT_LT(bytes(), before * 0.9);
+  deliver(&window_, DeliveryWindow::kQueueReturn, 62.5e6);
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(DeliveryWindowTest, ReturnsFastFromOtherTraffic) {
+  window_.roundTrip(now_, microseconds(400));
+  deliver(&window_, milliseconds(100), 62.5e6);
+  const uint64_t before = bytes();
+  window_.lost(20000);
+  deliver(&window_, milliseconds(20), 30e6);
+  EXPECT_LT(bytes(), before);
+  deliver(&window_, 2 * DeliveryWindow::kTrafficReturn, 62.5e6);
   EXPECT_EQ(bytes(), before);
 }
 

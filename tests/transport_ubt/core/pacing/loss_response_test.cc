@@ -9,6 +9,7 @@ namespace ubt {
 namespace {
 
 constexpr Duration kRound = std::chrono::milliseconds(10);
+constexpr Duration kReturnMin = std::chrono::milliseconds(20);
 constexpr double kWhole = 1000000;  // bytes of the whole window
 
 class LossResponseTest : public ::testing::Test {
@@ -34,7 +35,7 @@ class LossResponseTest : public ::testing::Test {
     return lost <= LossResponse::kTolerated * bytes;
   }
 
-  LossResponse response_;
+  LossResponse response_{kReturnMin};
 };
 
 TEST_F(LossResponseTest, ALittleLossIsTolerated) {
@@ -59,7 +60,7 @@ TEST_F(LossResponseTest, AGreatLossReducesItByAsMuch) {
 // On a fast link windows pass in no time, and each return costs loss.
 TEST_F(LossResponseTest, TheReturnTakesTime) {
   pass(1, 0.1);
-  const auto took = LossResponse::kReturnMin / 40;
+  const auto took = kReturnMin / 40;
   pass(39, 0, took);
   EXPECT_LT(part(), 1);
   pass(2, 0, took);

@@ -29,6 +29,14 @@ TEST(CreditGrants, GiveHalfOfTheWindowToThoseThatOwe) {
   EXPECT_EQ(kGrants.share(load(0, 100)), 10u);
 }
 
+TEST(CreditGrants, TogetherNeverExceedTheWindow) {
+  auto late = load(100, 100);
+  late.held = 60;
+  EXPECT_EQ(kGrants.share(late), 20u);
+  late.held = 90;
+  EXPECT_EQ(kGrants.share(late), 1u);
+}
+
 TEST(CreditGrants, LeavePartOfTheWindowToOtherSessions) {
   auto shared = load(0, 0);
   shared.senders = 8;
