@@ -35,6 +35,9 @@ _QUEUE_MS = 4  # capacity of a port's queue, in time
 # The lateness that quiet hosts measure after the initial assumption has
 # decayed. (The lab's hosts are busy and keep the assumption.)
 _LATENESS_US = 100
+# The kernel of the lab's machine passes a train on as one packet
+# (LinkRate::kTrainBytesMax). Ports of a real switch see its datagrams.
+_TRAIN_BYTES = 64256
 # Defaults of the real transport (transport_ubt/core/session/endpoint.h and
 # settings.h). The simulator's own defaults are for small jobs.
 _SOCKET = {"window_bytes": 2097152, "window_bytes_min": 65536,
@@ -247,7 +250,8 @@ def lab_options(kind: Environment, seed: int, ranks: int) -> dict[str, object]:
     own: dict[str, object] = {
         "slot_bytes": _slot_bytes(links.mtu),
         "bytes_per_second": links.rate_mbit * 1e6 / 8,
-        "queue_bytes": links.queue_bytes, "loss": kind.loss}
+        "queue_bytes": links.queue_bytes, "train_bytes": _TRAIN_BYTES,
+        "loss": kind.loss}
     bursts = kind.bursts
     if bursts:
         own |= {"burst_every_ns": _ns(bursts.period_s),

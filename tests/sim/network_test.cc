@@ -41,6 +41,32 @@ TEST(Network, TheFirstAtTheSwitchGoesFirst) {
   EXPECT_GT(large - start, milliseconds(20));  // 10 ms on each of two links
 }
 
+// Three trains meet at a port whose queue holds one and a half.
+TEST(Network, AFullQueueDropsAWholeTrain) {
+  constexpr size_t kTrain = 10;
+  SimOptions options;
+  options.ranks = 4;
+  options.queueBytes = 15000;
+  PacketHeader header;
+  header.type = PacketType::kData;
+  Network::Datagram datagram(1000);
+  header.encode(datagram.data());
+  EventQueue events;
+  std::vector<TimePoint> arrivals;
+  Network network(options, &events, [&](int, const Network::Datagram&) {
+    arrivals.push_back(events.now());
+  });
+  for (const int from : {0, 1, 2}) {
+    network.send(from, 3, Network::Train(kTrain, datagram));
+  }
+  while (events.step()) {
+  }
+  ASSERT_EQ(arrivals.size(), 2 * kTrain);
+  EXPECT_EQ(network.lost(PacketType::kData), kTrain);
+  EXPECT_EQ(arrivals[0], arrivals[kTrain - 1]) << "one train";
+  EXPECT_LT(arrivals[kTrain - 1], arrivals[kTrain]);
+}
+
 // A burst's host passes at most a socket's buffer to its link.
 TEST(Network, ABurstLeavesRoomForOthersOnItsOwnLink) {
   const SimOptions options =

@@ -157,23 +157,23 @@ void Network::sendBursts() {
   }
 }
 
-void Network::send(int from, int to, const Datagram& datagram) {
+void Network::send(int from, int to, const Train& train) {
   sendBursts();
   if (chance(options_.duplicate)) {
     faults_.happened(Fault::kDuplicate);
-    duplicated_[index(typeOf(datagram))]++;
-    forward(from, to, datagram);
+    count(train, &duplicated_);
+    forward(from, to, train);
   }
   if (chance(options_.faults.replays.share)) {
-    duplicated_[index(typeOf(datagram))]++;
+    count(train, &duplicated_);
     const auto within =
         static_cast<uint64_t>(options_.faults.replays.within.count());
-    events_->after(Duration(random_() % within), [this, from, to, datagram] {
+    events_->after(Duration(random_() % within), [this, from, to, train] {
       faults_.happened(Fault::kReplay);
-      forward(from, to, datagram);
+      forward(from, to, train);
     });
   }
-  forward(from, to, datagram);
+  forward(from, to, train);
 }
 
 void Network::carry(int from,
@@ -203,13 +203,14 @@ void Network::multicast(int from, const Datagram& datagram) {
 }
 
 void Network::toMany(int from, const Datagram& datagram) {
-  const TimePoint sent = leave(from, events_->now(), datagram.size());
-  whenAtSwitch(sent, [this, from, sent, datagram] {
+  const Train train{datagram};
+  const TimePoint sent = leave(from, events_->now(), bytesOf(train));
+  whenAtSwitch(sent, [this, from, sent, train] {
     for (int to = 0; to < options_.ranks; to++) {
       if (to != from && deaf(to)) {
-        lose(datagram, Fault::kDeafToMulticast);
+        lose(train, Fault::kDeafToMulticast);
       } else if (to != from) {
-        deliver(from, to, sent, datagram);
+        deliver(from, to, sent, train);
       }
     }
   });
@@ -221,17 +222,23 @@ bool Network::deaf(int rank) const {
          events_->now() < begin + options_.deafTime;
 }
 
-void Network::forward(int from, int to, const Datagram& datagram) {
-  const TimePoint sent = leave(from, events_->now(), datagram.size());
-  whenAtSwitch(
-      sent,
-      [this, from, to, sent](const Datagram& at) {
-        deliver(from, to, sent, at);
-      },
-      datagram);
+size_t Network::bytesOf(const Train& train) {
+  size_t bytes = (train.size() - 1) * kFrameBytes;
+  for (const Datagram& datagram : train) {
+    bytes += datagram.size();
+  }
+  return bytes;
 }
 
-bool Network::isLost(int from, int to, const Datagram& datagram, Fault* why) {
+void Network::forward(int from, int to, const Train& train) {
+  const TimePoint sent = leave(from, events_->now(), bytesOf(train));
+  whenAtSwitch(
+      sent,
+      [this, from, to, sent](const Train& at) { deliver(from, to, sent, at); },
+      train);
+}
+
+bool Network::isLost(int from, int to, const Train& train, Fault* why) {
   if (partitioned(from, to)) {
     *why = Fault::kPartition;
     return true;
@@ -248,6 +255,7 @@ bool Network::isLost(int from, int to, const Datagram& datagram, Fault* why) {
     }
   }
   const NarrowPath& narrow = faults.narrowPath;
+  const Datagram& datagram = train.front();
   if (datagram.size() > narrow.bytesMax && sinceStart() >= narrow.at &&
       sinceStart() < narrow.at + narrow.lasting &&
       ((narrow.one == from && narrow.other == to) ||
@@ -263,20 +271,17 @@ bool Network::isLost(int from, int to, const Datagram& datagram, Fault* why) {
   return false;
 }
 
-void Network::deliver(int from,
-                      int to,
-                      TimePoint sent,
-                      const Datagram& datagram) {
+void Network::deliver(int from, int to, TimePoint sent, const Train& train) {
   Fault why = Fault::kFullQueue;
-  if (sent == kNever || isLost(from, to, datagram, &why)) {
-    lose(datagram, why);
+  if (sent == kNever || isLost(from, to, train, &why)) {
+    lose(train, why);
     return;
   }
   sendBursts();
   TimePoint arrived =
-      pass(&down_[to], sent, datagram.size(), options_.queueBytes);
+      pass(&down_[to], sent, bytesOf(train), options_.queueBytes);
   if (arrived == kNever) {
-    lose(datagram, Fault::kFullQueue);
+    lose(train, Fault::kFullQueue);
     return;
   }
   arrived += way(from, to);
@@ -289,7 +294,11 @@ void Network::deliver(int from,
     slowUntil_ = std::max(slowUntil_, arrived) + options_.slowBy;
     arrived = slowUntil_;
   }
-  events_->at(arrived, [this, to, datagram] { deliver_(to, datagram); });
+  events_->at(arrived, [this, to, train] {
+    for (const Datagram& datagram : train) {
+      deliver_(to, datagram);
+    }
+  });
 }
 
 }  // namespace ubt::sim

@@ -18,24 +18,27 @@
 
 namespace ubt::sim {
 
-// Links with queues around one switch. A datagram waits at its sender's uplink,
-// then at its receiver's downlink. A full queue drops it. Other faults are
+// Links with queues around one switch. A train of datagrams waits at its
+// sender's uplink, then at its receiver's downlink. A full queue drops it as a
+// whole, as the kernel's queues do (segmentation offload). Other faults are
 // loss, duplication, reordering, partition and bursts of other users. Counts
 // the fate of every datagram.
 class Network {
  public:
   using Datagram = std::vector<std::byte>;
+  using Train = std::vector<Datagram>;
   using Deliver = std::function<void(int rank, const Datagram&)>;
 
   // `events` must outlive this.
   Network(const SimOptions& options, EventQueue* events, Deliver deliver);
 
-  void send(int from, int to, const Datagram& datagram);
+  // REQUIRES that the train is not empty.
+  void send(int from, int to, const Train& train);
   // Sends to all other ranks; the sender's link carries one datagram.
   void multicast(int from, const Datagram& datagram);
 
-  // The sender's socket lost the datagram.
-  void lostAtHost(const Datagram& datagram) { lose(datagram); }
+  // The sender's socket lost the train.
+  void lostAtHost(const Train& train) { lose(train); }
 
   // Sends `bytes` bytes that no queue drops, as if the sender knew how many it
   // may send. Calls `arrived` when they have arrived.
@@ -87,32 +90,40 @@ class Network {
     return type == PacketType::kData ? 0 : 1;
   }
   Duration sinceStart() const;
-  void lose(const Datagram& datagram) { lost_[index(typeOf(datagram))]++; }
-  void lose(const Datagram& datagram, Fault why) {
+  void lose(const Train& train) { count(train, &lost_); }
+  void lose(const Train& train, Fault why) {
     faults_.happened(why);
-    lose(datagram);
+    lose(train);
   }
-  // Whether the path loses a datagram from one rank to another, and why.
-  bool isLost(int from, int to, const Datagram& datagram, Fault* why);
+  // Counts the train's datagrams by type.
+  static void count(const Train& train, std::array<uint64_t, 2>* counts) {
+    for (const Datagram& datagram : train) {
+      (*counts)[index(typeOf(datagram))]++;
+    }
+  }
+  // The bytes that a train puts on a link, without its first frame.
+  static size_t bytesOf(const Train& train);
+  // Whether the path loses a train from one rank to another, and why.
+  bool isLost(int from, int to, const Train& train, Fault* why);
   double loss() const;
   // The delay of a path, without links and queues.
   Duration way(int from, int to) const;
-  // The time when a datagram leaves the link; kNever if its queue is full.
+  // The time when a train leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link,
                  TimePoint arrival,
                  size_t bytes,
                  uint64_t queueBytes);
   TimePoint leave(int rank, TimePoint at, size_t bytes);
-  // Calls `then` with these arguments when a datagram that leaves its host at
+  // Calls `then` with these arguments when a train that leaves its host at
   // `sent` is at the switch.
   template <typename Then, typename... With>
   void whenAtSwitch(TimePoint sent, const Then& then, const With&... with);
   // Sends the bursts of other users that are due by now.
   void sendBursts();
-  void forward(int from, int to, const Datagram& datagram);
+  void forward(int from, int to, const Train& train);
   void toMany(int from, const Datagram& datagram);
-  // Delivers to one rank a datagram that is at the switch at `sent`.
-  void deliver(int from, int to, TimePoint sent, const Datagram& datagram);
+  // Delivers to one rank a train that is at the switch at `sent`.
+  void deliver(int from, int to, TimePoint sent, const Train& train);
   bool deaf(int rank) const;
   bool chance(double probability);
   bool partitioned(int from, int to) const;

@@ -135,6 +135,7 @@ void visit(Options& o, Visitor&& member) {
   member("bytes_per_second", o.bytesPerSecond);
   member("queue_bytes", o.queueBytes);
   member("socket_bytes", o.socketBytes);
+  member("train_bytes", o.trainBytes);
   member("deaf_ranks", o.deafRanks);
   member("deaf_at_ns", o.deafAt);
   member("deaf_time_ns", o.deafTime);

@@ -67,6 +67,9 @@ struct SimOptions {
   double bytesPerSecond = 1.25e9;
   uint64_t queueBytes = 512 << 10;
   uint64_t socketBytes = 128 << 10;  // bytes that a socket holds for its link
+  // Data for one peer and the control behind it travel as one train of at most
+  // this many bytes. Zero: each datagram travels alone.
+  uint64_t trainBytes = 0;
   // One bit for each rank that multicast does not reach, from deafAt on, for
   // deafTime.
   uint32_t deafRanks = 0;

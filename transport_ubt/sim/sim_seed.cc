@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/sim/sim_options.h"
 
@@ -38,6 +39,7 @@ class Seed {
       }
     }
     drawLoops();
+    drawTrains();
     return o_;
   }
 
@@ -307,11 +309,17 @@ class Seed {
     }
   }
 
-  // Comes last, so that a seed's other options do not depend on it.
+  // These come last, so that a seed's other options do not depend on them.
   void drawLoops() {
     if (chance(0.5)) {
       o_.protocol.loops = Loops::kMeasured;
       o_.protocol.cutBudget = chance(0.8) ? 0.025 : chance(0.5) ? 0 : 0.2;
+    }
+  }
+
+  void drawTrains() {
+    if (chance(0.5)) {
+      o_.trainBytes = LinkRate::kTrainBytesMax;
     }
   }
 

@@ -101,7 +101,8 @@ class World {
   void pump(int rank);
   void sendAll(int rank);
   TimePoint writableAt(int rank) const;
-  void sendNow(int rank, int peer, const Network::Datagram& datagram);
+  void sendNow(int rank, int peer, const Network::Train& train);
+  void flush(int rank, int peer, Network::Train* train);
   void wake(int rank, TimePoint when);
 
   // Incoming datagrams.

@@ -15,12 +15,37 @@ TimePoint World::writableAt(int rank) const {
                           hosts_[rank].endpoint->shared().link.backlogBytes()));
 }
 
-void World::sendNow(int rank, int peer, const Network::Datagram& datagram) {
+void World::sendNow(int rank, int peer, const Network::Train& train) {
   if (peer == rank) {
-    network_.multicast(rank, datagram);
+    for (const Network::Datagram& datagram : train) {
+      network_.multicast(rank, datagram);
+    }
   } else {
-    network_.send(rank, peer, datagram);
+    network_.send(rank, peer, train);
   }
+}
+
+// Hands a train to the socket, and empties it.
+void World::flush(int rank, int peer, Network::Train* train) {
+  if (train->empty()) {
+    return;
+  }
+  Host& host = hosts_[rank];
+  const SendFailures& fails = options_.faults.sends;
+  if (!chance(fails.share)) {
+    sendNow(rank, peer, *train);
+  } else if (fails.later == Duration{0}) {
+    faults_.happened(Fault::kSendFailure);
+    host.endpoint->shared().counters.add(Counter::kSendFailed, train->size());
+    network_.lostAtHost(*train);
+  } else {
+    faults_.happened(Fault::kSendDelay);
+    host.sendBlockedUntil = events_.now() + fails.later;
+    events_.at(host.sendBlockedUntil, [this, rank, peer, sent = *train] {
+      sendNow(rank, peer, sent);
+    });
+  }
+  train->clear();
 }
 
 // Sends everything that is ready and that the socket has room for.
@@ -30,8 +55,11 @@ void World::sendAll(int rank) {
   if (network_.writableAt(rank, 0) <= events_.now()) {
     link.empty();
   }
+  Network::Train train;
+  int to = 0;
+  size_t bytes = 0;  // of the train
   OutPacket packet;
-  while (writableAt(rank) <= events_.now() &&
+  while ((!train.empty() || writableAt(rank) <= events_.now()) &&
          host.endpoint->packetOut(nowAt(rank), &packet) != nullptr) {
     Network::Datagram datagram(packet.head, packet.head + packet.headBytes);
     if (packet.payload != nullptr) {
@@ -46,22 +74,27 @@ void World::sendAll(int rank) {
     if (digest_ != nullptr) {
       digest_->sent(rank, packet.peer, nowAt(rank), datagram);
     }
-    const SendFailures& fails = options_.faults.sends;
-    if (!chance(fails.share)) {
-      sendNow(rank, packet.peer, datagram);
-    } else if (fails.later == Duration{0}) {
-      faults_.happened(Fault::kSendFailure);
-      host.endpoint->shared().counters.add(Counter::kSendFailed);
-      network_.lostAtHost(datagram);
-    } else {
-      faults_.happened(Fault::kSendDelay);
-      host.sendBlockedUntil = events_.now() + fails.later;
-      events_.at(host.sendBlockedUntil,
-                 [this, rank, peer = packet.peer, datagram] {
-                   sendNow(rank, peer, datagram);
-                 });
+    const bool joins = packet.peer == to && packet.peer != rank &&
+                       !train.empty() &&
+                       datagram.size() <= train.front().size() &&
+                       bytes + datagram.size() <= options_.trainBytes;
+    if (!joins) {
+      flush(rank, to, &train);
+      bytes = 0;
+    }
+    to = packet.peer;
+    bytes += datagram.size();
+    train.push_back(std::move(datagram));
+    // Only data is followed by others, and a shorter datagram ends a train. A
+    // datagram that found no room has already left the endpoint.
+    if (packet.type != PacketType::kData ||
+        train.back().size() < train.front().size() ||
+        bytes >= options_.trainBytes || writableAt(rank) > events_.now()) {
+      flush(rank, to, &train);
+      bytes = 0;
     }
   }
+  flush(rank, to, &train);
   if (writableAt(rank) > events_.now()) {
     link.full(nowAt(rank), host.sentBytes);
   }
