@@ -77,8 +77,8 @@ def why_not(kind: Environment) -> str | None:
         return "the simulator knows no TCP flows"
     if kind.lateness and kind.lateness.who != ONE:
         return "in the simulator one rank is late, always the same"
-    if kind.stalls:
-        return "hosts of the simulator do not stand still"
+    if kind.stalls and kind.stalls.processes:
+        return "the simulator does not stop processes now and then"
     return None
 
 
@@ -258,6 +258,11 @@ def lab_options(kind: Environment, seed: int, ranks: int) -> dict[str, object]:
                 "burst_least_ns": _ns(bursts.seconds[0]),
                 "burst_most_ns": _ns(bursts.seconds[1]),
                 "burst_sources": bursts.sources, "burst_share": bursts.share}
+    stalls = kind.stalls
+    if stalls:
+        own |= {"stall_gap_ns": _ns(stalls.gap_s),
+                "stall_least_ns": _ns(stalls.seconds[0]),
+                "stall_most_ns": _ns(stalls.seconds[1])}
     late = schedule.late(kind, seed, ranks)
     if late:
         own |= {"late_rank": late.who, "late_ops": late.share,

@@ -56,6 +56,10 @@ Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
       down_(options.ranks),
       chunks_(options.ranks) {
   for (int rank = 0; rank < options.ranks; rank++) {
+    stalls_.emplace_back(options, rank, events->now());
+  }
+  for (int rank = 0; rank < options.ranks; rank++) {
+    up_[rank].stalls = down_[rank].stalls = &stalls_[rank];
     up_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
     down_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
   }
@@ -107,8 +111,9 @@ TimePoint Network::leave(int rank, TimePoint at, size_t bytes) {
 }
 
 TimePoint Network::writableAt(int rank, uint64_t bytes) const {
-  return up_[rank].freeAt -
-         up_[rank].wire(std::min(bytes, options_.socketBytes));
+  const Link& link = up_[rank];
+  return link.stalls->begin(link.freeAt,
+                            link.wire(std::min(bytes, options_.socketBytes)));
 }
 
 TimePoint Network::pass(Link* link,
@@ -116,10 +121,11 @@ TimePoint Network::pass(Link* link,
                         size_t bytes,
                         uint64_t queueBytes) {
   const TimePoint begin = std::max(arrival, link->freeAt);
-  if (begin - arrival > link->wire(queueBytes)) {
+  if (begin - arrival - link->stalls->stoodStill(arrival, begin) >
+      link->wire(queueBytes)) {
     return kNever;
   }
-  link->freeAt = begin + link->wire(bytes + kFrameBytes);
+  link->freeAt = link->stalls->end(begin, link->wire(bytes + kFrameBytes));
   link->bytes += bytes + kFrameBytes;
   return link->freeAt;
 }

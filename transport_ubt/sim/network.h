@@ -15,14 +15,15 @@
 #include "transport_ubt/sim/event_queue.h"
 #include "transport_ubt/sim/fault_counts.h"
 #include "transport_ubt/sim/sim_options.h"
+#include "transport_ubt/sim/stalls.h"
 
 namespace ubt::sim {
 
 // Links with queues around one switch. A train of datagrams waits at its
 // sender's uplink, then at its receiver's downlink. A full queue drops it as a
 // whole, as the kernel's queues do (segmentation offload). Other faults are
-// loss, duplication, reordering, partition and bursts of other users. Counts
-// the fate of every datagram.
+// loss, duplication, reordering, partition, bursts of other users, and links
+// that stand still. Counts the fate of every datagram.
 class Network {
  public:
   using Datagram = std::vector<std::byte>;
@@ -76,6 +77,7 @@ class Network {
 
  private:
   struct Link {
+    Stalls* stalls = nullptr;
     TimePoint freeAt{};
     uint64_t bytes = 0;
     double bytesPerSecond = 1;
@@ -133,6 +135,7 @@ class Network {
   const Deliver deliver_;
   std::mt19937_64 random_;
   Bursts bursts_;
+  std::vector<Stalls> stalls_;  // by rank
   std::vector<Link> up_;
   std::vector<Link> down_;
   // By rank: when the burst chunks that wait at its host leave it.

@@ -139,6 +139,9 @@ void visit(Options& o, Visitor&& member) {
   member("deaf_ranks", o.deafRanks);
   member("deaf_at_ns", o.deafAt);
   member("deaf_time_ns", o.deafTime);
+  member("stall_gap_ns", o.stallGap);
+  member("stall_least_ns", o.stallLeast);
+  member("stall_most_ns", o.stallMost);
   member("burst_every_ns", o.burstEvery);
   member("burst_least_ns", o.burstLeast);
   member("burst_most_ns", o.burstMost);
@@ -243,7 +246,7 @@ double SimOptions::bytesPerSecondOf(int rank) const {
 
 bool SimOptions::losesDatagrams() const {
   return loss > 0 || partitionFor > Duration{0} || burstEvery > Duration{0} ||
-         slow >= 0 || faults.loseDatagrams();
+         stallGap > Duration{0} || slow >= 0 || faults.loseDatagrams();
 }
 
 bool SimOptions::mayHalt() const {
@@ -337,7 +340,7 @@ Duration SimOptions::slowestCall(Duration bounds) const {
     most += kLateInARow * lateBy;
   }
   // After a stop of this length, the next request may come as much later.
-  Duration stops = partitionFor + burstMost;
+  Duration stops = partitionFor + burstMost + ranks * stallMost;
   for (const Cut& cut : faults.cuts) {
     stops += cut.lasting;
   }

@@ -75,6 +75,11 @@ struct SimOptions {
   uint32_t deafRanks = 0;
   Duration deafAt{0};
   Duration deafTime = std::chrono::hours(1);
+  // The link of each host stands still now and then, for stallLeast to
+  // stallMost. stallGap: the mean time between two stalls; zero: never.
+  Duration stallGap{0};
+  Duration stallLeast{0};
+  Duration stallMost{0};
   // Once per burstEvery, the hosts of burstSources ranks send to the host of
   // another rank, each with burstShare of the link rate. Zero: no bursts.
   Duration burstEvery{0};
