@@ -22,6 +22,14 @@ SimOptions withBursts(int ranks,
   return options;
 }
 
+Network::Datagram data() {
+  PacketHeader header;
+  header.type = PacketType::kData;
+  Network::Datagram datagram(1000);
+  header.encode(datagram.data());
+  return datagram;
+}
+
 // A datagram that waits for one host's uplink does not delay another host's
 // datagram at the receiver's link.
 TEST(Network, TheFirstAtTheSwitchGoesFirst) {
@@ -47,17 +55,13 @@ TEST(Network, AFullQueueDropsAWholeTrain) {
   SimOptions options;
   options.ranks = 4;
   options.queueBytes = 15000;
-  PacketHeader header;
-  header.type = PacketType::kData;
-  Network::Datagram datagram(1000);
-  header.encode(datagram.data());
   EventQueue events;
   std::vector<TimePoint> arrivals;
   Network network(options, &events, [&](int, const Network::Datagram&) {
     arrivals.push_back(events.now());
   });
   for (const int from : {0, 1, 2}) {
-    network.send(from, 3, Network::Train(kTrain, datagram));
+    network.send(from, 3, Network::Train(kTrain, data()));
   }
   while (events.step()) {
   }
@@ -65,6 +69,26 @@ TEST(Network, AFullQueueDropsAWholeTrain) {
   EXPECT_EQ(network.lost(PacketType::kData), kTrain);
   EXPECT_EQ(arrivals[0], arrivals[kTrain - 1]) << "one train";
   EXPECT_LT(arrivals[kTrain - 1], arrivals[kTrain]);
+}
+
+// What waits during a stall takes room in the queue, but the stall does not.
+TEST(Network, AStallDropsNothingThatFitsTheQueue) {
+  SimOptions options;
+  options.ranks = 2;
+  options.bytesPerSecond = 1e8;
+  options.stallGap = milliseconds(400);
+  options.stallLeast = milliseconds(50);
+  options.stallMost = milliseconds(150);
+  options.queueBytes = options.socketBytes = 10000;
+  EventQueue events;
+  Network network(options, &events, [](int, const Network::Datagram&) {});
+  for (int i = 0; i < 2000; i++) {
+    events.at(events.now() + i * milliseconds(60),
+              [&] { network.send(0, 1, {data()}); });
+  }
+  while (events.step()) {
+  }
+  EXPECT_EQ(network.lost(PacketType::kData), 0u);
 }
 
 // A burst's host passes at most a socket's buffer to its link.

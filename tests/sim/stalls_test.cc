@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "transport_ubt/sim/network.h"
-
 namespace ubt::sim {
 namespace {
 
@@ -15,8 +13,6 @@ constexpr TimePoint kStart{seconds(1)};
 
 SimOptions withStalls() {
   SimOptions options;
-  options.ranks = 2;
-  options.bytesPerSecond = 1e8;
   options.stallGap = milliseconds(400);
   options.stallLeast = milliseconds(50);
   options.stallMost = milliseconds(150);
@@ -62,25 +58,6 @@ TEST(Stalls, AreNeverWithoutAGap) {
   Stalls stalls(options, 0, kStart);
   EXPECT_EQ(stalls.end(kStart, seconds(9)), kStart + seconds(9));
   EXPECT_EQ(stalls.begin(kStart + seconds(9), seconds(9)), kStart);
-}
-
-// What waits during a stall takes room in the queue, but the stall does not.
-TEST(Stalls, DropNothingThatFitsTheQueue) {
-  SimOptions options = withStalls();
-  options.queueBytes = options.socketBytes = 10000;
-  PacketHeader header;
-  header.type = PacketType::kData;
-  Network::Datagram datagram(1000);
-  header.encode(datagram.data());
-  EventQueue events;
-  Network network(options, &events, [](int, const Network::Datagram&) {});
-  for (int i = 0; i < 2000; i++) {
-    events.at(events.now() + i * milliseconds(60),
-              [&] { network.send(0, 1, {datagram}); });
-  }
-  while (events.step()) {
-  }
-  EXPECT_EQ(network.lost(PacketType::kData), 0u);
 }
 
 }  // namespace

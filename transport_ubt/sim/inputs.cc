@@ -26,6 +26,10 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 33);
 }
 
+double unit(uint64_t bits) {
+  return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
+}
+
 OpShape Inputs::shapeOf(const OpKey& key) const {
   const uint64_t hash = mix(options_.seed + key.first.first * 1000003ull +
                             key.first.second * 10007ull + key.second);

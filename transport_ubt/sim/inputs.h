@@ -16,6 +16,8 @@ using OpKey = std::pair<std::pair<int, int>, int>;
 
 // A hash of its argument.
 uint64_t mix(uint64_t x);
+// Maps the bits evenly to (0, 1].
+double unit(uint64_t bits);
 
 // The contributions of a job's callers to each op, and the right sums. They
 // depend on the job's seed only, not on the order of events.

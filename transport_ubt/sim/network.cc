@@ -15,11 +15,6 @@ constexpr size_t kFrameBytes = 66;  // Ethernet, IP and UDP around a datagram
 // Chunks that a socket holds with Linux's default size (net.core.wmem_default).
 constexpr size_t kChunksInSocket = 212992 / Bursts::kChunkBytes;
 
-// Maps the bits evenly to (0, 1].
-double unit(uint64_t bits) {
-  return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
-}
-
 // Whether the datagram is of this kind, as far as its bytes show.
 bool isOfKind(const Network::Datagram& datagram, int kind) {
   PacketHeader header;
@@ -55,10 +50,9 @@ Network::Network(const SimOptions& options, EventQueue* events, Deliver deliver)
       up_(options.ranks),
       down_(options.ranks),
       chunks_(options.ranks) {
+  stalls_.reserve(options.ranks);  // links point to them
   for (int rank = 0; rank < options.ranks; rank++) {
     stalls_.emplace_back(options, rank, events->now());
-  }
-  for (int rank = 0; rank < options.ranks; rank++) {
     up_[rank].stalls = down_[rank].stalls = &stalls_[rank];
     up_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);
     down_[rank].bytesPerSecond = options.bytesPerSecondOf(rank);

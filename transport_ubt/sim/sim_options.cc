@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/sim/sim_options.h"
 
-#include <cmath>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -204,8 +203,8 @@ void read(std::istream& in, Duration* value) {
 Duration SimOptions::computing(int rank, int caller, int op) const {
   const uint64_t place = uint64_t(rank) << 48 ^ uint64_t(caller) << 32 ^ op;
   const uint64_t bits = mix(mix(seed ^ timingSeed << 32) ^ mix(place));
-  const double drawn = std::ldexp(static_cast<double>(mix(bits) >> 11), -53);
-  const bool late = drawn < lateOps && (lateRank < 0 || lateRank == rank);
+  const bool late =
+      unit(mix(bits)) <= lateOps && (lateRank < 0 || lateRank == rank);
   return Duration{static_cast<int64_t>(bits % kMoment.count())} +
          (late ? lateBy : Duration{0});
 }

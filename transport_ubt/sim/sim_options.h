@@ -127,7 +127,8 @@ struct SimOptions {
   double bytesPerSecondOf(int rank) const;
 
   // How long a rank's caller computes before an op: a moment, or longer. It
-  // depends on nothing else, so algorithms meet the same late ranks.
+  // depends on the seeds and on these alone, so algorithms meet the same late
+  // ranks.
   Duration computing(int rank, int caller, int op) const;
 
   // Whether the time of an op at this rank counts. That of the late rank does

@@ -102,7 +102,17 @@ class World {
   void sendAll(int rank);
   TimePoint writableAt(int rank) const;
   void sendNow(int rank, int peer, const Network::Train& train);
-  void flush(int rank, int peer, Network::Train* train);
+  // Datagrams for one peer that may get company.
+  struct OpenTrain {
+    int to = 0;
+    size_t bytes = 0;
+    Network::Train datagrams;
+  };
+  bool joins(const OpenTrain& train,
+             int rank,
+             int peer,
+             const Network::Datagram& datagram) const;
+  void flush(int rank, OpenTrain* train);
   void wake(int rank, TimePoint when);
 
   // Incoming datagrams.

@@ -3,6 +3,7 @@
 // The part of sockets and threads around a real endpoint.
 
 #include <algorithm>
+#include <utility>
 
 #include "transport_ubt/sim/world.h"
 
@@ -17,35 +18,42 @@ TimePoint World::writableAt(int rank) const {
 
 void World::sendNow(int rank, int peer, const Network::Train& train) {
   if (peer == rank) {
-    for (const Network::Datagram& datagram : train) {
-      network_.multicast(rank, datagram);
-    }
+    network_.multicast(rank, train.front());  // it travels alone: joins()
   } else {
     network_.send(rank, peer, train);
   }
 }
 
-// Hands a train to the socket, and empties it.
-void World::flush(int rank, int peer, Network::Train* train) {
-  if (train->empty()) {
+bool World::joins(const OpenTrain& train,
+                  int rank,
+                  int peer,
+                  const Network::Datagram& datagram) const {
+  return !train.datagrams.empty() && peer == train.to && peer != rank &&
+         datagram.size() <= train.datagrams.front().size() &&
+         train.bytes + datagram.size() <= options_.trainBytes;
+}
+
+// Hands the train to the socket, if there is one. The next one begins.
+void World::flush(int rank, OpenTrain* train) {
+  const OpenTrain sent = std::exchange(*train, {});
+  if (sent.datagrams.empty()) {
     return;
   }
   Host& host = hosts_[rank];
   const SendFailures& fails = options_.faults.sends;
   if (!chance(fails.share)) {
-    sendNow(rank, peer, *train);
+    sendNow(rank, sent.to, sent.datagrams);
   } else if (fails.later == Duration{0}) {
     faults_.happened(Fault::kSendFailure);
-    host.endpoint->shared().counters.add(Counter::kSendFailed, train->size());
-    network_.lostAtHost(*train);
+    host.endpoint->shared().counters.add(Counter::kSendFailed,
+                                         sent.datagrams.size());
+    network_.lostAtHost(sent.datagrams);
   } else {
     faults_.happened(Fault::kSendDelay);
     host.sendBlockedUntil = events_.now() + fails.later;
-    events_.at(host.sendBlockedUntil, [this, rank, peer, sent = *train] {
-      sendNow(rank, peer, sent);
-    });
+    events_.at(host.sendBlockedUntil,
+               [this, rank, sent] { sendNow(rank, sent.to, sent.datagrams); });
   }
-  train->clear();
 }
 
 // Sends everything that is ready and that the socket has room for.
@@ -55,11 +63,9 @@ void World::sendAll(int rank) {
   if (network_.writableAt(rank, 0) <= events_.now()) {
     link.empty();
   }
-  Network::Train train;
-  int to = 0;
-  size_t bytes = 0;  // of the train
+  OpenTrain train;
   OutPacket packet;
-  while ((!train.empty() || writableAt(rank) <= events_.now()) &&
+  while ((!train.datagrams.empty() || writableAt(rank) <= events_.now()) &&
          host.endpoint->packetOut(nowAt(rank), &packet) != nullptr) {
     Network::Datagram datagram(packet.head, packet.head + packet.headBytes);
     if (packet.payload != nullptr) {
@@ -74,27 +80,22 @@ void World::sendAll(int rank) {
     if (digest_ != nullptr) {
       digest_->sent(rank, packet.peer, nowAt(rank), datagram);
     }
-    const bool joins = packet.peer == to && packet.peer != rank &&
-                       !train.empty() &&
-                       datagram.size() <= train.front().size() &&
-                       bytes + datagram.size() <= options_.trainBytes;
-    if (!joins) {
-      flush(rank, to, &train);
-      bytes = 0;
+    if (!joins(train, rank, packet.peer, datagram)) {
+      flush(rank, &train);
+      train.to = packet.peer;
     }
-    to = packet.peer;
-    bytes += datagram.size();
-    train.push_back(std::move(datagram));
+    train.bytes += datagram.size();
+    train.datagrams.push_back(std::move(datagram));
     // Only data is followed by others, and a shorter datagram ends a train. A
     // datagram that found no room has already left the endpoint.
     if (packet.type != PacketType::kData ||
-        train.back().size() < train.front().size() ||
-        bytes >= options_.trainBytes || writableAt(rank) > events_.now()) {
-      flush(rank, to, &train);
-      bytes = 0;
+        train.datagrams.back().size() < train.datagrams.front().size() ||
+        train.bytes >= options_.trainBytes ||
+        writableAt(rank) > events_.now()) {
+      flush(rank, &train);
     }
   }
-  flush(rank, to, &train);
+  flush(rank, &train);
   if (writableAt(rank) > events_.now()) {
     link.full(nowAt(rank), host.sentBytes);
   }

@@ -76,10 +76,8 @@ void DeliveryWindow::windowPassed() {
   const bool alone = rate_.known() && static_cast<double>(came_) >=
                                           kAlone * seconds(took) *
                                               static_cast<double>(rate_.get());
-  const uint64_t byQueue = alone && !wasLossy_ ? lost_ : 0;
-  const uint64_t byTraffic = alone ? 0 : lost_;
-  queue_.windowPassed(took, came_ + lost_ - byQueue, byQueue);
-  traffic_.windowPassed(took, came_ + lost_ - byTraffic, byTraffic);
+  queue_.windowPassed(took, came_, alone && !wasLossy_ ? lost_ : 0);
+  traffic_.windowPassed(took, came_, alone ? 0 : lost_);
   wasLossy_ = static_cast<double>(lost_) >
               LossResponse::kTolerated * static_cast<double>(came_ + lost_);
 }

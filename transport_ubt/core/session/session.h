@@ -306,6 +306,7 @@ class Session : private OpHost {
   void writeCredit(int peer, WriteCursor* out);
   uint64_t windowBytes() const;
   CreditGrants::Load loadOf(int peer) const;
+  uint64_t heldBeside(int peer) const;
 
   // Multicast
   Counter multicastIn(TimePoint now,

@@ -339,6 +339,17 @@ CreditGrants::Load Session::loadOf(int rank) const {
   return load;
 }
 
+// The slots of credit that all other peers hold.
+uint64_t Session::heldBeside(int rank) const {
+  uint64_t held = 0;
+  for (int other = 0; other < setup_.size; other++) {
+    if (other != rank && other != setup_.rank) {
+      held += peers_[other].receive.left();
+    }
+  }
+  return held;
+}
+
 void Session::considerCredit(TimePoint now, int rank) {
   PeerLink& peer = peers_[rank];
   const TimePoint due = CreditGrants::dueAt(
@@ -351,10 +362,7 @@ void Session::considerCredit(TimePoint now, int rank) {
 void Session::writeCredit(int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
   CreditGrants::Load load = loadOf(rank);
-  for (int other = 0; isMeasured() && other < setup_.size; other++) {
-    const bool others = other != rank && other != setup_.rank;
-    load.held += others ? peers_[other].receive.left() : 0;
-  }
+  load.held = isMeasured() ? heldBeside(rank) : 0;
   peer.receive.grant(grants_.share(load));
   ControlRecord record;
   record.type = ControlType::kCredit;

@@ -30,6 +30,12 @@ class DeliveryWindowTest : public ::testing::Test {
     }
   }
   uint64_t bytes() const { return window_.bytes(); }
+  // The window once it knows its path.
+  uint64_t settle() {
+    window_.roundTrip(now_, microseconds(400));
+    deliver(&window_, milliseconds(100), 62.5e6);
+    return bytes();
+  }
 
   TimePoint now_{seconds(1)};
   DeliveryWindow window_{64 << 10, 2 << 20};
@@ -69,9 +75,7 @@ TEST_F(DeliveryWindowTest, PausesDoNotCount) {
 }
 
 TEST_F(DeliveryWindowTest, LossReducesItUnlessTheDataComes) {
-  window_.roundTrip(now_, microseconds(400));
-  deliver(&window_, milliseconds(100), 62.5e6);
-  const uint64_t before = bytes();
+  const uint64_t before = settle();
   window_.lost(20000);
   window_.overtaken(20000);
   deliver(&window_, milliseconds(4), 62.5e6);
@@ -83,9 +87,7 @@ TEST_F(DeliveryWindowTest, LossReducesItUnlessTheDataComes) {
 
 // Data still arrives at the best rate, so only the window can be the cause.
 TEST_F(DeliveryWindowTest, ReturnsSlowlyFromAShortQueue) {
-  window_.roundTrip(now_, microseconds(400));
-  deliver(&window_, milliseconds(100), 62.5e6);
-  const uint64_t before = bytes();
+  const uint64_t before = settle();
   window_.lost(20000);
   deliver(&window_, milliseconds(6), 62.5e6);
   EXPECT_NEAR(bytes(), before * 0.8, before * 0.02);
@@ -96,9 +98,7 @@ TEST_F(DeliveryWindowTest, ReturnsSlowlyFromAShortQueue) {
 }
 
 TEST_F(DeliveryWindowTest, ReturnsFastFromOtherTraffic) {
-  window_.roundTrip(now_, microseconds(400));
-  deliver(&window_, milliseconds(100), 62.5e6);
-  const uint64_t before = bytes();
+  const uint64_t before = settle();
   window_.lost(20000);
   deliver(&window_, milliseconds(20), 30e6);
   EXPECT_LT(bytes(), before);
