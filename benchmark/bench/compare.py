@@ -247,7 +247,9 @@ _WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up took "
 
 
 def _milliseconds(key: str) -> table.Column:
-    heading = {"p999_us": "p99.9", "slow_tenth_us": "slow tenth"}.get(
+    heading = {"p999_us": "p99.9", "slow_tenth_us": "slow tenth",
+               "step_mean_us": "step",
+               "step_slow_tenth_us": "slow step"}.get(
         key, key.removesuffix("_us"))
     return f"{heading} ms", lambda row: three_digits(
         None if row[key] is None else row[key] / 1000)
@@ -274,7 +276,8 @@ _COLUMNS: tuple[table.Column, ...] = (
 _BOUNDED_COLUMNS = (_milliseconds("bound_us"), _of_bounded("bounded_ops"),
                     _of_bounded("expired_ops"))
 _LAB_COLUMNS: tuple[table.Column, ...] = (
-    _milliseconds("slow_tenth_us"),
+    *map(_milliseconds,
+         ("slow_tenth_us", "step_mean_us", "step_slow_tenth_us")),
     ("wire", lambda row: f"{row['wire_fraction']:.3f}"),
     ("CPU idle", lambda row: f"{row['cpu_idle_fraction']:.2f}"),
     ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"

@@ -313,6 +313,7 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
     """The row for all seeds of one job."""
     first = own[0]
     times = [ms for report in reports for ms in report["op_ms"]]
+    steps = [ms for report in reports for ms in report["step_ms"]]
     losses = _losses(arguments)
     seeds = [_of_seed(job, report, losses)
              for job, report in zip(own, reports)]
@@ -334,6 +335,9 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         else None,
         "seeds": len(own), **_times(times),
         "mean_ms": statistics.mean(times) if times else None,
+        "slow_tenth_ms": table.mean_of_slowest(times, .1),
+        "step_mean_ms": statistics.mean(steps) if steps else None,
+        "step_slow_tenth_ms": table.mean_of_slowest(steps, .1),
         "percentiles_ms": table.percentiles(times),
         "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
         "peak_bytes": max(report["peak_bytes"] for report in reports),
@@ -349,6 +353,9 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("n", lambda row: str(row["iterations"])),
     ("p50 ms", lambda row: three_digits(row["p50_ms"])),
     ("p99 ms", lambda row: three_digits(row["p99_ms"])),
+    ("slow tenth ms", lambda row: three_digits(row["slow_tenth_ms"])),
+    ("step ms", lambda row: three_digits(row["step_mean_ms"])),
+    ("slow step ms", lambda row: three_digits(row["step_slow_tenth_ms"])),
     ("lost", lambda row: table.fraction(row["loss_fraction"])),
 )
 _ERROR_COLUMNS: tuple[table.Column, ...] = (

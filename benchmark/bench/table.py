@@ -2,6 +2,7 @@
 """Figures as text, tables and files."""
 import json
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,15 @@ def percentiles(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
     return [percentile(ordered, hundredth / 100)
             for hundredth in range(101)] if ordered else []
+
+
+def mean_of_slowest(values: Sequence[float], share: float) -> float | None:
+    """The mean of the largest `share` of `values`, of one at least; None if
+    empty."""
+    if not values:
+        return None
+    return statistics.fmean(
+        sorted(values)[-max(1, round(share * len(values))):])
 
 
 def number(value: float | None) -> str:

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "benchmark/comparison/step_times.h"
 #include "benchmark/peak_memory.h"
 
 namespace gloo {
@@ -147,20 +148,27 @@ void Comparison::takeTurn(size_t contender) {
   atTurn({contender, true, 0});
   const double cpuStart = barrierThenCpu();
   double copyCpu = 0;
+  Clock::time_point turnStart;
   for (size_t i = 0; i < batch.turnIterations + 1; i++) {
     const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
+    const auto refill = Clock::now();
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
+    turnStart += Clock::now() - refill;
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
     const bool counts = comeLate(contender);
     const auto start = Clock::now();
     algorithm.run();
-    const double us = counts ? Seconds(Clock::now() - start).count() * 1e6 : 0;
-    if (i > 0) {
+    const auto end = Clock::now();
+    const double us = counts ? Seconds(end - start).count() * 1e6 : 0;
+    if (i == 0) {
+      turnStart = end;
+    } else {
       const Outcome outcome = algorithm.outcome();
       measured.boundUs = outcome.boundUs;
       measured.missingPairs += outcome.missingPairs;
       measured.driftElements += static_cast<double>(outcome.driftElements);
       batch.us.push_back(us);
+      batch.finishedUs.push_back(Seconds(end - turnStart).count() * 1e6);
       batch.notBounded.push_back(!outcome.bounded);
       batch.expired.push_back(outcome.expired);
     }
@@ -198,6 +206,10 @@ void Comparison::gather() {
     Batch& batch = batches_[i];
     Measured& measured = measured_[i];
     const auto slowest = control_.max(batch.us);
+    const auto steps = stepTimes(control_.concatenate(batch.finishedUs),
+                                 slowest.size(),
+                                 batch.turnIterations);
+    measured.stepUs.insert(measured.stepUs.end(), steps.begin(), steps.end());
     const auto notBounded = control_.max(batch.notBounded);
     const auto expired = control_.max(batch.expired);
     for (const double worst : control_.max(batch.worst)) {

@@ -28,6 +28,8 @@ struct Measured {
   // The time of the slowest rank, for each iteration. A rank that computes late
   // (LateRanks) does not count, because no other rank should wait for it.
   std::vector<double> slowestUs;
+  // From the end of an iteration to the end of the next one (stepTimes).
+  std::vector<double> stepUs;
   double cpuSeconds = 0;    // all ranks, timed iterations only
   size_t boundedOps = 0;    // bounded on every rank
   size_t expiredOps = 0;    // expired on at least one
@@ -55,6 +57,8 @@ struct Measured {
 // ranks at different times, so the first rank's time would include its wait for
 // the last. If an iteration takes longer than Options::turnTime, longer turns
 // waste less.
+//
+// Times of steps leave out the time that a rank needs to refill the buffer.
 //
 // The CPU time of a rank is counted up to the second barrier, so it includes
 // work that continues after an algorithm has returned. The cost of the barriers
@@ -106,6 +110,7 @@ class Comparison {
 
     size_t turnIterations = kTurnIterationsMin;
     std::vector<double> us;
+    std::vector<double> finishedUs;  // since the untimed iteration of its turn
     std::vector<double> notBounded;
     std::vector<double> expired;
     std::vector<double> worst;  // squared error, of each check

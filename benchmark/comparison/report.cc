@@ -22,6 +22,7 @@ Json rowOf(const AlgorithmSpec& spec,
            int ranks,
            size_t elements) {
   const benchmark::Distribution<double> latencies(measured.slowestUs);
+  const benchmark::Distribution<double> steps(measured.stepUs);
   const double iterations = latencies.size();
   const double bytes = elements * sizeof(float);
   const double algbw = bytes / (latencies.percentile(.5) * 1e-6);
@@ -47,6 +48,8 @@ Json rowOf(const AlgorithmSpec& spec,
                        : Json();
   row["mean_us"] = latencies.sum() / iterations;
   row["slow_tenth_us"] = latencies.meanOfSlowest(.1);
+  row["step_mean_us"] = steps.sum() / iterations;
+  row["step_slow_tenth_us"] = steps.meanOfSlowest(.1);
   row["algbw_bytes_per_s"] = algbw;
   row["busbw_bytes_per_s"] = algbw * busFactor;
   row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;

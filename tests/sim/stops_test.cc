@@ -3,6 +3,9 @@
 // Stages that end by the measured rule (Loops::kMeasured), on a simulated
 // network.
 
+#include <numeric>
+#include <vector>
+
 #include "tests/sim/run_checked.h"
 #include "transport_ubt/core/base/percentile.h"
 
@@ -34,12 +37,12 @@ double missing(const SimResult& result, const SimOptions& options) {
           options.elementsMax);
 }
 
+Duration sum(const std::vector<Duration>& times) {
+  return std::accumulate(times.begin(), times.end(), Duration{0});
+}
+
 Duration mean(const SimResult& result) {
-  Duration all{0};
-  for (const Duration time : result.opTimes) {
-    all += time;
-  }
-  return all / static_cast<int64_t>(result.opTimes.size());
+  return sum(result.opTimes) / static_cast<int64_t>(result.opTimes.size());
 }
 
 TEST(Stops, NothingIsCutOnAQuietNetwork) {
@@ -96,6 +99,21 @@ TEST(Stops, ALateRankIsLeftOut) {
     moreIfExact += mean(exact) - usual;
   }
   EXPECT_LT(more * 3, moreIfExact * 2);
+}
+
+// The others wait for a late rank in the next op, so by own times it counts
+// twice.
+TEST(Stops, StepsAddUpToTheTimeOfAllOps) {
+  SimOptions options = job();
+  options.lateOps = 0.05;
+  options.lateBy = milliseconds(50);
+  options.protocol.cutBudget = 0;
+  const SimResult result = runChecked(options);
+  ASSERT_EQ(result.stepTimes.size(), 100u);  // 20 ops are of the warm-up
+  const Duration steps = sum(result.stepTimes);
+  EXPECT_LT(steps, result.lastEnd - TimePoint{});
+  EXPECT_GT(steps * 3 / 2, result.lastEnd - TimePoint{});
+  EXPECT_GT(sum(result.opTimes), steps);
 }
 
 TEST(Stops, JitterOfEntriesIsNotCut) {

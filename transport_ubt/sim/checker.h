@@ -23,6 +23,7 @@ namespace ubt::sim {
 struct Outcome {
   bool there = false;  // the rank has returned a result
   OpReport report;
+  TimePoint returnedAt{};
   Duration took{0};  // of the call, with its wait before the op
   std::vector<std::byte> result;
 };

@@ -3,8 +3,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ubt::sim {
+namespace {
+
+// When half of the ranks had returned.
+TimePoint endOf(const std::vector<Outcome>& outcomes) {
+  std::vector<TimePoint> ends;
+  ends.reserve(outcomes.size());
+  for (const Outcome& outcome : outcomes) {
+    ends.push_back(outcome.returnedAt);
+  }
+  const auto half = ends.begin() + static_cast<int64_t>((ends.size() - 1) / 2);
+  std::nth_element(ends.begin(), half, ends.end());
+  return *half;
+}
+
+}  // namespace
 
 void SimResult::add(const OpReport& report) {
   returns++;
@@ -39,6 +55,7 @@ void SimResult::addTogether(const SimOptions& options,
                             const Inputs& inputs,
                             const OpKey& key,
                             const std::vector<Outcome>& outcomes) {
+  const TimePoint stepStart = std::exchange(lastEnd, endOf(outcomes));
   if (!outcomes.front().report.bounded) {
     return;
   }
@@ -49,6 +66,7 @@ void SimResult::addTogether(const SimOptions& options,
     }
   }
   opTimes.push_back(slowest);
+  stepTimes.push_back(lastEnd - stepStart);
   if (options.measureError) {
     error.add(inputs, key, outcomes);
     drift.add(inputs, key, outcomes);

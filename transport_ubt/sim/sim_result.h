@@ -26,11 +26,17 @@ struct SimResult {
   uint64_t transformed = 0;  // returns with transformed contributions
   Duration boundedTime{};    // total time of bounded calls
   // For each bounded op that all ranks returned from: the time of the slowest
-  // rank, except for the late one. Then how far results are off, and how far
-  // replicas drift apart by them (SimOptions::measureError).
+  // rank, except for the late one.
   std::vector<Duration> opTimes;
+  // For each of them: the time of the step, from the end of the op before to
+  // the op's end. An op ends once half of the ranks have returned from it. It
+  // tells something only if a rank has one op at a time.
+  std::vector<Duration> stepTimes;
+  // How far results are off, and how far replicas drift apart by them
+  // (SimOptions::measureError).
   SumError error;
   ReplicaDrift drift;
+  TimePoint lastEnd{};  // of an op, as in stepTimes
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;

@@ -336,6 +336,7 @@ void World::poll(Caller* caller) {
   // The rank that disagrees takes no part in the other ranks' op.
   outcome.there = caller->rank != options_.disagrees;
   outcome.report = session->leave(now, caller->id);
+  outcome.returnedAt = events_.now();
   outcome.took = now - caller->enteredAt;
   noteLeft(*caller);
   if (tellsArrivals(caller->rank) && !options_.noData) {

@@ -79,6 +79,11 @@ TEST_F(ComparisonTest, GivesAllTheSameTime) {
       comparison.run(500ms, [](const Comparison::Progress&) {});
   EXPECT_GT(measured[0].slowestUs.size(), 2 * measured[1].slowestUs.size());
   EXPECT_TRUE(measured[0].verified);
+  // A step is the iteration and what lies between two.
+  ASSERT_EQ(measured[1].stepUs.size(), measured[1].slowestUs.size());
+  for (size_t i = 0; i < measured[1].stepUs.size(); i++) {
+    EXPECT_GE(measured[1].stepUs[i], measured[1].slowestUs[i]);
+  }
 }
 
 TEST_F(ComparisonTest, ReportsTurnsWhileNoRankWorks) {

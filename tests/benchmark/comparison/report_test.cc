@@ -11,6 +11,7 @@ nlohmann::ordered_json rowWith(int samples) {
   Measured measured;
   for (int i = samples; i >= 1; i--) {
     measured.slowestUs.push_back(i);
+    measured.stepUs.push_back(2 * i);
   }
   return rowOf(AlgorithmSpec{}, measured, 4, 1000);
 }
@@ -23,6 +24,8 @@ TEST(Report, ARowHasPercentilesMeanAndBandwidths) {
   EXPECT_EQ(row["p99_us"], 10);
   EXPECT_EQ(row["mean_us"], 5.5);
   EXPECT_EQ(row["slow_tenth_us"], 10);
+  EXPECT_EQ(row["step_mean_us"], 11);
+  EXPECT_EQ(row["step_slow_tenth_us"], 20);
   EXPECT_EQ(rowWith(36)["slow_tenth_us"], 34.5);  // of 33 to 36
   EXPECT_EQ(rowWith(4)["slow_tenth_us"], 4);
   EXPECT_DOUBLE_EQ(row["algbw_bytes_per_s"], 4000 / 5e-6);
