@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -129,6 +131,22 @@ class OneRank {
       all.push_back(next);
     }
     return all;
+  }
+
+  // The records of a control datagram to one rank; none of other datagrams.
+  static std::vector<ControlRecord> recordsIn(const OutPacket& packet) {
+    std::vector<ControlRecord> records;
+    if (packet.type == PacketType::kControl) {
+      ReadCursor cursor(packet.head + PacketHeader::kBytes,
+                        packet.headBytes - PacketHeader::kBytes);
+      ControlClocks clocks;
+      ControlRecord record;
+      EXPECT_TRUE(ControlClocks::decode(&cursor, &clocks));
+      while (cursor.left() > 0 && ControlRecord::decode(&cursor, &record)) {
+        records.push_back(record);
+      }
+    }
+    return records;
   }
 
   // Lets time pass until `when`.

@@ -109,7 +109,7 @@ void Session::closePeer(TimePoint now, int peer, const std::string& why) {
     return;
   }
   peers_[peer].close();
-  blocked_.set(peer, kNever);
+  blocked_.stop(peer);
   silence_.stop(peer);
   multicast_.close(peer);
   if (departure_.fail(why)) {
@@ -339,6 +339,11 @@ void Session::control(TimePoint now,
 Duration Session::lossAfter(TimePoint now, int peer) const {
   const Duration trip = peers_[peer].roundTrip();
   return std::max(9 * trip / 8, trip + 2 * shared_->lateness.worst(now));
+}
+
+Duration Session::askAfter(TimePoint now, int peer) const {
+  const Duration trip = peers_[peer].roundTrip();
+  return std::max(3 * trip / 2, trip + 2 * shared_->lateness.worst(now));
 }
 
 Duration Session::retryAfter(int peer) const {

@@ -14,6 +14,7 @@
 #include "transport_ubt/core/base/counters.h"
 #include "transport_ubt/core/base/deadlines.h"
 #include "transport_ubt/core/base/rank_groups.h"
+#include "transport_ubt/core/base/retries.h"
 #include "transport_ubt/core/learn/learning.h"
 #include "transport_ubt/core/link/multicast.h"
 #include "transport_ubt/core/link/peer_link.h"
@@ -303,6 +304,8 @@ class Session : private OpHost {
   void findLosses(TimePoint now, int peer);
   void repeatLost(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(TimePoint now, int peer);
+  // How long a peer that was given data or credit may be silent.
+  Duration askAfter(TimePoint now, int peer) const;
   void writeCredit(int peer, WriteCursor* out);
   uint64_t windowBytes() const;
   CreditGrants::Load loadOf(int peer) const;
@@ -339,7 +342,7 @@ class Session : private OpHost {
   std::vector<std::byte> opened_;  // one datagram, decrypted
   Deadlines controlDues_;          // of peers_
   // By peer: when to tell it (again) that it gives too little credit.
-  Deadlines blocked_;
+  Retries blocked_;
   size_t lossBytes_ = 0;  // of the latest datagram of data
   Deadlines losses_;      // by peer: when a missing number counts as lost
   std::vector<PeerLink> peers_;

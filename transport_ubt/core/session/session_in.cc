@@ -192,7 +192,10 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       peers_[peer].send.raise(record.number & ~ControlRecord::kWantsResults);
       peers_[peer].wantsResults =
           (record.number & ControlRecord::kWantsResults) != 0;
-      blocked_.set(peer, kNever);
+      // An old limit leaves the question open.
+      if (peers_[peer].send.available()) {
+        blocked_.stop(peer);
+      }
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);

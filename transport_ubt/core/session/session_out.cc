@@ -79,7 +79,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   if (open && peer.joined() && mayBurst()) {
     if (!peer.send.available()) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
-        blocked_.set(rank, now + retryAfter(rank));
+        blocked_.restart(rank, now, askAfter(now, rank));
       }
     } else if (dataOut(rank, out)) {
       turns_.sentData(out->headBytes + out->payloadBytes);
@@ -217,14 +217,14 @@ void Session::passDeadlines(TimePoint now) {
   blocked_.forDue(now, [&](int rank) {
     const SendCredit& credit = peers_[rank].send;
     if (credit.available() || !hasData(rank)) {
-      blocked_.set(rank, kNever);
+      blocked_.stop(rank);
       return;
     }
     control(now,
             rank,
             {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0},
             true);
-    blocked_.set(rank, now + 2 * retryAfter(rank));
+    blocked_.schedule(rank, now, askAfter(now, rank));
   });
   losses_.forDue(now, [&](int rank) { findLosses(now, rank); });
   multicastDeadline(now);

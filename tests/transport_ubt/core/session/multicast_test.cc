@@ -208,12 +208,7 @@ class Hearer : public ::testing::Test {
   uint64_t answer() {
     uint64_t limit = 0;
     for (const auto& sent : rank_.sent()) {
-      ReadCursor cursor(sent.packet.head + PacketHeader::kBytes,
-                        sent.packet.headBytes - PacketHeader::kBytes);
-      ControlClocks clocks;
-      ControlRecord record;
-      EXPECT_TRUE(ControlClocks::decode(&cursor, &clocks));
-      while (cursor.left() > 0 && ControlRecord::decode(&cursor, &record)) {
+      for (const ControlRecord& record : OneRank::recordsIn(sent.packet)) {
         if (sent.packet.peer == 1 && record.type == ControlType::kHears) {
           limit = record.number;
         }

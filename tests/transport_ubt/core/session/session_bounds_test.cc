@@ -152,15 +152,7 @@ TEST(SessionBounds, AtTheTimeoutARankThatWaitsForAbsentOnesIsNotNamed) {
 // The rank that this rank blames for the job's failure, or -1.
 int culpritTold(OneRank& rank) {
   for (const OneRank::Sent& sent : rank.sent()) {
-    if (sent.packet.type != PacketType::kControl) {
-      continue;
-    }
-    ReadCursor cursor(sent.packet.head + PacketHeader::kBytes,
-                      sent.packet.headBytes - PacketHeader::kBytes);
-    ControlClocks clocks;
-    ControlRecord record;
-    EXPECT_TRUE(ControlClocks::decode(&cursor, &clocks));
-    while (cursor.left() > 0 && ControlRecord::decode(&cursor, &record)) {
+    for (const ControlRecord& record : OneRank::recordsIn(sent.packet)) {
       if (record.type == ControlType::kLeave) {
         return static_cast<int>(record.slot);
       }

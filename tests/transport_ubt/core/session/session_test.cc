@@ -154,6 +154,32 @@ TEST(Session, NothingBehindALeaveCounts) {
   EXPECT_GT(rank.endpoint().nextDeadline(), rank.now);
 }
 
+// The credit that allows more may be lost, while other records still bring the
+// old limit.
+TEST(Session, OldCreditDoesNotKeepABlockedSenderFromAsking) {
+  OneRank::Setup setup;
+  setup.windowBytes = 64 << 10;
+  setup.options.repair = RepairPolicy::kNone;
+  setup.options.boundScatter = std::chrono::milliseconds(500);
+  OneRank rank(setup);
+  const OpShape shape = floats(100000);
+  std::vector<float> bucket(shape.elements, 1);
+  rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+  int asked = 0;
+  for (int ms = 0; ms < 100; ms++) {
+    rank.say(1, {record(ControlType::kCredit)});
+    for (const OneRank::Sent& sent : rank.sent()) {
+      for (const ControlRecord& out : OneRank::recordsIn(sent.packet)) {
+        asked += out.type == ControlType::kBlocked;
+      }
+    }
+    rank.now += std::chrono::milliseconds(1);
+    rank.endpoint().deadlinePassed(rank.now);
+  }
+  EXPECT_GT(asked, 1);
+  EXPECT_LT(asked, 20);
+}
+
 TEST(Session, EveryDatagramAndEveryDropCountsOnce) {
   OneRank rank({});
   rank.say(1, {});
