@@ -379,7 +379,7 @@ void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
   while (!self.ready() && steadyNow() < deadline) {
     const bool busy = work(&now);
     // A deadline might have waited for as long as this turn took.
-    endpoint_.shared().lateness.sample(now, now - looked_);
+    notLooked(now, now - looked_);
     looked_ = now;
     callReady();
     if (busy) {
@@ -434,8 +434,14 @@ void Driver::sleep(Lock& lock,
 void Driver::resumed(TimePoint wanted) {
   looked_ = steadyNow();
   if (looked_ > wanted) {
-    endpoint_.shared().lateness.sample(looked_, looked_ - wanted);
+    notLooked(looked_, looked_ - wanted);
   }
+}
+
+// This thread has not looked for packets and deadlines for `time`.
+void Driver::notLooked(TimePoint now, Duration time) {
+  endpoint_.shared().lateness.sample(now, time);
+  endpoint_.shared().noticeDelay.sample(time);
 }
 
 // Tells a driving caller that sleeps in poll that something has changed.

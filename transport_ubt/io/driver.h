@@ -115,6 +115,7 @@ class Driver : private ServiceThread::Client {
   void yield(Lock& lock, TimePoint now);
   void sleep(Lock& lock, TimePoint now, TimePoint deadline, Duration napMax);
   void resumed(TimePoint wanted);
+  void notLooked(TimePoint now, Duration time);
   void wakeSleeper();
   void callReady();
   void makeWay(Lock& lock);

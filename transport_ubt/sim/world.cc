@@ -79,6 +79,7 @@ std::unique_ptr<Endpoint> World::makeEndpoint(int rank) {
   }
   auto endpoint = std::make_unique<Endpoint>(limits, reduction_);
   endpoint->shared().lateness = TimerLateness(options_.lateness);
+  endpoint->shared().noticeDelay = NoticeDelay(options_.lateness);
   return endpoint;
 }
 

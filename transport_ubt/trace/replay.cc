@@ -151,7 +151,7 @@ Replayed replay(const std::vector<RecordedOp>& ops,
   const auto ranks = static_cast<int>(ops[0].size());
   std::vector<Owner> owners(ranks, Owner(ranks, options, !fixed));
   CutFactor factor;
-  BudgetSplit split;
+  BudgetSplit split;  // late, absent
   for (size_t number = 0; number < ops.size(); number++) {
     const bool warm = number >= options.warmupOps;
     Duration took{0};
@@ -162,7 +162,7 @@ Replayed replay(const std::vector<RecordedOp>& ops,
       const Owner::End end =
           owners[rank].take(stage,
                             fixed.value_or(factor.value()),
-                            warm ? split.forAbsent(options.budget) : 0,
+                            warm ? split.forSecond(options.budget) : 0,
                             exact || !warm);
       took = std::max(took, end.at);
       const double all = static_cast<double>(ranks) * ranks;
@@ -172,9 +172,8 @@ Replayed replay(const std::vector<RecordedOp>& ops,
     if (!warm) {
       continue;
     }
-    factor.returned(cutLate, split.forLate(options.budget));
-    split.addLate(cutLate);
-    split.addAbsent(cutAbsent);
+    factor.returned(cutLate, split.forFirst(options.budget));
+    split.add(cutLate, cutAbsent);
     replayed.took.push_back(took);
     replayed.cutLate += cutLate;
     replayed.cutAbsent += cutAbsent;

@@ -5,31 +5,29 @@
 
 namespace ubt {
 
-// Divides the budget for cut contributions between its two causes: delays of
-// the network, and absent ranks. Each may use half, and the part of the other
-// half that the other cause has not used lately. Not thread-safe.
+// Divides a budget for what may be cut between two users of it. Each may use
+// half, and the part of the other half that the other user has not used lately.
+// Not thread-safe.
 class BudgetSplit {
  public:
-  // Shares of one op's contributions that were cut.
-  void addLate(double share) { add(share, &late_); }
-  void addAbsent(double share) { add(share, &absent_); }
-
-  double forLate(double budget) const {
-    return std::max(budget / 2, budget - absent_);
+  // Shares of one op that each user has cut.
+  void add(double first, double second) {
+    first_ += kWeight * (first - first_);
+    second_ += kWeight * (second - second_);
   }
-  double forAbsent(double budget) const {
-    return std::max(budget / 2, budget - late_);
+
+  double forFirst(double budget) const {
+    return std::max(budget / 2, budget - second_);
+  }
+  double forSecond(double budget) const {
+    return std::max(budget / 2, budget - first_);
   }
 
  private:
   static constexpr double kWeight = 1.0 / 64;  // of one op in a mean
 
-  static void add(double share, double* mean) {
-    *mean += kWeight * (share - *mean);
-  }
-
-  double late_ = 0;
-  double absent_ = 0;
+  double first_ = 0;
+  double second_ = 0;
 };
 
 }  // namespace ubt

@@ -123,8 +123,7 @@ void StopLearning::returned(const OpSample& op) {
     return;
   }
   absence_.spend(op.cutAbsent);
-  absence_.earn(split_.forAbsent(forContributions()));
-  split_.addAbsent(op.cutAbsent);
+  absence_.earn(contributions_.forSecond(forContributions()));
 }
 
 // Only now all ranks have entered, and all owners have reported their cuts.
@@ -141,9 +140,11 @@ void StopLearning::done(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
-  resultsFactor_.returned(op.cutResults, options_.cutBudget / 2);
-  scatterFactor_.returned(op.cutLate, split_.forLate(forContributions()));
-  split_.addLate(op.cutLate);
+  resultsFactor_.returned(op.cutResults, forResults());
+  scatterFactor_.returned(op.cutLate,
+                          contributions_.forFirst(forContributions()));
+  contributions_.add(op.cutLate, op.cutAbsent);
+  stages_.add(op.cutLate + op.cutAbsent, op.cutResults);
   if (op.absentFor > Duration{0}) {
     absence_.waited(op.absentFor);
   }

@@ -68,12 +68,11 @@ class StopLearning {
   }
   // At most `limit`.
   Usual usual(const OpShape& shape, Duration limit);
-  // The share of contributions that may be cut. Results that may be cut have
-  // the other half of the budget.
+  // The share of contributions that may be cut, and of results.
   double forContributions() const {
-    return options_.needsEveryResult() ? options_.cutBudget
-                                       : options_.cutBudget / 2;
+    return stages_.forFirst(options_.cutBudget);
   }
+  double forResults() const { return stages_.forSecond(options_.cutBudget); }
 
   const Options& options_;
   const int ranks_;
@@ -81,7 +80,8 @@ class StopLearning {
   CutFactor scatterFactor_;
   CutFactor resultsFactor_;
   AbsenceBudget absence_;
-  BudgetSplit split_;
+  BudgetSplit stages_;         // contributions, results
+  BudgetSplit contributions_;  // delayed by the network, of absent ranks
   StepSpacing spacing_;
 };
 

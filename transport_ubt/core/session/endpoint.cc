@@ -34,6 +34,7 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
                              limits.windowAdapts),
               {},
               TimerLateness(),
+              NoticeDelay(),
               LinkRate(limits.trainsAdapt),
               reduction,
               0,

@@ -23,6 +23,7 @@
 #include "transport_ubt/core/pacing/delivery_window.h"
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/receive_window.h"
+#include "transport_ubt/core/pacing/notice_delay.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/session/admission.h"
 #include "transport_ubt/core/session/credit_grants.h"
@@ -45,6 +46,7 @@ struct SharedState {
   DeliveryWindow delivery;  // in its place with Loops::kMeasured
   Counters counters;
   TimerLateness lateness;
+  NoticeDelay noticeDelay;
   LinkRate link;
   Reduction reduction;
   int activeSenders = 0;  // peers that owe data to some session

@@ -272,7 +272,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
 // What a control datagram of the peer tells about the way to it.
 void Session::sampleRound(TimePoint now, int peer) {
   DeliveryWindow& window = shared_->delivery;
-  window.hostsDelay(shared_->lateness.worst(now) +
+  window.hostsDelay(shared_->noticeDelay.get() +
                     2 * shared_->link.backlogTime());
   window.turn(trainBytes() * std::max(shared_->activeSenders, setup_.size - 1));
   if (const Duration took = peers_[peer].measuredRoundTrip();

@@ -103,6 +103,25 @@ TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
   EXPECT_NEAR(bounds(1 << 20).absentMost, options_.cutBudget, 1e-9);
 }
 
+// Under kNone results may be cut, too.
+TEST_F(StopLearningTest, ContributionsMayUseWhatResultsLeave) {
+  options_.repair = RepairPolicy::kNone;
+  warmUp(1 << 20, milliseconds(10));
+  run(sample(1 << 20, milliseconds(10)));
+  EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
+                   AbsenceBudget::kFirst + options_.cutBudget);
+  OpSample cut = sample(1 << 20, milliseconds(10));
+  cut.cutResults = .1;
+  for (int i = 0; i < 1000; i++) {
+    run(cut);
+  }
+  OpSample absent = sample(1 << 20, milliseconds(10));
+  absent.cutAbsent = bounds(1 << 20).absentMost;
+  run(absent);
+  run(cut);
+  EXPECT_NEAR(bounds(1 << 20).absentMost, options_.cutBudget, 1e-9);
+}
+
 TEST_F(StopLearningTest, AnAbsentRanksTimeIsKnownWhenItHasEntered) {
   warmUp(1 << 20, milliseconds(10));
   OpSample op = sample(1 << 20, milliseconds(10));

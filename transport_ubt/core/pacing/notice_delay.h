@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/pacing/timer_lateness.h"
+
+namespace ubt {
+
+// How long this host usually takes to notice an event: the mean length of the
+// times in which it did not look, for an event that comes at any time. A long
+// time counts more, because more events fall into it:
+//
+//     delay = sum of squared times / sum of times
+//
+// TimerLateness is the maximum, which margins need. A window that was as large
+// as that would overfill queues. Not thread-safe.
+class NoticeDelay {
+ public:
+  // Times are halved in weight whenever they add up to this.
+  static constexpr Duration kMemory = std::chrono::seconds(1);
+  // A longer time is not the scheduler's: the process was stopped.
+  static constexpr Duration kMost = std::chrono::milliseconds(50);
+
+  // `assumed` until times of a tenth of kMemory are known.
+  explicit NoticeDelay(Duration assumed = TimerLateness::kUnmeasured)
+      : assumed_(assumed) {}
+
+  // The host has not looked for this time.
+  void sample(Duration time) {
+    const double seconds = std::chrono::duration<double>(
+                               std::min(std::max(time, Duration{0}), kMost))
+                               .count();
+    sum_ += seconds;
+    squares_ += seconds * seconds;
+    if (sum_ > std::chrono::duration<double>(kMemory).count()) {
+      sum_ /= 2;
+      squares_ /= 2;
+    }
+  }
+
+  Duration get() const {
+    return sum_ * kKnownParts < std::chrono::duration<double>(kMemory).count()
+               ? assumed_
+               : wholeNanoseconds(
+                     std::chrono::duration<double>(squares_ / sum_));
+  }
+
+ private:
+  static constexpr int kKnownParts = 10;
+
+  Duration assumed_;
+  double sum_ = 0;      // seconds
+  double squares_ = 0;  // of seconds
+};
+
+}  // namespace ubt
