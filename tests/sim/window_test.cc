@@ -55,5 +55,27 @@ TEST(Window, LostResultsComeSoon) {
   EXPECT_LT(byGaps, median(options));
 }
 
+// For a second, one in twenty datagrams is lost. Smaller windows do not lessen
+// that, and small ones have to grow again.
+TEST(Window, ComesBackAfterRandomLoss) {
+  SimOptions options = job();
+  options.ranks = 4;
+  options.ops = 300;
+  options.elementsMax = 100000;
+  options.bytesPerSecond = 6.25e7;
+  options.windowBytes = 256 << 10;
+  options.windowBytesMin = 8 << 10;
+  options.lateness = microseconds(500);
+  options.protocol.repair = RepairPolicy::kNone;
+  const Duration without = median(options);
+  options.loss = 0.05;
+  options.lossAt = seconds(1);
+  options.lossFor = seconds(1);
+  const SimResult result = runChecked(options);
+  ASSERT_GT(result.opTimes.size(), 200u);
+  EXPECT_LT(percentile({result.opTimes.end() - 40, result.opTimes.end()}, 0.5),
+            without * 11 / 10);
+}
+
 }  // namespace
 }  // namespace ubt::sim

@@ -9,6 +9,9 @@ namespace ubt {
 namespace {
 
 constexpr uint64_t kSlotsMin = 4;
+// Loss is judged over at least this number of slots, so that the loss of a few
+// stays below LossResponse::kTolerated.
+constexpr uint64_t kSlotsJudged = 128;
 // A sample of the rate covers this number of rounds, pauses left out. A host
 // that is late takes in a whole window at once, and a shorter sample would show
 // a higher rate.
@@ -34,6 +37,7 @@ DeliveryWindow::DeliveryWindow(uint64_t bytesMin,
 
 void DeliveryWindow::start(uint64_t bytes, size_t slotBytes) {
   bytesMin_ = std::clamp<uint64_t>(kSlotsMin * slotBytes, bytesMin_, bytesMax_);
+  slotBytes_ = std::max<uint64_t>(slotBytes_, slotBytes);
   start_ = std::clamp(bytes, std::max(start_, bytesMin_), bytesMax_);
 }
 
@@ -64,7 +68,7 @@ uint64_t DeliveryWindow::bytes() const {
 void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
   takeSample(now, bytes);
   came_ += bytes;
-  if (came_ + lost_ >= this->bytes()) {
+  if (came_ + lost_ >= std::max(this->bytes(), kSlotsJudged * slotBytes_)) {
     windowPassed();
     came_ = lost_ = 0;
     passing_ = Duration{0};
@@ -72,14 +76,24 @@ void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
 }
 
 void DeliveryWindow::windowPassed() {
-  const Duration took = std::max({passing_, round(), Duration{1}});
+  const LossResponse::Window window{
+      came_,
+      lost_,
+      static_cast<double>(came_ + lost_) / std::max<uint64_t>(1, slotBytes_),
+      std::max({passing_, round(), Duration{1}})};
   const bool alone = rate_.known() && static_cast<double>(came_) >=
-                                          kAlone * seconds(took) *
+                                          kAlone * seconds(window.took) *
                                               static_cast<double>(rate_.get());
-  queue_.windowPassed(took, came_, alone && !wasLossy_ ? lost_ : 0);
-  traffic_.windowPassed(took, came_, alone ? 0 : lost_);
-  wasLossy_ = static_cast<double>(lost_) >
-              LossResponse::kTolerated * static_cast<double>(came_ + lost_);
+  LossResponse& response = alone ? queue_ : traffic_;
+  const bool lossy = window.share() > LossResponse::kTolerated;
+  // Loss says nothing about the other cause.
+  if (!lossy) {
+    queue_.windowPassed(window);
+    traffic_.windowPassed(window);
+  } else if (!alone || !wasLossy_) {
+    response.windowPassed(window);
+  }
+  wasLossy_ = lossy;
 }
 
 void DeliveryWindow::takeSample(TimePoint now, uint64_t bytes) {

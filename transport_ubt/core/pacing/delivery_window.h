@@ -71,6 +71,7 @@ class DeliveryWindow {
   void windowPassed();
 
   uint64_t bytesMin_;
+  uint64_t slotBytes_ = 0;  // of the largest slots
   const uint64_t bytesMax_;
   const bool adapts_;
   uint64_t start_;

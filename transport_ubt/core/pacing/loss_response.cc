@@ -2,61 +2,54 @@
 #include "transport_ubt/core/pacing/loss_response.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "transport_ubt/core/base/require.h"
 
 namespace ubt {
-namespace {
-
-// If a window is too large for its queue, data arrives as fast with a smaller
-// one. If kInVain reductions leave less than this part, the loss has other
-// causes.
-constexpr double kDelivers = 0.55;
-
-}  // namespace
 
 double LossResponse::part() const {
   const double left = 1 - returned_;
-  return std::min(1.0, peak_ * (1 - reduction_ * left * left * left));
+  return std::clamp(
+      peak_ * (1 - reduction_ * left * left * left), kPartMin, 1.0);
 }
 
-void LossResponse::windowPassed(Duration took, uint64_t came, uint64_t lost) {
-  UBT_REQUIRE(took > Duration{0} && came + lost > 0);
-  const double lostShare =
-      static_cast<double>(lost) / static_cast<double>(came + lost);
-  if (lostShare < ignored_ / 2) {
-    ignored_ = 0;
+// The share of a window that is lost for other reasons than its size.
+double LossResponse::unexplained(double share) const {
+  const double explained = 1 - (1 - firstShare_) * firstPart_ / part();
+  return std::max(0.0, share - std::max(0.0, explained));
+}
+
+bool LossResponse::isLossy(const Window& window) const {
+  const double tolerated = kTolerated + 2 * baseLoss_;
+  return window.share() >
+         tolerated + 2 * std::sqrt(tolerated / window.datagrams);
+}
+
+void LossResponse::windowPassed(const Window& window) {
+  UBT_REQUIRE(window.took > Duration{0} && window.came + window.lost > 0 &&
+              window.datagrams > 0);
+  const double share = window.share();
+  const bool lossy = isLossy(window);
+  if (share < baseLoss_ || part() <= kSmall * firstPart_) {
+    const double more = unexplained(share) - baseLoss_;
+    baseLoss_ += (more > 0 ? kRise : kFall) * more;
   }
-  if (lostShare > std::max(kTolerated, 2 * ignored_)) {
-    reduce(lostShare,
-           static_cast<double>(came) / static_cast<double>(took.count()));
+  if (lossy) {
+    if (returned_ >= 1) {
+      firstPart_ = part();
+      firstShare_ = share;
+    }
+    peak_ = part();
+    returned_ = 0;
+    reduction_ = std::max(kReduction, share);
     return;
   }
-  reductions_ = 0;
-  returned_ +=
-      std::min(1.0 / kReturn, std::chrono::duration<double>(took) / returnMin_);
+  returned_ += std::min(
+      1.0 / kReturn, std::chrono::duration<double>(window.took) / returnMin_);
   if (part() == 1) {
     peak_ = returned_ = 1;
   }
-}
-
-void LossResponse::reduce(double lostShare, double rate) {
-  peak_ = part();
-  returned_ = 0;
-  reduction_ = std::max(kReduction, lostShare);
-  if (reductions_ == kInVain && rate < kDelivers * firstRate_) {
-    peak_ = firstPeak_;
-    returned_ = 1;
-    ignored_ = lostShare;
-    reductions_ = 0;
-    return;
-  }
-  if (reductions_ % kInVain == 0) {
-    firstPeak_ = peak_;
-    firstRate_ = rate;
-    reductions_ = 0;
-  }
-  reductions_++;
 }
 
 }  // namespace ubt

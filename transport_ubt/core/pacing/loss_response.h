@@ -8,34 +8,58 @@
 namespace ubt {
 
 // Which part of its window a socket may use, because the path loses data. If
-// the network loses more than kTolerated of a window, the part shrinks by the
+// the network loses more than a threshold of a window, the part shrinks by the
 // share that got lost, at least by kReduction. In the next kReturn windows, or
 // in `returnMin` if that is longer, it returns to its value before the loss,
 // first fast and then slowly. From there on it grows faster and faster, to 1:
 // the curve of CUBIC (RFC 9438, section 4.2), by windows in place of time.
 //
-// If less arrives in a time after kInVain reductions in a row, the window is
-// not the cause of the loss. They are undone, and twice that loss is tolerated
-// until it has halved. Not thread-safe.
+//     threshold = tolerated + 2 sqrt(tolerated / datagrams)
+//     tolerated = kTolerated + 2 x base loss
+//
+// The root is twice the standard deviation of a random loss of that share.
+// The base loss has other causes than the window. A path that delivers only a
+// part of a window loses the rest: a window that is smaller by a factor f would
+// lose 1 - (1 - share) / f. Loss beyond that, after reductions to kSmall of the
+// first window that lost data, is base loss. Not thread-safe.
 class LossResponse {
  public:
   static constexpr double kTolerated = 0.02;
   static constexpr double kReduction = 0.2;
   static constexpr int kReturn = 4;
-  static constexpr int kInVain = 4;
+  static constexpr double kSmall = 0.5;
+  // A part below this would only take longer to return.
+  static constexpr double kPartMin = 1.0 / 32;
 
   // Each return tests the queue, and may cost loss. REQUIRES 0 < returnMin.
   explicit LossResponse(Duration returnMin) : returnMin_(returnMin) {}
 
-  // A whole window has passed: these bytes came and those got lost. `took`:
-  // the time for that, without pauses. REQUIRES 0 < took, 0 < came + lost.
-  void windowPassed(Duration took, uint64_t came, uint64_t lost);
+  struct Window {
+    uint64_t came = 0;  // bytes
+    uint64_t lost = 0;
+    double datagrams = 1;  // both
+    Duration took{0};      // without pauses
 
-  // From 0 to 1.
+    double share() const {
+      return static_cast<double>(lost) / static_cast<double>(came + lost);
+    }
+  };
+
+  // A whole window has passed. REQUIRES 0 < took, 0 < came + lost, 0 <
+  // datagrams.
+  void windowPassed(const Window& window);
+
+  // From kPartMin to 1.
   double part() const;
 
  private:
-  void reduce(double lostShare, double rate);
+  // The weight of a window in the base loss: if it lost more, and if less. The
+  // least shares of many windows say less than their mean.
+  static constexpr double kRise = 1.0 / 4;
+  static constexpr double kFall = 1.0 / 8;
+
+  bool isLossy(const Window& window) const;
+  double unexplained(double share) const;
 
   Duration returnMin_;
   // The last reduction, the part before it, and how far the return has come, in
@@ -43,13 +67,11 @@ class LossResponse {
   double reduction_ = 0;
   double peak_ = 1;
   double returned_ = 1;
-  // Reductions in a row, up to kInVain. Before the first of them: the part, and
-  // the bytes that arrived in a nanosecond.
-  int reductions_ = 0;
-  double firstPeak_ = 1;
-  double firstRate_ = 0;
-  // Loss that reductions did not lessen.
-  double ignored_ = 0;
+  // The first of the reductions since the part last returned: the part before
+  // it, and the share that got lost.
+  double firstPart_ = 1;
+  double firstShare_ = 0;
+  double baseLoss_ = 0;
 };
 
 }  // namespace ubt

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "transport_ubt/core/pacing/recent_most.h"
 
 namespace ubt {
@@ -30,6 +33,24 @@ class DeliveryWindowTest : public ::testing::Test {
     }
   }
   uint64_t bytes() const { return window_.bytes(); }
+  // The senders keep the window full on a path with a round trip of 2.4 ms and
+  // 62.5 MB/s, which loses this share of datagrams. Returns the part of that
+  // rate at which they send.
+  double exchange(DeliveryWindow* window, Duration time, double loss) {
+    std::bernoulli_distribution lost(loss);
+    double sent = 0;
+    for (const TimePoint end = now_ + time; now_ < end; sent += 1440) {
+      const double perSecond =
+          std::min(62.5e6, static_cast<double>(window->bytes()) / 2.4e-3);
+      now_ += Duration(static_cast<int64_t>(1440e9 / perSecond));
+      if (lost(random_)) {
+        window->lost(1440);
+      } else {
+        window->arrived(now_, 1440);
+      }
+    }
+    return sent / std::chrono::duration<double>(time).count() / 62.5e6;
+  }
   // The window once it knows its path.
   uint64_t settle() {
     window_.roundTrip(now_, microseconds(400));
@@ -39,6 +60,7 @@ class DeliveryWindowTest : public ::testing::Test {
 
   TimePoint now_{seconds(1)};
   DeliveryWindow window_{64 << 10, 2 << 20};
+  std::mt19937_64 random_{1};
 };
 
 TEST_F(DeliveryWindowTest, BeginsAsItWasTold) {
@@ -104,6 +126,24 @@ TEST_F(DeliveryWindowTest, ReturnsFastFromOtherTraffic) {
   EXPECT_LT(bytes(), before);
   deliver(&window_, 2 * DeliveryWindow::kTrafficReturn, 62.5e6);
   EXPECT_EQ(bytes(), before);
+}
+
+// Smaller windows do not lessen this loss.
+TEST_F(DeliveryWindowTest, RandomLossDoesNotCloseIt) {
+  for (const uint64_t bytesMin : {8 << 10, 64 << 10}) {
+    for (const double loss : {.03, .05, .2}) {
+      DeliveryWindow window(bytesMin, 2 << 20);
+      window.start(kStart, 1440);
+      window.hostsDelay(milliseconds(2));
+      window.roundTrip(now_, microseconds(400));
+      exchange(&window, milliseconds(100), 0);
+      const uint64_t before = window.bytes();
+      exchange(&window, seconds(4), loss);
+      EXPECT_GT(exchange(&window, seconds(2), loss), .7) << loss;
+      exchange(&window, DeliveryWindow::kQueueReturn * 4, 0);
+      EXPECT_EQ(window.bytes(), before) << loss;
+    }
+  }
 }
 
 TEST_F(DeliveryWindowTest, StaysWithinItsLimits) {

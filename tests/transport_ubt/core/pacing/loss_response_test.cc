@@ -11,6 +11,7 @@ namespace {
 constexpr Duration kRound = std::chrono::milliseconds(10);
 constexpr Duration kReturnMin = std::chrono::milliseconds(20);
 constexpr double kWhole = 1000000;  // bytes of the whole window
+constexpr double kDatagrams = 1000;
 
 class LossResponseTest : public ::testing::Test {
  protected:
@@ -21,18 +22,22 @@ class LossResponseTest : public ::testing::Test {
     for (int i = 0; i < windows; i++) {
       const double bytes = kWhole * part();
       const auto lost = static_cast<uint64_t>(bytes * lostShare);
-      response_.windowPassed(took, static_cast<uint64_t>(bytes) - lost, lost);
+      response_.windowPassed(
+          {static_cast<uint64_t>(bytes) - lost, lost, kDatagrams, took});
     }
   }
   // A window passes on a path that delivers the part `fits` of the whole window
-  // in kRound, and loses the rest. False: it lost more than is tolerated.
+  // in kRound, and loses the rest. False: the part shrinks.
   bool passThrough(double fits) {
     const double bytes = kWhole * part();
     const double lost = std::max(0.0, bytes - kWhole * fits);
-    response_.windowPassed(kRound,
-                           static_cast<uint64_t>(bytes - lost),
-                           static_cast<uint64_t>(lost));
-    return lost <= LossResponse::kTolerated * bytes;
+    const LossResponse::Window window{static_cast<uint64_t>(bytes - lost),
+                                      static_cast<uint64_t>(lost),
+                                      kDatagrams,
+                                      kRound};
+    const double before = part();
+    response_.windowPassed(window);
+    return part() >= before;
   }
 
   LossResponse response_{kReturnMin};
