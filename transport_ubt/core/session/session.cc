@@ -109,7 +109,7 @@ void Session::closePeer(TimePoint now, int peer, const std::string& why) {
     return;
   }
   peers_[peer].close();
-  blocked_.stop(peer);
+  blocked_.set(peer, kNever);
   silence_.stop(peer);
   multicast_.close(peer);
   if (departure_.fail(why)) {

@@ -14,7 +14,6 @@
 #include "transport_ubt/core/base/counters.h"
 #include "transport_ubt/core/base/deadlines.h"
 #include "transport_ubt/core/base/rank_groups.h"
-#include "transport_ubt/core/base/retries.h"
 #include "transport_ubt/core/learn/learning.h"
 #include "transport_ubt/core/link/multicast.h"
 #include "transport_ubt/core/link/peer_link.h"
@@ -22,8 +21,8 @@
 #include "transport_ubt/core/pacing/credit.h"
 #include "transport_ubt/core/pacing/delivery_window.h"
 #include "transport_ubt/core/pacing/link_rate.h"
-#include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/notice_delay.h"
+#include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/session/admission.h"
 #include "transport_ubt/core/session/credit_grants.h"
@@ -344,7 +343,7 @@ class Session : private OpHost {
   std::vector<std::byte> opened_;  // one datagram, decrypted
   Deadlines controlDues_;          // of peers_
   // By peer: when to tell it (again) that it gives too little credit.
-  Retries blocked_;
+  Deadlines blocked_;
   size_t lossBytes_ = 0;  // of the latest datagram of data
   Deadlines losses_;      // by peer: when a missing number counts as lost
   std::vector<PeerLink> peers_;

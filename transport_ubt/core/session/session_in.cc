@@ -194,7 +194,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
           (record.number & ControlRecord::kWantsResults) != 0;
       // An old limit leaves the question open.
       if (peers_[peer].send.available()) {
-        blocked_.stop(peer);
+        blocked_.set(peer, kNever);
       }
       return;
     case ControlType::kBlocked:

@@ -14,6 +14,8 @@ namespace {
 // kRoundBytes, and a shard has at most kTrainsInShard of them.
 constexpr size_t kRoundBytes = 512 << 10;
 constexpr size_t kTrainsInShard = 8;
+// The pause between questions for credit, in times of the first one.
+constexpr int kAskAgain = 4;
 
 }  // namespace
 
@@ -79,7 +81,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   if (open && peer.joined() && mayBurst()) {
     if (!peer.send.available()) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
-        blocked_.restart(rank, now, askAfter(now, rank));
+        blocked_.set(rank, now + askAfter(now, rank));
       }
     } else if (dataOut(rank, out)) {
       turns_.sentData(out->headBytes + out->payloadBytes);
@@ -217,14 +219,14 @@ void Session::passDeadlines(TimePoint now) {
   blocked_.forDue(now, [&](int rank) {
     const SendCredit& credit = peers_[rank].send;
     if (credit.available() || !hasData(rank)) {
-      blocked_.stop(rank);
+      blocked_.set(rank, kNever);
       return;
     }
     control(now,
             rank,
             {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0},
             true);
-    blocked_.schedule(rank, now, askAfter(now, rank));
+    blocked_.set(rank, now + kAskAgain * askAfter(now, rank));
   });
   losses_.forDue(now, [&](int rank) { findLosses(now, rank); });
   multicastDeadline(now);
