@@ -9,9 +9,8 @@ namespace compare {
 
 // The times of steps: from the end of an iteration to the end of the next one,
 // where an iteration ends once half of the ranks have finished it. Their sum is
-// the time of all iterations. In contrast, the times that ranks spend inside an
-// allreduce count a late rank twice: in the iteration that it finishes late,
-// and in the next one, in which the others wait for it.
+// the time of all iterations. The times inside an allreduce count a late rank
+// twice: it finishes one iteration late, and the others wait in the next one.
 //
 // `finished`: for each rank in turn, when it finished each of `iterations`
 // iterations since the start of its turn. Turns have `perTurn` iterations each.

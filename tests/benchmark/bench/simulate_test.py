@@ -203,8 +203,8 @@ class Lab(unittest.TestCase):
 
 class BrokenPromises(unittest.TestCase):
     def test_are_errors_that_can_be_seen_again(self):
-        report = {"op_ms": [1.0], "step_ms": [1.0], "loss_fraction": 0, "cpu_seconds": 1,
-                  "peak_bytes": 1, "errors": ["late"],
+        report = {"op_ms": [1.0], "step_ms": [1.0], "loss_fraction": 0,
+                  "cpu_seconds": 1, "peak_bytes": 1, "errors": ["late"],
                   "violations": ["a caller hangs"]}
         with mock.patch.object(simulate.Simulator, "run",
                                return_value=[report]):

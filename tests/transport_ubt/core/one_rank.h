@@ -133,7 +133,7 @@ class OneRank {
     return all;
   }
 
-  // The records of a control datagram to one rank; none of other datagrams.
+  // The records of a control datagram; data has none.
   static std::vector<ControlRecord> recordsIn(const OutPacket& packet) {
     std::vector<ControlRecord> records;
     if (packet.type == PacketType::kControl) {

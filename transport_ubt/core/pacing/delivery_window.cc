@@ -84,14 +84,13 @@ void DeliveryWindow::windowPassed() {
   const bool alone = rate_.known() && static_cast<double>(came_) >=
                                           kAlone * seconds(window.took) *
                                               static_cast<double>(rate_.get());
-  LossResponse& response = alone ? queue_ : traffic_;
   const bool lossy = window.share() > LossResponse::kTolerated;
   // Loss says nothing about the other cause.
   if (!lossy) {
     queue_.windowPassed(window);
     traffic_.windowPassed(window);
   } else if (!alone || !wasLossy_) {
-    response.windowPassed(window);
+    (alone ? queue_ : traffic_).windowPassed(window);
   }
   wasLossy_ = lossy;
 }

@@ -23,10 +23,9 @@ namespace ubt {
 // Loss has two causes, and each has a LossResponse. If data arrives almost at
 // the best rate while some gets lost, this window fills a queue alone. The
 // length of a queue rarely changes, so the window returns slowly
-// (kQueueReturn).
-// Else other traffic takes a part of the link. That may end soon, so the window
-// returns fast (kTrafficReturn). A loss shows later than it happens, so a
-// window after a lossy one tells nothing about queues.
+// (kQueueReturn). Else other traffic takes a part of the link. That may end
+// soon, so the window returns fast (kTrafficReturn). A loss shows later than it
+// happens, so a window after a lossy one tells nothing about queues.
 //
 // Delay alone never shrinks the window: TCP fills queues, and a window that
 // follows delay would starve. All sizes are bytes. Not thread-safe.

@@ -9,22 +9,22 @@
 
 namespace ubt {
 
-// How long this host usually takes to notice an event: the mean length of the
-// times in which it did not look, for an event that comes at any time. A long
-// time counts more, because more events fall into it:
+// How long this host usually takes to notice an event. It looks for events
+// again and again, and an event may come at any moment. A long pause between
+// two looks counts more, because more events fall into it:
 //
-//     delay = sum of squared times / sum of times
+//     delay = sum of squared pauses / sum of pauses
 //
 // TimerLateness is the maximum, which margins need. A window that was as large
 // as that would overfill queues. Not thread-safe.
 class NoticeDelay {
  public:
-  // Times are halved in weight whenever they add up to this.
+  // Pauses are halved in weight whenever they add up to this.
   static constexpr Duration kMemory = std::chrono::seconds(1);
-  // A longer time is not the scheduler's: the process was stopped.
+  // A longer pause is not the scheduler's: the process was stopped.
   static constexpr Duration kMost = std::chrono::milliseconds(50);
 
-  // `assumed` until times of a tenth of kMemory are known.
+  // `assumed` until pauses of a tenth of kMemory are known.
   explicit NoticeDelay(Duration assumed = TimerLateness::kUnmeasured)
       : assumed_(assumed) {}
 

@@ -337,13 +337,16 @@ void Session::control(TimePoint now,
 }
 
 Duration Session::lossAfter(TimePoint now, int peer) const {
-  const Duration trip = peers_[peer].roundTrip();
-  return std::max(9 * trip / 8, trip + 2 * shared_->lateness.worst(now));
+  return longerThanTrip(now, peer, 9);
 }
 
 Duration Session::askAfter(TimePoint now, int peer) const {
+  return longerThanTrip(now, peer, 12);
+}
+
+Duration Session::longerThanTrip(TimePoint now, int peer, int eighths) const {
   const Duration trip = peers_[peer].roundTrip();
-  return std::max(3 * trip / 2, trip + 2 * shared_->lateness.worst(now));
+  return std::max(eighths * trip / 8, trip + 2 * shared_->lateness.worst(now));
 }
 
 Duration Session::retryAfter(int peer) const {

@@ -305,8 +305,10 @@ class Session : private OpHost {
   void findLosses(TimePoint now, int peer);
   void repeatLost(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(TimePoint now, int peer);
-  // How long a peer that was given data or credit may be silent.
+  // How long to wait for credit before asking for it.
   Duration askAfter(TimePoint now, int peer) const;
+  // Eighths of a round trip, or more if hosts may be late.
+  Duration longerThanTrip(TimePoint now, int peer, int eighths) const;
   void writeCredit(int peer, WriteCursor* out);
   uint64_t windowBytes() const;
   CreditGrants::Load loadOf(int peer) const;

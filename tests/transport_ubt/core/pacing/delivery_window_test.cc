@@ -34,8 +34,8 @@ class DeliveryWindowTest : public ::testing::Test {
   }
   uint64_t bytes() const { return window_.bytes(); }
   // The senders keep the window full on a path with a round trip of 2.4 ms and
-  // 62.5 MB/s, which loses this share of datagrams. Returns the part of that
-  // rate at which they send.
+  // 62.5 MB/s, which loses this share of datagrams. Returns their rate as a
+  // part of the path's.
   double exchange(DeliveryWindow* window, Duration time, double loss) {
     std::bernoulli_distribution lost(loss);
     double sent = 0;
