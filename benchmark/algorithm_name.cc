@@ -29,7 +29,7 @@ AlgorithmName AlgorithmName::parse(const std::string& text) {
     if (equals == std::string::npos) {
       throw std::invalid_argument(text + ": '" + part +
                                   "' has to be NAME=VALUE, for example "
-                                  "optireduce+early=off");
+                                  "optireduce+gso=off");
     }
     const auto setting = part.substr(0, equals);
     if (name.sets(setting)) {

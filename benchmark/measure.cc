@@ -260,7 +260,7 @@ int main(int argc, char** argv) {
   int groups = 1;
   app.add_option("--algorithms",
                  algorithms,
-                 "optireduce, with settings such as +early=off, or an exact "
+                 "optireduce, with settings such as +gso=off, or an exact "
                  "one over ideal connections (message_graph.h): these have "
                  "times and loss_fraction only")
       ->delimiter(',');

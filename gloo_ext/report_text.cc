@@ -42,8 +42,6 @@ const char* nameOf(ubt::EndedBy rule) {
       return "cut";
     case ubt::EndedBy::kBound:
       return "bound";
-    case ubt::EndedBy::kEarly:
-      return "early";
   }
   return "";
 }
@@ -136,7 +134,6 @@ std::string opJson(const BoundedOp& op) {
       {"bounded", report.bounded},
       {"ended_by", nameOf(report.endedBy)},
       {"scatter_expired", report.scatterExpired},
-      {"scatter_early", report.scatterEarly},
       {"exchange_expired", report.exchangeExpired},
       {"skipped", report.skipped},
       {"zeroed_elements", report.zeroedElements},
@@ -236,7 +233,7 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
     value(name, "", std::to_string(count));
   };
   counter("expired_ops_total",
-          "Bounded calls with a stage that met its bound or ended early.",
+          "Bounded calls with a stage that ended before all had arrived.",
           totals.expiredOps);
   counter("skipped_ops_total",
           "Calls that became zero on all ranks, because too much was missing.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithms, by names such as ring or optireduce:none+early=off. The programs
+"""Algorithms, by names such as ring or optireduce:none+gso=off. The programs
 that run them have the list; see benchmark/algorithm_name.h for settings in
 names."""
 import json
@@ -27,8 +27,8 @@ algorithms
 """
 SETTINGS_HELP = """\
 settings in a name
-  optireduce:none, :broadcast and :both repair so. optireduce+groups=2+early=off
-  is optireduce with GLOO_UBT_GROUPS=2 and GLOO_UBT_EXPERIMENT=early:off: each
+  optireduce:none, :broadcast and :both repair so. optireduce+groups=2+gso=off
+  is optireduce with GLOO_UBT_GROUPS=2 and GLOO_UBT_EXPERIMENT=gso:off: each
   setting of docs/configuration.md, in lower case and without GLOO_UBT_
 
 columns

@@ -43,7 +43,7 @@ examples
   benchmark/compare
   benchmark/compare --ranks 8 --elements 65536 --seconds 10 --plot cdf.png
   benchmark/compare --algorithms ring_chunked,transpose --json rows.json
-  benchmark/compare --algorithms optireduce,optireduce+early=off
+  benchmark/compare --algorithms optireduce,optireduce+gso=off
 
   in a network of this machine's own, with competing traffic (docs/lab.md):
   sudo benchmark/compare --lab p3 --algorithms ring_chunked,optireduce

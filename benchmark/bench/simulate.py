@@ -120,8 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--bound", type=between(1, _BOUND_US_MAX, "a bound"), metavar="US",
         help="of each stage of optireduce, set by hand, in microseconds "
-        "(default: learned). Ops of the warm-up stay exact, and no stage ends "
-        "early")
+        "(default: learned). Ops of the warm-up stay exact")
     what.add_argument(
         "--seeds", type=positive(int), default=1, metavar="N",
         help="the seeds 1 to N (default: 1)")

@@ -81,7 +81,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(1, 1 << 29));
   app.add_option("--algorithms",
                  arguments.algorithms,
-                 "such as transpose or optireduce+early=off "
+                 "such as transpose or optireduce+gso=off "
                  "(algorithm_name.h); the default ones, if not given")
       ->delimiter(',');
   app.add_option("--seconds", arguments.seconds, "per algorithm and size")

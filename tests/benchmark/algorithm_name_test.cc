@@ -36,20 +36,18 @@ TEST(AlgorithmName, WithoutSettings) {
 }
 
 TEST(AlgorithmName, SettingsAreVariables) {
-  const auto name =
-      AlgorithmName::parse("optireduce:none+early=off+lead_ops=1");
+  const auto name = AlgorithmName::parse("optireduce:none+gso=off+lead_ops=1");
   EXPECT_EQ("optireduce", name.algorithm);
   const auto settings = name.over({});
   EXPECT_EQ(RepairPolicy::kNone, settings.protocol.repair);
-  EXPECT_FALSE(settings.protocol.early);
+  EXPECT_FALSE(settings.segmentation);
   EXPECT_EQ(1U, settings.protocol.leadOps);
 }
 
 TEST(AlgorithmName, OthersStay) {
   Settings others;
   others.protocol.resultsFirst = false;
-  const auto settings =
-      AlgorithmName::parse("optireduce+early=off").over(others);
+  const auto settings = AlgorithmName::parse("optireduce+gso=off").over(others);
   EXPECT_FALSE(settings.protocol.resultsFirst);
 }
 
@@ -73,9 +71,8 @@ TEST(AlgorithmName, VariablesMeanTheSame) {
   EXPECT_EQ(Variables(), AlgorithmName::parse("ring").variables());
   EXPECT_EQ((Variables{{"GLOO_UBT_REPAIR", "none"}, {"GLOO_UBT_GROUPS", "2"}}),
             AlgorithmName::parse("optireduce:none+groups=2").variables());
-  EXPECT_EQ(
-      (Variables{{"GLOO_UBT_EXPERIMENT", "early:off,lead_ops:1"}}),
-      AlgorithmName::parse("optireduce+early=off+lead_ops=1").variables());
+  EXPECT_EQ((Variables{{"GLOO_UBT_EXPERIMENT", "gso:off,lead_ops:1"}}),
+            AlgorithmName::parse("optireduce+gso=off+lead_ops=1").variables());
 }
 
 struct Mistake {
@@ -86,13 +83,13 @@ struct Mistake {
 
 TEST(AlgorithmName, ErrorsNameTheCulpritAndTheAllowedValues) {
   for (const auto& [text, culprit, allowed] : std::vector<Mistake>{
-           {"optireduce+early", "'early' has to be NAME=VALUE", "+"},
+           {"optireduce+gso", "'gso' has to be NAME=VALUE", "+"},
            {"optireduce+", "'' has to be NAME=VALUE", "+"},
-           {"optireduce+erly=on", "no setting 'erly'", "did you mean early?"},
-           {"optireduce+erly=on", "no setting 'erly'", "zero_loss"},
-           {"optireduce+early=soon",
-            "GLOO_UBT_EXPERIMENT=early:soon",
-            "on, off, unmarked"},
+           {"optireduce+gzo=on", "no setting 'gzo'", "did you mean gso?"},
+           {"optireduce+gzo=on", "no setting 'gzo'", "zero_loss"},
+           {"optireduce+gso=soon",
+            "GLOO_UBT_EXPERIMENT=gso:soon",
+            "one of: on, off"},
            {"optireduce+lead_ops=0",
             "GLOO_UBT_EXPERIMENT=lead_ops:0",
             "from 1 to 64"},

@@ -123,8 +123,7 @@ TEST(ReportText, NamesTypesAndEnds) {
   const std::map<ubt::EndedBy, std::string> ends = {
       {ubt::EndedBy::kComplete, "complete"},
       {ubt::EndedBy::kCut, "cut"},
-      {ubt::EndedBy::kBound, "bound"},
-      {ubt::EndedBy::kEarly, "early"}};
+      {ubt::EndedBy::kBound, "bound"}};
   for (const auto& [end, name] : ends) {
     BoundedOp op = boundedOp(2);
     op.report.endedBy = end;

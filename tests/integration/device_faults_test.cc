@@ -87,8 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"GLOO_UBT_BOUND", "20", "500us, 20ms or 1s"},
         Wrong{"GLOO_UBT_BOUND", "-5ms", "positive duration"},
         Wrong{"GLOO_UBT_BOUND", "5ms,", "positive duration"},
-        Wrong{
-            "GLOO_UBT_EXPERIMENT", "bound_mode:mean", "one of: median, paper"},
+        Wrong{"GLOO_UBT_CUT_BUDGET", "2.5%", "a share from 0"},
         Wrong{"GLOO_UBT_EXPERIMENT",
               "warmup_ops:-1",
               "integer from 0 to 1000000"},

@@ -66,7 +66,6 @@ TEST(SimArena, ContributionsRefusedAndTakenAreOneOfTheTwo) {
   options.protocol.auth = AuthMode::kFull;
   options.protocol.hadamard = Hadamard::kAlways;
   options.protocol.multicast = true;
-  options.protocol.marks = false;
   options.protocol.warmupOps = 4;
   options.protocol.zeroLoss = 0;
   options.protocol.leadOps = 3;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages that end by the measured rule (Loops::kMeasured), on a simulated
-// network.
+// Stages that stop waiting (StopRule), on a simulated network.
 
 #include <numeric>
 #include <vector>
@@ -26,7 +25,6 @@ SimOptions job(RepairPolicy repair = RepairPolicy::kBroadcast) {
   options.windowBytes = 2 << 20;
   options.protocol.repair = repair;
   options.protocol.hadamard = Hadamard::kNever;
-  options.protocol.loops = Loops::kMeasured;
   options.protocol.timeout = seconds(20);
   return options;
 }
@@ -159,9 +157,7 @@ TEST(Stops, GroupsOfOneRankDoNotWaitForLostSums) {
 // sent each other.
 TEST(Stops, SeedsThatFailedPass) {
   for (const uint64_t seed : {64, 191, 270, 317, 500037, 500064, 500406}) {
-    const SimOptions options = SimOptions::fromSeed(seed);
-    EXPECT_EQ(options.protocol.loops, Loops::kMeasured) << seed;
-    runChecked(options);
+    runChecked(SimOptions::fromSeed(seed));
   }
 }
 

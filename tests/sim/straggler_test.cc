@@ -125,7 +125,7 @@ TEST(Stragglers, ARankThatNeverEntersIsNamedWhereNothingIsNeededOfIt) {
 TEST(Stragglers, ARankWhoseAnnouncementIsLostStillCountsAsEntered) {
   const SimResult result = runChecked(SimOptions::parse(
       "seed=1000752 ranks=8 threads=2 ops=11 elements_max=3917 "
-      "order=1 hadamard=1 multicast=1 mixed_forms=1 bound_mode=1 "
+      "order=1 hadamard=1 multicast=1 mixed_forms=1 "
       "warmup_ops=4 skip_loss=0.001 halt_loss=0 timeout_ns=20000000000 "
       "rough_inputs=1 loss=0.050000000000000003 duplicate=0.02 "
       "reorder_by_ns=172000 delay_ns=102000 bytes_per_second=62500000 "
@@ -137,7 +137,7 @@ TEST(Stragglers, ARankWhoseAnnouncementIsLostStillCountsAsEntered) {
       "cut1_lasting_ns=382000000 skip_rank=7 skip_op=2 "
       "unlike_window_ranks=211 unlike_window_bytes=1048576 "
       "unlike_link_ranks=164 unlike_policy_ranks=197 "
-      "unlike_early=0 unlike_results_first=0 unlike_warmup_ops=2 "
+      "unlike_results_first=0 unlike_warmup_ops=2 "
       "unlike_lead_ops=7"));
   EXPECT_GT(result.errors, 0u);
   for (const std::string& text : result.errorTexts) {

@@ -96,17 +96,6 @@ TEST(Tail, RanksThatPartMeetAgain) {
   }
 }
 
-TEST(Tail, BoundsEndStagesThatBurstsDelay) {
-  const SimOptions options = job(true);
-  const SimResult result = runChecked(options);
-  const Duration alone = percentile(runChecked(job(false)).opTimes, 0.5);
-  EXPECT_LT(percentile(result.opTimes, 0.9), alone * 3 / 2);
-  EXPECT_LT(percentile(result.opTimes, 0.99), alone * 2);
-  EXPECT_LT(lossOf(result, options), 0.05);
-  // Most ops meet no burst, and the ops that meet one do not slow them down.
-  EXPECT_LT(percentile(result.opTimes, 0.5), alone * 11 / 10);
-}
-
 // A rank with all results may go on early and start the clocks of the next op.
 // Ranks whose results are still on their way would be late for it.
 TEST(Tail, NoneGoesAheadOfThoseThatWaitForItsResults) {

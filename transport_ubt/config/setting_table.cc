@@ -135,16 +135,6 @@ void readBound(Settings* s, const SettingText& text) {
   }
 }
 
-void readEarly(Settings* s, const SettingText& text) {
-  const std::string& value = text.str();
-  s->protocol.early = value != "off";
-  s->protocol.marks = value != "unmarked";
-  s->protocol.earlyShare =
-      value == "on" || value == "off" || value == "unmarked"
-          ? 0
-          : text.percentage("on, off, unmarked");
-}
-
 void readGroups(Settings* s, const SettingText& text) {
   constexpr uint64_t kGroupsMax = 1 << 20;
   const std::string& value = text.str();
@@ -246,6 +236,12 @@ std::vector<Setting> boundRows() {
        "Sets bounds by hand, for example `20ms` or `5ms,10ms`. Warm-up is "
        "then off.",
        readBound},
+      share(
+          kVariable,
+          "cut_budget",
+          [](auto& s) -> auto& { return s.protocol.cutBudget; },
+          "The share of all contributions that may be left out in the long run "
+          "because they are late. 0: every sum waits for all of them."),
       choice<Hadamard>(
           kVariable,
           "hadamard",
@@ -400,33 +396,6 @@ std::vector<Setting> contextRows() {
 // For experiments with the transport; no user needs them.
 std::vector<Setting> experimentRows() {
   return {
-      {kExperiment,
-       "early",
-       "on, off, unmarked, or a percentage",
-       "on",
-       "Whether a stage may end before its learned bound. A percentage sets "
-       "x; `unmarked` ignores the marks of last slots.",
-       readEarly},
-      choice<Loops>(
-          kExperiment,
-          "loops",
-          [](auto& s) -> auto& { return s.protocol.loops; },
-          {{"first", Loops::kFirst}, {"measured", Loops::kMeasured}},
-          "Which rules end stages: bounds above the median with early ends, or "
-          "multiples of the usual time within cut_budget."),
-      share(
-          kExperiment,
-          "cut_budget",
-          [](auto& s) -> auto& { return s.protocol.cutBudget; },
-          "With loops:measured, the share of contributions that may be left "
-          "out in the long run."),
-      choice<BoundMode>(
-          kExperiment,
-          "bound_mode",
-          [](auto& s) -> auto& { return s.protocol.boundMode; },
-          {{"median", BoundMode::kMedian}, {"paper", BoundMode::kPaper}},
-          "Learns bounds from the running median or, as in the paper, the "
-          "95th percentile of warm-up."),
       integer(
           kExperiment,
           "warmup_ops",

@@ -59,16 +59,6 @@ double SettingText::share() const {
   return number;
 }
 
-double SettingText::percentage(const std::string& others) const {
-  char* end = nullptr;
-  const double percent = std::strtod(text_.c_str(), &end);
-  if (end == text_.c_str() || std::strcmp(end, "%") != 0 ||
-      !(percent > 0 && percent <= 100)) {
-    reject("one of: " + others + ", or a percentage such as 10%");
-  }
-  return percent / 100;
-}
-
 void SettingText::reject(const std::string& allowed) const {
   throw gloo::InvalidOperationException(prefix_ + whole_ + ": expected " +
                                         allowed);

@@ -60,10 +60,6 @@ class SettingText {
   // A number from 0 to under 1.
   double share() const;
 
-  // A percentage such as "12.5%", above 0 and at most 100, as a share. `others`
-  // are further values, for the error.
-  double percentage(const std::string& others) const;
-
   [[noreturn]] void reject(const std::string& allowed) const;
 
  private:

@@ -71,15 +71,11 @@ void Settings::check() const {
         "another payload; set one of these on all ranks, or unset "
         "GLOO_UBT_MULTICAST");
   }
-  // A bound set by hand is not learned, and ends no stage early.
-  for (const char* const name : {"early", "bound_mode"}) {
-    const bool off = name == std::string("early") && !protocol.early;
-    if (has("bound") && has(name) && !off) {
-      throw gloo::InvalidOperationException(
-          given_.at("bound") + " and " + given_.at(name) +
-          " contradict each other: a bound set by hand is not learned, and "
-          "ends no stage early; unset one of them");
-    }
+  if (has("bound") && has("cut_budget")) {
+    throw gloo::InvalidOperationException(
+        given_.at("bound") + " and " + given_.at("cut_budget") +
+        " contradict each other: a bound set by hand cuts whatever comes "
+        "later; unset one of them");
   }
 }
 

@@ -272,8 +272,7 @@ TimePoint Driver::nextDeadline() const {
 }
 
 // Receives one train from each socket. Each train needs a time of its own, read
-// after it came. With an older time (this thread may have lost the CPU) its
-// delay would look too short, and all other delays too long (QueueingDelay).
+// after it came: this thread may have lost the CPU meanwhile.
 bool Driver::receive() {
   const auto take = [&](TimePoint now, const std::byte* datagram, size_t size) {
     if (probes_.take(datagram, size)) {

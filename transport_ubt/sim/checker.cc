@@ -214,8 +214,7 @@ void Checker::checkSlot(const OpKey& key,
       continue;
     }
     (*missing)[rank] += (options_.ranks - contributors.size()) * elements;
-    if (sums.known(group) &&
-        (options_.mostRanksCome() || mustHoldMajority(owner, outcomes)) &&
+    if (sums.known(group) && options_.mostRanksCome() &&
         2 * contributors.size() <= static_cast<size_t>(options_.ranks)) {
       fail(key, rank, "a sum leaves most ranks out");
     }
@@ -248,22 +247,6 @@ void Checker::checkSlot(const OpKey& key,
       fail(key, rank, "a result differs from another rank's");
     }
   }
-}
-
-// Whether the slots of an owner must hold a majority. It may close a slot with
-// a minority only at its bound, or once all ranks say that the missing data is
-// lost. (In groups it waits for a majority of its group.)
-bool Checker::mustHoldMajority(int owner,
-                               const std::vector<Outcome>& outcomes) const {
-  const OpReport& report = outcomes[owner].report;
-  // If there is no room for one form of the data, it is dropped at the stage's
-  // end.
-  const bool dropsForms =
-      options_.arenaIsSmall() && options_.protocol.hadamard != Hadamard::kNever;
-  return options_.groups == 1 && !dropsForms && outcomes[owner].there &&
-         report.bounded && report.scatterEarly &&
-         options_.protocolOf(owner).repair != RepairPolicy::kBoth &&
-         (options_.protocol.zeroLoss == 0 || options_.protocol.zeroLoss >= 0.5);
 }
 
 bool Checker::isZero(const OpKey& key,

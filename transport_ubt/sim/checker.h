@@ -112,7 +112,6 @@ class Checker {
                  const std::vector<Outcome>& outcomes,
                  std::vector<uint64_t>* missing,
                  std::vector<size_t>* filled) const;
-  bool mustHoldMajority(int owner, const std::vector<Outcome>& outcomes) const;
   bool isZero(const OpKey& key, const Slot& slot, const Outcome& outcome) const;
   bool isSum(const OpKey& key,
              const Slot& slot,

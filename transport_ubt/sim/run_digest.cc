@@ -74,7 +74,6 @@ void RunDigest::returned(const OpKey& key,
   addCall(key, rank);
   for (const bool flag : {report.bounded,
                           report.scatterExpired,
-                          report.scatterEarly,
                           report.exchangeExpired,
                           report.skipped}) {
     results_.add(flag);

@@ -67,8 +67,6 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("unlike_policy_ranks", f.unlike.policyRanks);
   member("unlike_repair", f.unlike.repair);
   member("unlike_order", f.unlike.order);
-  member("unlike_bound_mode", f.unlike.boundMode);
-  member("unlike_early", f.unlike.early);
   member("unlike_results_first", f.unlike.resultsFirst);
   member("unlike_warmup_ops", f.unlike.warmupOps);
   member("unlike_lead_ops", f.unlike.leadOps);
@@ -99,13 +97,8 @@ void visit(Options& o, Visitor&& member) {
   member("hadamard", o.protocol.hadamard);
   member("multicast", o.protocol.multicast);
   member("mixed_forms", o.mixedForms);
-  member("bound_mode", o.protocol.boundMode);
-  member("loops", o.protocol.loops);
   member("cut_budget", o.protocol.cutBudget);
   member("results_first", o.protocol.resultsFirst);
-  member("early", o.protocol.early);
-  member("early_share", o.protocol.earlyShare);
-  member("marks", o.protocol.marks);
   member("warmup_ops", o.protocol.warmupOps);
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
@@ -215,8 +208,6 @@ Options SimOptions::protocolOf(int rank) const {
   if ((unlike.policyRanks >> rank & 1) != 0) {
     options.repair = unlike.repair;
     options.order = unlike.order;
-    options.boundMode = unlike.boundMode;
-    options.early = unlike.early;
     options.resultsFirst = unlike.resultsFirst;
     options.warmupOps = unlike.warmupOps;
     options.leadOps = unlike.leadOps;
@@ -252,8 +243,7 @@ bool SimOptions::mayHalt() const {
   const bool muchMayLack =
       protocol.haltLoss < 0.5 || protocol.boundScatter > Duration{0} ||
       loss >= 0.05 || lateOps > 0 || faults.loseDatagrams() ||
-      (protocol.repair == RepairPolicy::kNone &&
-       (groups > 1 || (loss > 0 && !protocol.early)));
+      (protocol.repair == RepairPolicy::kNone && groups > 1);
   return protocol.haltLoss > 0 && muchMayLack;
 }
 
@@ -314,8 +304,7 @@ Duration SimOptions::slowestCall(Duration bounds) const {
     return Duration::max();
   }
   // A rank that never comes holds the others once the budget is spent.
-  if (protocol.loops == Loops::kMeasured &&
-      (faults.skip.rank >= 0 || neverEnters >= 0)) {
+  if (faults.skip.rank >= 0 || neverEnters >= 0) {
     return Duration::max();
   }
   const double rate =

@@ -149,10 +149,8 @@ struct SimOptions {
   // Whether a datagram of the job may get lost, apart from full queues of
   // links.
   bool losesDatagrams() const;
-  // Whether a rank may halt the job because too much data is missing. Two
-  // examples: sums of groups are not repaired and take longer than was learned.
-  // Or small ops do not end early, so that a rank that lost a packet is late
-  // for the next op.
+  // Whether a rank may halt the job because too much data is missing, such as
+  // sums of groups that are not repaired.
   bool mayHalt() const;
   // Whether the arena is smaller than a user may make it.
   bool arenaIsSmall() const { return arenaBytes < (1 << 20); }

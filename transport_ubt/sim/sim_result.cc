@@ -25,7 +25,6 @@ TimePoint endOf(const std::vector<Outcome>& outcomes) {
 void SimResult::add(const OpReport& report) {
   returns++;
   boundedOps += report.bounded;
-  early += report.scatterEarly || report.endedBy == EndedBy::kEarly;
   transformed += std::count(report.contributed.begin(),
                             report.contributed.end(),
                             Form::kTransformed) > 0;

@@ -22,7 +22,6 @@ struct SimResult {
   uint64_t returns = 0;                 // calls that returned a result
   uint64_t boundedOps = 0;              // bounded ones of these returns
   uint64_t errors = 0;                  // calls that threw instead
-  uint64_t early = 0;        // bounded returns with a stage that ended early
   uint64_t transformed = 0;  // returns with transformed contributions
   Duration boundedTime{};    // total time of bounded calls
   // For each bounded op that all ranks returned from: the time of the slowest

@@ -82,7 +82,7 @@ class Seed {
     below(2);  // of a setting that is gone: each seed keeps its job
     protocol.order = static_cast<SumOrder>(below(2));
     protocol.auth = static_cast<AuthMode>(below(3));
-    protocol.boundMode = static_cast<BoundMode>(below(2));
+    below(2);
     protocol.warmupOps = static_cast<uint32_t>(below(6));
     if (chance(0.5)) {
       protocol.boundScatter = milliseconds(5 + below(20));
@@ -100,9 +100,11 @@ class Seed {
     if (chance(0.3)) {
       protocol.zeroLoss = chance(0.5) ? 0 : 0.05;
     }
-    protocol.early = chance(0.8);
-    protocol.earlyShare = chance(0.2) ? 0.01 * (1 + below(100)) : 0;
-    protocol.marks = chance(0.8);
+    chance(0.8);  // as above
+    if (chance(0.2)) {
+      below(100);
+    }
+    chance(0.8);
     protocol.resultsFirst = chance(0.8);
     protocol.hadamard = static_cast<Hadamard>(below(3));
     o_.mixedForms = chance(0.3);
@@ -132,8 +134,8 @@ class Seed {
         chance(0.7) ? o_.protocol.repair : static_cast<RepairPolicy>(below(3));
     below(2);  // as above
     unlike.order = static_cast<SumOrder>(below(2));
-    unlike.boundMode = static_cast<BoundMode>(below(2));
-    unlike.early = chance(0.5);
+    below(2);
+    chance(0.5);
     unlike.resultsFirst = chance(0.5);
     unlike.warmupOps = o_.protocol.boundScatter > Duration{0}
                            ? o_.protocol.warmupOps
@@ -311,10 +313,7 @@ class Seed {
 
   // These come last, so that a seed's other options do not depend on them.
   void drawLoops() {
-    if (chance(0.5)) {
-      o_.protocol.loops = Loops::kMeasured;
-      o_.protocol.cutBudget = chance(0.8) ? 0.025 : chance(0.5) ? 0 : 0.2;
-    }
+    o_.protocol.cutBudget = chance(0.8) ? 0.025 : chance(0.5) ? 0 : 0.2;
   }
 
   void drawTrains() {

@@ -33,11 +33,7 @@ class Loop:
 
 # docs/results/ablation.md says what each does.
 LOOPS = {loop.name: loop for loop in (
-    Loop("bound", {"bound": "30s", "repair": "both"}),
-    Loop("median", {"bound_mode": "paper"}),
-    Loop("early", {"early": "off"}),
-    Loop("x", {"early": "10%"}),
-    Loop("marks", {"early": "unmarked"}),
+    Loop("cuts", {"cut_budget": "0"}),
     Loop("window", {"window": "fixed"}),
     Loop("trains", {"trains": "fixed"}),
     Loop("hadamard", {"hadamard": "off"}),
@@ -53,7 +49,7 @@ LOOPS = {loop.name: loop for loop in (
          losses=(0.01, _HEAVY)),
     Loop("halt-loss", {"halt_loss": "0"}, losses=_SAFEGUARD),
 )}
-_QUICK_LOOPS = ("early", "window", "hadamard", "repair")
+_QUICK_LOOPS = ("cuts", "window", "hadamard", "repair")
 _BROADCAST: Settings = {}  # the default
 _NONE: Settings = {"repair": "none"}
 # Parts in the simulator: environment and baseline.

@@ -31,7 +31,7 @@ def stats() -> Dict[str, Any]:
           GLOO_ALGO is set.
       warmup_ops: on the bounded path, exact, without a bound.
       bounded_ops: on the bounded path, with a bound.
-      expired_ops: bounded ones with a stage that met its bound or ended early.
+      expired_ops: bounded ones with a stage that ended before all had arrived.
       skipped_ops: made zero on all ranks; see skipped().
       failed_ops: raised an error.
 

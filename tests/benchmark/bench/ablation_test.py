@@ -52,7 +52,7 @@ class Trials(unittest.TestCase):
 
     def test_safeguards_are_judged_where_much_is_lost(self):
         for name, places in (("zero-loss", ["lossy:0.6"]),
-                             ("early", ["clean", "lossy:0.05"])):
+                             ("cuts", ["clean", "lossy:0.05"])):
             self.assertEqual(places, [
                 place for place in ("clean", "lossy:0.05", "lossy:0.6")
                 if trials([name], place)])
@@ -95,7 +95,7 @@ class Effects(unittest.TestCase):
                     trial, jobs(trial, plain, changed))}
 
     def test_a_loop_that_pays_and_costs(self):
-        found = self.effects("early", seeds(100, 101, loss_fraction=0.02),
+        found = self.effects("cuts", seeds(100, 101, loss_fraction=0.02),
                              seeds(300, 301, loss_fraction=0.01))
         self.assertEqual({"p50 ms": (100.5, 300.5), "p99 ms": (100.5, 300.5),
                           "loss": (0.02, 0.01)}, found)
@@ -105,7 +105,7 @@ class Effects(unittest.TestCase):
         self.assertEqual((100, 300), found["p50 ms"])
 
     def test_chance_is_no_effect(self):
-        self.assertEqual({}, self.effects("early", seeds(100, 130),
+        self.assertEqual({}, self.effects("cuts", seeds(100, 130),
                                           seeds(120, 110)))
 
     def test_a_job_that_failed_has_none(self):
@@ -118,9 +118,9 @@ class Rows(unittest.TestCase):
     def test_without_a_loop(self):
         self.assertEqual(
             [["baseline", "101.0", "101.0", "0.01", "0", "0", "0"],
-             ["- early", "202.0 x2.00*", "202.0 x2.00*", "0.01 x1.00", "0",
+             ["- cuts", "202.0 x2.00*", "202.0 x2.00*", "0.01 x1.00", "0",
               "0", "0"]],
-            rows("early", seeds(100, 102, loss_fraction=0.01),
+            rows("cuts", seeds(100, 102, loss_fraction=0.01),
                  seeds(200, 204, loss_fraction=0.01)))
 
     def test_with_one_that_is_off_by_default(self):
@@ -134,11 +134,11 @@ class Rows(unittest.TestCase):
         self.assertEqual(["- zero-loss", "0.500 x0.25*"], [zero[0], zero[4]])
 
     def test_a_difference_within_the_noise_has_no_mark(self):
-        row = rows("early", seeds(100, 150), seeds(160, 140))[-1]
+        row = rows("cuts", seeds(100, 150), seeds(160, 140))[-1]
         self.assertEqual("150.0 x1.20", row[1])
 
     def test_an_error_that_appears_has_a_mark(self):
-        row = rows("early", seeds(1, 1), seeds(1, 1, loss_fraction=0.1))[-1]
+        row = rows("cuts", seeds(1, 1), seeds(1, 1, loss_fraction=0.1))[-1]
         self.assertEqual("0.100 *", row[3])
 
     def test_a_job_that_failed(self):
@@ -150,13 +150,13 @@ class Rows(unittest.TestCase):
 
 class Show(unittest.TestCase):
     def test_a_table_for_each_environment_and_where_it_pays(self):
-        early, = trials(["early"])
+        cuts, = trials(["cuts"])
         result = [{"algorithm": name, "by_seed": own} for name, own in jobs(
-            early, seeds(100, 100), seeds(200, 200)).items()]
+            cuts, seeds(100, 100), seeds(200, 200)).items()]
         text = made_up.shown(ablation.EXPERIMENT, {"p3": result,
                                                   "p1.5": result})
         self.assertIn("### p3: a long burst", text)
-        self.assertIn("| early | p3 p50 ms 100.0 (200.0); p3 p99 ms 100.0 "
+        self.assertIn("| cuts | p3 p50 ms 100.0 (200.0); p3 p99 ms 100.0 "
                       "(200.0); p1.5 p50 ms 100.0 (200.0); p1.5 p99 ms 100.0 "
                       "(200.0) | nowhere |", text)
 

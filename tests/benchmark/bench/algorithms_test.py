@@ -30,7 +30,7 @@ class Choose(unittest.TestCase):
         self.assertIn("bcube is left out, it needs a power of 2", notes)
 
     def test_named_ones_are_in_the_order_given(self):
-        names = ["optireduce+early=off", "ring", "optireduce:none"]
+        names = ["optireduce+window=fixed", "ring", "optireduce:none"]
         for binary in (WORKER, MEASURE):
             self.assertEqual((names, ""), choose(binary, names))
 
@@ -39,8 +39,8 @@ class Choose(unittest.TestCase):
             for name, words in (
                     ("rign", ("'rign'", "did you mean ring?")),
                     ("optireduce:some", ("=some", "broadcast")),
-                    ("optireduce+erly=on", ("'erly'", "early", "zero_loss")),
-                    ("optireduce+early=soon", ("=soon", "off"))):
+                    ("optireduce+windw=on", ("'windw'", "window", "zero_loss")),
+                    ("optireduce+window=soon", ("=soon", "fixed"))):
                 with self.assertRaises(UserError) as raised:
                     choose(binary, ["ring", name])
                 self.assertEqual(EXIT_USAGE, raised.exception.exit_code)
@@ -54,11 +54,11 @@ class OfTrainings(unittest.TestCase):
 
     def test_all_of_the_worker_but_one(self):
         train.check_algorithms(
-            ["gloo", "ring", "optireduce:none+early=off"], 4, WORKER)
+            ["gloo", "ring", "optireduce:none+window=fixed"], 4, WORKER)
         with self.assertRaisesRegex(UserError, "ring_chunked is not for"):
             train.check_algorithms(["ring_chunked"], 4, WORKER)
-        with self.assertRaisesRegex(UserError, "'erly'"):
-            train.check_algorithms(["optireduce+erly=off"], 4, WORKER)
+        with self.assertRaisesRegex(UserError, "'windw'"):
+            train.check_algorithms(["optireduce+windw=off"], 4, WORKER)
 
 
 class Variables(unittest.TestCase):
@@ -79,11 +79,11 @@ class Variables(unittest.TestCase):
         self.assertEqual("/l.so:/malloc.so", found["LD_PRELOAD"])
 
     def test_settings_of_the_name_become_variables(self):
-        found = self.variables("optireduce:none+lead_ops=1+early=off")
+        found = self.variables("optireduce:none+lead_ops=1+window=fixed")
         self.assertEqual(
             {"LD_PRELOAD": "/l.so", "GLOO_ALGO": "optireduce",
              "GLOO_UBT_REPAIR": "none",
-             "GLOO_UBT_EXPERIMENT": "lead_ops:1,early:off"}, found)
+             "GLOO_UBT_EXPERIMENT": "lead_ops:1,window:fixed"}, found)
         with mock.patch.dict(os.environ, GLOO_UBT_REPAIR="both"):
             self.assertNotIn("GLOO_UBT_REPAIR", self.variables("optireduce"))
 

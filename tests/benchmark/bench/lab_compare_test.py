@@ -129,7 +129,7 @@ class CompareTest(unittest.TestCase):
 
     def test_settings_of_names_take_turns(self):
         names = ["optireduce", "optireduce+repair=none",
-                 "optireduce+repair=none+early=off"]
+                 "optireduce+repair=none+gso=off"]
         rows, _, _ = self.compare(
             "--lab", "lossy:0.02", "--ranks", "4", "--elements", "100000",
             "--lab-seed", "3", "--seconds", "2", "--algorithms",

@@ -109,7 +109,7 @@ class Survival(unittest.TestCase):
 
     def test_an_algorithm_has_the_same_colour_with_settings(self):
         self.assertEqual(plot.colour("optireduce"),
-                         plot.colour("optireduce+early=off"))
+                         plot.colour("optireduce+gso=off"))
         self.assertNotEqual(plot.colour("ring"), plot.colour("transpose"))
 
 

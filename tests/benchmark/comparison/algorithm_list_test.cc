@@ -54,8 +54,8 @@ TEST(AlgorithmList, ByDefaultAllThatCanWork) {
 }
 
 TEST(AlgorithmList, InTheOrderGivenWithTheFullName) {
-  EXPECT_EQ((Names{"transpose", "optireduce+early=off", "ring"}),
-            chosen({"transpose", "optireduce+early=off", "ring"}, 4));
+  EXPECT_EQ((Names{"transpose", "optireduce+gso=off", "ring"}),
+            chosen({"transpose", "optireduce+gso=off", "ring"}, 4));
 }
 
 TEST(AlgorithmList, SettingsCountForThatAlgorithm) {
@@ -79,8 +79,8 @@ TEST(AlgorithmList, ErrorsNameTheCulpritAndTheRemedy) {
   expectError("rign", 4, "'rign'", "halving_doubling");
   expectError("bcube", 3, "bcube", "power of 2");
   expectError("optireduce", 1, "optireduce", "at least 2 ranks");
-  expectError("optireduce+erly=off", 4, "'erly'", "did you mean early?");
-  expectError("ring+early=off", 4, "ring takes no settings", "optireduce");
+  expectError("optireduce+gzo=off", 4, "'gzo'", "did you mean gso?");
+  expectError("ring+gso=off", 4, "ring takes no settings", "optireduce");
   EXPECT_THROW(chooseAlgorithms({"ring", "ring"}, 4), std::invalid_argument);
 }
 

@@ -29,7 +29,7 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("repair", "none").protocol.repair, RepairPolicy::kNone);
   EXPECT_EQ(with("order", "rank").protocol.order, SumOrder::kRank);
   EXPECT_EQ(with("auth", "aead").protocol.auth, AuthMode::kAead);
-  EXPECT_EQ(with("bound_mode", "paper").protocol.boundMode, BoundMode::kPaper);
+  EXPECT_EQ(with("cut_budget", "0.1").protocol.cutBudget, 0.1);
   EXPECT_FALSE(with("window", "fixed").windowAdapts);
   EXPECT_TRUE(with("window", "auto").windowAdapts);
   EXPECT_FALSE(with("trains", "fixed").trainsAdapt);
@@ -52,21 +52,6 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("linger", "off").linger, Duration{0});
   EXPECT_EQ(with("secret", "a b").secret, "a b");
   EXPECT_EQ(with("fault", "loss:0.5").faults.loss, 0.5);
-}
-
-TEST(Settings, ReadsWhetherStagesEndEarlyAndHowPatiently) {
-  EXPECT_TRUE(with("early", "on").protocol.early);
-  EXPECT_EQ(with("early", "on").protocol.earlyShare, 0.0);
-  EXPECT_FALSE(with("early", "off").protocol.early);
-  EXPECT_TRUE(with("early", "on").protocol.marks);
-  EXPECT_TRUE(with("early", "unmarked").protocol.early);
-  EXPECT_FALSE(with("early", "unmarked").protocol.marks);
-  EXPECT_TRUE(with("early", "12.5%").protocol.early);
-  EXPECT_EQ(with("early", "12.5%").protocol.earlyShare, 0.125);
-  for (const char* wrong : {"", "10", "0%", "101%", "%", "10%x", "auto"}) {
-    EXPECT_THROW(with("early", wrong), gloo::InvalidOperationException)
-        << wrong;
-  }
 }
 
 TEST(Settings, ReadsExperimentsByName) {
@@ -170,26 +155,22 @@ TEST(Settings, WithABoundByHandThereIsNoWarmUpUnlessAskedFor) {
             Options().warmupOps);
 }
 
-TEST(Settings, RefusesSettingsThatContradictABoundByHand) {
+TEST(Settings, RefusesABudgetBesideABoundByHand) {
+  setenv("GLOO_UBT_CUT_BUDGET", "0.01", 1);
+  EXPECT_EQ(Settings::fromEnvironment().protocol.cutBudget, 0.01);
   setenv("GLOO_UBT_BOUND", "5ms", 1);
-  const auto refused = [](const std::string& experiment) {
-    setenv("GLOO_UBT_EXPERIMENT", experiment.c_str(), 1);
-    std::string error;
-    try {
-      Settings::fromEnvironment();
-    } catch (const gloo::InvalidOperationException& thrown) {
-      error = thrown.what();
-    }
-    unsetenv("GLOO_UBT_EXPERIMENT");
-    return error.find("GLOO_UBT_BOUND=5ms and GLOO_UBT_EXPERIMENT=" +
-                      experiment) != std::string::npos;
-  };
-  EXPECT_TRUE(refused("early:on"));
-  EXPECT_TRUE(refused("early:10%"));
-  EXPECT_TRUE(refused("bound_mode:paper"));
-  EXPECT_FALSE(refused("early:off"));
+  std::string error;
+  try {
+    Settings::fromEnvironment();
+  } catch (const gloo::InvalidOperationException& thrown) {
+    error = thrown.what();
+  }
+  unsetenv("GLOO_UBT_CUT_BUDGET");
+  EXPECT_NE(error.find("GLOO_UBT_BOUND=5ms and GLOO_UBT_CUT_BUDGET=0.01"),
+            std::string::npos)
+      << error;
+  Settings::fromEnvironment();
   unsetenv("GLOO_UBT_BOUND");
-  EXPECT_FALSE(refused("bound_mode:paper"));
 }
 
 }  // namespace

@@ -54,11 +54,12 @@ class OneOp : public ::testing::Test {
  protected:
   static constexpr size_t kSlotBytes = 64;
 
+  // Stages wait for their data for ten seconds.
   static OpBounds farAway() {
     OpBounds bounds;
     bounds.warmup = false;
-    bounds.scatter = bounds.broadcast = std::chrono::seconds(10);
-    bounds.end = bounds.limit = std::chrono::seconds(100);
+    bounds.stop.usual = bounds.resultsStop.usual = std::chrono::seconds(10);
+    bounds.limit = std::chrono::seconds(100);
     return bounds;
   }
   // The op begins at another rank: its own caller has not entered.

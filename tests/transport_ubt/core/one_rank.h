@@ -81,9 +81,6 @@ class OneRank {
     return endpoint_.shared().counters.get(counter);
   }
 
-  // The lateness that the peers report.
-  Duration late{0};
-
   // Sends a peer's control datagram to the session; without records: only
   // clocks.
   void say(int rank, const std::vector<ControlRecord>& records, int to = 0) {
@@ -94,7 +91,7 @@ class OneRank {
     }
     OutPacket out;
     link.controlOut(
-        now, late, [](WriteCursor*) {}, &out);
+        now, [](WriteCursor*) {}, &out);
     endpoint_.packetIn(now, out.head, out.headBytes);
   }
 

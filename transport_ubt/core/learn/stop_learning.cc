@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "transport_ubt/core/learn/size_classes.h"
-
 namespace ubt {
 namespace {
 
@@ -14,18 +12,27 @@ namespace {
 constexpr int kLatenesses = 2;
 constexpr int kStepParts = 10;
 
+// Ops belong to one class if their bytes have the same power of two.
+uint32_t classOf(uint64_t bytes) {
+  uint32_t log = 0;
+  while (bytes >>= 1) {
+    log++;
+  }
+  return log;
+}
+
 }  // namespace
 
 StopLearning::Times& StopLearning::timesOf(const OpSample& op) {
   return classesOf(op.hierarchical)
-      .try_emplace(SizeClasses::of(op.bytes), ranks_)
+      .try_emplace(classOf(op.bytes), ranks_)
       .first->second;
 }
 
 // The class's own times. Otherwise those of the nearest classes: a larger one's
 // unchanged, a smaller one's in proportion to the bytes; the shorter ones.
 StopLearning::Usual StopLearning::usual(const OpShape& shape, Duration limit) {
-  const uint32_t sizeClass = SizeClasses::of(shape.bytes());
+  const uint32_t sizeClass = classOf(shape.bytes());
   Usual found;
   for (const auto& [other, times] : classesOf(shape.hierarchical())) {
     if (!isWarm(times)) {
@@ -61,10 +68,10 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
                                  Duration lateness,
                                  Duration limit) {
   OpBounds bounds;
-  bounds.limit = bounds.end = limit;
+  bounds.limit = limit;
   if (options_.boundScatter > Duration{0}) {
     const auto& classes = classesOf(shape.hierarchical());
-    const auto times = classes.find(SizeClasses::of(shape.bytes()));
+    const auto times = classes.find(classOf(shape.bytes()));
     bounds.warmup =
         options_.warmupOps > 0 &&
         (times == classes.end() || times->second.ops < options_.warmupOps);
@@ -74,22 +81,13 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
     bounds.scatter = std::min(options_.boundScatter, most);
     bounds.broadcast = std::min(options_.boundBroadcast, most);
     bounds.exchange = shape.hierarchical() ? bounds.broadcast : Duration{0};
-    if (bounds.warmup) {
-      bounds.scatter = bounds.broadcast = limit;
-    }
-    if (!bounds.warmup && !options_.needsEveryResult()) {
-      bounds.end =
-          std::min(limit, bounds.scatter + bounds.exchange + bounds.broadcast);
-    }
     return bounds;
   }
   const Usual known = usual(shape, limit);
   bounds.warmup = known.scatter == Duration{0};
   if (bounds.warmup) {
-    bounds.scatter = bounds.broadcast = limit;
     return bounds;
   }
-  bounds.scatter = known.scatter;
   bounds.cuts = options_.cutBudget > 0;
   const Duration margin =
       std::max(kLatenesses * lateness, spacing_.usual() / kStepParts);

@@ -115,7 +115,7 @@ void Multicast::dataOut(TimePoint now,
 
 // A probe is a control packet to all ranks. It holds the owner's clocks and
 // says which numbers it has used.
-bool Multicast::probeOut(TimePoint now, Duration late, OutPacket* out) {
+bool Multicast::probeOut(TimePoint now, OutPacket* out) {
   if (!probe_) {
     return false;
   }
@@ -123,7 +123,6 @@ bool Multicast::probeOut(TimePoint now, Duration late, OutPacket* out) {
   out_.creditBy(now);
   out_.controlOut(
       now,
-      late,
       [this](WriteCursor* cursor) {
         ControlRecord record;
         record.type = ControlType::kBlocked;

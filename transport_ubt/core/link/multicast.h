@@ -74,7 +74,7 @@ class Multicast {
                size_t bytes,
                OutPacket* out);
   // Writes a probe and returns true, if one is due.
-  bool probeOut(TimePoint now, Duration late, OutPacket* out);
+  bool probeOut(TimePoint now, OutPacket* out);
 
   TimePoint nextDeadline() const;
   // The ranks that a deadline concerns. `active` tells whether the context is

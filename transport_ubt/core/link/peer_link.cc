@@ -62,31 +62,27 @@ bool PeerLink::isFirst(const PacketHeader& header) {
              : dataSeen_.accept(header.number);
 }
 
-Duration PeerLink::clocksIn(TimePoint now,
-                            uint64_t number,
-                            const ControlClocks& clocks) {
-  const Duration delay = delay_.sample(now, clocks.stampUs);
+void PeerLink::clocksIn(TimePoint now,
+                        uint64_t number,
+                        const ControlClocks& clocks) {
   measured_ = Duration{0};
   if (!joined()) {
     creditBy(now);  // its first datagram: the peer may wait for an answer
   } else if (number < clocksNumber_) {
-    return delay;
+    return;
   }
   clocksNumber_ = number;
   stampUs_ = clocks.stampUs;
   stampAt_ = now;
-  late_.sample(now, std::chrono::microseconds(clocks.lateUs));
   if (clocks.echoUs == 0) {
-    return delay;
+    return;
   }
   const auto us =
       static_cast<int32_t>(stampUsOf(now) - clocks.echoUs - clocks.heldUs);
-  const Duration sample = std::chrono::microseconds(std::max(us, 1));
-  measured_ = sample;
+  measured_ = std::chrono::microseconds(std::max(us, 1));
   roundTrip_ = roundTrip_ == Duration{0}
-                   ? sample
-                   : roundTrip_ + (sample - roundTrip_) / 8;
-  return delay;
+                   ? measured_
+                   : roundTrip_ + (measured_ - roundTrip_) / 8;
 }
 
 TimePoint PeerLink::later(TimePoint now) {
@@ -113,10 +109,7 @@ void PeerLink::creditBy(TimePoint when) {
   setControlDue(std::min(controlDue_, when));
 }
 
-bool PeerLink::controlOut(TimePoint now,
-                          Duration late,
-                          const Extra& credit,
-                          OutPacket* out) {
+bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
   setControlDue(kNever);
   if (control_.empty() && !creditDue_) {
     return false;
@@ -131,7 +124,6 @@ bool PeerLink::controlOut(TimePoint now,
   clocks.stampUs = std::max(1u, stampUsOf(now));
   clocks.echoUs = stampUs_;
   clocks.heldUs = stampUsOf(now) - stampUsOf(stampAt_);
-  clocks.lateUs = static_cast<uint32_t>(late / std::chrono::microseconds(1));
   clocks.encode(&cursor);
   credit(&cursor);
   creditDue_ = false;

@@ -13,8 +13,6 @@
 #include "transport_ubt/core/link/replay_window.h"
 #include "transport_ubt/core/link/sent_history.h"
 #include "transport_ubt/core/pacing/credit.h"
-#include "transport_ubt/core/pacing/queueing_delay.h"
-#include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
@@ -97,12 +95,9 @@ class PeerLink {
             Payload* out) const;
   // Whether the header's number comes for the first time. Marks it as seen.
   bool isFirst(const PacketHeader& header);
-  // Takes the clocks of the control datagram with this number. Clocks older
-  // than the newest known ones update only the delay. Returns how long the
-  // datagram was queued (QueueingDelay).
-  Duration clocksIn(TimePoint now,
-                    uint64_t number,
-                    const ControlClocks& clocks);
+  // Takes the clocks of the control datagram with this number, unless newer
+  // ones are known.
+  void clocksIn(TimePoint now, uint64_t number, const ControlClocks& clocks);
   // The round trip that the latest clocks measured; zero: none.
   Duration measuredRoundTrip() const { return measured_; }
   // Whether a control datagram in this rank's mode (sealed or not) has come
@@ -120,12 +115,9 @@ class PeerLink {
   TimePoint controlDue() const { return controlDue_; }
   static TimePoint later(TimePoint now);
 
-  // Writes the queued records, behind clocks and `credit`. `late` is how late
-  // this side may notice a deadline. Returns false if there is nothing to say.
-  bool controlOut(TimePoint now,
-                  Duration late,
-                  const Extra& credit,
-                  OutPacket* out);
+  // Writes the queued records, behind clocks and `credit`. Returns false if
+  // there is nothing to say.
+  bool controlOut(TimePoint now, const Extra& credit, OutPacket* out);
   // Completes a data packet. `header` comes without source, context, number and
   // tag. REQUIRES send.available().
   void dataOut(PacketHeader header,
@@ -133,8 +125,6 @@ class PeerLink {
                size_t bytes,
                OutPacket* out);
 
-  // How late the peer may notice a deadline, as it reports.
-  Duration late(TimePoint now) const { return late_.worst(now); }
   // How long to wait for an answer before asking again.
   Duration retryAfter() const;
   // The smoothed round trip; zero: unknown.
@@ -190,10 +180,8 @@ class PeerLink {
   std::deque<ControlRecord> control_;
   TimePoint controlDue_ = kNever;
   bool creditDue_ = false;
-  Duration roundTrip_{0};            // smoothed; zero: unknown
-  Duration measured_{0};             // by the latest clocks; zero: none
-  TimerLateness late_{Duration{0}};  // as reported; nothing is assumed before
-  QueueingDelay delay_;
+  Duration roundTrip_{0};      // smoothed; zero: unknown
+  Duration measured_{0};       // by the latest clocks; zero: none
   uint64_t clocksNumber_ = 0;  // packet number of the newest clocks
   uint32_t stampUs_ = 0;       // the peer's newest stamp
   TimePoint stampAt_{};

@@ -39,14 +39,6 @@ bool Attendance::reportClosed(int rank) {
   return news;
 }
 
-void Attendance::finish(TimePoint now, int rank) {
-  finished_ += !ranks_[rank].done;
-  ranks_[rank].done = true;
-  if (2 * finished_ > size() && mostFinishedAt_ == kNever) {
-    mostFinishedAt_ = now;
-  }
-}
-
 void Attendance::markGone(int rank) {
   ranks_[rank].done = true;
   ranks_[rank].gone = true;

@@ -52,7 +52,7 @@ class Attendance {
   // The rank says that it has closed its own shard. False: it said so before.
   bool reportClosed(int rank);
   // The rank says that it has all results.
-  void finish(TimePoint now, int rank);
+  void finish(int rank) { ranks_[rank].done = true; }
   // The rank has gone: it no longer sends or receives.
   void markGone(int rank);
   // The rank has returned from the call, and repeats no contributions.
@@ -63,9 +63,6 @@ class Attendance {
   bool repeatsNothing(int rank) const { return ranks_[rank].repeatsNothing; }
   // The first rank that is not done; -1 if all are.
   int firstNotDone() const;
-  // When more than half of all ranks had said that they have all results;
-  // kNever: not yet.
-  TimePoint mostFinishedAt() const { return mostFinishedAt_; }
 
  private:
   struct Rank {
@@ -91,10 +88,8 @@ class Attendance {
   std::vector<Rank> ranks_;
   int entered_ = 0;
   const int heard_;
-  int finished_ = 0;
   std::array<Half, 2> halves_;  // by stage
   TimePoint lastEntry_ = kNever;
-  TimePoint mostFinishedAt_ = kNever;
 };
 
 }  // namespace ubt

@@ -89,11 +89,8 @@ void ExchangeStage::note(int group, uint32_t index, uint16_t contributors) {
   if (contributors > 0) {
     summed_[group].set(index);
   }
-  const bool held = 2 * slot.contributors > setup_.ranks;
   slot.contributors = static_cast<uint16_t>(slot.contributors + contributors);
   slot.groups++;
-  majorities_ += !held && (2 * slot.contributors > setup_.ranks ||
-                           slot.groups == setup_.groups);
   if (slot.groups == setup_.groups) {
     close(index);
   }

@@ -71,9 +71,6 @@ class ExchangeStage {
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
   bool closed() const { return closedOrder_.size() == slots_.size(); }
-  // Whether every open slot holds the contributions of more than half of all
-  // ranks.
-  bool holdsMajority() const { return majorities_ == slots_.size(); }
   // The slots in the order of closing. They are broadcast in this order.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }
@@ -128,8 +125,6 @@ class ExchangeStage {
   std::vector<Slot> slots_;
   std::vector<BitSet> received_;  // by group
   std::vector<BitSet> summed_;    // by group: those with any contributor
-  uint32_t majorities_ =
-      0;  // slots: closed, or with more than half of all ranks
   std::vector<uint32_t> closedOrder_;
   std::vector<std::byte> sum_;  // of the slot that is being closed
 };

@@ -58,9 +58,9 @@ Op::Op(const Setup& setup,
       clock_(setup.begunAt),
       outbox_(
           {&layout_, &ranks_, &attendance_, &owned_, &broadcast_, &bucket_}),
-      scatterRun_(ranks_.size(), setup.options->marks),
-      exchangeRun_(ranks_.grouped() ? ranks_.size() : 1, setup.options->marks),
-      broadcastRun_(ranks_.size(), setup.options->marks),
+      scatterRun_(ranks_.size()),
+      exchangeRun_(ranks_.grouped() ? ranks_.size() : 1),
+      broadcastRun_(ranks_.size()),
       notices_(ranks_.size()) {
   if (setup.options->trace) {
     trace_ = std::make_unique<OpTrace>(ranks_.size());
@@ -123,38 +123,6 @@ bool Op::needsEveryResult() const {
   return bounds_.warmup || setup_.options->needsEveryResult();
 }
 
-// Without repair, results of closed slots have already left, so they no longer
-// need their part of the broadcast stage's time. Open slots get three quarters
-// of that part. The last quarter is for the way of the last results: a late
-// result is missing at all ranks, a missing contribution in one slot only.
-void Op::setScatterDeadline() {
-  if (owned_.sum().closed() || !clock_.runs() || scatterOverdue_ ||
-      isMeasured()) {
-    return;
-  }
-  scatterRun_.deadline = clock_.startedAt() + bounds_.scatter;
-  if (!needsEveryResult() && !ranks_.grouped() && owned_.slots() > 0) {
-    const auto closed = static_cast<double>(owned_.sum().closedOrder().size());
-    scatterRun_.deadline +=
-        wholeNanoseconds(bounds_.broadcast * 3 / 4 * (closed / owned_.slots()));
-  }
-  scatterRun_.deadline += clock_.excused();
-}
-
-// Without repair, a rank that enters late ends by the same clock as the others.
-// If it waited longer, it would enter the next op just as late, and owners
-// would leave it out of every op. It waits at least the broadcast stage's
-// bound, for results that owners have sent.
-void Op::setEndDeadline() {
-  broadcastRun_.deadline = clock_.enteredAt() + bounds_.limit;
-  if (clock_.runs() && !needsEveryResult() && !isMeasured()) {
-    broadcastRun_.deadline =
-        std::min(broadcastRun_.deadline,
-                 std::max(clock_.startedAt() + bounds_.end,
-                          clock_.enteredAt() + bounds_.broadcast));
-  }
-}
-
 // There is news that a rank, maybe the own, has entered.
 void Op::rankEntered(TimePoint now, int rank) {
   if (!attendance_.enter(now, rank)) {
@@ -169,11 +137,6 @@ void Op::rankEntered(TimePoint now, int rank) {
   }
   clock_.start(now);
   startQueries(now);
-  setScatterDeadline();
-  setExchangeDeadline();
-  if (call_.waits()) {
-    setEndDeadline();
-  }
 }
 
 void Op::announced(TimePoint now, int rank, const OpShape& shape) {
@@ -194,7 +157,6 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
 }
 
 void Op::closeScatter(TimePoint now) {
-  scatterRun_.deadline = kNever;
   if (scatterRun_.closedAt == TimePoint{}) {
     scatterRun_.closedAt = now;
   }
@@ -204,7 +166,7 @@ void Op::closeScatter(TimePoint now) {
                            ? std::max(now - clock_.startedAt(), Duration{1})
                            : Duration{1};
   }
-  if (!scatterSettled_ && (isMeasured() || setup_.options->trace)) {
+  if (!scatterSettled_) {
     // Members stop sending, and learn that this rank is through.
     tellOwners(now, closedRecord(), lateCut_ > 0);
   }
@@ -219,10 +181,6 @@ void Op::closeScatter(TimePoint now) {
 void Op::noteProgress(TimePoint now) {
   if (!call_.entered() || call_.finished() || !isAllHere()) {
     return;
-  }
-  if (broadcastRun_.took == Duration{0}) {
-    broadcastRun_.took = std::max(
-        now - std::max(ownClosedAt(), clock_.enteredAt()), Duration{1});
   }
   if (needsEveryResult() && !owned_.hasRoom() &&
       !owned_.reserve(outbox_.needed())) {
@@ -248,13 +206,12 @@ void Op::done(TimePoint now, int rank, uint32_t cut) {
     resultsCutByOthers_ += std::min<uint64_t>(
         cut, uint64_t{layout_.slots(Shard(0))} * ranks_.ownersHeard());
   }
-  attendance_.finish(now, rank);
+  attendance_.finish(rank);
   if (ranks_.takesSlots(rank)) {
     attendance_.passThrough(now, rank, Stage::kBroadcast);
   }
   rankEntered(now, rank);
   needsNothing(rank);
-  noteMajority(now);
   noteProgress(now);
 }
 
@@ -270,13 +227,12 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
     return;
   }
   rankEntered(now, rank);  // else it would not know
-  if (isMeasured() && !bounds_.warmup && scatterRun_.end(now, rank)) {
+  if (!bounds_.warmup && scatterRun_.end(now, rank)) {
     newsAt_ = now;
     noteEnd(now, rank, Stage::kScatter);
     return;
   }
   attendance_.endRepeats(rank);
-  noteMajority(now);
   noteContributions(now);
 }
 
@@ -294,7 +250,6 @@ void Op::noteContributions(TimePoint now) {
       return;
     }
   }
-  scatterRun_.early = true;
   expireScatter(now);
 }
 
@@ -304,7 +259,7 @@ void Op::needsNothing(int rank) {
   outbox_.stop(rank);
 }
 
-void Op::peerGone(TimePoint now, int rank, const std::string& why) {
+void Op::peerGone(int rank, const std::string& why) {
   const bool closed = owned_.sum().closed();
   attendance_.markGone(rank);
   needsNothing(rank);
@@ -319,7 +274,6 @@ void Op::peerGone(TimePoint now, int rank, const std::string& why) {
   if (call_.waits() && owed) {
     call_.fail({why, -1});
   }
-  noteMajority(now);
 }
 
 void Op::enter(TimePoint now,
@@ -347,6 +301,9 @@ void Op::enter(TimePoint now,
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   call_.enter();
   broadcast_.enter(bucket);
+  const Duration usual = bounds.warmup   ? bounds.limit
+                         : bounds.byHand ? bounds.scatter + bounds.exchange
+                                         : bounds.stop.usual;
   for (int peer = 0; peer < ranks_.size(); peer++) {
     if (peer == ranks_.rank()) {
       continue;
@@ -361,23 +318,16 @@ void Op::enter(TimePoint now,
     }
     if (needsEveryResult() && broadcastRun_.repairs.at(peer) == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
-      schedule(
-          &broadcastRun_.repairs,
-          now + std::min(bounds.scatter + bounds.exchange, kFirstRequestMax),
-          peer);
+      schedule(&broadcastRun_.repairs,
+               now + std::min(usual, kFirstRequestMax),
+               peer);
     }
     if (repairsScatter() && scatterRun_.repairs.at(peer) == kNever) {
       schedule(&scatterRun_.repairs, now, peer);
     }
   }
-  if (broadcast_.complete() && resultsTook_ == Duration{0}) {
-    resultsTook_ = Duration{1};
-  }
   rankEntered(now, ranks_.rank());
   startQueries(now);
-  setScatterDeadline();
-  setExchangeDeadline();
-  setEndDeadline();
   noteContributions(now);
   slotsClosed(now);
   noteProgress(now);

@@ -106,7 +106,7 @@ class Op {
   void noMore(TimePoint now, int peer, Stage stage);
   void done(TimePoint now, int peer, uint32_t cut);
   // The peer has gone: it no longer sends or receives.
-  void peerGone(TimePoint now, int peer, const std::string& why);
+  void peerGone(int peer, const std::string& why);
 
   // The local caller enters. The op reads and writes `bucket`, which holds the
   // caller's contribution, until leave(). `form`: of the contribution; a
@@ -196,11 +196,6 @@ class Op {
   bool warmup() const { return bounds_.warmup; }
 
  private:
-  bool endedAtBound() const { return call_.endedBy() == EndedBy::kBound; }
-  Duration scatterSample() const;
-  Duration broadcastSample() const;
-  Duration scatterWouldTake() const;
-  Duration broadcastWouldTake() const;
   Form resultForm(Shard shard) const;
   Counter scatterData(TimePoint now,
                       const PacketHeader& header,
@@ -215,8 +210,6 @@ class Op {
   void awaitSums(TimePoint now);
   void noteExchange(TimePoint now);
   void expireExchange(TimePoint now);
-  TimePoint exchangeEarlyEnd() const;
-  void setExchangeDeadline();
   // The stage in which a rank sends results (a member) or sums (a co-owner).
   StageRun& runOf(int rank) {
     return ranks_.isCoOwner(rank) ? exchangeRun_ : broadcastRun_;
@@ -232,8 +225,6 @@ class Op {
   void reportExchange(OpReport* report) const;
 
   void rankEntered(TimePoint now, int rank);
-  void setScatterDeadline();
-  void setEndDeadline();
   bool repairsScatter() const;
   bool needsEveryResult() const;
   void noteProgress(TimePoint now);
@@ -259,15 +250,14 @@ class Op {
   }
   // Repeats announcements, requests and queries that no rank has answered.
   void repeatDueRecords(TimePoint now);
-  bool excuse(TimePoint now);
+  // The longest time that the call may take: from its entry on or, if it is
+  // bounded by hand and does not need every result, from the clock's start.
+  Duration limit() const;
+  TimePoint callEnd() const { return clock_.enteredAt() + bounds_.limit; }
   bool mayEndScatter() const;
-  void noteMajority(TimePoint now);
-  void scatterBound(TimePoint now);
-  // Loops::kMeasured.
-  bool isMeasured() const { return setup_.options->loops == Loops::kMeasured; }
-  // Its rules end the stages: the op is bounded, and its clock runs.
+  // The learned rules end the stages: the op is bounded, and its clock runs.
   bool followsRule() const {
-    return isMeasured() && !bounds_.warmup && !bounds_.byHand && clock_.runs();
+    return !bounds_.warmup && !bounds_.byHand && clock_.runs();
   }
   int sendersPending() const;
   TimePoint overAt(const StageRun& run, TimePoint least) const;
@@ -277,7 +267,6 @@ class Op {
   TimePoint exchangeEnd() const;
   TimePoint resultsEnd() const;
   void stopsPassed(TimePoint now);
-  void boundsPassed(TimePoint now);
   StageRun::Cause causeOf(int rank) const;
   bool isCut(const StageRun& run, int rank) const;
   void noteCut();
@@ -290,13 +279,11 @@ class Op {
   void query(TimePoint now, StageRun* run, Stage stage);
   void sayNoMore(TimePoint now, int peer, Stage stage);
   void moreAsked(TimePoint now, int peer, Stage stage);
-  Duration reportedBound() const;
+  void reportBounds(OpReport* report) const;
   ControlRecord closedRecord() const;
   ControlRecord doneRecord(ControlType type) const;
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
-  TimePoint scatterEarlyEnd() const;
-  TimePoint broadcastEarlyEnd() const;
   void expireScatter(TimePoint now);
   void expire(TimePoint now);
   void failAtTimeout(TimePoint now);
@@ -324,7 +311,7 @@ class Op {
   StageRun exchangeRun_;   // other groups' sums of the own shard
   StageRun broadcastRun_;  // results of other shards
   Notices notices_;
-  bool scatterOverdue_ = false;  // past its bound, without a majority
+  bool scatterOverdue_ = false;  // most of it was lost, and is asked for again
   bool scatterSettled_ = false;
   int membersEntered_ = 0;
   // Contributions left out because the stage ended: pairs of a rank and a slot
@@ -337,8 +324,6 @@ class Op {
   uint64_t resultsCutByOthers_ = 0;
   TimePoint newsAt_{};  // of a rank that is through, or a sender that ended
   TimePoint resultsAt_ = kNever;  // all were here
-  TimePoint firstResult_ = kNever;
-  Duration resultsTook_{0};  // from the first result to the last
 
   OpCall call_;
   std::unique_ptr<OpTrace> trace_;  // null unless Options::trace

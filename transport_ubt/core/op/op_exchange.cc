@@ -30,31 +30,11 @@ bool Op::owesContributions(int rank) const {
          !owned_.sum().contributed(ranks_.shardOf(rank)).all();
 }
 
-// An op that needs every result waits for all sums. Another op gives the
-// exchange its full time, however long the own group took.
-void Op::setExchangeDeadline() {
-  if (owned_.exchanged() || needsEveryResult() || !clock_.runs() ||
-      isMeasured()) {
-    exchangeRun_.deadline = kNever;
-    return;
-  }
-  exchangeRun_.deadline =
-      clock_.startedAt() + bounds_.scatter + bounds_.exchange;
-  if (scatterRun_.deadline != kNever) {
-    exchangeRun_.deadline = std::max(exchangeRun_.deadline,
-                                     scatterRun_.deadline + bounds_.exchange);
-  }
-}
-
 // Some slots of the own group's sum may have closed.
 void Op::slotsClosed(TimePoint now) {
   if (owned_.sum().closed()) {
     closeScatter(now);
   } else {
-    if (scatterRun_.deadline != kNever) {
-      setScatterDeadline();
-    }
-    noteMajority(now);
     noteExchange(now);
   }
 }
@@ -74,7 +54,6 @@ void Op::noteExchange(TimePoint now) {
   if (!owned_.exchangeSums()) {
     return;
   }
-  exchangeRun_.deadline = kNever;
   exchangeRun_.closedAt = now;
   if (!exchangeRun_.expired) {
     exchangeRun_.took = std::max(now - scatterRun_.closedAt, Duration{1});
@@ -103,7 +82,6 @@ Counter Op::sumData(TimePoint now,
       return Counter::kDuplicateData;
     case ExchangeStage::Outcome::kLate:
       if (exchangeRun_.turnAway(rank, header.slot, owned_.slots())) {
-        exchangeRun_.cutShort = true;
         if (call_.returned()) {
           exchangeRun_.countMissingAsLate(rank, bytes);
         } else {
@@ -120,16 +98,6 @@ Counter Op::sumData(TimePoint now,
   noteExchange(now);
   noteProgress(now);
   return Counter::kAcceptedData;
-}
-
-// The stage does not end early if sums are asked for again, or while a slot
-// holds no majority of all ranks.
-TimePoint Op::exchangeEarlyEnd() const {
-  return owned_.exchanged() || !owned_.sum().closed() || needsEveryResult() ||
-                 !owned_.exchange()->holdsMajority()
-             ? kNever
-             : exchangeRun_.progress().earlyEnd(exchangeRun_.deadline,
-                                                bounds_.broadcastPatience);
 }
 
 // Goes on without the missing sums. No-op if there are none.
@@ -154,9 +122,6 @@ void Op::reportExchange(OpReport* report) const {
     return;
   }
   report->exchangeExpired = exchangeRun_.expired;
-  if (!bounds_.warmup) {
-    report->boundExchange = bounds_.exchange;
-  }
   for (int group = 0; group < ranks_.groups(); group++) {
     report->sums.push_back(owned_.exchange()->received(group));
   }

@@ -129,7 +129,7 @@ OpFailure::Blame Op::missingRanks() const {
 
 void Op::failAtTimeout(TimePoint now) {
   std::ostringstream why;
-  if (const Duration late = now - broadcastRun_.deadline; stoodStill(late)) {
+  if (const Duration late = now - callEnd(); stoodStill(late)) {
     why << "op with tag " << setup_.id.tag << ": rank " << ranks_.rank()
         << " noticed its timeout "
         << std::chrono::duration_cast<std::chrono::seconds>(late).count()

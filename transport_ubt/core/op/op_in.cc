@@ -58,16 +58,14 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kArenaFull:
       rankEntered(now, header.source);
       scatterRun_.turnAway(header.source, header.slot, owned_.slots());
-      noteMajority(now);
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots()) &&
-          scatterRun_.countLostAsLate(header.source, bytes)) {
-        scatterRun_.cutShort = scatterRun_.expired && !scatterRun_.early;
+      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots())) {
+        scatterRun_.countLostAsLate(header.source, bytes);
       }
       if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
@@ -83,9 +81,8 @@ Counter Op::scatterData(TimePoint now,
     trace_->arrived(now, header.source);
   }
   scatterRun_.acceptTurnedAway(header.source, header.slot);
-  const bool marked =
-      isMeasured() ? header.slot + 1 == owned_.slots() : header.lastPercentile;
-  scatterRun_.arrived(now, header.source, {bytes, header.repair, marked});
+  const bool last = header.slot + 1 == owned_.slots();
+  scatterRun_.arrived(now, header.source, {bytes, header.repair, last});
   noteEnd(now, header.source, Stage::kScatter);
   if (asksForContributions()) {
     restart(&scatterRun_.repairs, now, header.source);
@@ -107,7 +104,6 @@ Counter Op::broadcastData(TimePoint now,
   const size_t bytes = layout_.slotSize(shard, header.slot);
   const BitSet& taken = broadcast_.received(shard);
   if (call_.returned()) {
-    broadcastRun_.cutShort = endedAtBound();
     if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.countLostAsLate(header.source, bytes);
     }
@@ -117,7 +113,6 @@ Counter Op::broadcastData(TimePoint now,
     if (!taken.test(header.slot) &&
         broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.countLate(header.source, bytes);
-      broadcastRun_.cutShort = endedAtBound();
     }
     return Counter::kLateData;
   }
@@ -144,17 +139,12 @@ Counter Op::broadcastData(TimePoint now,
   broadcastRun_.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
   noteEnd(now, header.source, Stage::kBroadcast);
-  if (firstResult_ == kNever) {
-    firstResult_ = now;
-  }
-  noteMajority(now);
   restart(&broadcastRun_.repairs, now, header.source);
   if (bucket_.here() && taken.all()) {
     // Now, while others' results are still on their way.
     bucket_.invert(shard, resultForm(shard));
   }
   if (broadcast_.complete()) {
-    resultsTook_ = std::max(now - firstResult_, Duration{1});
     resultsAt_ = now;
   }
   noteProgress(now);

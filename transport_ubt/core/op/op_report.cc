@@ -64,41 +64,6 @@ void Op::settleResults() {
   }
 }
 
-Duration Op::scatterSample() const {
-  if (!scatterRun_.expired) {
-    return scatterRun_.took;
-  }
-  return scatterRun_.early
-             ? scatterRun_.progress().projected(clock_.startedAt())
-             : std::max(bounds_.scatter,
-                        scatterRun_.closedAt - clock_.startedAt());
-}
-
-Duration Op::broadcastSample() const {
-  if (call_.endedBy() == EndedBy::kEarly) {
-    return broadcastRun_.progress().projected(firstResult_);
-  }
-  return call_.endedBy() == EndedBy::kBound ? bounds_.broadcast : resultsTook_;
-}
-
-Duration Op::scatterWouldTake() const {
-  return scatterRun_.expired && scatterRun_.progress().nearlyComplete()
-             ? scatterRun_.progress().projected(clock_.startedAt())
-             : Duration{0};
-}
-
-// The time beyond the scatter stage, or beyond entry.
-Duration Op::broadcastWouldTake() const {
-  if (call_.endedBy() == EndedBy::kComplete || firstResult_ == kNever ||
-      !broadcastRun_.progress().nearlyComplete()) {
-    return Duration{0};
-  }
-  const TimePoint end =
-      firstResult_ + broadcastRun_.progress().projected(firstResult_);
-  return std::max(end - std::max(ownClosedAt(), clock_.enteredAt()),
-                  Duration{1});
-}
-
 Form Op::resultForm(Shard shard) const {
   return shard == ranks_.shard()
              ? owned_.sum().form()
@@ -106,38 +71,12 @@ Form Op::resultForm(Shard shard) const {
 }
 
 OpSample Op::sample() const {
-  StageLoss scatter;
-  scatterRun_.addLoss(&scatter);
-  StageLoss results;
-  broadcastRun_.addLoss(&results);
-  exchangeRun_.addLoss(&results);
   OpSample sample;
-  if (isMeasured()) {
-    sampleStops(&sample);
-    sample.lost = scatterRun_.lostShare() + broadcastRun_.lostShare();
-  }
   sample.bytes = setup_.shape.bytes();
   sample.hierarchical = setup_.shape.hierarchical();
   sample.warmup = bounds_.warmup;
-  sample.scatter.took = scatterRun_.took;
-  sample.scatter.wouldTake = scatterWouldTake();
-  sample.scatter.sample = scatterSample();
-  sample.scatter.bound = bounds_.scatter;
-  sample.scatter.loss = scatter.share();
-  sample.scatter.lateShare = scatter.lateShare();
-  sample.scatter.cutShort =
-      scatterRun_.cutShort && !scatterRun_.progress().nearlyComplete();
-  sample.exchange.took = exchangeRun_.took;
-  sample.exchange.bound = bounds_.exchange;
-  sample.exchange.cutShort = exchangeRun_.cutShort;
-  sample.broadcast.took = broadcastRun_.took;
-  sample.broadcast.wouldTake = broadcastWouldTake();
-  sample.broadcast.sample = broadcastSample();
-  sample.broadcast.bound = bounds_.broadcast;
-  sample.broadcast.loss = results.share();
-  sample.broadcast.lateShare = results.lateShare();
-  sample.broadcast.cutShort =
-      broadcastRun_.cutShort && !broadcastRun_.progress().nearlyComplete();
+  sample.lost = scatterRun_.lostShare() + broadcastRun_.lostShare();
+  sampleStops(&sample);
   return sample;
 }
 
@@ -148,18 +87,14 @@ OpReport Op::leave(TimePoint now) {
   report.bounded = !bounds_.warmup;
   report.endedBy = call_.endedBy();
   report.scatterExpired = scatterRun_.expired;
-  report.scatterEarly = scatterRun_.early;
   report.elapsed = now - clock_.enteredAt();
   if (trace_ != nullptr) {
     trace_->startedAt = clock_.startedAt();
     report.trace = std::move(trace_);
   }
   report.waited = clock_.waited(now);
-  report.limit = bounds_.end;
-  if (!bounds_.warmup) {
-    report.boundScatter = reportedBound();
-    report.boundBroadcast = bounds_.broadcast;
-  }
+  report.limit = limit();
+  reportBounds(&report);
   const size_t elementBytes = elementSize(setup_.shape.type);
   const Shard own = ranks_.shard();
   report.ownShard = {layout_.shardOffset(own) / elementBytes,

@@ -17,8 +17,7 @@ namespace ubt {
 enum class EndedBy : uint8_t {
   kComplete,  // everything arrived, and is in the result
   kCut,       // every result arrived; some lack contributions
-  kBound,     // the broadcast stage's bound (repair none)
-  kEarly,     // before that bound: hardly anything was still to come
+  kBound,     // it stopped waiting for results (repair none)
 };
 
 // Bytes of one stage between this rank and one peer:
@@ -46,22 +45,22 @@ struct OpReport {
   OpId op;
   bool bounded = false;  // false: a warm-up op, exact
   EndedBy endedBy = EndedBy::kComplete;
-  // The own shard closed before all contributions had arrived: at its bound, or
-  // early, because hardly anything was still to come.
+  // The own shard closed before all contributions had arrived.
   bool scatterExpired = false;
-  bool scatterEarly = false;
   // The own shard was sent without the sum of some group.
   bool exchangeExpired = false;
   // Whether a stage of this rank ended before all had arrived.
   bool expired() const {
-    return scatterExpired || exchangeExpired || endedBy == EndedBy::kBound ||
-           endedBy == EndedBy::kEarly;
+    return scatterExpired || exchangeExpired || endedBy == EndedBy::kBound;
   }
   Duration elapsed{0};  // since entry
   // The part of `elapsed` before this rank knew that more than half of all
   // ranks had entered.
   Duration waited{0};
-  // Zero in a warm-up op; boundExchange also where ranks form no groups.
+  // Zero: the stage had none, because the op was a warm-up op, or needs every
+  // result. A learned one is the longest wait for data on its way. Each is
+  // added to those of the stages before it; the first counts from the end of
+  // `waited`.
   Duration boundScatter{0};
   Duration boundExchange{0};
   Duration boundBroadcast{0};

@@ -31,10 +31,6 @@ uint32_t Op::dropEarly() {
     broadcastRun_.dropped(rank, dropped.bytes);
     slots += dropped.slots;
   }
-  if (slots > 0) {  // the stage's duration is unknown again
-    resultsTook_ = broadcastRun_.took = Duration{0};
-    firstResult_ = kNever;
-  }
   return slots;
 }
 

@@ -77,7 +77,9 @@ TimePoint Op::owesUntil() const {
     return kNever;
   }
   const Duration stages =
-      bounds_.scatter + bounds_.exchange + bounds_.broadcast;
+      bounds_.warmup   ? bounds_.limit
+      : bounds_.byHand ? bounds_.scatter + bounds_.exchange + bounds_.broadcast
+                       : bounds_.stop.usual;
   for (int rank = 0; rank < ranks_.size(); rank++) {
     const StageRun& run = ranks_.isCoOwner(rank) ? exchangeRun_ : scatterRun_;
     if (run.bytes(rank).received > 0 && outbox_.owesResults(rank)) {

@@ -107,7 +107,7 @@ TimePoint Op::resultsEnd() const {
     return kNever;
   }
   if (bounds_.byHand) {
-    return std::max(clock_.startedAt() + bounds_.end,
+    return std::max(clock_.startedAt() + limit(),
                     clock_.enteredAt() + bounds_.broadcast);
   }
   const TimePoint ended =
@@ -121,6 +121,13 @@ TimePoint Op::resultsEnd() const {
                             attendance_.halfThroughAt(Stage::kBroadcast),
                             clock_.startedAt()))
              : ended;
+}
+
+Duration Op::limit() const {
+  return bounds_.byHand && !needsEveryResult()
+             ? std::min(bounds_.limit,
+                        bounds_.scatter + bounds_.exchange + bounds_.broadcast)
+             : bounds_.limit;
 }
 
 void Op::stopsPassed(TimePoint now) {
@@ -262,7 +269,7 @@ StageRun::Cause Op::causeOf(int rank) const {
 
 // Whether missing slots of a rank may still have been on their way.
 bool Op::isCut(const StageRun& run, int rank) const {
-  return isMeasured() && !bounds_.warmup && !run.progress().hasEnded(rank);
+  return !bounds_.warmup && !run.progress().hasEnded(rank);
 }
 
 // What this owner leaves out because the stage ends.
@@ -372,14 +379,37 @@ Duration Op::completedAfter(int rank) const {
              : Duration{-1};
 }
 
-// The longest that the stage would have waited for data on its way; zero: that
-// is not known.
-Duration Op::reportedBound() const {
-  if (!isMeasured() || bounds_.byHand) {
-    return bounds_.scatter;
+// What the report says about the longest that stages would have waited for data
+// on its way.
+void Op::reportBounds(OpReport* report) const {
+  if (bounds_.warmup) {
+    return;
   }
-  const TimePoint end = networkEnd();
-  return end == kNever ? Duration{0} : end - clock_.startedAt();
+  if (bounds_.byHand) {
+    report->boundScatter = bounds_.scatter;
+    report->boundExchange = bounds_.exchange;
+    report->boundBroadcast = bounds_.broadcast;
+    return;
+  }
+  const auto length = [](TimePoint start, TimePoint end) {
+    return end == kNever ? Duration{0} : end - start;
+  };
+  const TimePoint start = clock_.startedAt();
+  report->boundScatter = length(start, networkEnd());
+  if (needsEveryResult()) {
+    return;
+  }
+  if (ranks_.grouped()) {
+    const TimePoint sum = scatterRun_.closedAt;
+    report->boundExchange =
+        length(sum, bounds_.exchangeStop.networkEnd(sum, sum, sum));
+  }
+  const Duration all =
+      length(start,
+             bounds_.resultsStop.networkEnd(
+                 start, attendance_.halfThroughAt(Stage::kBroadcast), start));
+  report->boundBroadcast =
+      std::max(Duration{0}, all - report->boundScatter - report->boundExchange);
 }
 
 void Op::sampleStops(OpSample* sample) const {

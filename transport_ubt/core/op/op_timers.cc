@@ -26,47 +26,10 @@ void Op::restart(Retries* retries, TimePoint now, int peer) {
   }
 }
 
-// The stage does not end early if contributions are asked for again, or while a
-// slot holds no majority: one sender may stand still while others are late.
-TimePoint Op::scatterEarlyEnd() const {
-  return owned_.sum().closed() || asksForContributions() ||
-                 !owned_.sum().holdsMajority()
-             ? kNever
-             : scatterRun_.progress().earlyEnd(scatterRun_.deadline,
-                                               bounds_.scatterPatience);
-}
-
-// Once most ranks are done, this rank does not wait longer for missing results:
-// it would enter the next op late, and owners would leave it out there.
-TimePoint Op::broadcastEarlyEnd() const {
-  const Duration patience = bounds_.broadcastPatience;
-  if (!call_.entered() || call_.finished() || needsEveryResult() ||
-      patience == Duration{0}) {
-    return kNever;
-  }
-  const TimePoint end =
-      owned_.complete()
-          ? broadcastRun_.progress().earlyEnd(broadcastRun_.deadline, patience)
-          : kNever;
-  return attendance_.mostFinishedAt() == kNever || owned_.lacksMajority()
-             ? end
-             : std::min(
-                   end,
-                   std::max(attendance_.mostFinishedAt(), clock_.enteredAt()) +
-                       patience);
-}
-
 TimePoint Op::nextDeadline() const {
-  TimePoint next =
-      isMeasured() ? std::min({scatterEnd(), exchangeEnd(), resultsEnd()})
-                   : std::min({scatterRun_.deadline,
-                               scatterEarlyEnd(),
-                               exchangeRun_.deadline,
-                               exchangeEarlyEnd(),
-                               call_.waits() ? broadcastEarlyEnd() : kNever});
+  TimePoint next = std::min({scatterEnd(), exchangeEnd(), resultsEnd()});
   if (call_.waits()) {
-    next = std::min(
-        {next, broadcastRun_.deadline, notices_.progressToAll.earliest()});
+    next = std::min({next, callEnd(), notices_.progressToAll.earliest()});
   }
   if (announces()) {
     next = std::min(next, notices_.announcement.earliest());
@@ -108,19 +71,6 @@ void Op::requestMissing(TimePoint now,
   }
 }
 
-// The host stood still when the scatter stage's bound passed: the stage goes on
-// for a while.
-bool Op::excuse(TimePoint now) {
-  if (!clock_.excuse(now, scatterRun_.deadline, bounds_.scatter)) {
-    return false;
-  }
-  scatterRun_.deadline += clock_.excused();
-  if (exchangeRun_.deadline != kNever) {
-    exchangeRun_.deadline = scatterRun_.deadline + bounds_.exchange;
-  }
-  return true;
-}
-
 // Whether the scatter stage may end at its bound. A slot that holds no majority
 // waits for one, unless more than half of all ranks are through: then most
 // ranks were in time, and the network is slow for this rank alone. A rank is
@@ -145,43 +95,9 @@ bool Op::mayEndScatter() const {
   return 2 * through > ranks_.size();
 }
 
-// The majority has arrived after the bound. Stragglers right behind it get a
-// tenth of the time so far.
-void Op::noteMajority(TimePoint now) {
-  if (scatterOverdue_ && !owned_.sum().closed() &&
-      scatterRun_.deadline == kNever && mayEndScatter()) {
-    scatterRun_.deadline =
-        std::max(now + (now - clock_.startedAt()) / 10,
-                 clock_.startedAt() + bounds_.scatter + clock_.excused());
-  }
-}
-
-// From now on missing contributions are asked for again: most may be lost.
-void Op::scatterBound(TimePoint now) {
-  scatterRun_.deadline = kNever;
-  if (bounds_.warmup) {
-    return;
-  }
-  if (scatterOverdue_ || mayEndScatter()) {
-    expireScatter(now);
-    return;
-  }
-  scatterOverdue_ = true;
-  for (int rank = 0; rank < ranks_.size(); rank++) {
-    if (rank != ranks_.rank() && owesContributions(rank) &&
-        scatterRun_.repairs.at(rank) == kNever) {
-      schedule(&scatterRun_.repairs, now, rank);
-    }
-  }
-}
-
 void Op::deadlinePassed(TimePoint now) {
-  if (isMeasured()) {
-    stopsPassed(now);
-  } else {
-    boundsPassed(now);
-  }
-  if (call_.waits() && now >= broadcastRun_.deadline) {
+  stopsPassed(now);
+  if (call_.waits() && now >= callEnd()) {
     expire(now);
   }
   if (call_.waits() && now >= notices_.progressToAll.earliest()) {
@@ -189,29 +105,6 @@ void Op::deadlinePassed(TimePoint now) {
     noteProgress(now);  // the arena may have room by now
   }
   repeatDueRecords(now);
-}
-
-void Op::boundsPassed(TimePoint now) {
-  if (now >= scatterRun_.deadline && !excuse(now)) {
-    scatterBound(now);
-  }
-  if (now >= scatterEarlyEnd()) {
-    scatterRun_.early = true;
-    expireScatter(now);
-  }
-  if (now >= exchangeRun_.deadline || now >= exchangeEarlyEnd()) {
-    expireExchange(now);
-  }
-  if (now >= broadcastEarlyEnd()) {
-    if (!owned_.sum().closed()) {
-      scatterRun_.early = true;
-      expireScatter(now);
-    }
-    expireExchange(now);
-    if (!call_.finished()) {
-      call_.finish(EndedBy::kEarly);
-    }
-  }
 }
 
 void Op::repeatDueRecords(TimePoint now) {

@@ -66,11 +66,6 @@ class OwnedShard {
   bool complete() const { return sum_.closed() && exchanged(); }
   // Gives closed slots of the sum to the exchange. True: this ended it.
   bool exchangeSums();
-  // Whether some open slot holds no majority of all ranks' contributions.
-  bool lacksMajority() const {
-    return !(sum_.closed() || sum_.holdsMajority()) ||
-           !(exchanged() || exchange_->holdsMajority());
-  }
 
   // The slots that are ready for a rank, in the order of closing. REQUIRES a
   // member or a co-owner. The next two require the same.

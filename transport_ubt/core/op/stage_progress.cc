@@ -27,22 +27,17 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   const bool wasEnding = flow.marked;
   if (flow.came == 0) {
     flow.first = now;
-  } else {
-    gapMost_ = std::max(gapMost_, now - flow.last);
   }
   flow.came++;
   flow.last = last_ = now;
   lastSender_ = sender;
   came_++;
   const bool complete = flow.came == flow.owed;
-  flow.marked = flow.marked || (marks_ && marked) || complete;
+  flow.marked = flow.marked || marked || complete;
   if (flow.marked && !wasEnding) {
     noteEnded(now);
   }
   complete_ += complete;
-  if (complete && 2 * complete_ > senders_ && 2 * (complete_ - 1) <= senders_) {
-    most_ = now;
-  }
 }
 
 bool StageProgress::end(TimePoint now, int sender) {
@@ -62,36 +57,6 @@ void StageProgress::noteEnded(TimePoint now) {
   if (2 * ending_ >= senders_ && halfEndedAt_ == kNever) {
     halfEndedAt_ = now;
   }
-}
-
-TimePoint StageProgress::earlyEnd(TimePoint bound, Duration patience) const {
-  if (patience == Duration{0} || came_ == 0 || came_ == owed_) {
-    return kNever;
-  }
-  TimePoint end = kNever;
-  if (ending_ == senders_) {
-    end = last_ + patience;
-  }
-  if (2 * complete_ <= senders_) {
-    return end;
-  }
-  TimePoint finish = most_;
-  for (const Flow& flow : flows_) {
-    if (flow.came == flow.owed) {
-      continue;
-    }
-    if (flow.came == 0) {  // it may be absent
-      return end;
-    }
-    // One slot has no pace.
-    const TimePoint projected =
-        flow.came == 1
-            ? bound
-            : flow.first +
-                  scaled(flow.last - flow.first, flow.owed - 1, flow.came - 1);
-    finish = std::max(finish, std::min(projected, bound));
-  }
-  return std::min(end, finish + std::max(patience, 2 * gapMost_));
 }
 
 TimePoint StageProgress::projectedEnd(int sender) const {

@@ -11,13 +11,10 @@
 namespace ubt {
 
 // How many slots each sender has delivered in one stage of one op, and whether
-// the missing ones are worth waiting for (OptiReduce, section 3.2.1, early
-// timeout). Not thread-safe.
+// more of them can come. Not thread-safe.
 class StageProgress {
  public:
-  // Without `marks` the marks of the last slots are ignored.
-  explicit StageProgress(int senders, bool marks = true)
-      : marks_(marks), flows_(senders) {}
+  explicit StageProgress(int senders) : flows_(senders) {}
   static size_t bytesFor(int senders) { return senders * sizeof(Flow); }
 
   // A sender marks its last slots: one in a hundred, but at least two, because
@@ -37,21 +34,7 @@ class StageProgress {
   // The sender says that nothing more is on its way. False: it has ended.
   bool end(TimePoint now, int sender);
 
-  // When to stop waiting for the missing slots: at most `patience` after one of
-  // two conditions holds. Marks get lost, and a congested link is slow, not
-  // silent, so either condition is enough:
-  // - The marks of all senders have arrived, and no slot arrives any longer.
-  // - More than half of the senders are complete. The others have all begun,
-  //   and should have finished at their pace. A sender that is too slow
-  //   to finish by `bound` has until `bound`, because slots that still arrive
-  //   are not lost. Since senders serve receivers in turns, twice the longest
-  //   pause of any sender replaces a shorter patience.
-  // kNever: neither holds, or the patience is zero.
-  TimePoint earlyEnd(TimePoint bound, Duration patience) const;
-
   uint64_t came() const { return came_; }
-  // Nine tenths have arrived: enough to project the end from the pace.
-  bool nearlyComplete() const { return 10 * came_ >= 9 * owed_; }
 
   // A sender has ended if it is complete, if a marked slot has arrived, or if
   // it said so.
@@ -89,7 +72,6 @@ class StageProgress {
     TimePoint last{};
   };
 
-  bool marks_;
   std::vector<Flow> flows_;
   uint64_t owed_ = 0;
   uint64_t came_ = 0;
@@ -99,8 +81,6 @@ class StageProgress {
   TimePoint last_{};       // arrival of a new slot
   int lastSender_ = 0;
   TimePoint halfEndedAt_ = kNever;
-  Duration gapMost_{0};  // between two slots of one sender
-  TimePoint most_{};     // when more than half of the senders were complete
 };
 
 }  // namespace ubt

@@ -5,8 +5,8 @@
 
 namespace ubt {
 
-StageRun::StageRun(int ranks, bool marks)
-    : repairs(ranks), senders_(ranks), progress_(ranks, marks) {}
+StageRun::StageRun(int ranks)
+    : repairs(ranks), senders_(ranks), progress_(ranks) {}
 
 void StageRun::expect(int rank, uint32_t slots, uint64_t bytes) {
   senders_[rank].bytes.expected = bytes;
@@ -83,17 +83,6 @@ double StageRun::lostShare() const {
     }
   }
   return expected == 0 ? 0 : static_cast<double>(lost) / expected;
-}
-
-void StageRun::addLoss(StageLoss* loss) const {
-  for (const Sender& sender : senders_) {
-    const StageBytes& bytes = sender.bytes;
-    if (bytes.received > 0) {
-      loss->missing += bytes.lost + bytes.late;
-      loss->late += bytes.late;
-      loss->expected += bytes.expected;
-    }
-  }
 }
 
 }  // namespace ubt

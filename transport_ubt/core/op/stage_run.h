@@ -13,35 +13,14 @@
 
 namespace ubt {
 
-// The bytes that a stage missed, for the control loops. A rank that sent
-// nothing at all does not count: most likely it was late itself, and the
-// network lost nothing.
-struct StageLoss {
-  uint64_t missing = 0;
-  uint64_t late = 0;  // part of `missing`
-  uint64_t expected = 0;
-
-  // The missing share of the expected bytes, 0 to 1.
-  double share() const { return of(missing); }
-  // The late share of them, if most of the missing bytes were late; otherwise
-  // 0.
-  double lateShare() const { return 2 * late > missing ? of(late) : 0; }
-
- private:
-  double of(uint64_t bytes) const {
-    return expected == 0 ? 0 : static_cast<double>(bytes) / expected;
-  }
-};
-
-// One stage of an op at its receiver: which slots each sender owes, until when
-// the stage waits for them, when it asks for them again, and which arrived. An
-// op has up to three stages: scatter, exchange, broadcast. The op decides when
-// a stage ends. Not thread-safe.
+// One stage of an op at its receiver: which slots each sender owes, when the
+// stage asks for them again, and which arrived. An op has up to three stages:
+// scatter, exchange, broadcast. The op decides when a stage ends. Not
+// thread-safe.
 class StageRun {
  public:
-  // `ranks`: of the op; each of them may send. Without `marks` the marks of the
-  // last slots are ignored.
-  StageRun(int ranks, bool marks);
+  // `ranks`: of the op; each of them may send.
+  explicit StageRun(int ranks);
 
   static constexpr size_t bytesPerRank() { return sizeof(Sender); }
 
@@ -54,8 +33,6 @@ class StageRun {
   const StageBytes& bytes(int rank) const { return senders_[rank].bytes; }
   const StageProgress& progress() const { return progress_; }
 
-  // When the stage stops waiting; kNever: it does not end by time.
-  TimePoint deadline = kNever;
   // When to ask each rank for its missing slots again.
   Retries repairs;
 
@@ -96,7 +73,6 @@ class StageRun {
   // were refused or late. `cause`: of the other missing bytes.
   enum class Cause : uint8_t { kLost, kAbsent, kCut };
   void settle(int rank, uint64_t notStoredBytes, Cause cause);
-  void addLoss(StageLoss* loss) const;
   // The share of bytes that the network lost. Senders from which nothing came
   // do not count.
   double lostShare() const;
@@ -111,10 +87,7 @@ class StageRun {
   Duration took{0};
   // When the stage stopped waiting.
   TimePoint closedAt{};
-  bool expired = false;  // before all slots had arrived
-  bool early = false;    // it ended before its bound
-  // It ended at its bound while slots were still on their way.
-  bool cutShort = false;
+  bool expired = false;   // before all slots had arrived
   bool toldHalf = false;  // others know that half of the senders are complete
 
  private:

@@ -9,6 +9,10 @@ namespace ubt {
 namespace {
 
 constexpr uint64_t kSlotsMin = 4;
+// The window begins with the capacity that most switches have for a port, or
+// with kStartSlots of each sender.
+constexpr uint64_t kStartBytes = 448 << 10;
+constexpr uint64_t kStartSlots = 4;
 // Loss is judged over at least this number of slots, so that the loss of a few
 // stays below LossResponse::kTolerated.
 constexpr uint64_t kSlotsJudged = 128;
@@ -33,6 +37,13 @@ DeliveryWindow::DeliveryWindow(uint64_t bytesMin,
       adapts_(adapts),
       start_(bytesMin) {
   UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
+}
+
+uint64_t DeliveryWindow::startOf(uint64_t bytesMax,
+                                 int senders,
+                                 size_t slotBytes) {
+  return std::min(bytesMax,
+                  std::max(kStartBytes, kStartSlots * senders * slotBytes));
 }
 
 void DeliveryWindow::start(uint64_t bytes, size_t slotBytes) {

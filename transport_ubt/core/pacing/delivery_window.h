@@ -39,6 +39,9 @@ class DeliveryWindow {
   // 0 < bytesMin <= bytesMax.
   DeliveryWindow(uint64_t bytesMin, uint64_t bytesMax, bool adapts = true);
 
+  // The first size of a window of at most `bytesMax`. Both sides compute it.
+  static uint64_t startOf(uint64_t bytesMax, int senders, size_t slotBytes);
+
   // Senders of slots of `slotBytes` were told that `bytes` may be in flight;
   // the window begins there. It never falls below four of these slots.
   void start(uint64_t bytes, size_t slotBytes);

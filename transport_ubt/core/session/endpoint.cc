@@ -26,9 +26,6 @@ bool isStrange(Counter fate) {
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
     : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
-              ReceiveWindow(limits.windowBytesMin,
-                            limits.windowBytesMax,
-                            limits.windowAdapts),
               DeliveryWindow(limits.windowBytesMin,
                              limits.windowBytesMax,
                              limits.windowAdapts),

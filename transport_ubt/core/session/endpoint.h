@@ -21,7 +21,7 @@ class Endpoint {
     size_t arenaBytes = size_t{256} << 20;
     uint64_t windowBytesMin = 64 << 10;
     uint64_t windowBytesMax = 2 << 20;
-    bool windowAdapts = true;  // ReceiveWindow
+    bool windowAdapts = true;  // DeliveryWindow
     bool trainsAdapt = true;   // LinkRate
     // Shared by all endpoints with a common limit of the arena; outlives them.
     // Null: this endpoint has a limit of its own.
@@ -35,9 +35,7 @@ class Endpoint {
   Session* open(const Session::Setup& setup);
   void close(Session* session);
 
-  // The four verbs. REQUIRES that the datagram arrived at `now` or before. A
-  // time that is too early would make other datagrams look delayed
-  // (QueueingDelay).
+  // The four verbs. REQUIRES that the datagram arrived at `now` or before.
   void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
   // The next datagram and the session it belongs to, or null.
   Session* packetOut(TimePoint now, OutPacket* out);

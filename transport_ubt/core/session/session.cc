@@ -13,7 +13,7 @@ namespace {
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
   return std::max<uint64_t>(
       1,
-      ReceiveWindow::startOf(windowBytes, senders, slotBytes) /
+      DeliveryWindow::startOf(windowBytes, senders, slotBytes) /
           (senders * slotBytes));
 }
 
@@ -59,7 +59,7 @@ Session::Session(const Setup& setup, SharedState* shared)
       multicast_(multicastOf(setup, &opened_)),
       grants_(setup.size - 1, setup.slotBytesMax + PacketHeader::kBytes),
       ops_(setup.size, setup.options.tagEntriesMax),
-      learning_(setup_.options, setup.rank, setup.size),
+      learning_(setup_.options, setup.size),
       admission_(setup.options.leadOps, setup.options.leadBytes),
       departure_(setup.size),
       turns_(setup.size),
@@ -68,10 +68,10 @@ Session::Session(const Setup& setup, SharedState* shared)
   UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);
   UBT_REQUIRE(setup.keys.size() == static_cast<size_t>(setup.size));
   UBT_REQUIRE(setup.windowBytes.size() == static_cast<size_t>(setup.size));
-  const uint64_t windowStart = ReceiveWindow::startOf(
-      setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax);
-  shared->window.start(windowStart, setup.slotBytesMax);
-  shared->delivery.start(windowStart, setup.slotBytesMax);
+  shared->window.start(
+      DeliveryWindow::startOf(
+          setup.windowBytes[setup.rank], setup.size - 1, setup.slotBytesMax),
+      setup.slotBytesMax);
   peers_.reserve(setup.size);
   for (int peer = 0; peer < setup.size; peer++) {
     const auto credit = [&](int receiver) {
@@ -121,7 +121,7 @@ void Session::closePeer(TimePoint now, int peer, const std::string& why) {
       // Most likely this made the peer go.
       departure_.explain(op->failure().text());
     }
-    op->peerGone(now, peer, failure());
+    op->peerGone(peer, failure());
     ids.push_back(id);
   }
   for (const OpId& id : ids) {
@@ -255,15 +255,16 @@ Op* Session::start(TimePoint now,
   setup.reduction = &shared_->reduction;
   setup.arena = &shared_->arena;
   setup.host = this;
-  auto begun =
-      std::make_unique<Op>(setup,
-                           parts,
-                           boundsFor(now, shape, setup_.options.timeout),
-                           std::move(room));
+  auto begun = std::make_unique<Op>(
+      setup,
+      parts,
+      learning_.boundsFor(
+          shape, shared_->lateness.worst(now), setup_.options.timeout),
+      std::move(room));
   Op* const op = ops_.add(id, std::move(begun));
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peers_[peer].closed()) {
-      op->peerGone(now, peer, failure());
+      op->peerGone(peer, failure());
     }
   }
   return op;
@@ -319,7 +320,7 @@ void Session::updateActivity() {
   if (active != active_) {
     active_ = active;
     if (!active) {
-      shared_->delivery.pause();
+      shared_->window.pause();
     }
     shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
   }

@@ -22,7 +22,6 @@
 #include "transport_ubt/core/pacing/delivery_window.h"
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/notice_delay.h"
-#include "transport_ubt/core/pacing/receive_window.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
 #include "transport_ubt/core/session/admission.h"
 #include "transport_ubt/core/session/credit_grants.h"
@@ -41,8 +40,7 @@ class Session;
 // The state that all sessions on one socket share. Owned by the endpoint.
 struct SharedState {
   Arena arena;
-  ReceiveWindow window;
-  DeliveryWindow delivery;  // in its place with Loops::kMeasured
+  DeliveryWindow window;
   Counters counters;
   TimerLateness lateness;
   NoticeDelay noticeDelay;
@@ -252,7 +250,6 @@ class Session : private OpHost {
   void begin(TimePoint now, const OpId& id, const Call& call, ArenaBuffer room);
   void admit(TimePoint now);
   int lagging() const;
-  OpBounds boundsFor(TimePoint now, const OpShape& shape, Duration limit);
   void learnFrom(TimePoint now, const OpSample& op, const OpReport& report);
   bool awaits(int peer) const;
   void connectionClosed(TimePoint now, int peer, const std::string& why);
@@ -298,8 +295,6 @@ class Session : private OpHost {
                     const PacketHeader& header,
                     const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
-  // Loops::kMeasured.
-  bool isMeasured() const { return setup_.options.loops == Loops::kMeasured; }
   void sampleRound(TimePoint now, int peer);
   void numberIn(TimePoint now, int peer, uint64_t number, size_t bytes);
   void findLosses(TimePoint now, int peer);
@@ -310,7 +305,6 @@ class Session : private OpHost {
   // Eighths of a round trip, or more if hosts may be late.
   Duration longerThanTrip(TimePoint now, int peer, int eighths) const;
   void writeCredit(int peer, WriteCursor* out);
-  uint64_t windowBytes() const;
   CreditGrants::Load loadOf(int peer) const;
   uint64_t heldBeside(int peer) const;
 

@@ -224,7 +224,8 @@ void Session::begin(TimePoint now,
   op->enter(now,
             call.bucket,
             contributionForm(),
-            boundsFor(now, call.shape, call.until - now),
+            learning_.boundsFor(
+                call.shape, shared_->lateness.worst(now), call.until - now),
             std::move(room));
   updateActivity();
   watchSilence(now);

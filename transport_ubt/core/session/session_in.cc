@@ -72,17 +72,11 @@ Counter Session::newDataIn(TimePoint now,
                            const PeerLink::Payload& payload,
                            size_t bytes,
                            ReceiveCredit* credit) {
-  const uint64_t skippedBytes = credit->arrived(header.number) * bytes;
-  if (isMeasured()) {
-    // LossDetector counts the losses of other packets.
-    shared_->delivery.lost(header.multicast ? skippedBytes : 0);
-    shared_->delivery.arrived(now, bytes);
-  } else {
-    if (skippedBytes > 0) {
-      shared_->window.lost(now, skippedBytes);
-    }
-    shared_->window.arrived(now, bytes);
+  const uint64_t skipped = credit->arrived(header.number);
+  if (header.multicast) {  // LossDetector counts the losses of other packets
+    shared_->window.lost(skipped * bytes);
   }
+  shared_->window.arrived(now, bytes);
   return dataIn(now, header, payload.data, payload.bytes);
 }
 
@@ -129,10 +123,8 @@ Counter Session::controlIn(TimePoint now,
     return Counter::kMalformed;
   }
   if (!payload.foreign) {
-    shared_->window.delayed(peers_[peer].clocksIn(now, header.number, clocks));
-    if (isMeasured()) {
-      sampleRound(now, peer);
-    }
+    peers_[peer].clocksIn(now, header.number, clocks);
+    sampleRound(now, peer);
     peers_[peer].peerWish = header.form;
   }
   answerLeave(now, peer);
@@ -199,11 +191,9 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kBlocked:
       peers_[peer].receive.blocked(record.number);
-      if (isMeasured()) {
-        peers_[peer].losses.used(
-            now, std::min(record.number, peers_[peer].receive.limit()));
-        findLosses(now, peer);
-      }
+      peers_[peer].losses.used(
+          now, std::min(record.number, peers_[peer].receive.limit()));
+      findLosses(now, peer);
       peers_[peer].creditBy(now);
       return;
     case ControlType::kLost:
@@ -254,9 +244,6 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       forgetIfDone(now, record.op);
       return;
-    case ControlType::kTookStage:
-      learning_.told(peer, record);
-      return;
     case ControlType::kMulticastKey:
       multicast_.keyIn(peer, record.multicastKey);
       return;
@@ -271,7 +258,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
 
 // What a control datagram of the peer tells about the way to it.
 void Session::sampleRound(TimePoint now, int peer) {
-  DeliveryWindow& window = shared_->delivery;
+  DeliveryWindow& window = shared_->window;
   window.hostsDelay(shared_->noticeDelay.get() +
                     2 * shared_->link.backlogTime());
   window.turn(trainBytes() * std::max(shared_->activeSenders, setup_.size - 1));
@@ -283,12 +270,9 @@ void Session::sampleRound(TimePoint now, int peer) {
 
 // A data number of the peer arrives for the first time.
 void Session::numberIn(TimePoint now, int rank, uint64_t number, size_t bytes) {
-  if (!isMeasured()) {
-    return;
-  }
   lossBytes_ = bytes;
   if (peers_[rank].losses.arrived(now, number)) {
-    shared_->delivery.overtaken(bytes);
+    shared_->window.overtaken(bytes);
   }
   findLosses(now, rank);
 }
@@ -298,7 +282,7 @@ void Session::findLosses(TimePoint now, int rank) {
   LossDetector& losses = peers_[rank].losses;
   const Duration after = lossAfter(now, rank);
   losses.collect(now, after, [&](uint64_t first, uint64_t count) {
-    shared_->delivery.lost(count * lossBytes_);
+    shared_->window.lost(count * lossBytes_);
     if (setup_.options.needsEveryResult()) {
       ControlRecord record;
       record.type = ControlType::kLost;
@@ -321,13 +305,8 @@ void Session::repeatLost(TimePoint now, int peer, const ControlRecord& record) {
       });
 }
 
-// The bytes that may be in flight to this socket, of all sessions.
-uint64_t Session::windowBytes() const {
-  return isMeasured() ? shared_->delivery.bytes() : shared_->window.bytes();
-}
-
 CreditGrants::Load Session::loadOf(int rank) const {
-  const uint64_t bytes = windowBytes();
+  const uint64_t bytes = shared_->window.bytes();
   CreditGrants::Load load;
   load.windowBytes = bytes - multicast_.windowBytes(bytes);
   load.senders = shared_->activeSenders;
@@ -335,7 +314,7 @@ CreditGrants::Load Session::loadOf(int rank) const {
     load.owed += op->slotsAwaited(rank);
     load.owedByAll += op->slotsAwaited();
     // The first op that a caller waits for comes first.
-    if (isMeasured() && op->entered() && load.owedByAll > 0) {
+    if (op->entered() && load.owedByAll > 0) {
       break;
     }
   }
@@ -365,7 +344,7 @@ void Session::considerCredit(TimePoint now, int rank) {
 void Session::writeCredit(int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
   CreditGrants::Load load = loadOf(rank);
-  load.held = isMeasured() ? heldBeside(rank) : 0;
+  load.held = heldBeside(rank);
   peer.receive.grant(grants_.share(load));
   ControlRecord record;
   record.type = ControlType::kCredit;

@@ -9,22 +9,6 @@
 
 namespace ubt {
 
-// A stage waits for all ranks, so the largest lateness of any rank counts.
-OpBounds Session::boundsFor(TimePoint now,
-                            const OpShape& shape,
-                            Duration limit) {
-  Duration late = shared_->lateness.worst(now);
-  for (const PeerLink& peer : peers_) {
-    if (!peer.closed()) {
-      late = std::max(late, peer.late(now));
-    }
-  }
-  return learning_.boundsFor(shape,
-                             {late, shared_->link.limits()},
-                             shared_->lateness.worst(now),
-                             limit);
-}
-
 // Every packet carries the halt on. Ops that have begun end by their bound.
 // Warm-up ops have no bound, and would wait for ranks that no longer enter.
 void Session::halt(TimePoint now, const std::string& why) {
@@ -55,14 +39,13 @@ void Session::learnFrom(TimePoint now,
                  static_cast<double>(report.pairsMissing) /
                      (others * static_cast<double>(report.pairsExpected)));
   }
-  const ControlRecord record = learning_.returned(op, missing);
+  learning_.returned(op, missing);
   if (missing && learning_.haltDue() && !departure_.hasFailed()) {
     halt(now, learning_.whyHalt());
   }
   for (int peer = 0; peer < setup_.size; peer++) {
     if (peer != setup_.rank) {
       peers_[peer].wish = learning_.wish();
-      control(now, peer, record, false);
     }
   }
 }

@@ -73,7 +73,8 @@ Counter Session::probeIn(TimePoint now,
 }
 
 uint64_t Session::multicastShareSlots() const {
-  return grants_.multicastShare(multicast_.windowBytes(windowBytes()));
+  return grants_.multicastShare(
+      multicast_.windowBytes(shared_->window.bytes()));
 }
 
 // Tells an owner that it is heard, and its credit, within a limit.
@@ -134,7 +135,7 @@ bool Session::multicastOut(TimePoint now, OutPacket* out) {
     }
   }
   turns_.dataIsOver();
-  if (!multicast_.probeOut(now, shared_->lateness.worst(now), out)) {
+  if (!multicast_.probeOut(now, out)) {
     return false;
   }
   shared_->counters.add(Counter::kSentControl);

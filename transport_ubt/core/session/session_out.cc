@@ -99,8 +99,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   const bool goes =
       rides ? peer.controlDue() != kNever : now >= peer.controlDue();
   // std::function allocates no memory for a reference.
-  if (!goes || !peer.controlOut(
-                   now, shared_->lateness.worst(now), std::cref(credit), out)) {
+  if (!goes || !peer.controlOut(now, std::cref(credit), out)) {
     return false;
   }
   shared_->counters.add(Counter::kSentControl);

@@ -56,11 +56,6 @@ void ControlRecord::encode(WriteCursor* out) const {
     case ControlType::kHalf:
       out->put(static_cast<uint8_t>(stage));
       break;
-    case ControlType::kTookStage:
-      out->put(sizeClass);
-      out->put(scatterUs);
-      out->put(broadcastUs);
-      break;
     case ControlType::kMulticastKey:
       for (const uint8_t byte : multicastKey) {
         out->put(byte);
@@ -75,7 +70,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kHalf)) {
+      type > static_cast<uint8_t>(ControlType::kLost)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -137,11 +132,6 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       out->stage = static_cast<Stage>(stage);
       break;
     }
-    case ControlType::kTookStage:
-      out->sizeClass = in->get<uint8_t>();
-      out->scatterUs = in->get<uint32_t>();
-      out->broadcastUs = in->get<uint32_t>();
-      break;
     case ControlType::kMulticastKey:
       for (uint8_t& byte : out->multicastKey) {
         byte = in->get<uint8_t>();
@@ -157,14 +147,12 @@ void ControlClocks::encode(WriteCursor* out) const {
   out->put(stampUs);
   out->put(echoUs);
   out->put(heldUs);
-  out->put(lateUs);
 }
 
 bool ControlClocks::decode(ReadCursor* in, ControlClocks* out) {
   out->stampUs = in->get<uint32_t>();
   out->echoUs = in->get<uint32_t>();
   out->heldUs = in->get<uint32_t>();
-  out->lateUs = in->get<uint32_t>();
   return !in->failed();
 }
 

@@ -25,12 +25,11 @@ enum class ControlType : uint8_t {
   kDone = 8,           // the op has returned here
   kDoneQuery = 9,      // the same; asks whether the peer has returned, too
   kLeave = 10,         // this context ends; `slot` names the cause
-  kTookStage = 11,     // times of this rank's stages, by size class
+  kHalf = 11,          // half of this stage's senders are complete here
   kMulticastKey = 12,  // seed of my multicast keys, masked
   kHears = 13,   // your multicast came; numbers below `number` may be sent
   kNoMore = 14,  // no slot of this stage is on its way to you
   kLost = 15,    // `slots` data numbers from `number` on did not arrive
-  kHalf = 16,    // half of this stage's senders are complete here
 };
 
 // One record. The type decides which members are used.
@@ -47,11 +46,6 @@ struct ControlRecord {
   // kRepair: number of slots. kClosed: contributions of a slot that were cut
   // while they were on their way. kDone, kDoneQuery: the same for results.
   uint32_t slots = 0;
-  // kTookStage: the size class (SizeClasses), and the times of the stages; 0 is
-  // unknown.
-  uint8_t sizeClass = 0;
-  uint32_t scatterUs = 0;
-  uint32_t broadcastUs = 0;
   MulticastSeed multicastKey{};  // kMulticastKey
 
   static constexpr size_t kBytesMax = 32;
@@ -81,16 +75,13 @@ struct ControlRecord {
 };
 
 // Every control datagram begins with clocks. They tell both sides the round
-// trip, without the time that the other side held the stamp. They also tell how
-// late the other side may notice a deadline, a delay that the network does not
-// cause.
+// trip, without the time that the other side held the stamp.
 struct ControlClocks {
   uint32_t stampUs = 0;  // when this datagram was written; never 0
   uint32_t echoUs = 0;   // the newest stamp from the peer; 0: none yet
   uint32_t heldUs = 0;   // time since that stamp arrived
-  uint32_t lateUs = 0;   // how late the writer may notice a deadline
 
-  static constexpr size_t kBytes = 16;
+  static constexpr size_t kBytes = 12;
   void encode(WriteCursor* out) const;
   static bool decode(ReadCursor* in, ControlClocks* out);
 };

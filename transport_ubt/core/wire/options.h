@@ -30,18 +30,6 @@ enum class Hadamard : uint8_t {
   kNever = 2,  // this rank still accepts transformed data
 };
 
-// Which rules end stages.
-enum class Loops : uint8_t {
-  kFirst = 0,     // bounds above the median, and early ends
-  kMeasured = 1,  // StopRule
-};
-
-// How the bound of a stage is learned.
-enum class BoundMode : uint8_t {
-  kMedian = 0,  // from the running median and quartile of complete stages
-  kPaper = 1,   // the 95th percentile of warm-up (OptiReduce, section 3.2.1)
-};
-
 // Settings of one context. Ranks may differ in all but those that
 // fingerprint() covers.
 struct Options {
@@ -55,25 +43,14 @@ struct Options {
   // it, and receives theirs.
   bool multicast = false;
 
-  Loops loops = Loops::kFirst;
   // The share of all contributions that may be left out in the long run because
   // a stage ends. Zero: nothing is left out.
   double cutBudget = 0.025;
-  BoundMode boundMode = BoundMode::kMedian;
   // Number of exact ops of each size class before its learned bound applies.
   uint32_t warmupOps = 20;
   // Bounds set by hand, per stage. Zero: the bound is learned.
   Duration boundScatter{0};
   Duration boundBroadcast{0};
-  // Whether a stage may end before its learned bound, when hardly anything more
-  // can come (EarlyTimeout). A bound set by hand is never cut short.
-  bool early = true;
-  // How long a stage then waits, as a fraction of its usual time, above 0 to 1.
-  // Zero: the fraction is learned.
-  double earlyShare = 0;
-  // Whether the early end uses the marks of each sender's last slots. If not,
-  // it uses only the sender's pace.
-  bool marks = true;
   // If a call lacks more than this fraction of its (contributor, element)
   // pairs, it is skipped: it yields zeros, on all ranks or on none. To ensure
   // that, no rank ends without every result, whatever the repair policy. Zero:

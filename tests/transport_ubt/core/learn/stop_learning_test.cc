@@ -157,7 +157,7 @@ TEST_F(StopLearningTest, ABoundByHandIsKept) {
   EXPECT_FALSE(byHand.warmup);
   EXPECT_TRUE(byHand.byHand);
   EXPECT_EQ(byHand.scatter, milliseconds(5));
-  EXPECT_EQ(byHand.end, milliseconds(12));
+  EXPECT_EQ(byHand.broadcast, milliseconds(7));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace {
 constexpr TimePoint kNow{std::chrono::seconds(100)};
 constexpr size_t kSlotBytes = 1024;
 const PeerLink::Extra kNoCredit = [](WriteCursor*) {};
-constexpr Duration kLate = std::chrono::microseconds(1234);
 
 // Both ends of one connection.
 class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
@@ -48,7 +47,7 @@ class PeerLinkTest : public ::testing::TestWithParam<AuthMode> {
 
   std::vector<std::byte> control() {
     OutPacket packet;
-    EXPECT_TRUE(here_.controlOut(kNow, kLate, kNoCredit, &packet));
+    EXPECT_TRUE(here_.controlOut(kNow, kNoCredit, &packet));
     return bytesOf(packet);
   }
 
@@ -153,14 +152,13 @@ TEST_P(PeerLinkTest, WritesRecordsInOrderAsManyAsFitADatagram) {
   uint32_t next = 0;
   int datagrams = 0;
   OutPacket packet;
-  while (here_.controlOut(kNow, kLate, kNoCredit, &packet)) {
+  while (here_.controlOut(kNow, kNoCredit, &packet)) {
     datagrams++;
     EXPECT_LE(packet.headBytes, OutPacket::kHeadBytesMax);
     ASSERT_TRUE(opens(bytesOf(packet)));
     ReadCursor cursor(payload_.data, payload_.bytes);
     ControlClocks clocks;
     ASSERT_TRUE(ControlClocks::decode(&cursor, &clocks));
-    EXPECT_EQ(clocks.lateUs, 1234);
     ControlRecord record;
     while (cursor.left() > 0) {
       ASSERT_TRUE(ControlRecord::decode(&cursor, &record));
@@ -179,7 +177,7 @@ TEST_P(PeerLinkTest, SaysNothingOnceClosed) {
   EXPECT_TRUE(here_.closed());
   EXPECT_EQ(here_.controlDue(), kNever);
   OutPacket packet;
-  EXPECT_FALSE(here_.controlOut(kNow, kLate, kNoCredit, &packet));
+  EXPECT_FALSE(here_.controlOut(kNow, kNoCredit, &packet));
 }
 
 TEST_P(PeerLinkTest, LearnsTheRoundTripWithoutTheTimeThatThePeerHeldIt) {
@@ -188,19 +186,17 @@ TEST_P(PeerLinkTest, LearnsTheRoundTripWithoutTheTimeThatThePeerHeldIt) {
   clocks.stampUs = 1;
   clocks.echoUs = 100000000 - 5000;  // sent 5 ms before kNow
   clocks.heldUs = 2000;
-  clocks.lateUs = 700;
   EXPECT_FALSE(here_.joined());
   here_.clocksIn(kNow, 7, clocks);
   EXPECT_TRUE(here_.joined());
   EXPECT_TRUE(here_.creditDue());
   EXPECT_NE(here_.retryAfter(), unknown);
   EXPECT_EQ(here_.retryAfter(), 4 * Duration(std::chrono::milliseconds(3)));
-  EXPECT_EQ(here_.late(kNow), std::chrono::microseconds(700));
-  clocks.lateUs = 900;
+  clocks.echoUs -= 9000;
   here_.clocksIn(kNow, 6, clocks);  // overtaken
-  EXPECT_EQ(here_.late(kNow), std::chrono::microseconds(700));
+  EXPECT_EQ(here_.roundTrip(), std::chrono::milliseconds(3));
   here_.clocksIn(kNow, 8, clocks);
-  EXPECT_EQ(here_.late(kNow), std::chrono::microseconds(900));
+  EXPECT_GT(here_.roundTrip(), std::chrono::milliseconds(3));
 }
 
 std::string modeName(const ::testing::TestParamInfo<AuthMode>& info) {

@@ -40,7 +40,7 @@ class Replay : public ::testing::Test {
     OutPacket out;
     link_.creditBy(rank_.now);
     link_.controlOut(
-        rank_.now, Duration{0}, [](WriteCursor*) {}, &out);
+        rank_.now, [](WriteCursor*) {}, &out);
     return Datagram(out.head, out.head + out.headBytes);
   }
   Datagram contribution() {
@@ -98,12 +98,12 @@ TEST_F(Replay, OfDataIsNoSignOfLife) {
 // The first copy is not a replay.
 TEST_F(Replay, IsOnlyARepeatedNumber) {
   const OpReport controlled = during(control());
-  EXPECT_EQ(controlled.broadcast[1].lost, controlled.broadcast[1].expected);
+  EXPECT_EQ(controlled.broadcast[1].cut, controlled.broadcast[1].expected);
 }
 
 TEST_F(Replay, NewDataIsASignOfLife) {
   const OpReport report = during(contribution());
-  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected);
+  EXPECT_EQ(report.broadcast[1].cut, report.broadcast[1].expected);
 }
 
 }  // namespace

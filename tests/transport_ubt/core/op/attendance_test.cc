@@ -36,24 +36,13 @@ TEST(Attendance, AnAnnouncementIsNewsOnce) {
 TEST(Attendance, TheOwnRankIsDoneFromTheStart) {
   Attendance three(1, 3, 2);
   EXPECT_EQ(three.firstNotDone(), 0);
-  three.finish(kNow, 0);
+  three.finish(0);
   EXPECT_EQ(three.firstNotDone(), 2);
   three.markGone(2);
   EXPECT_EQ(three.firstNotDone(), -1);
 }
 
 // The own rank and gone ranks do not report that they have all results.
-TEST(Attendance, MostHaveFinishedOnceMoreThanHalfSaidSo) {
-  Attendance five(0, 5, 4);
-  five.finish(kNow, 1);
-  five.finish(kNow, 1);
-  five.markGone(2);
-  five.finish(kNow, 3);
-  EXPECT_EQ(five.mostFinishedAt(), kNever);
-  five.finish(kLater, 4);
-  EXPECT_EQ(five.mostFinishedAt(), kLater);
-}
-
 TEST(Attendance, HalfOfTheOthersAreThrough) {
   Attendance eight(0, 8, 7);
   for (const int rank : {1, 2, 2, 3}) {

@@ -69,26 +69,5 @@ TEST_F(OpRequests, NameUpTo16RangesAtATime) {
   EXPECT_EQ(host_.all.size(), 4u);
 }
 
-// Without repair, an op ends once more than half of all ranks are done with it.
-// Half are not enough.
-TEST_F(OpRequests, AreNoneWhereMostRanksAreDone) {
-  options_.repair = RepairPolicy::kNone;
-  OpBounds bounds = farAway();
-  bounds.scatterPatience = bounds.broadcastPatience = milliseconds(1);
-  begin(4, 1, bounds);
-  contribution(1, 0, false);
-  contribution(2, 0, false);
-  op_->done(now_, 1, 0);
-  op_->done(now_, 2, 0);
-  op_->done(now_, 2, 0);  // repeated
-  pass(milliseconds(100));
-  EXPECT_FALSE(op_->finished());
-  op_->done(now_, 3, 0);
-  pass(milliseconds(100));
-  EXPECT_TRUE(op_->finished());
-  EXPECT_EQ(op_->leave(now_).endedBy, EndedBy::kEarly);
-  EXPECT_TRUE(host_.all.empty());
-}
-
 }  // namespace
 }  // namespace ubt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When an owner stops waiting for contributions (Loops::kMeasured).
+// When stages stop waiting (StopRule).
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,10 @@ constexpr uint32_t kSlots = 4;
 // Four ranks. The usual time is 60 ms, the margin 12 ms, x 1.5.
 class OpStopTest : public OneOp {
  protected:
-  OpStopTest() { options_.loops = Loops::kMeasured; }
-
   static OpBounds usual() {
     OpBounds bounds;
     bounds.warmup = false;
-    bounds.scatter = milliseconds(60);
-    bounds.end = bounds.limit = seconds(100);
+    bounds.limit = seconds(100);
     bounds.stop = {milliseconds(60), milliseconds(12), 1.5};
     bounds.absentMost = .5;
     return bounds;

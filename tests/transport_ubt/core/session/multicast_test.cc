@@ -37,7 +37,7 @@ class Owner : public ::testing::Test {
     const auto passed = multicast_.deadlinePassed(now_, true);
     deaf_.insert(deaf_.end(), passed.deaf.begin(), passed.deaf.end());
     sought_ = passed.sought;
-    return multicast_.probeOut(now_, Duration{0}, &out_);
+    return multicast_.probeOut(now_, &out_);
   }
 
   void sendSlot() {
@@ -180,7 +180,6 @@ class Hearer : public ::testing::Test {
     owner_.creditBy(rank_.now);
     owner_.controlOut(
         rank_.now,
-        Duration{0},
         [&](WriteCursor* cursor) {
           ControlRecord record;
           record.type = ControlType::kBlocked;

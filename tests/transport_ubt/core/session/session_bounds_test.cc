@@ -18,90 +18,6 @@ PacketHeader firstOp(const OpShape& shape) {
   return header;
 }
 
-// The bound of a scatter stage with a peer that notices deadlines `late`, after
-// a warm-up of one complete op that took a millisecond.
-Duration boundWithAPeerThatIs(Duration late) {
-  OneRank::Setup setup;
-  setup.options = Options();
-  setup.options.warmupOps = 1;
-  OneRank rank(setup);
-  rank.late = late;
-  const OpShape shape = floats(32);  // two shards of one slot
-  std::vector<float> bucket(shape.elements, 1);
-  OpReport report;
-  for (uint32_t count = 0; count < 2; count++) {
-    PacketHeader header;
-    header.op = {0, count};
-    header.elements = shape.elements;
-    rank.say(1, {ControlRecord::announce(header.op, shape)});
-    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
-    rank.at(rank.now + std::chrono::milliseconds(1));
-    rank.send(1, header, 64);
-    header.stage = Stage::kBroadcast;
-    header.contributors = 2;
-    rank.send(1, header, 64);
-    EXPECT_TRUE(rank.session().finished(header.op));
-    report = rank.session().leave(rank.now, header.op);
-    EXPECT_EQ(report.bounded, count == 1);
-  }
-  return report.boundScatter;
-}
-
-TEST(SessionBounds, EveryBoundAllowsForTheLatenessOfAnyRank) {
-  const Duration own = boundWithAPeerThatIs(Duration{0});
-  constexpr Duration kTook = std::chrono::milliseconds(1);
-  EXPECT_EQ(own, kTook + 2 * TimerLateness::kUnmeasured);
-  EXPECT_EQ(boundWithAPeerThatIs(std::chrono::milliseconds(7)),
-            kTook + std::chrono::milliseconds(14));
-  // Whatever a peer reports.
-  EXPECT_EQ(boundWithAPeerThatIs(std::chrono::hours(1)),
-            kTook + 2 * TimerLateness::kMost);
-}
-
-// A network that is three times as slow as during warm-up delivers everything
-// after the bound learned there. With repair, the stage waits for its majority
-// anyway.
-TEST(SessionBounds, FollowANetworkThatGetsSlowerForGood) {
-  for (const RepairPolicy repair :
-       {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
-    OneRank::Setup setup;
-    setup.options = Options();
-    setup.options.repair = repair;
-    setup.options.haltLoss = 0;
-    OneRank rank(setup);
-    const OpShape shape = floats(32);
-    std::vector<float> bucket(shape.elements, 1);
-    constexpr uint32_t kOps = 400;
-    uint32_t expired = 0;
-    for (uint32_t count = 0; count < kOps; count++) {
-      const auto takes = std::chrono::milliseconds(count < 40 ? 40 : 120);
-      PacketHeader header;
-      header.op = {0, count};
-      header.elements = shape.elements;
-      rank.say(1, {ControlRecord::announce(header.op, shape)});
-      rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
-      rank.at(rank.now + takes);
-      rank.send(1, header, 64);
-      header.stage = Stage::kBroadcast;
-      header.contributors = 2;
-      rank.send(1, header, 64);
-      ASSERT_TRUE(rank.session().finished(header.op));
-      const OpReport report = rank.session().leave(rank.now, header.op);
-      rank.say(1, {ControlRecord::about(ControlType::kDone, header.op)});
-      ASSERT_EQ(rank.session().opsHeld(), 0u);
-      EXPECT_TRUE(count >= 40 || !report.scatterExpired);
-      expired += report.scatterExpired;
-      if (count + 1 == kOps) {
-        EXPECT_FALSE(report.scatterExpired);
-        EXPECT_EQ(report.pairsMissing, 0u);
-        EXPECT_GE(report.boundScatter, takes);
-      }
-    }
-    EXPECT_EQ(expired > 0, repair == RepairPolicy::kNone);
-    EXPECT_LT(expired, 200u);
-  }
-}
-
 // A contribution of rank 1 is lost; no rank waits for it after the scatter
 // stage. Rank 2 stops before it sends its results.
 TEST(SessionBounds, AtTheTimeoutOnlyThoseThatOweResultsAreNamed) {
@@ -242,40 +158,6 @@ TEST(SessionBounds, ABoundThatPassedUnnoticedIsExcusedOnce) {
     const OpReport report = rank.session().leave(rank.now, {0, 0});
     EXPECT_EQ(report.scatterExpired, !comes);
     EXPECT_EQ(report.scatter[1].received, comes ? 64u : 0u);
-  }
-}
-
-// The last two of four slots come after the scatter stage's time. Half of the
-// shard has been sent on, so half of the broadcast stage's time remains for
-// them. With repair of results, the time does not grow.
-TEST(SessionBounds, OpenSlotsHaveTheTimeThatClosedOnesDoNotNeed) {
-  for (const RepairPolicy repair :
-       {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
-    OneRank::Setup setup;  // bounds of 10 ms
-    setup.options.repair = repair;
-    setup.slotBytes = 64;
-    OneRank rank(setup);
-    const OpShape shape = floats(128);
-    std::vector<float> bucket(shape.elements, 1);
-    rank.say(1, {ControlRecord::announce({0, 0}, shape)});
-    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
-    const TimePoint start = rank.now;
-    PacketHeader header = firstOp(shape);
-    for (const int milliseconds : {1, 5, 13, 15}) {
-      rank.at(start + std::chrono::milliseconds(milliseconds));
-      rank.send(1, header, 64);
-      header.slot++;
-    }
-    rank.at(start + std::chrono::milliseconds(100));
-    header.stage = Stage::kBroadcast;
-    header.contributors = 2;
-    for (header.slot = 0; header.slot < 4; header.slot++) {
-      rank.send(1, header, 64);
-    }
-    const OpReport report = rank.session().leave(rank.now, {0, 0});
-    const bool all = repair == RepairPolicy::kNone;
-    EXPECT_EQ(report.scatter[1].received, all ? 256u : 128u);
-    EXPECT_EQ(report.scatterExpired, !all);
   }
 }
 

@@ -106,11 +106,11 @@ class SessionReport : public ::testing::Test {
 TEST_F(SessionReport, AnOwnerThatGivesNoSignOfLifeIsAbsent) {
   enter();
   rank_.now += std::chrono::milliseconds(1);
-  rank_.say(1, {});  // alive, but its data is lost
+  rank_.say(1, {});  // alive, but its data does not come
   const OpReport report = leave();
-  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected);
+  EXPECT_EQ(report.broadcast[1].cut, report.broadcast[1].expected);
   EXPECT_EQ(report.broadcast[2].absent, report.broadcast[2].expected);
-  EXPECT_EQ(report.broadcast[2].lost, 0u);
+  EXPECT_EQ(report.broadcast[2].cut, 0u);
 }
 
 TEST_F(SessionReport, ResultsBehindTheBoundAreLateOnce) {
@@ -121,10 +121,10 @@ TEST_F(SessionReport, ResultsBehindTheBoundAreLateOnce) {
   }
   const OpReport report = leave();
   EXPECT_EQ(report.broadcast[1].late, 64u);
-  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected - 64);
+  EXPECT_EQ(report.broadcast[1].cut, report.broadcast[1].expected - 64);
 }
 
-TEST_F(SessionReport, DataThatTheArenaRefusedIsNotLost) {
+TEST_F(SessionReport, DataThatTheArenaRefusedIsNeitherCutNorLost) {
   rank_.say(1, {ControlRecord::announce({0, 0}, shape_)});
   // Another buffer takes the remaining room.
   ArenaBuffer rest = rank_.endpoint().shared().arena.reserve(
@@ -137,9 +137,9 @@ TEST_F(SessionReport, DataThatTheArenaRefusedIsNotLost) {
   rank_.send(2, data(Stage::kBroadcast, 0), 64);
   const OpReport report = leave();
   EXPECT_EQ(report.scatter[1].refused, 64u);
-  EXPECT_EQ(report.scatter[1].lost, report.scatter[1].expected - 64);
+  EXPECT_EQ(report.scatter[1].cut, report.scatter[1].expected - 64);
   EXPECT_EQ(report.broadcast[1].refused, 64u);
-  EXPECT_EQ(report.broadcast[1].lost, report.broadcast[1].expected - 64);
+  EXPECT_EQ(report.broadcast[1].cut, report.broadcast[1].expected - 64);
   EXPECT_EQ(report.broadcast[2].refused, 0u);
   EXPECT_EQ(report.broadcast[2].received, 64u);
 }
