@@ -72,6 +72,20 @@ TEST(ControlLoops, ComeBackAfterLossThatComesAndGoes) {
             median(result.opTimes.begin()) * 11 / 10);
 }
 
+// Ranks that repair nothing drift apart a little, so ops differ by a tenth and
+// more. Few cuts would save a margin.
+TEST(ControlLoops, TheBudgetIsNotSpentWhereNothingIsLate) {
+  SimOptions options = lossy();
+  options.ops = 300;
+  options.oneShape = true;
+  options.elementsMax = 100000;
+  options.loss = 0;
+  const SimResult result = runChecked(options);
+  const double pairs =
+      static_cast<double>(result.boundedOps) * options.ranks * 100000;
+  EXPECT_LT(result.pairsMissing, options.protocol.cutBudget / 5 * pairs);
+}
+
 TEST(Hadamard, RanksMayDifferInForm) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {

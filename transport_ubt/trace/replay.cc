@@ -12,6 +12,7 @@
 #include "transport_ubt/core/learn/absence_budget.h"
 #include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
+#include "transport_ubt/core/learn/least_wait.h"
 #include "transport_ubt/core/learn/stop_rule.h"
 #include "transport_ubt/core/learn/usual_times.h"
 
@@ -49,8 +50,10 @@ Duration halfThroughAt(const StageRecord& stage) {
 // One owner over the ops of a context.
 class Owner {
  public:
-  Owner(int ranks, const ReplayOptions& options, bool cutsAbsent)
-      : options_(options), cutsAbsent_(cutsAbsent), usual_(ranks) {}
+  // Without `learns` only the usual times are learned, and no absent rank is
+  // cut.
+  Owner(int ranks, const ReplayOptions& options, bool learns)
+      : options_(options), learns_(learns), usual_(ranks) {}
 
   struct End {
     Duration at{0};
@@ -61,7 +64,11 @@ class Owner {
   // Ends the stage, and learns from it. `exact`: it waits for everything.
   End take(const StageRecord& stage, double factor, double earned, bool exact) {
     budget_.earn(earned);
-    const StopRule rule{usual_.usual(), 2 * options_.lateness, factor};
+    const Duration margin = 2 * options_.lateness;
+    const StopRule rule{usual_.usual(),
+                        factor,
+                        learns_ ? wait_.get(margin) : margin,
+                        absentWait_.get(margin)};
     const TimePoint q = kStart + halfThroughAt(stage);
     End end;
     end.at = completeAt(stage);
@@ -98,10 +105,9 @@ class Owner {
     }
     const double cost = static_cast<double>(end.absent) / senders.size();
     const bool cutsAbsent =
-        cutsAbsent_ && end.absent > 0 && cost <= budget_.most(rule.margin);
-    if (end.absent > 0) {
-      budget_.waited(lastEntry - absentEnd);
-    }
+        learns_ && end.absent > 0 && cost <= budget_.tokens();
+    const Duration base = rule.base(kStart, q);
+    absentWait_.add(lastEntry - base);
     if (cutsAbsent) {
       budget_.spend(cost);
       lastEntry = Duration{0};
@@ -124,6 +130,9 @@ class Owner {
         end.at = std::max(end.at, senders[rank].completeAt(stage.slots));
       }
     }
+    if (!cutsAbsent || end.at > absentEnd) {
+      wait_.add(end.at - lastEntry - base);
+    }
     end.at = std::min({end.at, networkEnd, complete});
     for (size_t rank = 0; rank < senders.size(); rank++) {
       if (static_cast<int>(rank) != stage.rank && !isCut(senders[rank])) {
@@ -134,8 +143,10 @@ class Owner {
   }
 
   const ReplayOptions options_;
-  const bool cutsAbsent_;
+  const bool learns_;
   UsualTimes usual_;
+  LeastWait wait_;
+  LeastWait absentWait_;
   AbsenceBudget budget_;
 };
 

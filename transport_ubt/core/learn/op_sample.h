@@ -38,9 +38,16 @@ struct OpSample {
   double cutResults = 0;  // the share of all ranks' results
   // The share of the bytes to this rank that the network lost, of both stages.
   double lost = 0;
-  // How much later than absentEnd() (StopRule) the last rank entered; zero: all
-  // had entered by then.
-  Duration absentFor{0};
+  // When half of the other ranks were through with a stage (q of StopRule), and
+  // when its last data came. Data that was cut counts with the time at which it
+  // came, or would have come.
+  struct Stage {
+    Duration half{0};  // from the start of the clock; zero: unknown
+    Duration last{0};  // from the last entry of a rank before the stage's end
+  };
+  Stage scatter;
+  Stage results;
+  Duration lastEntry{0};  // of any rank, from the start of the clock
 };
 
 }  // namespace ubt

@@ -7,8 +7,8 @@
 namespace ubt {
 namespace {
 
-// The margin: a cut has to save more than the host's lateness, at both ends of
-// the wait, and than this part of a training step.
+// The margin: a cut that pays saves more than the host's lateness, at both ends
+// of the wait, and than this part of a training step.
 constexpr int kLatenesses = 2;
 constexpr int kStepParts = 10;
 
@@ -91,10 +91,14 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   bounds.cuts = options_.cutBudget > 0;
   const Duration margin =
       std::max(kLatenesses * lateness, spacing_.usual() / kStepParts);
-  bounds.stop = {known.scatter, margin, scatterFactor_.value()};
-  bounds.exchangeStop = {known.exchange, margin, resultsFactor_.value()};
-  bounds.resultsStop = {known.results, margin, resultsFactor_.value()};
-  bounds.absentMost = absence_.most(margin);
+  const Duration resultsWait = resultsWait_.get(margin);
+  bounds.stop = {known.scatter,
+                 scatterFactor_.value(),
+                 scatterWait_.get(margin),
+                 absentWait_.get(margin)};
+  bounds.exchangeStop = {known.exchange, resultsFactor_.value(), resultsWait};
+  bounds.resultsStop = {known.results, resultsFactor_.value(), resultsWait};
+  bounds.absentMost = absence_.tokens();
   return bounds;
 }
 
@@ -135,6 +139,15 @@ void StopLearning::done(const OpSample& op) {
           sender.took > Duration{0} ? sender.took : Duration::max());
     }
   }
+  if (op.scatter.half > Duration{0}) {
+    const Duration base = std::max(times.scatter.usual(), op.scatter.half);
+    scatterWait_.add(op.scatter.last - base);
+    absentWait_.add(op.lastEntry - base);
+  }
+  if (op.results.half > Duration{0}) {
+    resultsWait_.add(op.results.last -
+                     std::max(times.results.usual(), op.results.half));
+  }
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
@@ -143,9 +156,6 @@ void StopLearning::done(const OpSample& op) {
                           contributions_.forFirst(forContributions()));
   contributions_.add(op.cutLate, op.cutAbsent);
   stages_.add(op.cutLate + op.cutAbsent, op.cutResults);
-  if (op.absentFor > Duration{0}) {
-    absence_.waited(op.absentFor);
-  }
 }
 
 }  // namespace ubt

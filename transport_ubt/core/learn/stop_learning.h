@@ -9,6 +9,7 @@
 #include "transport_ubt/core/learn/absence_budget.h"
 #include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
+#include "transport_ubt/core/learn/least_wait.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
 #include "transport_ubt/core/learn/step_spacing.h"
@@ -20,8 +21,8 @@ namespace ubt {
 
 // Learns the rules that end stages (StopRule) from one op for later ones. Usual
 // times belong to a size class; x, the budget and the spacing of steps to the
-// context. The first ops of a class are exact, and a class without times
-// borrows those of its neighbours. Not thread-safe.
+// context, as are the least waits. The first ops of a class are exact, and a
+// class without times borrows those of its neighbours. Not thread-safe.
 class StopLearning {
  public:
   // `options` must outlive this.
@@ -79,6 +80,9 @@ class StopLearning {
   std::array<Classes, 2> classes_;  // of plain and hierarchical ops
   CutFactor scatterFactor_;
   CutFactor resultsFactor_;
+  LeastWait scatterWait_;
+  LeastWait resultsWait_;
+  LeastWait absentWait_;
   AbsenceBudget absence_;
   BudgetSplit stages_;         // contributions, results
   BudgetSplit contributions_;  // delayed by the network, of absent ranks

@@ -12,34 +12,34 @@ namespace ubt {
 // entered is absent, because it computes late. Each cause has its end:
 //
 //   base    = max(usual, q - t0)       q: when half of the others were through
-//   network = t0 + max(x base, base + margin)
-//   absent  = t0 + base + margin
+//   network = t0 + max(x base, base + wait)
+//   absent  = t0 + base + absentWait
 //
 // t0 is when more than half of the ranks had entered. A network that is slow
 // for all ranks delays q, so nothing is cut there. The network's time begins
 // again when a rank enters after t0, so that its data has that time, too.
 struct StopRule {
-  Duration usual{0};   // UsualTimes::usual()
-  Duration margin{0};  // nothing is cut to save less
-  double factor = 1;   // x (CutFactor)
+  Duration usual{0};       // UsualTimes::usual()
+  double factor = 1;       // x (CutFactor)
+  Duration wait{0};        // LeastWait of data
+  Duration absentWait{0};  // LeastWait of ranks
 
+  // The time that a stage should take. REQUIRES t0 and q are known.
+  Duration base(TimePoint t0, TimePoint q) const {
+    return std::max(usual, q - t0);
+  }
   // The ends. kNever while t0 or q is not known. `lastEntry`: when the last
   // rank that has entered did.
   TimePoint networkEnd(TimePoint t0, TimePoint q, TimePoint lastEntry) const {
     if (t0 == kNever || q == kNever) {
       return kNever;
     }
-    const Duration wait = base(t0, q);
+    const Duration stage = base(t0, q);
     return std::max(t0, lastEntry) +
-           std::max(wholeNanoseconds(wait * factor), wait + margin);
+           std::max(wholeNanoseconds(stage * factor), stage + wait);
   }
   TimePoint absentEnd(TimePoint t0, TimePoint q) const {
-    return t0 == kNever || q == kNever ? kNever : t0 + base(t0, q) + margin;
-  }
-
- private:
-  Duration base(TimePoint t0, TimePoint q) const {
-    return std::max(usual, q - t0);
+    return t0 == kNever || q == kNever ? kNever : t0 + base(t0, q) + absentWait;
   }
 };
 

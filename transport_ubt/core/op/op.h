@@ -284,6 +284,7 @@ class Op {
   ControlRecord doneRecord(ControlType type) const;
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
+  void sampleLast(OpSample* sample) const;
   void expireScatter(TimePoint now);
   void expire(TimePoint now);
   void failAtTimeout(TimePoint now);
