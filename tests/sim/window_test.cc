@@ -44,12 +44,31 @@ TEST(Window, OvertakenDatagramsCostLittle) {
   EXPECT_LT(median(options), inOrder * 21 / 20);
 }
 
-// A gap in packet numbers tells soon what was lost.
+// A gap in packet numbers tells soon what was lost, and requests follow the
+// round trip.
 TEST(Window, LostResultsComeSoon) {
   SimOptions options = job();
   const Duration without = median(options);
   options.loss = 0.01;
-  EXPECT_LT(median(options), without * 3);
+  EXPECT_LT(median(options), without * 2);
+}
+
+// One datagram is lost in each op, more or less.
+TEST(Window, ALostSlotCostsAFewRoundTripsOnAnyLink) {
+  for (const double gigabits : {10, 100, 400}) {
+    SimOptions options = job();
+    options.ops = 100;
+    options.bytesPerSecond = gigabits * 1.25e8;
+    const Duration without = median(options);
+    options.loss = 0.0001;
+    const SimResult result = runChecked(options);
+    // A datagram may wait for a train of another sender, each way.
+    const auto train =
+        std::chrono::nanoseconds(static_cast<int64_t>(65536 * 8 / gigabits));
+    EXPECT_LE(percentile(result.opTimes, 0.9),
+              without + 3 * (2 * (options.delay + train) + options.lateness))
+        << gigabits;
+  }
 }
 
 // For a second, one in twenty datagrams is lost. Smaller windows do not lessen

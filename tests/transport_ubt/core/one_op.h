@@ -34,7 +34,9 @@ class Requests : public OpHost {
       halves.emplace_back(peer, record.stage);
     }
   }
-  Duration retryAfter(int /*peer*/) const override { return kPause; }
+  Duration retryAfter(TimePoint /*now*/, int /*peer*/) const override {
+    return kPause;
+  }
   Duration lossAfter(TimePoint /*now*/, int /*peer*/) const override {
     return kLossAfter;
   }

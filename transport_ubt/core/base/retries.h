@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,9 +14,12 @@
 namespace ubt {
 
 // Decides when an op repeats a message to each rank that has not answered yet.
-// The pause doubles with each try, up to 2^kDoublingsMax times the first one.
+// The pause doubles with each try, up to 32 times the first one or kPauseMost,
+// whichever is longer.
 class Retries {
  public:
+  static constexpr Duration kPauseMost = std::chrono::milliseconds(50);
+
   // REQUIRES ranks > 0.
   explicit Retries(int ranks) : ranks_(ranks), at_(ranks) {
     UBT_REQUIRE(ranks > 0);
@@ -33,8 +37,11 @@ class Retries {
   // there was a try before.
   void schedule(int rank, TimePoint now, Duration first) {
     tries_.resize(ranks_);
-    at_.set(rank, now + first * (1 << tries_[rank]));
-    tries_[rank] = std::min<uint8_t>(tries_[rank] + 1, kDoublingsMax);
+    const Duration pause = std::min<Duration>(
+        first * (1 << tries_[rank]),
+        std::max<Duration>(first * (1 << kDoublings), kPauseMost));
+    at_.set(rank, now + pause);
+    tries_[rank] = std::min<uint8_t>(tries_[rank] + 1, kDoublingsMost);
   }
   // The rank has answered but has more to answer: the next pause is `first`
   // again.
@@ -54,7 +61,8 @@ class Retries {
   }
 
  private:
-  static constexpr uint8_t kDoublingsMax = 5;
+  static constexpr uint8_t kDoublings = 5;
+  static constexpr uint8_t kDoublingsMost = 20;  // of a microsecond
 
   int ranks_;
   Deadlines at_;

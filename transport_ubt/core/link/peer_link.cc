@@ -11,10 +11,6 @@ namespace {
 
 // Records that are not urgent wait this long for others to share a datagram.
 constexpr Duration kControlDelay = std::chrono::milliseconds(1);
-// Limits of the pause between requests, which follows the round-trip time.
-constexpr Duration kRetryMin = std::chrono::milliseconds(2);
-constexpr Duration kRetryMax = std::chrono::milliseconds(50);
-constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
 // The most records in a peer's queue. queue() refuses any further record.
 constexpr size_t kControlQueueMax = 512;
 
@@ -124,6 +120,7 @@ bool PeerLink::controlOut(TimePoint now, const Extra& credit, OutPacket* out) {
   clocks.stampUs = std::max(1u, stampUsOf(now));
   clocks.echoUs = stampUs_;
   clocks.heldUs = stampUsOf(now) - stampUsOf(stampAt_);
+  clocks.next = send.next();
   clocks.encode(&cursor);
   credit(&cursor);
   creditDue_ = false;
@@ -208,12 +205,6 @@ void PeerLink::seal(PacketHeader header,
   address(header, out);
   sealPacket(
       setup_.keys.sendSeal, out->head, header.number, payload, bytes, sealed);
-}
-
-Duration PeerLink::retryAfter() const {
-  return roundTrip_ == Duration{0}
-             ? kRetryUnknown
-             : std::clamp(4 * roundTrip_, kRetryMin, kRetryMax);
 }
 
 void PeerLink::close() {

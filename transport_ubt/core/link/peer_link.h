@@ -125,8 +125,6 @@ class PeerLink {
                size_t bytes,
                OutPacket* out);
 
-  // How long to wait for an answer before asking again.
-  Duration retryAfter() const;
   // The smoothed round trip; zero: unknown.
   Duration roundTrip() const { return roundTrip_; }
 

@@ -215,11 +215,14 @@ void Op::done(TimePoint now, int rank, uint32_t cut) {
   noteProgress(now);
 }
 
+// If slots of the rank are still missing, they were lost.
 void Op::noMore(TimePoint now, int rank, Stage stage) {
   if (stage == Stage::kBroadcast) {
-    if (ranks_.takesSlots(rank)) {
-      runOf(rank).end(now, rank);
+    if (ranks_.takesSlots(rank) && runOf(rank).end(now, rank)) {
       noteEnd(now, rank, Stage::kBroadcast);
+      if (ranks_.isMember(rank) ? asksForResults() : asksForSums()) {
+        request(now, rank, Stage::kBroadcast);
+      }
     }
     return;
   }
@@ -227,12 +230,21 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
     return;
   }
   rankEntered(now, rank);  // else it would not know
-  if (!bounds_.warmup && scatterRun_.end(now, rank)) {
+  if (scatterRun_.end(now, rank)) {
     newsAt_ = now;
     noteEnd(now, rank, Stage::kScatter);
+    if (asksForContributions()) {
+      request(now, rank, Stage::kScatter);
+    }
+  }
+}
+
+void Op::over(TimePoint now, int rank) {
+  if (!ranks_.isMember(rank) || owned_.sum().closed()) {
     return;
   }
   attendance_.endRepeats(rank);
+  noMore(now, rank, Stage::kScatter);
   noteContributions(now);
 }
 

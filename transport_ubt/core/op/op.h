@@ -96,7 +96,7 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  // These five: the records of the same names (docs/wire_format.md). False: the
+  // These six: the records of the same names (docs/wire_format.md). False: the
   // peer needs results that this rank had no room to keep.
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
@@ -104,6 +104,7 @@ class Op {
   void shardClosed(TimePoint now, int peer, uint32_t cut);
   void halfEnded(TimePoint now, int peer, Stage stage);
   void noMore(TimePoint now, int peer, Stage stage);
+  void over(TimePoint now, int peer);
   void done(TimePoint now, int peer, uint32_t cut);
   // The peer has gone: it no longer sends or receives.
   void peerGone(int peer, const std::string& why);
@@ -276,8 +277,10 @@ class Op {
   void startQueries(TimePoint now);
   bool mostIsLost() const;
   void askAgain(TimePoint now);
-  void query(TimePoint now, StageRun* run, Stage stage);
+  void ask(TimePoint now, StageRun* run, Stage stage, bool repairs);
+  void request(TimePoint now, int peer, Stage stage);
   void sayNoMore(TimePoint now, int peer, Stage stage);
+  void sayOver(TimePoint now, int peer);
   void moreAsked(TimePoint now, int peer, Stage stage);
   void reportBounds(OpReport* report) const;
   ControlRecord closedRecord() const;

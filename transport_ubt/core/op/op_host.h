@@ -19,7 +19,7 @@ class OpHost {
                        const ControlRecord& record,
                        bool urgent) = 0;
   // The time to wait for a peer's answer before asking again.
-  virtual Duration retryAfter(int peer) const = 0;
+  virtual Duration retryAfter(TimePoint now, int peer) const = 0;
   // How long after a slot an overtaken earlier one of the same peer may still
   // arrive; then it counts as lost (RFC 9002, section 6.1.2).
   virtual Duration lossAfter(TimePoint now, int peer) const = 0;

@@ -16,7 +16,7 @@ void Op::tellProgress(TimePoint now) {
     }
   }
   notices_.progressToAll.schedule(
-      0, now, setup_.host->retryAfter(ranks_.rank() == 0 ? 1 : 0));
+      0, now, setup_.host->retryAfter(now, ranks_.rank() == 0 ? 1 : 0));
 }
 
 uint32_t Op::dropEarly() {

@@ -32,10 +32,10 @@ bool Op::repairAsked(
   const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
   if (stage == Stage::kBroadcast) {
     return outbox_.repeatResults(
-        now, peer, slot, end, setup_.host->retryAfter(peer));
+        now, peer, slot, end, setup_.host->retryAfter(now, peer));
   }
   if (call_.returned() && !call_.failed()) {
-    sayNoMore(now, peer, Stage::kScatter);
+    sayOver(now, peer);
   } else if (call_.entered() && !call_.failed()) {
     outbox_.repeatContributions(peer, slot, end);
   }
@@ -47,7 +47,7 @@ void Op::repeatLost(
   if (stage == Stage::kBroadcast) {
     if (needsEveryResult()) {
       outbox_.repeatResults(
-          now, peer, slot, slot + slots, setup_.host->retryAfter(peer));
+          now, peer, slot, slot + slots, setup_.host->retryAfter(now, peer));
     }
   } else if (repairsScatter() && call_.entered() && !call_.returned()) {
     outbox_.repeatContributions(peer, slot, slot + slots);
@@ -60,8 +60,17 @@ void Op::sayNoMore(TimePoint now, int peer, Stage stage) {
   setup_.host->control(now, peer, record, true);
 }
 
+void Op::sayOver(TimePoint now, int peer) {
+  setup_.host->control(
+      now, peer, ControlRecord::about(ControlType::kOver, setup_.id), true);
+}
+
 // The peer has not seen the marks of the last slots: they may be lost.
 void Op::moreAsked(TimePoint now, int peer, Stage stage) {
+  if (stage == Stage::kScatter && call_.returned() && !call_.failed()) {
+    sayOver(now, peer);
+    return;
+  }
   const bool mayCome = stage == Stage::kScatter
                            ? !call_.entered() || outbox_.hasContribution(peer)
                            : !(ranks_.isMember(peer) ? owned_.complete()

@@ -223,13 +223,19 @@ void Op::startQueries(TimePoint now) {
   }
 }
 
-void Op::query(TimePoint now, StageRun* run, Stage stage) {
+// Asks ranks that owe slots: whether more will come, or, if no more will, for
+// the missing slots. Loss that packet numbers show has been asked for already.
+void Op::ask(TimePoint now, StageRun* run, Stage stage, bool repairs) {
   run->repairs.forDue(now, [&](int rank) {
-    if (run->progress().hasEnded(rank) || run->progress().owed(rank) == 0) {
+    const bool ended = run->progress().hasEnded(rank);
+    if (ended && !repairs) {
       run->repairs.stop(rank);
       return;
     }
-    if (attendance_.hasEntered(rank)) {
+    if (ended) {
+      request(now, rank, stage);
+    } else if (run->progress().owed(rank) > 0 &&
+               (stage == Stage::kBroadcast || attendance_.hasEntered(rank))) {
       ControlRecord record =
           ControlRecord::about(ControlType::kRepair, setup_.id);
       record.stage = stage;
@@ -237,6 +243,16 @@ void Op::query(TimePoint now, StageRun* run, Stage stage) {
     }
     schedule(&run->repairs, now, rank);
   });
+}
+
+// Requests the slots that are missing from a rank.
+void Op::request(TimePoint now, int rank, Stage stage) {
+  if (stage == Stage::kBroadcast) {
+    requestMissing(now, rank, stage, received(rank));
+  } else if (owesContributions(rank)) {
+    requestMissing(
+        now, rank, stage, owned_.sum().contributed(ranks_.shardOf(rank)));
+  }
 }
 
 bool Op::wantsResults() const {

@@ -16,13 +16,13 @@ constexpr int kRepairRangesMax = 16;
 
 void Op::schedule(Retries* retries, TimePoint now, int peer) {
   if (!attendance_.hasGone(peer)) {
-    retries->schedule(peer, now, setup_.host->retryAfter(peer));
+    retries->schedule(peer, now, setup_.host->retryAfter(now, peer));
   }
 }
 
 void Op::restart(Retries* retries, TimePoint now, int peer) {
   if (!attendance_.hasGone(peer)) {
-    retries->restart(peer, now, setup_.host->retryAfter(peer));
+    retries->restart(peer, now, setup_.host->retryAfter(now, peer));
   }
 }
 
@@ -115,39 +115,14 @@ void Op::repeatDueRecords(TimePoint now) {
       schedule(&notices_.announcement, now, rank);
     });
   }
-  if (asksForContributions()) {
-    scatterRun_.repairs.forDue(now, [&](int rank) {
-      if (attendance_.hasEntered(rank) && owesContributions(rank)) {
-        requestMissing(now,
-                       rank,
-                       Stage::kScatter,
-                       owned_.sum().contributed(ranks_.shardOf(rank)));
-      }
-      schedule(&scatterRun_.repairs, now, rank);
-    });
+  if (asksForContributions() || queriesContributions()) {
+    ask(now, &scatterRun_, Stage::kScatter, asksForContributions());
   }
-  if (queriesContributions()) {
-    query(now, &scatterRun_, Stage::kScatter);
+  if (asksForResults() || queriesResults()) {
+    ask(now, &broadcastRun_, Stage::kBroadcast, asksForResults());
   }
-  if (queriesSums()) {
-    query(now, &exchangeRun_, Stage::kBroadcast);
-  }
-  if (queriesResults()) {
-    query(now, &broadcastRun_, Stage::kBroadcast);
-  }
-  const auto askForSlots = [&](Retries* repairs) {
-    repairs->forDue(now, [&](int rank) {
-      if (!received(rank).all()) {
-        requestMissing(now, rank, Stage::kBroadcast, received(rank));
-      }
-      schedule(repairs, now, rank);
-    });
-  };
-  if (asksForResults()) {
-    askForSlots(&broadcastRun_.repairs);
-  }
-  if (asksForSums()) {
-    askForSlots(&exchangeRun_.repairs);
+  if (asksForSums() || queriesSums()) {
+    ask(now, &exchangeRun_, Stage::kBroadcast, asksForSums());
   }
   if (call_.returned()) {
     notices_.doneQuery.forDue(now, [&](int rank) {

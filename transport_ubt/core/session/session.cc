@@ -9,6 +9,9 @@
 namespace ubt {
 namespace {
 
+// Before a round trip is known.
+constexpr Duration kRetryUnknown = std::chrono::milliseconds(10);
+
 // The first credit of each sender to a window.
 uint64_t initialCredit(uint64_t windowBytes, int senders, size_t slotBytes) {
   return std::max<uint64_t>(
@@ -341,17 +344,15 @@ Duration Session::lossAfter(TimePoint now, int peer) const {
   return longerThanTrip(now, peer, 9);
 }
 
-Duration Session::askAfter(TimePoint now, int peer) const {
-  return longerThanTrip(now, peer, 12);
-}
-
 Duration Session::longerThanTrip(TimePoint now, int peer, int eighths) const {
   const Duration trip = peers_[peer].roundTrip();
   return std::max(eighths * trip / 8, trip + 2 * shared_->lateness.worst(now));
 }
 
-Duration Session::retryAfter(int peer) const {
-  return peers_[peer].retryAfter();
+Duration Session::retryAfter(TimePoint now, int peer) const {
+  return peers_[peer].roundTrip() == Duration{0}
+             ? kRetryUnknown
+             : longerThanTrip(now, peer, 12);
 }
 
 TimePoint Session::lastHeard(int peer) const {

@@ -217,7 +217,7 @@ class Session : private OpHost {
                int peer,
                const ControlRecord& record,
                bool urgent) override;
-  Duration retryAfter(int peer) const override;
+  Duration retryAfter(TimePoint now, int peer) const override;
   Duration lossAfter(TimePoint now, int peer) const override;
   TimePoint lastHeard(int peer) const override;
   bool isSilent(int peer) const override {
@@ -297,11 +297,10 @@ class Session : private OpHost {
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
   void sampleRound(TimePoint now, int peer);
   void numberIn(TimePoint now, int peer, uint64_t number, size_t bytes);
+  void numbersUsed(TimePoint now, int peer, uint64_t next);
   void findLosses(TimePoint now, int peer);
   void repeatLost(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(TimePoint now, int peer);
-  // How long to wait for credit before asking for it.
-  Duration askAfter(TimePoint now, int peer) const;
   // Eighths of a round trip, or more if hosts may be late.
   Duration longerThanTrip(TimePoint now, int peer, int eighths) const;
   void writeCredit(int peer, WriteCursor* out);

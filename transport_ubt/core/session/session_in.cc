@@ -125,6 +125,7 @@ Counter Session::controlIn(TimePoint now,
   if (!payload.foreign) {
     peers_[peer].clocksIn(now, header.number, clocks);
     sampleRound(now, peer);
+    numbersUsed(now, peer, clocks.next);
     peers_[peer].peerWish = header.form;
   }
   answerLeave(now, peer);
@@ -144,7 +145,7 @@ Counter Session::controlIn(TimePoint now,
 // The peer still sends. If this rank has left, the peer has not heard it.
 void Session::answerLeave(TimePoint now, int peer) {
   if (departure_.hasLeft() &&
-      now - departure_.sentAt(peer) >= retryAfter(peer)) {
+      now - departure_.sentAt(peer) >= retryAfter(now, peer)) {
     sayLeave(now, peer);
   }
 }
@@ -190,16 +191,16 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       return;
     case ControlType::kBlocked:
-      peers_[peer].receive.blocked(record.number);
-      peers_[peer].losses.used(
-          now, std::min(record.number, peers_[peer].receive.limit()));
-      findLosses(now, peer);
+      numbersUsed(now, peer, record.number);
       peers_[peer].creditBy(now);
       return;
     case ControlType::kLost:
       repeatLost(now, peer, record);
       return;
     case ControlType::kRepair:
+      if (record.slots == 0) {
+        peers_[peer].creditBy(now);  // its clocks tell what has been sent
+      }
       if (op != nullptr &&
           !op->repairAsked(
               now, peer, record.stage, record.slot, record.slots)) {
@@ -224,6 +225,11 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
     case ControlType::kNoMore:
       if (op != nullptr) {
         op->noMore(now, peer, record.stage);
+      }
+      return;
+    case ControlType::kOver:
+      if (op != nullptr) {
+        op->over(now, peer);
       }
       return;
     case ControlType::kDone:
@@ -274,6 +280,17 @@ void Session::numberIn(TimePoint now, int rank, uint64_t number, size_t bytes) {
   if (peers_[rank].losses.arrived(now, number)) {
     shared_->window.overtaken(bytes);
   }
+  findLosses(now, rank);
+}
+
+// The peer has sent the data numbers below `next`.
+void Session::numbersUsed(TimePoint now, int rank, uint64_t next) {
+  PeerLink& peer = peers_[rank];
+  if (next <= peer.receive.next()) {
+    return;
+  }
+  peer.receive.blocked(next);
+  peer.losses.used(now, std::min(next, peer.receive.limit()));
   findLosses(now, rank);
 }
 

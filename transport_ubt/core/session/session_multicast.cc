@@ -126,7 +126,8 @@ bool Session::multicastOut(TimePoint now, OutPacket* out) {
       Duration after{0};
       for (int rank = 0; rank < setup_.size; rank++) {
         after = std::max(
-            after, multicast_.hears(rank) ? retryAfter(rank) : Duration{0});
+            after,
+            multicast_.hears(rank) ? retryAfter(now, rank) : Duration{0});
       }
       multicast_.blocked(now, after);
     } else if (multicastDataOut(now, out)) {

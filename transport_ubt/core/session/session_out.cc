@@ -81,7 +81,7 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
   if (open && peer.joined() && mayBurst()) {
     if (!peer.send.available()) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
-        blocked_.set(rank, now + askAfter(now, rank));
+        blocked_.set(rank, now + retryAfter(now, rank));
       }
     } else if (dataOut(rank, out)) {
       turns_.sentData(out->headBytes + out->payloadBytes);
@@ -225,7 +225,7 @@ void Session::passDeadlines(TimePoint now) {
             rank,
             {ControlType::kBlocked, {}, {}, credit.next(), {}, 0, 0},
             true);
-    blocked_.set(rank, now + kAskAgain * askAfter(now, rank));
+    blocked_.set(rank, now + kAskAgain * retryAfter(now, rank));
   });
   losses_.forDue(now, [&](int rank) { findLosses(now, rank); });
   multicastDeadline(now);

@@ -10,7 +10,7 @@ constexpr uint8_t kClassBit = 0x80;
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
          (type < ControlType::kLeave || type == ControlType::kNoMore ||
-          type == ControlType::kHalf);
+          type == ControlType::kHalf || type == ControlType::kOver);
 }
 
 }  // namespace
@@ -62,6 +62,7 @@ void ControlRecord::encode(WriteCursor* out) const {
       }
       break;
     case ControlType::kAnnounceSeen:
+    case ControlType::kOver:
       break;
   }
 }
@@ -70,7 +71,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kLost)) {
+      type > static_cast<uint8_t>(ControlType::kOver)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -138,6 +139,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       }
       break;
     case ControlType::kAnnounceSeen:
+    case ControlType::kOver:
       break;
   }
   return !in->failed();
@@ -147,12 +149,14 @@ void ControlClocks::encode(WriteCursor* out) const {
   out->put(stampUs);
   out->put(echoUs);
   out->put(heldUs);
+  out->put(next);
 }
 
 bool ControlClocks::decode(ReadCursor* in, ControlClocks* out) {
   out->stampUs = in->get<uint32_t>();
   out->echoUs = in->get<uint32_t>();
   out->heldUs = in->get<uint32_t>();
+  out->next = in->get<uint64_t>();
   return !in->failed();
 }
 

@@ -30,6 +30,7 @@ enum class ControlType : uint8_t {
   kHears = 13,   // your multicast came; numbers below `number` may be sent
   kNoMore = 14,  // no slot of this stage is on its way to you
   kLost = 15,    // `slots` data numbers from `number` on did not arrive
+  kOver = 16,    // the call has returned here: I repeat no contributions
 };
 
 // One record. The type decides which members are used.
@@ -75,13 +76,15 @@ struct ControlRecord {
 };
 
 // Every control datagram begins with clocks. They tell both sides the round
-// trip, without the time that the other side held the stamp.
+// trip, without the time that the other side held the stamp, and which data the
+// other side should have by now.
 struct ControlClocks {
   uint32_t stampUs = 0;  // when this datagram was written; never 0
   uint32_t echoUs = 0;   // the newest stamp from the peer; 0: none yet
   uint32_t heldUs = 0;   // time since that stamp arrived
+  uint64_t next = 0;     // data numbers below it have been sent
 
-  static constexpr size_t kBytes = 12;
+  static constexpr size_t kBytes = 20;
   void encode(WriteCursor* out) const;
   static bool decode(ReadCursor* in, ControlClocks* out);
 };

@@ -59,7 +59,7 @@ RC_GTEST_PROP(Deadlines, KnowsTheEarliestAndTheDueOnes, ()) {
 
 TEST(Retries, PausesDoubleUntilTheRankAnswers) {
   Retries retries(2);
-  constexpr Duration kFirst{10};
+  constexpr Duration kFirst = std::chrono::milliseconds(10);
   const auto pause = [&] { return retries.at(1) - at(0); };
   for (int times : {1, 2, 4, 8, 16, 32, 32}) {
     retries.schedule(1, at(0), kFirst);
@@ -70,6 +70,14 @@ TEST(Retries, PausesDoubleUntilTheRankAnswers) {
   EXPECT_EQ(pause(), kFirst);
   retries.schedule(1, at(0), kFirst);
   EXPECT_EQ(pause(), 2 * kFirst);
+}
+
+TEST(Retries, ShortPausesBecomeAsLongAsOthers) {
+  Retries retries(1);
+  for (int i = 0; i < 100; i++) {
+    retries.schedule(0, at(0), std::chrono::microseconds(1));
+  }
+  EXPECT_EQ(retries.at(0) - at(0), Retries::kPauseMost);
 }
 
 TEST(Retries, StopForOneAndForAll) {

@@ -51,13 +51,19 @@ TEST_F(OpRequests, BeginAnewWithEachResult) {
   EXPECT_EQ(untilRequest(), kPause);
 }
 
-TEST_F(OpRequests, NameUpTo16RangesAtATime) {
+// While more may come, a rank only asks whether it will. Slots that are on
+// their way would come twice.
+TEST_F(OpRequests, NameSlotsOnceNoMoreWillCome) {
   begin(2, 40, farAway());
   for (uint32_t slot = 0; slot < 40; slot += 2) {
     result(1, slot);
   }
   untilRequest();
-  ASSERT_EQ(host_.all.size(), 16u);
+  ASSERT_EQ(host_.all.size(), 1u);
+  EXPECT_EQ(host_.all[0].second.slots, 0u);
+  host_.all.clear();
+  op_->noMore(now_, 1, Stage::kBroadcast);
+  ASSERT_EQ(host_.all.size(), 16u);  // at most
   for (uint32_t i = 0; i < 16; i++) {
     EXPECT_EQ(host_.all[i].second.slot, 2 * i + 1);
     EXPECT_EQ(host_.all[i].second.slots, 1u);
@@ -65,8 +71,24 @@ TEST_F(OpRequests, NameUpTo16RangesAtATime) {
   for (uint32_t slot = 1; slot < 32; slot += 2) {
     result(1, slot);
   }
-  untilRequest();
+  EXPECT_EQ(untilRequest(), kPause);
   EXPECT_EQ(host_.all.size(), 4u);
+}
+
+// This op is exact here. The other one was bounded, and has returned there.
+TEST_F(OpRequests, OfContributionsEndIfACallIsOver) {
+  options_.repair = RepairPolicy::kBoth;
+  begin(2, 4, farAway());
+  contribution(1, 0, false);
+  host_.all.clear();
+  op_->noMore(now_, 1, Stage::kScatter);
+  op_->noMore(now_, 1, Stage::kScatter);  // a second answer
+  ASSERT_EQ(host_.all.size(), 1u);
+  EXPECT_EQ(host_.all[0].second.slot, 1u);
+  EXPECT_EQ(host_.all[0].second.slots, 3u);
+  EXPECT_FALSE(op_->hasResults());
+  op_->over(now_, 1);
+  EXPECT_TRUE(op_->hasResults());
 }
 
 }  // namespace

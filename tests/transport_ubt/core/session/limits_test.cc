@@ -69,27 +69,5 @@ TEST(Session, TakesAtMost256OpsFromPeers) {
   EXPECT_EQ(rank.count(Counter::kTooEarly), 1u);
 }
 
-// The pause before a question is repeated, after one answer with that
-// round-trip time.
-Duration pauseAfter(Duration roundTrip) {
-  PeerLink::Setup setup;
-  PeerLink link(setup);
-  ControlClocks clocks;
-  clocks.stampUs = 1;
-  const TimePoint sent{std::chrono::seconds(1)};
-  clocks.echoUs = 1000000;  // the low bits of the time it was sent
-  link.clocksIn(sent + roundTrip, kControlNumber, clocks);
-  return link.retryAfter();
-}
-
-TEST(PeerLink, PausesFollowTheRoundTripWithinLimits) {
-  EXPECT_EQ(PeerLink(PeerLink::Setup{}).retryAfter(), milliseconds(10));
-  EXPECT_EQ(pauseAfter(std::chrono::microseconds(10)), milliseconds(2));
-  EXPECT_EQ(pauseAfter(milliseconds(1)), milliseconds(4));
-  EXPECT_EQ(pauseAfter(milliseconds(12)), milliseconds(48));
-  EXPECT_EQ(pauseAfter(milliseconds(13)), milliseconds(50));
-  EXPECT_EQ(pauseAfter(milliseconds(900)), milliseconds(50));
-}
-
 }  // namespace
 }  // namespace ubt

@@ -24,7 +24,7 @@ ControlRecord full(ControlType type) {
 }
 
 TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
-  for (int type = 1; type <= 15; type++) {
+  for (int type = 1; type <= 16; type++) {
     ControlRecord in = full(static_cast<ControlType>(type));
     in.op.space = type % 2 == 0 ? TagSpace::kOptions : TagSpace::kClass;
     std::byte bytes[kRoom];
@@ -51,7 +51,7 @@ TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
 TEST(ControlRecord, RefusesUnknownTypesStagesAndElements) {
   // 131: credit of the class form, which cannot exist, because credit has no
   // op.
-  for (const int type : {0, 17, 128, 131, 255}) {
+  for (const int type : {0, 17, 18, 128, 131, 255}) {
     const std::byte bytes[kRoom] = {static_cast<std::byte>(type)};
     ReadCursor reader(bytes, sizeof(bytes));
     ControlRecord out;
