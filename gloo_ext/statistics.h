@@ -55,7 +55,7 @@ class Statistics {
     uint64_t exactOps = 0;    // not on the bounded path
     uint64_t warmupOps = 0;   // on the bounded path, without a bound
     uint64_t boundedOps = 0;  // with a bound
-    uint64_t expiredOps = 0;  // bounded, and a stage met its bound
+    uint64_t expiredOps = 0;  // bounded, and a stage left data out
     uint64_t skippedOps = 0;  // made zero on all ranks: too much was missing
     uint64_t zeroedElements = 0;  // of own shards; zero: too much was missing
     uint64_t failedOps = 0;       // threw an exception

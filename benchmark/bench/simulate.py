@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         help="allreduces of each seed (default: 20)")
     what.add_argument(
         "--warmup", type=positive(int), default=WARMUP_OPS, metavar="N",
-        help="ops before those, of optireduce, which learn its bounds "
+        help="ops before those, of optireduce, which learn its times "
         f"(default: {WARMUP_OPS})")
     what.add_argument(
         "--bound", type=between(1, _BOUND_US_MAX, "a bound"), metavar="US",

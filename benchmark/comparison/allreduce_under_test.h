@@ -57,7 +57,7 @@ struct Gaps {
 // The outcome of one run on this rank. The default is an exact allreduce's.
 struct Outcome {
   bool bounded = false;        // took the bounded path
-  bool expired = false;        // a stage ended at its bound
+  bool expired = false;        // a stage ended before all came
   double boundUs = 0;          // of both stages together; 0 if not bounded
   uint64_t missingPairs = 0;   // (contributor, element) in this rank's result
   uint64_t driftElements = 0;  // elements of it that this rank filled in

@@ -402,13 +402,13 @@ std::vector<Setting> experimentRows() {
           [](auto& s) -> auto& { return s.protocol.warmupOps; },
           0,
           1000000,
-          "Exact ops of a size class before it has a bound."),
+          "Exact ops of a size class, which teach its usual times."),
       share(
           kExperiment,
           "zero_loss",
           [](auto& s) -> auto& { return s.protocol.zeroLoss; },
-          "An owner that lacks more than this share of its shard at the "
-          "bound sends zeros for incomplete slots."),
+          "An owner that lacks more than this share of its shard when its "
+          "stage ends sends zeros for incomplete slots."),
       integer(
           kExperiment,
           "lead_ops",

@@ -338,7 +338,8 @@ Duration SimOptions::slowestCall(Duration bounds) const {
   stops += faults.narrowPath.lasting;
   stops += deafRanks != 0 ? milliseconds(200) : Duration{0};
   most += 3 * stops;
-  if (losesDatagrams()) {
+  // Data that the arena refused counts as lost, too.
+  if (losesDatagrams() || arenaIsSmall()) {
     most += kPauses;
   }
   return most;

@@ -160,12 +160,6 @@ void Op::closeScatter(TimePoint now) {
   if (scatterRun_.closedAt == TimePoint{}) {
     scatterRun_.closedAt = now;
   }
-  if (!scatterRun_.expired) {
-    // A small group may be complete before more than half of all ranks enter.
-    scatterRun_.took = clock_.runs()
-                           ? std::max(now - clock_.startedAt(), Duration{1})
-                           : Duration{1};
-  }
   if (!scatterSettled_) {
     // Members stop sending, and learn that this rank is through.
     tellOwners(now, closedRecord(), lateCut_ > 0);
@@ -222,6 +216,7 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
       noteEnd(now, rank, Stage::kBroadcast);
       if (ranks_.isMember(rank) ? asksForResults() : asksForSums()) {
         request(now, rank, Stage::kBroadcast);
+        restart(&runOf(rank).repairs, now, rank);
       }
     }
     return;
@@ -235,6 +230,7 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
     noteEnd(now, rank, Stage::kScatter);
     if (asksForContributions()) {
       request(now, rank, Stage::kScatter);
+      restart(&scatterRun_.repairs, now, rank);
     }
   }
 }
@@ -313,9 +309,10 @@ void Op::enter(TimePoint now,
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   call_.enter();
   broadcast_.enter(bucket);
-  const Duration usual = bounds.warmup   ? bounds.limit
-                         : bounds.byHand ? bounds.scatter + bounds.exchange
-                                         : bounds.stop.usual;
+  const Duration usual =
+      bounds.warmup   ? bounds.limit
+      : bounds.byHand ? bounds.scatter + bounds.exchange
+                      : std::max(bounds.stop.usual, bounds.resultsStop.usual);
   for (int peer = 0; peer < ranks_.size(); peer++) {
     if (peer == ranks_.rank()) {
       continue;
@@ -323,7 +320,7 @@ void Op::enter(TimePoint now,
     setup_.host->control(
         now, peer, ControlRecord::announce(setup_.id, setup_.shape), true);
     if (!attendance_.hasSeenAnnouncement(peer)) {
-      schedule(&notices_.announcement, now, peer);
+      scheduleNotice(&notices_.announcement, now, peer);
     }
     if (!ranks_.isMember(peer)) {
       continue;

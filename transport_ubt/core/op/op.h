@@ -96,7 +96,7 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  // These six: the records of the same names (docs/wire_format.md). False: the
+  // These: the records of the same names (docs/wire_format.md). False: the
   // peer needs results that this rank had no room to keep.
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
@@ -235,6 +235,7 @@ class Op {
   void noteEnd(TimePoint now, int peer, Stage stage);
   void tellOwners(TimePoint now, const ControlRecord& record, bool urgent);
   void noteContributions(TimePoint now);
+  void scheduleNotice(Retries* retries, TimePoint now, int peer);
   void schedule(Retries* retries, TimePoint now, int peer);
   void restart(Retries* retries, TimePoint now, int peer);
   // Requests the slots that `have` lacks.
@@ -254,12 +255,13 @@ class Op {
   // The longest time that the call may take: from its entry on or, if it is
   // bounded by hand and does not need every result, from the clock's start.
   Duration limit() const;
+  Duration mostWait() const;
   TimePoint callEnd() const { return clock_.enteredAt() + bounds_.limit; }
   bool mayEndScatter() const;
-  // The learned rules end the stages: the op is bounded, and its clock runs.
-  bool followsRule() const {
-    return !bounds_.warmup && !bounds_.byHand && clock_.runs();
-  }
+  // The op may leave data out, and its clock runs.
+  bool mayCut() const { return !bounds_.warmup && clock_.runs(); }
+  // The learned rules end its stages.
+  bool followsRule() const { return mayCut() && !bounds_.byHand; }
   int sendersPending() const;
   TimePoint overAt(const StageRun& run, TimePoint least) const;
   TimePoint scatterEnd() const;
@@ -278,7 +280,7 @@ class Op {
   bool mostIsLost() const;
   void askAgain(TimePoint now);
   void ask(TimePoint now, StageRun* run, Stage stage, bool repairs);
-  void request(TimePoint now, int peer, Stage stage);
+  bool request(TimePoint now, int peer, Stage stage);
   void sayNoMore(TimePoint now, int peer, Stage stage);
   void sayOver(TimePoint now, int peer);
   void moreAsked(TimePoint now, int peer, Stage stage);

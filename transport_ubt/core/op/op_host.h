@@ -18,7 +18,8 @@ class OpHost {
                        int peer,
                        const ControlRecord& record,
                        bool urgent) = 0;
-  // The time to wait for a peer's answer before asking again.
+  // The time to wait for a peer's answer before asking again; at most
+  // Retries::kPauseMost.
   virtual Duration retryAfter(TimePoint now, int peer) const = 0;
   // How long after a slot an overtaken earlier one of the same peer may still
   // arrive; then it counts as lost (RFC 9002, section 6.1.2).

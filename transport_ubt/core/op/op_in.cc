@@ -73,7 +73,7 @@ Counter Op::scatterData(TimePoint now,
       if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
         setup_.host->control(now, header.source, closedRecord(), true);
-        schedule(&notices_.closed, now, header.source);
+        scheduleNotice(&notices_.closed, now, header.source);
       }
       return Counter::kLateData;
     case ScatterStage::Outcome::kAccepted:

@@ -161,7 +161,7 @@ OpReport Op::leave(TimePoint now) {
     }
     setup_.host->control(now, rank, doneRecord(ControlType::kDone), false);
     if (!attendance_.isDone(rank)) {
-      schedule(&notices_.doneQuery, now, rank);
+      scheduleNotice(&notices_.doneQuery, now, rank);
     }
   }
   return report;

@@ -9,7 +9,7 @@
 namespace ubt {
 namespace {
 
-// Owed results hold up the next op for at most this times the stages' bounds.
+// Owed results hold up the next op for at most this times the usual time.
 constexpr int kOwesStages = 4;
 
 }  // namespace
@@ -31,8 +31,7 @@ bool Op::repairAsked(
       stage == Stage::kScatter ? ranks_.shardOf(peer) : ranks_.shard());
   const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
   if (stage == Stage::kBroadcast) {
-    return outbox_.repeatResults(
-        now, peer, slot, end, setup_.host->retryAfter(now, peer));
+    return outbox_.repeatResults(now, peer, slot, end);
   }
   if (call_.returned() && !call_.failed()) {
     sayOver(now, peer);
@@ -46,8 +45,7 @@ void Op::repeatLost(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
   if (stage == Stage::kBroadcast) {
     if (needsEveryResult()) {
-      outbox_.repeatResults(
-          now, peer, slot, slot + slots, setup_.host->retryAfter(now, peer));
+      outbox_.repeatResults(now, peer, slot, slot + slots);
     }
   } else if (repairsScatter() && call_.entered() && !call_.returned()) {
     outbox_.repeatContributions(peer, slot, slot + slots);

@@ -52,15 +52,17 @@ TimePoint Op::scatterEnd() const {
   }
   TimePoint end{};
   if (pending) {
-    // A stage leaves the others their share of the timeout.
-    end = std::min(
-        networkEnd(),
-        clock_.startedAt() + bounds_.limit / (ranks_.grouped() ? 3 : 2));
+    end = std::min(networkEnd(), clock_.startedAt() + mostWait());
   }
   if (absent > 0) {
     end = std::max(end, absentEnd(absent));
   }
   return end == kNever ? end : end + clock_.excused();
+}
+
+// A stage leaves the others their share of the timeout.
+Duration Op::mostWait() const {
+  return bounds_.limit / (ranks_.grouped() ? 3 : 2);
 }
 
 // Until when contributions of ranks that have entered are waited for.
@@ -173,8 +175,7 @@ void Op::askAgain(TimePoint now) {
   scatterOverdue_ = true;
   for (int rank = 0; rank < ranks_.size(); rank++) {
     if (rank != ranks_.rank() && owesContributions(rank)) {
-      scatterRun_.repairs.stop(rank);
-      schedule(&scatterRun_.repairs, now, rank);
+      restart(&scatterRun_.repairs, now, rank);
     }
   }
 }
@@ -182,24 +183,28 @@ void Op::askAgain(TimePoint now) {
 // Senders whose last slots carry marks need no query, unless all marks are
 // lost.
 bool Op::queriesContributions() const {
-  return followsRule() && !owned_.sum().closed() && !asksForContributions() &&
+  return mayCut() && !owned_.sum().closed() && !asksForContributions() &&
          sendersPending() > 0;
 }
 
 bool Op::queriesSums() const {
-  return followsRule() && owned_.sum().closed() && !owned_.exchanged() &&
+  return mayCut() && owned_.sum().closed() && !owned_.exchanged() &&
          !needsEveryResult();
 }
 
 bool Op::queriesResults() const {
-  return followsRule() && call_.waits() && !needsEveryResult();
+  return mayCut() && call_.waits() && !needsEveryResult();
 }
 
 // The first query comes after the usual time.
 void Op::startQueries(TimePoint now) {
-  if (!followsRule()) {
+  if (!mayCut()) {
     return;
   }
+  const Duration scatter =
+      bounds_.byHand ? bounds_.scatter / 2 : bounds_.stop.usual;
+  const Duration results =
+      bounds_.byHand ? limit() / 2 : bounds_.resultsStop.usual;
   for (int rank = 0; rank < ranks_.size(); rank++) {
     if (rank == ranks_.rank()) {
       continue;
@@ -207,18 +212,18 @@ void Op::startQueries(TimePoint now) {
     if (ranks_.isCoOwner(rank) && !needsEveryResult() &&
         exchangeRun_.repairs.at(rank) == kNever) {
       schedule(&exchangeRun_.repairs,
-               now + bounds_.stop.usual + bounds_.exchangeStop.usual,
+               now + scatter + bounds_.exchangeStop.usual,
                rank);
     }
     if (!ranks_.isMember(rank)) {
       continue;
     }
     if (scatterRun_.repairs.at(rank) == kNever) {
-      schedule(&scatterRun_.repairs, now + bounds_.stop.usual, rank);
+      schedule(&scatterRun_.repairs, now + scatter, rank);
     }
     if (call_.waits() && !needsEveryResult() &&
         broadcastRun_.repairs.at(rank) == kNever) {
-      schedule(&broadcastRun_.repairs, now + bounds_.resultsStop.usual, rank);
+      schedule(&broadcastRun_.repairs, now + results, rank);
     }
   }
 }
@@ -227,13 +232,11 @@ void Op::startQueries(TimePoint now) {
 // the missing slots. Loss that packet numbers show has been asked for already.
 void Op::ask(TimePoint now, StageRun* run, Stage stage, bool repairs) {
   run->repairs.forDue(now, [&](int rank) {
-    const bool ended = run->progress().hasEnded(rank);
-    if (ended && !repairs) {
-      run->repairs.stop(rank);
-      return;
-    }
-    if (ended) {
-      request(now, rank, stage);
+    if (run->progress().hasEnded(rank)) {
+      if (!repairs || !request(now, rank, stage)) {
+        run->repairs.stop(rank);
+        return;
+      }
     } else if (run->progress().owed(rank) > 0 &&
                (stage == Stage::kBroadcast || attendance_.hasEntered(rank))) {
       ControlRecord record =
@@ -245,14 +248,19 @@ void Op::ask(TimePoint now, StageRun* run, Stage stage, bool repairs) {
   });
 }
 
-// Requests the slots that are missing from a rank.
-void Op::request(TimePoint now, int rank, Stage stage) {
+// Requests the slots that are missing from a rank. False: there are none, or
+// the rank repeats nothing.
+bool Op::request(TimePoint now, int rank, Stage stage) {
   if (stage == Stage::kBroadcast) {
     requestMissing(now, rank, stage, received(rank));
-  } else if (owesContributions(rank)) {
-    requestMissing(
-        now, rank, stage, owned_.sum().contributed(ranks_.shardOf(rank)));
+    return !received(rank).all();
   }
+  if (!owesContributions(rank) || attendance_.repeatsNothing(rank)) {
+    return false;
+  }
+  requestMissing(
+      now, rank, stage, owned_.sum().contributed(ranks_.shardOf(rank)));
+  return true;
 }
 
 bool Op::wantsResults() const {
@@ -398,17 +406,19 @@ Duration Op::completedAfter(int rank) const {
 // What the report says about the longest that stages would have waited for data
 // on its way.
 void Op::reportBounds(OpReport* report) const {
-  if (bounds_.warmup) {
+  if (bounds_.warmup || (!bounds_.byHand && !bounds_.cuts)) {
     return;
   }
   if (bounds_.byHand) {
     report->boundScatter = bounds_.scatter;
-    report->boundExchange = bounds_.exchange;
-    report->boundBroadcast = bounds_.broadcast;
+    if (!needsEveryResult()) {
+      report->boundExchange = bounds_.exchange;
+      report->boundBroadcast = bounds_.broadcast;
+    }
     return;
   }
-  const auto length = [](TimePoint start, TimePoint end) {
-    return end == kNever ? Duration{0} : end - start;
+  const auto length = [&](TimePoint start, TimePoint end) {
+    return end == kNever ? Duration{0} : std::min(end - start, mostWait());
   };
   const TimePoint start = clock_.startedAt();
   report->boundScatter = length(start, networkEnd());

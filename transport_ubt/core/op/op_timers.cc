@@ -9,10 +9,20 @@
 namespace ubt {
 namespace {
 
+// The least pause between notices.
+constexpr Duration kNotice = std::chrono::milliseconds(2);
 // The most ranges of slots that one request names.
 constexpr int kRepairRangesMax = 16;
 
 }  // namespace
+
+// Answers to notices may wait for others to share their datagram.
+void Op::scheduleNotice(Retries* retries, TimePoint now, int peer) {
+  if (!attendance_.hasGone(peer)) {
+    retries->schedule(
+        peer, now, std::max(kNotice, setup_.host->retryAfter(now, peer)));
+  }
+}
 
 void Op::schedule(Retries* retries, TimePoint now, int peer) {
   if (!attendance_.hasGone(peer)) {
@@ -71,10 +81,9 @@ void Op::requestMissing(TimePoint now,
   }
 }
 
-// Whether the scatter stage may end at its bound. A slot that holds no majority
-// waits for one, unless more than half of all ranks are through: then most
-// ranks were in time, and the network is slow for this rank alone. A rank is
-// through here if
+// Whether the scatter stage may end although data was lost. A slot that holds
+// no majority waits for one, unless more than half of all ranks are through:
+// then the network is bad for this rank alone. A rank is through here if
 // - all its contributions have arrived, or some were turned away, or
 // - it has entered and closed a slot of its own: results leave after
 //   contributions as a rule, or
@@ -112,7 +121,7 @@ void Op::repeatDueRecords(TimePoint now) {
     notices_.announcement.forDue(now, [&](int rank) {
       setup_.host->control(
           now, rank, ControlRecord::announce(setup_.id, setup_.shape), true);
-      schedule(&notices_.announcement, now, rank);
+      scheduleNotice(&notices_.announcement, now, rank);
     });
   }
   if (asksForContributions() || queriesContributions()) {
@@ -128,7 +137,7 @@ void Op::repeatDueRecords(TimePoint now) {
     notices_.doneQuery.forDue(now, [&](int rank) {
       setup_.host->control(
           now, rank, doneRecord(ControlType::kDoneQuery), true);
-      schedule(&notices_.doneQuery, now, rank);
+      scheduleNotice(&notices_.doneQuery, now, rank);
     });
   }
 }

@@ -78,8 +78,10 @@ bool Outbox::isKept(int rank, uint32_t slot) const {
          from_.owned->valueFor(rank, slot).isKept();
 }
 
-bool Outbox::repeatResults(
-    TimePoint now, int rank, uint32_t slot, uint32_t end, Duration retryAfter) {
+bool Outbox::repeatResults(TimePoint now,
+                           int rank,
+                           uint32_t slot,
+                           uint32_t end) {
   Peer& peer = peers_[rank];
   // The order of closing says which of the closed slots were sent.
   BitSet unsent(from_.owned->slots());
@@ -98,7 +100,7 @@ bool Outbox::repeatResults(
     return true;
   }
   peer.lackedAt = std::min(peer.lackedAt, now);
-  return now < peer.lackedAt + retryAfter;
+  return now < peer.lackedAt + kLackGrace;
 }
 
 void Outbox::stop(int rank) {
@@ -180,8 +182,7 @@ bool Outbox::nextContribution(int rank, DataSend* out) {
     }
     from_.bucket->contribute(shard);
     out->stage = Stage::kScatter;
-    out->lastPercentile =
-        out->slot >= StageProgress::firstMarked(layout.slots(shard));
+    out->lastPercentile = false;
     out->contributors = 0;
     out->form = from_.bucket->contributed()[shard];
     out->payload = from_.bucket->shard(shard) + layout.slotOffset(out->slot);

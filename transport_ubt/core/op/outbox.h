@@ -66,14 +66,11 @@ class Outbox {
   // REQUIRES isMember(rank).
   void repeatContributions(int rank, uint32_t slot, uint32_t end);
   // The rank asks for slots of the own shard again. False: there was no room to
-  // keep some of them, and it asked for such a slot before, `retryAfter` ago or
-  // longer. (A first request may have crossed the slot on its way.) REQUIRES a
-  // member or a co-owner.
-  bool repeatResults(TimePoint now,
-                     int rank,
-                     uint32_t slot,
-                     uint32_t end,
-                     Duration retryAfter);
+  // keep some of them, and it asked for such a slot kLackGrace ago or longer.
+  // (A first request may have crossed the slot on its way.) REQUIRES a member
+  // or a co-owner.
+  static constexpr Duration kLackGrace = std::chrono::milliseconds(50);
+  bool repeatResults(TimePoint now, int rank, uint32_t slot, uint32_t end);
 
   // The rank wants no further contributions, no further results, or neither.
   void stopContributions(int rank) { peers_[rank].queue.stopScatter(); }

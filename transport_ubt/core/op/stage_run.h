@@ -83,7 +83,7 @@ class StageRun {
 
   // Its end ------------------------------------------------------------------
 
-  // The duration of a complete stage; zero: it was not complete.
+  // The duration of a complete exchange; zero: it was not complete.
   Duration took{0};
   // When the stage stopped waiting.
   TimePoint closedAt{};

@@ -10,7 +10,7 @@
 namespace ubt {
 
 // How many slots each peer may have in flight to this rank, and when to tell
-// it: a control loop without a state (docs/control_loops.md, Receive window).
+// it: a control loop without a state (docs/control_loops.md, Window).
 class CreditGrants {
  public:
   // `slotBytes`: of a slot's datagram.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/base/retries.h"
 
 namespace ubt {
 namespace {
@@ -352,7 +353,8 @@ Duration Session::longerThanTrip(TimePoint now, int peer, int eighths) const {
 Duration Session::retryAfter(TimePoint now, int peer) const {
   return peers_[peer].roundTrip() == Duration{0}
              ? kRetryUnknown
-             : longerThanTrip(now, peer, 12);
+             : std::min<Duration>(longerThanTrip(now, peer, 12),
+                                  Retries::kPauseMost);
 }
 
 TimePoint Session::lastHeard(int peer) const {

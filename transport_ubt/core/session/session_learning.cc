@@ -9,8 +9,9 @@
 
 namespace ubt {
 
-// Every packet carries the halt on. Ops that have begun end by their bound.
-// Warm-up ops have no bound, and would wait for ranks that no longer enter.
+// Every packet carries the halt on. Bounded ops that have begun go on: they may
+// still end, or they fail once a rank leaves. Warm-up ops would wait for ranks
+// that no longer enter.
 void Session::halt(TimePoint now, const std::string& why) {
   departure_.fail(why);
   for (auto& [id, op] : ops_) {

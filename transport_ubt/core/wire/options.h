@@ -10,9 +10,9 @@
 
 namespace ubt {
 
-// What happens to slots that miss their bound (docs/semantics.md).
+// What happens to slots that are lost or late (docs/semantics.md).
 enum class RepairPolicy : uint8_t {
-  kNone = 0,       // the stage ends at its bound (the paper)
+  kNone = 0,       // nothing is requested again (the paper)
   kBroadcast = 1,  // missing results are requested until all are here
   kBoth = 2,       // contributions too, until the scatter stage ends
 };
@@ -46,9 +46,9 @@ struct Options {
   // The share of all contributions that may be left out in the long run because
   // a stage ends. Zero: nothing is left out.
   double cutBudget = 0.025;
-  // Number of exact ops of each size class before its learned bound applies.
+  // Number of exact ops of each size class, which teach its usual times.
   uint32_t warmupOps = 20;
-  // Bounds set by hand, per stage. Zero: the bound is learned.
+  // Bounds set by hand, per stage, in place of the learned rules. Zero: none.
   Duration boundScatter{0};
   Duration boundBroadcast{0};
   // If a call lacks more than this fraction of its (contributor, element)
@@ -64,8 +64,8 @@ struct Options {
   }
 
   // If an owner lacks more than this fraction of its shard's (contributor,
-  // element) pairs at the bound, it sends zeros for incomplete slots. Zero: it
-  // never does.
+  // element) pairs when its stage ends, it sends zeros for incomplete slots.
+  // Zero: it never does.
   double zeroLoss = 0.5;
   // If a rank lacks, on average, more than this fraction of the other ranks'
   // contributions, it halts the job: no rank begins another op. Zero: never.
