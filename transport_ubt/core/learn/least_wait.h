@@ -9,11 +9,11 @@
 
 namespace ubt {
 
-// How long a stage waits for missing data at least, beyond the base time of
-// StopRule, so that cuts pay: most of the recent ops in which data came later
-// than this wait took a margin longer, or more. So jitter of hosts is waited
-// for, and a delay by other traffic, or by a rank that computes long, is not.
-// Not thread-safe.
+// The least wait of a stage for missing data, beyond the base time of StopRule.
+// Take the recent ops whose data came later than some wait. If at least half of
+// them took a margin longer, cuts after that wait pay. The least wait is the
+// shortest such wait. So a stage waits for jitter of hosts, but not for delays
+// by other traffic or by a rank that computes long. Not thread-safe.
 class LeastWait {
  public:
   static constexpr size_t kRecent = 128;  // ops

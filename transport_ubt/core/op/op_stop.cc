@@ -228,8 +228,8 @@ void Op::startQueries(TimePoint now) {
   }
 }
 
-// Asks ranks that owe slots: whether more will come, or, if no more will, for
-// the missing slots. Loss that packet numbers show has been asked for already.
+// Asks each rank that owes slots whether more will come. A rank that has ended
+// is asked for the missing slots. Packet numbers show most losses earlier.
 void Op::ask(TimePoint now, StageRun* run, Stage stage, bool repairs) {
   run->repairs.forDue(now, [&](int rank) {
     if (run->progress().hasEnded(rank)) {
