@@ -509,6 +509,7 @@ auto SmallJob::verb(int rank, const Verb& verb) -> decltype(verb()) {
 // Acts like a driver after each event.
 void SmallJob::pump(int rank) {
   Rank& me = ranks_[rank];
+  verb(rank, [&] { me.endpoint->drained(now_); });
   for (int turn = 0; turn < kTurnsMax; turn++) {
     sendAll(rank);
     if (me.endpoint->nextDeadline() <= now_) {

@@ -297,6 +297,9 @@ bool Driver::work(TimePoint* now) {
     drained = !receive();
     received += !drained;
   }
+  if (drained) {
+    endpoint_.drained(*now);
+  }
   if (endpoint_.nextDeadline() <=
       *now - (drained ? Duration{0} : kOverdueMax)) {
     endpoint_.deadlinePassed(*now);

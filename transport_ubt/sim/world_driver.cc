@@ -110,6 +110,9 @@ void World::pump(int rank) {
     wake(rank, host.pausedUntil);
     return;
   }
+  if (host.busyUntil <= events_.now()) {
+    host.endpoint->drained(nowAt(rank));
+  }
   for (;;) {
     sendAll(rank);
     if (host.endpoint->nextDeadline() > nowAt(rank)) {

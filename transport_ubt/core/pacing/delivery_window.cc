@@ -16,9 +16,7 @@ constexpr uint64_t kStartSlots = 4;
 // Loss is judged over at least this number of slots, so that the loss of a few
 // stays below LossResponse::kTolerated.
 constexpr uint64_t kSlotsJudged = 128;
-// A sample of the rate covers this number of rounds, pauses left out. A host
-// that is late takes in a whole window at once, and a shorter sample would show
-// a higher rate.
+// A sample of the rate covers this number of rounds.
 constexpr int kSampleRounds = 8;
 // Data that fills the link alone arrives at this part of the best rate or more.
 constexpr double kAlone = 0.85;
@@ -65,10 +63,9 @@ uint64_t DeliveryWindow::bytes() const {
     return start_;
   }
   const double whole =
-      rate_.known()
-          ? kSpare * (static_cast<double>(rate_.get()) * seconds(round()) +
-                      static_cast<double>(turn_))
-          : static_cast<double>(start_);
+      rate_.known() ? kSpare * (rate_.bytesPerSecond() * seconds(round()) +
+                                static_cast<double>(turn_))
+                    : static_cast<double>(start_);
   return std::clamp(
       static_cast<uint64_t>(std::min(whole * queue_.part() * traffic_.part(),
                                      static_cast<double>(bytesMax_))),
@@ -77,7 +74,11 @@ uint64_t DeliveryWindow::bytes() const {
 }
 
 void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
-  takeSample(now, bytes);
+  rate_.arrived(bytes);
+  if (arrivedAt_ != kNever) {
+    passing_ += now - arrivedAt_;
+  }
+  arrivedAt_ = now;
   came_ += bytes;
   if (came_ + lost_ >= std::max(this->bytes(), kSlotsJudged * slotBytes_)) {
     windowPassed();
@@ -92,9 +93,9 @@ void DeliveryWindow::windowPassed() {
       lost_,
       static_cast<double>(came_ + lost_) / std::max<uint64_t>(1, slotBytes_),
       std::max({passing_, round(), Duration{1}})};
-  const bool alone = rate_.known() && static_cast<double>(came_) >=
-                                          kAlone * seconds(window.took) *
-                                              static_cast<double>(rate_.get());
+  const bool alone = rate_.known() &&
+                     static_cast<double>(came_) >=
+                         kAlone * seconds(window.took) * rate_.bytesPerSecond();
   const bool lossy = window.share() > LossResponse::kTolerated;
   // Loss says nothing about the other cause.
   if (!lossy) {
@@ -106,20 +107,15 @@ void DeliveryWindow::windowPassed() {
   wasLossy_ = lossy;
 }
 
-void DeliveryWindow::takeSample(TimePoint now, uint64_t bytes) {
-  if (arrivedAt_ != kNever) {
-    elapsed_ += now - arrivedAt_;
-    passing_ += now - arrivedAt_;
-    sampled_ += bytes;
+void DeliveryWindow::drained(TimePoint now) {
+  if (roundTrip_.known()) {
+    rate_.drained(now, kSampleRounds * round());
   }
-  arrivedAt_ = now;
-  if (roundTrip_.known() && elapsed_ >= kSampleRounds * round()) {
-    rate_.add(now,
-              static_cast<int64_t>(static_cast<double>(sampled_) /
-                                   std::max(1e-9, seconds(elapsed_))));
-    elapsed_ = Duration{0};
-    sampled_ = 0;
-  }
+}
+
+void DeliveryWindow::pause() {
+  arrivedAt_ = kNever;
+  rate_.pause();
 }
 
 }  // namespace ubt

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/pacing/delivery_rate.h"
 #include "transport_ubt/core/pacing/loss_response.h"
 #include "transport_ubt/core/pacing/recent_most.h"
 
@@ -16,9 +17,9 @@ namespace ubt {
 //     round  = least round trip + hosts' delays
 //
 // The window covers the time from a credit to its data, and one train of each
-// sender. Credit is renewed when half of it is used (CreditGrants), so only
-// half of the window is sure to be in flight: kSpare is twice 1.5. So the link
-// is never idle while a sender has data for it.
+// sender. Credit is renewed when half of it is used, or earlier (CreditGrants),
+// so only half of the window is sure to be in flight: kSpare is twice 1.5. So
+// the link is never idle while a sender has data for it.
 //
 // Loss has two causes, and each has a LossResponse. If data arrives almost at
 // the best rate while some gets lost, this window fills a queue alone. The
@@ -61,15 +62,16 @@ class DeliveryWindow {
   // These bytes were lost, and those arrived after all.
   void lost(uint64_t bytes) { lost_ += bytes; }
   void overtaken(uint64_t bytes);
+  // The socket is empty: all that came before `now` has arrived here.
+  void drained(TimePoint now);
   // Nobody owes this socket data from now on: the pause until the next arrival
   // says nothing about the rate.
-  void pause() { arrivedAt_ = kNever; }
+  void pause();
 
   uint64_t bytes() const;
 
  private:
   Duration round() const;
-  void takeSample(TimePoint now, uint64_t bytes);
   void windowPassed();
 
   uint64_t bytesMin_;
@@ -77,22 +79,18 @@ class DeliveryWindow {
   const uint64_t bytesMax_;
   const bool adapts_;
   uint64_t start_;
-  RecentMost rate_;       // bytes a second
+  DeliveryRate rate_;
   RecentMost roundTrip_;  // nanoseconds, negative
   Duration hosts_{0};
   uint64_t turn_ = 0;
 
   LossResponse queue_{kQueueReturn};
   LossResponse traffic_{kTrafficReturn};
-  bool wasLossy_ = false;  // the window before
-  Duration passing_{0};    // of this window, without pauses
-  uint64_t came_ = 0;      // in this window
-  uint64_t lost_ = 0;
-
-  // The sample of the rate that is being taken.
+  bool wasLossy_ = false;         // the window before
+  Duration passing_{0};           // of this window, without pauses
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
-  Duration elapsed_{0};
-  uint64_t sampled_ = 0;
+  uint64_t came_ = 0;             // in this window
+  uint64_t lost_ = 0;
 };
 
 }  // namespace ubt

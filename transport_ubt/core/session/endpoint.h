@@ -35,12 +35,14 @@ class Endpoint {
   Session* open(const Session::Setup& setup);
   void close(Session* session);
 
-  // The four verbs. REQUIRES that the datagram arrived at `now` or before.
+  // The verbs. REQUIRES that the datagram arrived at `now` or before.
   void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
   // The next datagram and the session it belongs to, or null.
   Session* packetOut(TimePoint now, OutPacket* out);
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
+  // All datagrams that arrived before `now` have been taken in.
+  void drained(TimePoint now) { shared_.window.drained(now); }
 
   SharedState& shared() { return shared_; }
   const SharedState& shared() const { return shared_; }

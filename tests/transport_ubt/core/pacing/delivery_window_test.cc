@@ -30,6 +30,7 @@ class DeliveryWindowTest : public ::testing::Test {
     const Duration gap(static_cast<int64_t>(1440e9 / perSecond));
     for (const TimePoint end = now_ + time; now_ < end; now_ += gap) {
       window->arrived(now_, 1440);
+      window->drained(now_);
     }
   }
   uint64_t bytes() const { return window_.bytes(); }
@@ -47,6 +48,7 @@ class DeliveryWindowTest : public ::testing::Test {
         window->lost(1440);
       } else {
         window->arrived(now_, 1440);
+        window->drained(now_);
       }
     }
     return sent / std::chrono::duration<double>(time).count() / 62.5e6;
