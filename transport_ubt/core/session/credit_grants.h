@@ -48,15 +48,17 @@ class CreditGrants {
     return std::max<uint64_t>(1, windowBytes / (peers_ * slotBytes_));
   }
 
-  // Credit rides on other records. It leaves by itself soon when half a share
-  // is used up, and at once when a quarter is left. Before that: `otherwise`.
+  // Credit rides on other records. It leaves by itself soon when an eighth of a
+  // share is used up, and at once when half is. Before that: `otherwise`. So
+  // most of a window is always in flight, and senders do not send in bursts of
+  // half a share, which would meet in a queue.
   static TimePoint dueAt(TimePoint now,
                          uint64_t share,
                          uint64_t left,
                          TimePoint otherwise) {
-    return left <= (share + 1) / 4 ? now
-           : left <= share / 2     ? PeerLink::later(now)
-                                   : otherwise;
+    return left <= (share + 1) / 2     ? now
+           : left <= share - share / 8 ? PeerLink::later(now)
+                                       : otherwise;
   }
 
  private:
