@@ -34,12 +34,25 @@ struct StopRule {
     if (t0 == kNever || q == kNever) {
       return kNever;
     }
+    return std::max(t0, lastEntry) + most(base(t0, q));
+  }
+  // If contributions will end later than this, results come first: half of the
+  // time between the base and the end is used up. REQUIRES t0 is known; while q
+  // is not, `q` is t0.
+  TimePoint resultsFirstAt(TimePoint t0,
+                           TimePoint q,
+                           TimePoint lastEntry) const {
     const Duration stage = base(t0, q);
-    return std::max(t0, lastEntry) +
-           std::max(wholeNanoseconds(stage * factor), stage + wait);
+    return std::max(t0, lastEntry) + (stage + most(stage)) / 2;
   }
   TimePoint absentEnd(TimePoint t0, TimePoint q) const {
     return t0 == kNever || q == kNever ? kNever : t0 + base(t0, q) + absentWait;
+  }
+
+ private:
+  // The longest that data has, after it could begin to flow.
+  Duration most(Duration stage) const {
+    return std::max(wholeNanoseconds(stage * factor), stage + wait);
   }
 };
 

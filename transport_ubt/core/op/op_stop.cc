@@ -7,12 +7,6 @@
 #include <algorithm>
 
 namespace ubt {
-namespace {
-
-// The pace of a stage is clear after this part of its usual time.
-constexpr int kPaceParts = 4;
-
-}  // namespace
 
 // Senders that have entered and may send more. If contributions are asked for
 // again, lost ones may come, too.
@@ -263,25 +257,22 @@ bool Op::request(TimePoint now, int rank, Stage stage) {
   return true;
 }
 
+// Results come first if the missing contributions will be late even if nothing
+// else comes from now on. Results cannot be left out, and contributions can.
 bool Op::wantsResults() const {
-  if (!followsRule() || !bounds_.cuts || owned_.sum().closed()) {
+  const double owed = static_cast<double>(owned_.slots()) *
+                      (membersEntered_ - (call_.entered() ? 1 : 0));
+  if (!followsRule() || !bounds_.cuts || owned_.sum().closed() || owed == 0) {
     return false;
   }
   const StageProgress& progress = scatterRun_.progress();
   const TimePoint start = clock_.startedAt();
   const TimePoint q = attendance_.halfThroughAt(Stage::kScatter);
-  const Duration took = progress.lastArrival() - start;
-  // Earlier there are few results, and the pace is not clear.
-  if (q == kNever && took < bounds_.stop.usual / kPaceParts) {
-    return false;
-  }
-  // Of the ranks that have entered.
-  const double owed = static_cast<double>(owned_.slots()) *
-                      (membersEntered_ - (call_.entered() ? 1 : 0));
-  const TimePoint end = bounds_.stop.networkEnd(
-      start, q == kNever ? start : q, attendance_.lastEntry());
-  return progress.came() == 0 ||
-         start + wholeNanoseconds(took * (owed / progress.came())) > end;
+  const double missing = 1 - static_cast<double>(progress.came()) / owed;
+  return std::max(start, progress.lastArrival()) +
+             wholeNanoseconds(bounds_.stop.usual * missing) >
+         bounds_.stop.resultsFirstAt(
+             start, q == kNever ? start : q, attendance_.lastEntry());
 }
 
 // Why the missing contributions of a member are missing.

@@ -42,5 +42,11 @@ TEST(StopRule, ARankThatEntersLateHasItsTimeFromThenOn) {
   EXPECT_EQ(kRule.networkEnd(at(100), at(150), at(20)), at(190));
 }
 
+TEST(StopRule, ResultsComeFirstOnceHalfOfTheReserveIsUsedUp) {
+  EXPECT_EQ(kRule.resultsFirstAt(at(100), at(100), at(100)), at(175));
+  EXPECT_EQ(kRule.resultsFirstAt(at(100), at(300), at(100)), at(350));
+  EXPECT_EQ(kRule.resultsFirstAt(at(100), at(100), at(130)), at(205));
+}
+
 }  // namespace
 }  // namespace ubt
