@@ -10,6 +10,7 @@ namespace ubt::sim {
 namespace {
 
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Links of 10 Gbit/s.
@@ -91,6 +92,33 @@ TEST(Window, ComesBackAfterRandomLoss) {
   ASSERT_GT(result.opTimes.size(), 200u);
   EXPECT_LT(percentile({result.opTimes.end() - 40, result.opTimes.end()}, 0.5),
             without * 11 / 10);
+}
+
+// 4 ranks on links of 2 Gbit/s, whose queues hold 2 ms. An op needs 101 ms. If
+// senders get much credit at a time, their bursts meet in a queue, and the
+// window that shrinks then is too small for the link.
+TEST(Window, BurstsDoNotMeetInAQueue) {
+  for (const uint64_t seed : {1, 2}) {
+    for (const Duration looks : {microseconds(100), microseconds(600)}) {
+      SimOptions options = job();
+      options.seed = seed;
+      options.ranks = 4;
+      options.elementsMax = 4000000;
+      options.slotBytes = 1344;
+      options.bytesPerSecond = 250e6;
+      options.queueBytes = 512 << 10;
+      options.trainBytes = 64256;
+      options.socketBytes = 128 << 10;
+      options.delay = microseconds(20);
+      options.wakesEvery = looks;
+      options.lateness = milliseconds(1);
+      options.windowBytes = 2 << 20;
+      options.windowBytesMin = 64 << 10;
+      options.noData = true;
+      options.checkResults = false;
+      EXPECT_LT(median(options), milliseconds(106)) << seed;
+    }
+  }
 }
 
 }  // namespace
