@@ -72,11 +72,8 @@ class Driver::Call : public Entry {
   ~Call() {
     driver_->callers_--;
     driver_->lastCall_ = steadyNow();
-    const TimePoint due = driver_->sender_.blocked() ? driver_->lastCall_
-                                                     : driver_->nextDeadline();
-    if (driver_->callers_ == 0 &&
-        driver_->serviceLooks_ - due > ServiceThread::kPeriod) {
-      driver_->service_->wake();
+    if (driver_->callers_ == 0) {
+      driver_->serveFrom(driver_->lastCall_);
     }
   }
   Call(const Call&) = delete;
@@ -128,6 +125,7 @@ Driver::Driver(const Options& options, const Reduction& reduction)
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
+  const Lock lock(mutex_);  // look() uses service_
   service_ = std::make_unique<ServiceThread>(
       static_cast<ServiceThread::Client*>(this), socket_.fd(), groups_.fd());
 }
@@ -472,10 +470,21 @@ void Driver::makeWay(Lock& lock) {
   }
 }
 
-ServiceThread::Next Driver::look() {
+// No caller is inside any more. REQUIRES the mutex.
+void Driver::serveFrom(TimePoint now) {
+  const bool overdue = sender_.blocked() || nextDeadline() <= now;
+  const TimePoint at = overdue ? now : now + ServiceThread::kPeriod;
+  if (serviceLooks_ < now || serviceLooks_ > at + ServiceThread::kPeriod) {
+    serviceLooks_ = at;
+    service_->lookBy(at);
+  }
+}
+
+bool Driver::look() {
   // Callers serve the sockets. They should not have to wait for this thread.
+  // The last one that leaves calls serveFrom().
   if (callers_ > 0) {
-    return {steadyNow() + ServiceThread::kPeriod, false};
+    return false;
   }
   const Entry entry(this);
   TimePoint now = steadyNow();
@@ -488,7 +497,8 @@ ServiceThread::Next Driver::look() {
                                             : nextDeadline();
   const bool alone = now - lastCall_ >= ServiceThread::kPeriod;
   serviceLooks_ = alone ? due : std::min(due, now + ServiceThread::kPeriod);
-  return {serviceLooks_, alone};
+  service_->lookBy(serviceLooks_);
+  return alone;
 }
 
 }  // namespace ubt

@@ -121,7 +121,8 @@ class Driver : private ServiceThread::Client {
   void makeWay(Lock& lock);
   TimePoint nextDeadline() const;
 
-  ServiceThread::Next look() override;  // ServiceThread::Client
+  void serveFrom(TimePoint now);
+  bool look() override;  // ServiceThread::Client
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
 

@@ -36,8 +36,11 @@ void PacketSender::setAddresses(const Session* session,
 bool PacketSender::send(TimePoint now, int trains) {
   full_ = false;
   LinkRate& link = endpoint_->shared().link;
-  if (link.measuring() && socket_->sentAll()) {
-    link.empty();
+  if (link.measuring()) {
+    waitingBytes_ = socket_->waitingBytes();
+    if (waitingBytes_ == 0) {
+      link.empty();
+    }
   }
   if (!sendWaiting()) {
     fitSocket(now);
@@ -159,7 +162,7 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
     return UdpSocket::Sent::kFailed;
   }
   for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
-    sinceAskedBytes_ += pieces[i].iov_len;
+    waitingBytes_ += pieces[i].iov_len;
     sentBytes_ += pieces[i].iov_len;
   }
   return sent;
@@ -196,14 +199,13 @@ std::string PacketSender::nameOf(const SocketAddress& to) const {
 }
 
 // Asks the socket before a train is built, because a train without room must be
-// copied and wait. Does not ask each time, because most sockets have room.
+// copied and wait. Does not ask while there is surely room.
 bool PacketSender::hasRoom(TimePoint now) {
-  if (sinceAskedBytes_ >= backlogBytes_ / 4) {
-    full_ = !socket_->writable();
+  if (waitingBytes_ >= backlogBytes_ / 2) {
+    waitingBytes_ = socket_->waitingBytes();
+    full_ = waitingBytes_ >= backlogBytes_;
     if (full_) {
       fitSocket(now);
-    } else {
-      sinceAskedBytes_ = 0;
     }
   }
   return !full_;

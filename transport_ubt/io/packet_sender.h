@@ -90,7 +90,7 @@ class PacketSender {
   std::deque<Waiting> waiting_;
   std::vector<SocketAddress> narrow_;  // hosts that get no trains
   bool full_ = false;                  // the socket was full when asked
-  size_t sinceAskedBytes_ = 0;         // sent since the socket had room
+  size_t waitingBytes_ = 0;  // in the socket, when asked, and sent since
   uint64_t sentBytes_ = 0;
   size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // set in the socket
   // The packets of the train being built, and the session of each.

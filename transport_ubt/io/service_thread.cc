@@ -34,16 +34,10 @@ ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
   check(uv_async_init(
             &loop_, &stop_, [](uv_async_t* handle) { uv_stop(handle->loop); }),
         "uv_async_init");
-  check(uv_async_init(&loop_,
-                      &wake_,
-                      [](uv_async_t* handle) {
-                        static_cast<ServiceThread*>(handle->data)->look();
-                      }),
-        "uv_async_init");
   check(uv_poll_init(&loop_, &timer_, timerFd_), "uv_poll_init");
   check(uv_poll_init(&loop_, &sockets_[0], fd), "uv_poll_init");
   check(uv_poll_init(&loop_, &sockets_[1], otherFd), "uv_poll_init");
-  timer_.data = wake_.data = this;
+  timer_.data = this;
   sockets_[0].data = sockets_[1].data = this;
   check(uv_poll_start(
             &timer_,
@@ -55,7 +49,7 @@ ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
               self->look();
             }),
         "uv_poll_start");
-  arm(steadyNow() + kPeriod);
+  lookBy(steadyNow() + kPeriod);
   thread_ = quietThread([this] { run(); });
 }
 
@@ -63,7 +57,6 @@ ServiceThread::~ServiceThread() {
   uv_async_send(&stop_);
   thread_.join();
   uv_close(reinterpret_cast<uv_handle_t*>(&stop_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   for (uv_poll_t& socket : sockets_) {
     uv_close(reinterpret_cast<uv_handle_t*>(&socket), nullptr);
@@ -80,21 +73,20 @@ void ServiceThread::run() {
 }
 
 void ServiceThread::look() {
-  const Next next = client_->look();
+  const bool watch = client_->look();
   for (uv_poll_t& socket : sockets_) {
-    if (next.watchSockets && !watching_) {
+    if (watch && !watching_) {
       uv_poll_start(&socket, UV_READABLE, [](uv_poll_t* handle, int, int) {
         static_cast<ServiceThread*>(handle->data)->look();
       });
-    } else if (!next.watchSockets && watching_) {
+    } else if (!watch && watching_) {
       uv_poll_stop(&socket);
     }
   }
-  watching_ = next.watchSockets;
-  arm(next.at);
+  watching_ = watch;
 }
 
-void ServiceThread::arm(TimePoint when) {
+void ServiceThread::lookBy(TimePoint when) {
   itimerspec timer{};
   if (when != kNever) {
     const auto ns = std::max<int64_t>(1, when.time_since_epoch().count());

@@ -9,43 +9,40 @@
 
 namespace ubt {
 
-// Serves sockets in its own libuv loop while no caller does. While callers come
-// and go, it looks only once in each period, so that datagrams which a caller
-// will take do not wake it. When no caller has come for a whole period, it
-// watches the sockets.
+// Serves sockets in its own libuv loop while no caller does. While a caller is
+// inside, it sleeps. While callers come and go, it looks only once in each
+// period, so that datagrams which a caller will take do not wake it. When no
+// caller has come for a whole period, it watches the sockets.
 class ServiceThread {
  public:
-  struct Next {
-    TimePoint at = kNever;      // the latest time of the next look
-    bool watchSockets = false;  // look also when data arrives
-  };
   class Client {
    public:
     virtual ~Client() = default;
-    // Receives and sends, if no caller does.
-    virtual Next look() = 0;
+    // Receives and sends, if no caller does. Calls lookBy() if it should be
+    // called again. True: it should be called also when data arrives.
+    virtual bool look() = 0;
   };
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(2);
 
-  // Starts the thread; `client` and both descriptors must outlive it.
+  // Starts the thread, which looks first after a period. `client` and both
+  // descriptors must outlive it.
   ServiceThread(Client* client, int fd, int otherFd);
   // Stops and joins it.
   ~ServiceThread();
 
-  // Makes it look now. Any thread may call.
-  void wake() { uv_async_send(&wake_); }
+  // It looks at `when`, in place of the time set before. kNever: it does not.
+  // Any thread may call.
+  void lookBy(TimePoint when);
 
  private:
   void run();
   void look();
-  void arm(TimePoint when);
 
   Client* const client_;
   int timerFd_ = -1;
   uv_loop_t loop_{};
   uv_async_t stop_{};
-  uv_async_t wake_{};
   uv_poll_t timer_{};
   uv_poll_t sockets_[2]{};
   bool watching_ = false;

@@ -299,14 +299,9 @@ void UdpSocket::setBacklog(size_t bytes) {
   set(fd_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes), "SO_SNDBUF");
 }
 
-bool UdpSocket::sentAll() const {
+size_t UdpSocket::waitingBytes() const {
   int waiting = 0;
-  return ioctl(fd_, SIOCOUTQ, &waiting) == 0 && waiting == 0;
-}
-
-bool UdpSocket::writable() const {
-  pollfd out{fd_, POLLOUT, 0};
-  return poll(&out, 1, 0) > 0;
+  return ioctl(fd_, SIOCOUTQ, &waiting) == 0 ? static_cast<size_t>(waiting) : 0;
 }
 
 void UdpSocket::wait(int wakeFd,

@@ -114,11 +114,9 @@ class UdpSocket {
   // Sets how many bytes, in the kernel's accounting, may wait for the link
   // before the socket is full. One train more may wait.
   void setBacklog(size_t bytes);
-  // Whether fewer bytes than that wait. Ask before a send, because a send that
-  // finds no room costs as much as one that succeeds.
-  bool writable() const;
-  // Whether no bytes wait.
-  bool sentAll() const;
+  // How many bytes wait for the link, in the kernel's accounting. Ask before a
+  // send, because a send that finds no room costs as much as one that succeeds.
+  size_t waitingBytes() const;
 
   // Waits until the socket, `wakeFd` or `otherFd` is readable, or (if
   // `writable`) the socket has room, or the time is up. Negative nanoseconds
