@@ -49,16 +49,17 @@ class CreditGrants {
   }
 
   // Credit rides on other records. It leaves by itself soon when an eighth of a
-  // share is used up, and at once when half is. Before that: `otherwise`. So
-  // most of a window is always in flight, and senders do not send in bursts of
-  // half a share, which would meet in a queue.
+  // share is used up, and at once when a quarter is left. Before that:
+  // `otherwise`. So most of a window is in flight, and senders do not send in
+  // bursts of half a share, which would meet in a queue.
   static TimePoint dueAt(TimePoint now,
                          uint64_t share,
                          uint64_t left,
                          TimePoint otherwise) {
-    return left <= (share + 1) / 2     ? now
-           : left <= share - share / 8 ? PeerLink::later(now)
-                                       : otherwise;
+    const uint64_t eighth = std::max<uint64_t>(1, share / 8);
+    return left <= (share + 1) / 4  ? now
+           : left + eighth <= share ? PeerLink::later(now)
+                                    : otherwise;
   }
 
  private:

@@ -59,8 +59,8 @@ TEST(CreditGrants, LeaveSoonerTheLessIsLeft) {
   EXPECT_EQ(dueAt(20), kNever);
   EXPECT_EQ(dueAt(19), kNever);
   EXPECT_EQ(dueAt(18), PeerLink::later(now));
-  EXPECT_EQ(dueAt(11), PeerLink::later(now));
-  EXPECT_EQ(dueAt(10), now);
+  EXPECT_EQ(dueAt(6), PeerLink::later(now));
+  EXPECT_EQ(dueAt(5), now);
   EXPECT_EQ(dueAt(5), now);
 }
 
