@@ -125,7 +125,6 @@ Driver::Driver(const Options& options, const Reduction& reduction)
   if (wakeFd_ < 0) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
-  const Lock lock(mutex_);  // look() uses service_
   service_ = std::make_unique<ServiceThread>(
       static_cast<ServiceThread::Client*>(this), socket_.fd(), groups_.fd());
 }
@@ -480,7 +479,7 @@ void Driver::serveFrom(TimePoint now) {
   }
 }
 
-bool Driver::look() {
+bool Driver::look(ServiceThread* thread) {
   // Callers serve the sockets. They should not have to wait for this thread.
   // The last one that leaves calls serveFrom().
   if (callers_ > 0) {
@@ -497,7 +496,7 @@ bool Driver::look() {
                                             : nextDeadline();
   const bool alone = now - lastCall_ >= ServiceThread::kPeriod;
   serviceLooks_ = alone ? due : std::min(due, now + ServiceThread::kPeriod);
-  service_->lookBy(serviceLooks_);
+  thread->lookBy(serviceLooks_);
   return alone;
 }
 

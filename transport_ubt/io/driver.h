@@ -122,7 +122,7 @@ class Driver : private ServiceThread::Client {
   TimePoint nextDeadline() const;
 
   void serveFrom(TimePoint now);
-  bool look() override;  // ServiceThread::Client
+  bool look(ServiceThread* thread) override;  // ServiceThread::Client
 
   static Endpoint::Limits fit(Endpoint::Limits limits, int receiveBufferBytes);
 

@@ -73,7 +73,7 @@ void ServiceThread::run() {
 }
 
 void ServiceThread::look() {
-  const bool watch = client_->look();
+  const bool watch = client_->look(this);
   for (uv_poll_t& socket : sockets_) {
     if (watch && !watching_) {
       uv_poll_start(&socket, UV_READABLE, [](uv_poll_t* handle, int, int) {

@@ -18,9 +18,9 @@ class ServiceThread {
   class Client {
    public:
     virtual ~Client() = default;
-    // Receives and sends, if no caller does. Calls lookBy() if it should be
-    // called again. True: it should be called also when data arrives.
-    virtual bool look() = 0;
+    // Receives and sends, if no caller does. Calls lookBy() of `thread` if it
+    // should be called again. True: it should be called also when data arrives.
+    virtual bool look(ServiceThread* thread) = 0;
   };
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(2);
