@@ -36,8 +36,9 @@ void PacketSender::setAddresses(const Session* session,
 bool PacketSender::send(TimePoint now, int trains) {
   full_ = false;
   LinkRate& link = endpoint_->shared().link;
+  justAsked_ = false;
   if (link.measuring()) {
-    waitingBytes_ = socket_->waitingBytes();
+    askSocket();
     if (waitingBytes_ == 0) {
       link.empty();
     }
@@ -161,6 +162,7 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
     return UdpSocket::Sent::kFailed;
   }
+  justAsked_ = false;
   for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
     waitingBytes_ += pieces[i].iov_len;
     sentBytes_ += pieces[i].iov_len;
@@ -198,15 +200,20 @@ std::string PacketSender::nameOf(const SocketAddress& to) const {
   return to.str();
 }
 
+void PacketSender::askSocket() {
+  waitingBytes_ = socket_->waitingBytes();
+  justAsked_ = true;
+}
+
 // Asks the socket before a train is built, because a train without room must be
 // copied and wait. Does not ask while there is surely room.
 bool PacketSender::hasRoom(TimePoint now) {
-  if (waitingBytes_ >= backlogBytes_ / 2) {
-    waitingBytes_ = socket_->waitingBytes();
-    full_ = waitingBytes_ >= backlogBytes_;
-    if (full_) {
-      fitSocket(now);
-    }
+  if (!justAsked_ && waitingBytes_ >= backlogBytes_ / 2) {
+    askSocket();
+  }
+  full_ = waitingBytes_ >= backlogBytes_;
+  if (full_) {
+    fitSocket(now);
   }
   return !full_;
 }

@@ -58,6 +58,7 @@ class PacketSender {
     size_t datagrams = 0;
   };
 
+  void askSocket();
   bool hasRoom(TimePoint now);
   void fitSocket(TimePoint now);
   bool sendWaiting();
@@ -90,7 +91,8 @@ class PacketSender {
   std::deque<Waiting> waiting_;
   std::vector<SocketAddress> narrow_;  // hosts that get no trains
   bool full_ = false;                  // the socket was full when asked
-  size_t waitingBytes_ = 0;  // in the socket, when asked, and sent since
+  size_t waitingBytes_ = 0;  // in the socket when asked, and sent since then
+  bool justAsked_ = false;   // in this turn, and nothing was sent since then
   uint64_t sentBytes_ = 0;
   size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // set in the socket
   // The packets of the train being built, and the session of each.
