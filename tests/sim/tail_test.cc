@@ -78,9 +78,9 @@ TEST(Tail, ShortQueuesAreFilledAndNotFlooded) {
   EXPECT_LT(flat, deep * 7 / 4);  // nearly 4 if the queue is flooded
 }
 
-// Bounds are set by hand. A rank that lacks a slot
-// waits until both stages end. A rank that lacks none is ahead by half of that.
-// If they stayed apart, every rank would leave out all others.
+// Bounds are set by hand. A rank that lacks a slot waits until both stages end.
+// A rank that lacks none is ahead by half of that. If they stayed apart, every
+// rank would leave out all others.
 TEST(Tail, RanksThatPartMeetAgain) {
   SimOptions options = unrepaired(3, 60, 100000);
   options.loss = 0.02;
@@ -96,7 +96,7 @@ TEST(Tail, RanksThatPartMeetAgain) {
   }
 }
 
-// A burst delays results, for which the others wait.
+// A burst delays results, and the other ranks wait for them.
 TEST(Tail, LittleIsLeftOutWhereResultsAreRepaired) {
   SimOptions options = job(true);
   options.protocol.repair = RepairPolicy::kBroadcast;

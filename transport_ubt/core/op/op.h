@@ -262,6 +262,9 @@ class Op {
   bool mayCut() const { return !bounds_.warmup && clock_.runs(); }
   // The learned rules end its stages.
   bool followsRule() const { return mayCut() && !bounds_.byHand; }
+  int othersEntered() const {
+    return membersEntered_ - (call_.entered() ? 1 : 0);
+  }
   int sendersPending() const;
   TimePoint overAt(const StageRun& run, TimePoint least) const;
   TimePoint scatterEnd() const;

@@ -64,9 +64,9 @@ struct OpReport {
   Duration boundScatter{0};
   Duration boundExchange{0};
   Duration boundBroadcast{0};
-  // The longest time that the call could take. Bounds by hand with
-  // repair none: these, after `waited`. Otherwise: the call's timeout, from
-  // entry on; then it throws.
+  // The longest time that the call could take. Bounds by hand with repair none:
+  // these, after `waited`. Otherwise: the call's timeout, from entry on; then
+  // it throws.
   Duration limit{0};
 
   // By rank; the own entry is zero. Where ranks form groups, only members of

@@ -14,7 +14,7 @@ int Op::sendersPending() const {
   const StageProgress& progress = scatterRun_.progress();
   const auto over = static_cast<int>(repairsScatter() ? progress.complete()
                                                       : progress.ended());
-  return membersEntered_ - (call_.entered() ? 1 : 0) - over;
+  return othersEntered() - over;
 }
 
 // When missing slots count as lost, if all senders of a stage have ended.
@@ -260,8 +260,7 @@ bool Op::request(TimePoint now, int rank, Stage stage) {
 // Results come first if the missing contributions will be late even if nothing
 // else comes from now on. Results cannot be left out, and contributions can.
 bool Op::wantsResults() const {
-  const double owed = static_cast<double>(owned_.slots()) *
-                      (membersEntered_ - (call_.entered() ? 1 : 0));
+  const double owed = static_cast<double>(owned_.slots()) * othersEntered();
   if (!followsRule() || !bounds_.cuts || owned_.sum().closed() || owed == 0) {
     return false;
   }

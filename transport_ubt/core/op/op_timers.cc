@@ -83,11 +83,12 @@ void Op::requestMissing(TimePoint now,
 
 // Whether the scatter stage may end although data was lost. A slot that holds
 // no majority waits for one, unless more than half of all ranks are through:
-// then the network is bad for this rank alone. A rank is through here if
-// - all its contributions have arrived, or some were turned away, or
-// - it has entered and closed a slot of its own: results leave after
-//   contributions as a rule, or
-// - it is done, or has returned.
+// then the network is bad for this rank alone. One of these makes a rank
+// through:
+// - All its contributions have arrived, or some were turned away.
+// - It has entered and closed a slot of its own. Results mostly leave after
+//   contributions.
+// - It is done, or has returned.
 // An op without repair never waits. The same holds for a bound set by hand.
 bool Op::mayEndScatter() const {
   if (owned_.sum().holdsMajority() || ranks_.grouped() || !needsEveryResult() ||

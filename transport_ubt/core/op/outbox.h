@@ -65,9 +65,9 @@ class Outbox {
   // The rank asks for slots of its shard again, from `slot` to `end`.
   // REQUIRES isMember(rank).
   void repeatContributions(int rank, uint32_t slot, uint32_t end);
-  // The rank asks for slots of the own shard again. False: there was no room to
-  // keep some of them, and it asked for such a slot kLackGrace ago or longer.
-  // (A first request may have crossed the slot on its way.) REQUIRES a member
+  // The rank asks for slots of the own shard again. There may have been no room
+  // to keep a slot. A first request for it may have crossed the slot on its
+  // way. False: such a request came kLackGrace ago or longer. REQUIRES a member
   // or a co-owner.
   static constexpr Duration kLackGrace = std::chrono::milliseconds(50);
   bool repeatResults(TimePoint now, int rank, uint32_t slot, uint32_t end);

@@ -17,9 +17,9 @@ namespace ubt {
 //     round  = least round trip + hosts' delays
 //
 // The window covers the time from a credit to its data, and one train of each
-// sender. Credit is renewed when half of it is used, or earlier (CreditGrants),
-// so only half of the window is sure to be in flight: kSpare is twice 1.5. So
-// the link is never idle while a sender has data for it.
+// sender. Half of a share may be used up before new credit comes
+// (CreditGrants). Then half of the window is in flight, so kSpare is twice 1.5.
+// So the link is hardly ever idle while a sender has data for it.
 //
 // Loss has two causes, and each has a LossResponse. If data arrives almost at
 // the best rate while some gets lost, this window fills a queue alone. The

@@ -61,7 +61,6 @@ TEST(CreditGrants, LeaveSoonerTheLessIsLeft) {
   EXPECT_EQ(dueAt(18), PeerLink::later(now));
   EXPECT_EQ(dueAt(6), PeerLink::later(now));
   EXPECT_EQ(dueAt(5), now);
-  EXPECT_EQ(dueAt(5), now);
 }
 
 }  // namespace
