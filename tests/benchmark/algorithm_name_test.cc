@@ -46,9 +46,9 @@ TEST(AlgorithmName, SettingsAreVariables) {
 
 TEST(AlgorithmName, OthersStay) {
   Settings others;
-  others.protocol.resultsFirst = false;
+  others.protocol.leadOps = 2;
   const auto settings = AlgorithmName::parse("optireduce+gso=off").over(others);
-  EXPECT_FALSE(settings.protocol.resultsFirst);
+  EXPECT_EQ(2U, settings.protocol.leadOps);
 }
 
 TEST(AlgorithmName, ABoundByHandNeedsNoWarmup) {

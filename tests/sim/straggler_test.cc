@@ -137,8 +137,7 @@ TEST(Stragglers, ARankWhoseAnnouncementIsLostStillCountsAsEntered) {
       "cut1_lasting_ns=382000000 skip_rank=7 skip_op=2 "
       "unlike_window_ranks=211 unlike_window_bytes=1048576 "
       "unlike_link_ranks=164 unlike_policy_ranks=197 "
-      "unlike_results_first=0 unlike_warmup_ops=2 "
-      "unlike_lead_ops=7"));
+      "unlike_warmup_ops=2 unlike_lead_ops=7"));
   EXPECT_GT(result.errors, 0u);
   for (const std::string& text : result.errorTexts) {
     if (text.find("rank 7 never entered") != std::string::npos) {

@@ -425,12 +425,6 @@ std::vector<Setting> experimentRows() {
           "The most bytes of those ops."),
       onOff(
           kExperiment,
-          "results_first",
-          [](auto& s) -> auto& { return s.protocol.resultsFirst; },
-          "Whether a rank sends all results before it is the first to begin "
-          "another op."),
-      onOff(
-          kExperiment,
           "gso",
           [](auto& s) -> auto& { return s.segmentation; },
           "UDP_SEGMENT: many datagrams in one system call."),

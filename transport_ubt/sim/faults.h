@@ -125,7 +125,6 @@ struct Unlike {
   uint32_t policyRanks = 0;
   RepairPolicy repair = RepairPolicy::kBroadcast;
   SumOrder order = SumOrder::kArrival;
-  bool resultsFirst = true;
   uint32_t warmupOps = 20;
   uint32_t leadOps = 4;
 };

@@ -67,7 +67,6 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("unlike_policy_ranks", f.unlike.policyRanks);
   member("unlike_repair", f.unlike.repair);
   member("unlike_order", f.unlike.order);
-  member("unlike_results_first", f.unlike.resultsFirst);
   member("unlike_warmup_ops", f.unlike.warmupOps);
   member("unlike_lead_ops", f.unlike.leadOps);
   member("shared_arena", f.sharedArena);
@@ -98,7 +97,6 @@ void visit(Options& o, Visitor&& member) {
   member("multicast", o.protocol.multicast);
   member("mixed_forms", o.mixedForms);
   member("cut_budget", o.protocol.cutBudget);
-  member("results_first", o.protocol.resultsFirst);
   member("warmup_ops", o.protocol.warmupOps);
   member("bound_scatter_ns", o.protocol.boundScatter);
   member("bound_broadcast_ns", o.protocol.boundBroadcast);
@@ -208,7 +206,6 @@ Options SimOptions::protocolOf(int rank) const {
   if ((unlike.policyRanks >> rank & 1) != 0) {
     options.repair = unlike.repair;
     options.order = unlike.order;
-    options.resultsFirst = unlike.resultsFirst;
     options.warmupOps = unlike.warmupOps;
     options.leadOps = unlike.leadOps;
   }

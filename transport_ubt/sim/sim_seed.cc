@@ -105,7 +105,7 @@ class Seed {
       below(100);
     }
     chance(0.8);
-    protocol.resultsFirst = chance(0.8);
+    chance(0.8);
     protocol.hadamard = static_cast<Hadamard>(below(3));
     o_.mixedForms = chance(0.3);
     protocol.multicast = chance(0.5);
@@ -136,7 +136,7 @@ class Seed {
     unlike.order = static_cast<SumOrder>(below(2));
     below(2);
     chance(0.5);
-    unlike.resultsFirst = chance(0.5);
+    chance(0.5);
     unlike.warmupOps = o_.protocol.boundScatter > Duration{0}
                            ? o_.protocol.warmupOps
                            : static_cast<uint32_t>(below(6));

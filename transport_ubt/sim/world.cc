@@ -15,10 +15,8 @@ constexpr Duration kFullSocket = std::chrono::milliseconds(5);
 constexpr Duration kSettle = std::chrono::seconds(60);
 constexpr TimePoint kEndOfTime{std::chrono::minutes(30)};
 constexpr size_t kViolationsMax = 20;
-// The longest wait of a call for results that are still owed.
-constexpr Duration kHeldMax = std::chrono::seconds(1);
 // An arena of this size always has room for the shards of a few ops.
-constexpr size_t kRoomyArena = 1 << 20;
+constexpr size_t kRoomyArena = 4 << 20;
 
 // Half of the callers always use the same tag, the others a new one each time.
 bool usesNewTags(int thread) {
@@ -360,8 +358,7 @@ void World::poll(Caller* caller) {
                               report.trace});
   }
   returned_.insert(key);
-  // A call may first have waited until results of earlier calls had gone out.
-  // In that time other threads' calls may have used up the lead.
+  // A call may have waited for other ranks before it began its op.
   const Left& left = hosts_[caller->rank].left[caller->context];
   const Options protocol = options_.protocolOf(caller->rank);
   const bool leads =
@@ -371,7 +368,7 @@ void World::poll(Caller* caller) {
                      caller->rank,
                      report,
                      outcome.took,
-                     leads || waitsForRoom ? Duration::max() : kHeldMax + still,
+                     leads || waitsForRoom ? Duration::max() : still,
                      still);
   if (std::all_of(
           outcomes.begin(), outcomes.end(), [](auto& o) { return o.there; })) {

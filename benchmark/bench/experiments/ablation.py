@@ -40,7 +40,6 @@ LOOPS = {loop.name: loop for loop in (
     Loop("hadamard-switch", {"hadamard": "on"}),
     Loop("repair", {"repair": "none"}),
     Loop("lead", {"lead_ops": "1"}),
-    Loop("results-first", {"results_first": "off"}),
     Loop("multicast", {"multicast": "auto", "auth": "full"},
          is_default=False),
     Loop("zero-loss", {"zero_loss": "0"}, within={"halt_loss": "0"},

@@ -40,7 +40,6 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("halt_loss", "0").protocol.haltLoss, 0.0);
   EXPECT_EQ(with("skip_loss", "0.05").protocol.skipLoss, 0.05);
   EXPECT_EQ(with("lead_ops", "64").protocol.leadOps, 64u);
-  EXPECT_FALSE(with("results_first", "off").protocol.resultsFirst);
   EXPECT_EQ(with("min_bytes", "1099511627776").minBytes, size_t{1} << 40);
   EXPECT_EQ(with("mtu", "1500").mtu, 1500);
   EXPECT_FALSE(with("gso", "off").segmentation);

@@ -160,9 +160,6 @@ class Op {
   // The slots that it has to send.
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
-  // Until when the call, which is over here, owes results: they have not left
-  // yet for a rank that contributed in time. kNever: it owes none.
-  TimePoint owesUntil() const;
   // Slots that this rank still awaits from a peer, or from all peers.
   uint64_t slotsAwaited(int peer) const {
     return (owned_.sum().closed() ? 0 : scatterRun_.progress().owed(peer)) +

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests for repeats, and results that an op still owes.
+// Requests for repeats.
 
 #include <algorithm>
 
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
-namespace {
-
-// Owed results hold up the next op for at most this times the usual time.
-constexpr int kOwesStages = 4;
-
-}  // namespace
 
 bool Op::repairAsked(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
@@ -77,23 +71,6 @@ void Op::moreAsked(TimePoint now, int peer, Stage stage) {
   if (!mayCome) {
     sayNoMore(now, peer, stage);
   }
-}
-
-TimePoint Op::owesUntil() const {
-  if (!call_.returned() || !needsEveryResult()) {
-    return kNever;
-  }
-  const Duration stages =
-      bounds_.warmup   ? bounds_.limit
-      : bounds_.byHand ? bounds_.scatter + bounds_.exchange + bounds_.broadcast
-                       : bounds_.stop.usual;
-  for (int rank = 0; rank < ranks_.size(); rank++) {
-    const StageRun& run = ranks_.isCoOwner(rank) ? exchangeRun_ : scatterRun_;
-    if (run.bytes(rank).received > 0 && outbox_.owesResults(rank)) {
-      return clock_.enteredAt() + std::min(bounds_.limit, kOwesStages * stages);
-    }
-  }
-  return kNever;
 }
 
 bool Op::progressRecord(int peer, ControlRecord* out) const {

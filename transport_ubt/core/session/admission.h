@@ -14,15 +14,13 @@ namespace ubt {
 // Decides when a call may begin its op. Until then the call waits here. It
 // waits
 // - while the lead is used up,
-// - while the arena has no room to keep the own shard,
-// - for a moment, while results for other ranks have not left.
+// - while the arena has no room to keep the own shard.
 // An op that others have begun waits only for the lead.
 class Admission {
  public:
   struct Call {
     OpShape shape;
     std::byte* bucket = nullptr;
-    TimePoint heldUntil{};   // owed results hold it until then, at most
     TimePoint until{};       // its timeout
     bool lacksRoom = false;  // it waits only for room
   };
@@ -45,23 +43,13 @@ class Admission {
   bool remove(const OpId& id) { return waiting_.erase(id) > 0; }
   void clear() { waiting_.clear(); }
 
-  // When lead and owed results let the call begin, as long as nothing else
-  // changes; in the past: at once. kNever: the lead is used up. `awaited`:
-  // others have begun its op. `owesUntil`: until when results that have not
-  // left hold it up; in the past: none do. A rank is not the first to begin an
-  // op while it owes results: ranks that wait for them would enter the next op
-  // late, and be left out there.
-  TimePoint mayBeginAt(const Call& call,
-                       bool awaited,
-                       TimePoint owesUntil) const {
+  // When the call may try to begin its op, as long as nothing else changes; in
+  // the past: at once. kNever: the lead is used up. `awaited`: others have
+  // begun the op. A call that lacks room looks for it after a moment.
+  TimePoint triesAt(const Call& call, bool awaited) const {
     return !lead_.mayBegin(awaited) ? kNever
-           : awaited                ? TimePoint{}
-                                    : std::min(call.heldUntil, owesUntil);
-  }
-  // The same, but a call that lacks room looks for it after a moment.
-  TimePoint triesAt(const Call& call, bool awaited, TimePoint owesUntil) const {
-    const TimePoint at = mayBeginAt(call, awaited, owesUntil);
-    return call.lacksRoom ? std::max(at, roomRetry_) : at;
+           : call.lacksRoom         ? roomRetry_
+                                    : TimePoint{};
   }
   // The arena has no room for the call's shard. The call waits until lagging
   // ranks finish earlier ops. It looks again after a moment, because other

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/session/op_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "transport_ubt/core/base/require.h"
@@ -22,7 +23,22 @@ const Op* OpTable::find(const OpId& id) const {
 
 Op* OpTable::add(const OpId& id, std::unique_ptr<Op> op) {
   UBT_REQUIRE(find(id) == nullptr);
+  oldestFirst_.push_back(op.get());
   return ops_.emplace(id, std::move(op)).first->second.get();
+}
+
+void OpTable::erase(const OpId& id) {
+  const auto found = ops_.find(id);
+  if (found != ops_.end()) {
+    oldestFirst_.erase(std::find(
+        oldestFirst_.begin(), oldestFirst_.end(), found->second.get()));
+    ops_.erase(found);
+  }
+}
+
+void OpTable::clear() {
+  oldestFirst_.clear();
+  ops_.clear();
 }
 
 std::vector<size_t> OpTable::heldByRank(Measure measure) const {

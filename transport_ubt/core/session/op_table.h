@@ -31,6 +31,8 @@ class OpTable {
   auto end() { return ops_.end(); }
   auto begin() const { return ops_.begin(); }
   auto end() const { return ops_.end(); }
+  // In the order in which they began here.
+  const std::vector<Op*>& oldestFirst() const { return oldestFirst_; }
   bool empty() const { return ops_.empty(); }
   size_t size() const { return ops_.size(); }
   bool full() const { return ops_.size() >= kOpsMax; }
@@ -40,8 +42,8 @@ class OpTable {
   const Op* find(const OpId& id) const;
   // REQUIRES that no op with this id is here.
   Op* add(const OpId& id, std::unique_ptr<Op> op);
-  void erase(const OpId& id) { ops_.erase(id); }
-  void clear() { ops_.clear(); }
+  void erase(const OpId& id);
+  void clear();
   // Erases each op with `which(op)`, and returns their number.
   template <typename Which>
   size_t eraseIf(const Which& which);
@@ -97,6 +99,7 @@ class OpTable {
 
   const int ranks_;
   std::map<OpId, std::unique_ptr<Op>> ops_;
+  std::vector<Op*> oldestFirst_;            // the same
   std::array<TagCounts, kTagSpaces> tags_;  // by space
 };
 
@@ -106,7 +109,7 @@ size_t OpTable::eraseIf(const Which& which) {
   for (auto next = ops_.begin(); next != ops_.end();) {
     const auto at = next++;
     if (which(*at->second)) {
-      ops_.erase(at);
+      erase(at->first);
     }
   }
   return before - ops_.size();

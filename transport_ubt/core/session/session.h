@@ -241,11 +241,8 @@ class Session : private OpHost {
 
   bool tryBegin(TimePoint now, const OpId& id, Call* call);
   ArenaBuffer reserveKept(const OpShape& shape);
-  // Until when other ranks wait for results that have not left here; in the
-  // past: none do.
-  TimePoint owesUntil() const;
-  // When a waiting call may begin, if only time or owed results hold it up. In
-  // the past: at once.
+  // When a waiting call may begin, if only time holds it up. In the past: at
+  // once.
   TimePoint mayBeginAt() const;
   void begin(TimePoint now, const OpId& id, const Call& call, ArenaBuffer room);
   void admit(TimePoint now);
@@ -325,10 +322,11 @@ class Session : private OpHost {
   bool multicastDataOut(TimePoint now, OutPacket* out);
   void multicastDeadline(TimePoint now);
 
-  bool turnOut(TimePoint now, OutPacket* out);
+  const Op* goesFirst() const;
+  bool turnOut(TimePoint now, const Op* first, OutPacket* out);
   size_t trainBytes() const;
   bool mayBurst() const;
-  bool peerOut(TimePoint now, int peer, OutPacket* out);
+  bool peerOut(TimePoint now, int peer, const Op* first, OutPacket* out);
   bool dataOut(int peer, OutPacket* out);
   bool hasData(int peer) const;
 

@@ -13,8 +13,6 @@ namespace {
 
 // The element count travels in 32 bits.
 constexpr uint64_t kElementsMax = UINT32_MAX;
-// The longest that a call waits for results that are owed.
-constexpr Duration kHeldMax = std::chrono::seconds(1);
 // By then announcements of other shapes have arrived, or are lost.
 constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
 
@@ -144,8 +142,7 @@ OpId Session::begins(TimePoint now,
                      std::byte* bucket,
                      Duration timeout) {
   timeout = timeoutOf(timeout);
-  Call call{
-      shape, bucket, now + std::min(timeout / 2, kHeldMax), now + timeout};
+  Call call{shape, bucket, now + timeout};
   if (!ops_.knowsTag(tag, shape.space)) {
     return refuseTag(now, tag, shape.space, call);
   }
@@ -156,27 +153,14 @@ OpId Session::begins(TimePoint now,
   return id;
 }
 
-TimePoint Session::owesUntil() const {
-  TimePoint until{};
-  if (!setup_.options.resultsFirst) {
-    return until;
-  }
-  for (const auto& [id, op] : ops_) {
-    const TimePoint owes = op->owesUntil();
-    until = owes == kNever ? until : std::max(until, owes);
-  }
-  return until;
-}
-
 TimePoint Session::mayBeginAt() const {
   TimePoint at = kNever;
   if (departure_.hasFailed()) {
     return at;
   }
-  const TimePoint owes = owesUntil();
   for (const auto& [id, call] : admission_) {
     const bool awaited = ops_.find(id) != nullptr;
-    at = std::min(at, admission_.triesAt(call, awaited, owes));
+    at = std::min(at, admission_.triesAt(call, awaited));
   }
   return at;
 }
@@ -189,8 +173,7 @@ ArenaBuffer Session::reserveKept(const OpShape& shape) {
 // and no other rank has begun the op.
 bool Session::tryBegin(TimePoint now, const OpId& id, Call* call) {
   const bool awaited = ops_.find(id) != nullptr;
-  const TimePoint owes = awaited ? TimePoint{} : owesUntil();
-  if (now < admission_.mayBeginAt(*call, awaited, owes)) {
+  if (!admission_.lead().mayBegin(awaited)) {
     return false;
   }
   ArenaBuffer room = reserveKept(call->shape);

@@ -23,9 +23,30 @@ bool Session::hasData(int peer) const {
   return ops_.any([peer](const Op& op) { return op.outbox().hasData(peer); });
 }
 
+// The oldest op with data that has credit. Null: any op may go first. An older
+// op's data to any rank leaves before a newer op's data to other ranks.
+// Otherwise a rank that is ahead delays the results of the ranks that are
+// behind, and the ranks stay apart, op after op.
+const Op* Session::goesFirst() const {
+  if (broken_ || ops_.size() < 2) {
+    return nullptr;
+  }
+  for (const Op* const op : ops_.oldestFirst()) {
+    for (int rank = 0; rank < setup_.size; rank++) {
+      if (rank != setup_.rank && !peers_[rank].closed() &&
+          peers_[rank].joined() && peers_[rank].send.available() &&
+          op->outbox().hasData(rank)) {
+        return op;
+      }
+    }
+  }
+  return nullptr;
+}
+
 bool Session::nextOut(TimePoint now, OutPacket* out) {
+  const Op* const first = goesFirst();
   for (int i = 0; i <= setup_.size; i++) {
-    if (turnOut(now, out)) {
+    if (turnOut(now, first, out)) {
       return true;
     }
     turns_.next();
@@ -37,17 +58,19 @@ bool Session::nextOfBurst(TimePoint now, OutPacket* out) {
   if (!turns_.begun()) {
     return false;
   }
-  if (turnOut(now, out)) {
+  if (turnOut(now, nullptr, out)) {
     return true;
   }
   turns_.next();
   return false;
 }
 
-bool Session::turnOut(TimePoint now, OutPacket* out) {
+// A turn begins only with data of `first`, and goes on with data of any op.
+bool Session::turnOut(TimePoint now, const Op* first, OutPacket* out) {
   const int rank = turns_.rank();
-  return rank == setup_.rank ? !broken_ && multicastOut(now, out)
-                             : hasLeaveToSend(rank) && peerOut(now, rank, out);
+  return rank == setup_.rank
+             ? !broken_ && multicastOut(now, out)
+             : hasLeaveToSend(rank) && peerOut(now, rank, first, out);
 }
 
 // The data that goes to one peer in its turn. A slot's sum needs contributions
@@ -73,7 +96,10 @@ bool Session::mayBurst() const {
               trainBytes());
 }
 
-bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
+bool Session::peerOut(TimePoint now,
+                      int rank,
+                      const Op* first,
+                      OutPacket* out) {
   PeerLink& peer = peers_[rank];
   // A rank that has never been heard may not have joined yet. It gets no data,
   // only announcements, until it answers.
@@ -83,7 +109,9 @@ bool Session::peerOut(TimePoint now, int rank, OutPacket* out) {
       if (blocked_.at(rank) == kNever && hasData(rank)) {
         blocked_.set(rank, now + retryAfter(now, rank));
       }
-    } else if (dataOut(rank, out)) {
+    } else if ((turns_.begun() || first == nullptr ||
+                first->outbox().hasData(rank)) &&
+               dataOut(rank, out)) {
       turns_.sentData(out->headBytes + out->payloadBytes);
       return true;
     }
@@ -123,7 +151,7 @@ PacketHeader Session::headerOf(const Op& op, const DataSend& send) {
 }
 
 bool Session::dataOut(int rank, OutPacket* out) {
-  for (auto& [id, op] : ops_) {
+  for (Op* const op : ops_.oldestFirst()) {
     DataSend send;
     if (!op->outbox().hasData(rank) ||
         !op->outbox().next(rank, peers_[rank].wantsResults, &send)) {

@@ -76,10 +76,6 @@ struct Options {
   uint32_t leadOps = 4;
   // The most bytes in the buckets of those ops. One op alone may have more.
   uint64_t leadBytes = uint64_t{1} << 30;
-  // If results are repaired, whether this rank waits with a new op while other
-  // ranks still wait for its results. It does not wait if another rank has
-  // begun the op.
-  bool resultsFirst = true;
   // The most entries for the use counts of tags, per tag space (TagCounts). Not
   // a setting.
   size_t tagEntriesMax = 1 << 20;

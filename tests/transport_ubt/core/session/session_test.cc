@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/transport_ubt/core/one_rank.h"
 
 namespace ubt {
@@ -266,6 +268,40 @@ TEST(Session, NoSessionStarvesAnother) {
   for (size_t i = 0; i + 2 < bursts.size(); i++) {
     EXPECT_EQ(bursts[i], 43) << i;
   }
+}
+
+// Rank 1 needs nothing more of the older op. The newer one has the smaller tag,
+// and it is rank 1's turn.
+TEST(Session, DataOfAnOlderOpLeavesFirst) {
+  OneRank::Setup setup;
+  setup.size = 3;
+  OneRank rank(setup);
+  const OpShape shape = floats(100000);
+  const uint32_t older = 7;
+  const uint32_t newer = 3;
+  std::vector<float> buckets[2];
+  for (const uint32_t tag : {older, newer}) {
+    std::vector<float>& bucket = buckets[tag == newer];
+    bucket.assign(shape.elements, 1);
+    rank.session().enter(rank.now, tag, shape, bytesOf(bucket));
+    for (const int peer : {1, 2}) {
+      rank.say(peer, {ControlRecord::announce({tag, 0}, shape)});
+    }
+  }
+  rank.say(1, {ControlRecord::about(ControlType::kDone, {older, 0})});
+  std::vector<uint32_t> tags;
+  for (const OneRank::Sent& one : rank.sent()) {
+    PacketHeader header;
+    if (one.packet.type == PacketType::kData) {
+      ASSERT_TRUE(
+          PacketHeader::decode(one.packet.head, PacketHeader::kBytes, &header));
+      tags.push_back(header.op.tag);
+    }
+  }
+  const auto isOlder = [&](uint32_t tag) { return tag == older; };
+  EXPECT_TRUE(std::is_partitioned(tags.begin(), tags.end(), isOlder));
+  EXPECT_EQ(std::count_if(tags.begin(), tags.end(), isOlder), 93);
+  EXPECT_GT(tags.size(), 93u);
 }
 
 // Slots without room in the arena are skipped.
