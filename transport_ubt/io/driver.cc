@@ -283,7 +283,7 @@ bool Driver::receive() {
 }
 
 // One turn: receives, lets deadlines pass once the socket is drained, and
-// sends. True if there may be more to do now.
+// sends. True if there is more to do now: the turn was cut short.
 bool Driver::work(TimePoint* now) {
   bool drained = false;
   int received = 0;
@@ -301,11 +301,11 @@ bool Driver::work(TimePoint* now) {
       *now - (drained ? Duration{0} : kOverdueMax)) {
     endpoint_.deadlinePassed(*now);
   }
-  const bool sent = send(received > 0 ? steadyNow() : *now);
-  return received > 0 || sent;
+  const bool more = send(received > 0 ? steadyNow() : *now);
+  return more || !drained;
 }
 
-// One turn of sending. True if there may be more to send.
+// One turn of sending. True if there may be more to send now.
 bool Driver::send(TimePoint now) {
   try {
     return sender_.send(now, kTrainsPerTurn);
@@ -425,8 +425,11 @@ void Driver::sleep(Lock& lock,
   lock.lock();
   sleeping_ = false;
   resumed(timer);
-  uint64_t wakes;
-  (void)!read(wakeFd_, &wakes, sizeof(wakes));
+  if (woken_) {
+    woken_ = false;
+    uint64_t wakes;
+    (void)!read(wakeFd_, &wakes, sizeof(wakes));
+  }
 }
 
 // This thread runs again; it wanted to run at `wanted`.
@@ -445,7 +448,8 @@ void Driver::notLooked(TimePoint now, Duration time) {
 
 // Tells a driving caller that sleeps in poll that something has changed.
 void Driver::wakeSleeper() {
-  if (sleeping_) {
+  if (sleeping_ && !woken_) {
+    woken_ = true;
     const uint64_t one = 1;
     (void)!write(wakeFd_, &one, sizeof(one));
   }

@@ -144,6 +144,7 @@ class Driver : private ServiceThread::Client {
   int ranksPerCpu_ = 1;    // maximum over the contexts
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // it sleeps there, without the mutex
+  bool woken_ = false;     // wakeFd_ says so
   TimePoint looked_{};     // when the driving caller last looked at the clock
   std::atomic<int> callers_{0};  // changes under the mutex
   TimePoint lastCall_{};         // when the last caller left

@@ -47,12 +47,13 @@ bool PacketSender::send(TimePoint now, int trains) {
     fitSocket(now);
     return false;
   }
-  bool any = false;
   if (harmful_) {
     releaseHeld(now);
   }
   size_t left = datagramsMax(trains);
-  for (int sent = 0; sent < trains && left > 0 && !blocked() && hasRoom(now);
+  bool over = false;  // the endpoint has no more
+  for (int sent = 0;
+       sent < trains && left > 0 && !over && !blocked() && hasRoom(now);
        sent++) {
     size_t count = 0;
     size_t bytes = 0;
@@ -62,9 +63,9 @@ bool PacketSender::send(TimePoint now, int trains) {
       OutPacket& packet = *packets_[count];
       sessions_[count] = endpoint_->packetOut(now, &packet);
       if (sessions_[count] == nullptr) {
+        over = true;
         break;
       }
-      any = true;
       left--;
       if (harmful_) {
         sendHarmed(now, packet);
@@ -92,12 +93,11 @@ bool PacketSender::send(TimePoint now, int trains) {
         break;  // a shorter one ends the train
       }
     }
-    if (count == 0) {
-      break;
+    if (count > 0) {
+      flushTrain(count);
     }
-    flushTrain(count);
   }
-  return any;
+  return !blocked() && !over;
 }
 
 void PacketSender::flushTrain(size_t count) {
