@@ -57,7 +57,8 @@ Causes::Causes(const SimOptions& options)
   silent_ = crashed_ | closes_ | bit(faults.meshBreak.rank) |
             bit(faults.meshBreak.peer);
   blamed_ = silent_ | bit(options.neverEnters) | bit(options.disagrees) |
-            bit(options.otherwise) | bit(faults.skip.rank);
+            bit(options.otherwise) | bit(faults.skip.rank) |
+            bit(faults.wrongResult.rank);
   // After a long stop, learned bounds are long. Then a rank without repair may
   // wait for lost data until other ranks time out.
   const bool follows = options.protocol.boundScatter == Duration{0} &&
@@ -125,6 +126,10 @@ bool Causes::explain(int rank, const std::string& text) {
   }
   if (holds(text, "had no room to keep results")) {
     return (drops_ >> first & 1) != 0;
+  }
+  if (holds(text, "have different results")) {
+    const int wrong = options_.faults.wrongResult.rank;
+    return wrong >= 0 && (first == wrong || second == wrong);
   }
   if (holds(text, " brings ")) {
     const int odd =

@@ -47,6 +47,13 @@ struct Replays {
   Duration within{0};
 };
 
+// The first result that reaches the rank after `at` has a wrong byte that the
+// tag does not cover.
+struct WrongResult {
+  int rank = -1;
+  Duration at{0};
+};
+
 // Datagrams above bytesMax are lost on the path between two ranks.
 struct NarrowPath {
   int one = -1;
@@ -135,6 +142,7 @@ struct Faults {
   KindLoss kindLoss;
   Replays replays;
   double corruption = 0;  // probability that a datagram has a wrong byte
+  WrongResult wrongResult;
   NarrowPath narrowPath;
   SendFailures sends;
   Inbox inbox;

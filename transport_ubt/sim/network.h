@@ -63,6 +63,7 @@ class Network {
   // The bytes that a rank has put on its link.
   uint64_t sentBytes(int rank) const { return up_[rank].bytes; }
 
+  Duration sinceStart() const;
   // The faults that happened in the network.
   const FaultCounts& faults() const { return faults_; }
 
@@ -91,7 +92,6 @@ class Network {
   static size_t index(PacketType type) {
     return type == PacketType::kData ? 0 : 1;
   }
-  Duration sinceStart() const;
   void lose(const Train& train) { count(train, &lost_); }
   void lose(const Train& train, Fault why) {
     faults_.happened(why);

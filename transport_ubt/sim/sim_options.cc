@@ -33,6 +33,8 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("replay", f.replays.share);
   member("replay_within_ns", f.replays.within);
   member("corruption", f.corruption);
+  member("wrong_result_rank", f.wrongResult.rank);
+  member("wrong_result_at_ns", f.wrongResult.at);
   member("narrow_one", f.narrowPath.one);
   member("narrow_other", f.narrowPath.other);
   member("narrow_bytes", f.narrowPath.bytesMax);

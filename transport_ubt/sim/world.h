@@ -126,6 +126,8 @@ class World {
                    const Counters& before);
   bool tellsArrivals(int rank) const;
   void strangerTo(int rank, Network::Datagram datagram);
+  void deliver(int rank, const Network::Datagram& datagram);
+  bool wrongResultDue(int rank, const PacketHeader& header) const;
   void corruptedTo(int rank, Network::Datagram datagram);
 
   // Faults at hosts.

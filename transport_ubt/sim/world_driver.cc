@@ -265,6 +265,18 @@ void World::take(int rank, const Network::Datagram& datagram) {
     corruptedTo(rank, datagram);
     return;
   }
+  if (wrongResultDue(rank, header)) {
+    faults_.happened(Fault::kWrongResult);
+    Network::Datagram wrong = datagram;
+    wrong.back() ^= std::byte{1};
+    deliver(rank, wrong);
+  } else {
+    deliver(rank, datagram);
+  }
+}
+
+void World::deliver(int rank, const Network::Datagram& datagram) {
+  Host& host = hosts_[rank];
   const uint64_t rejects = rejected(rank);
   const Counters before = host.endpoint->shared().counters;
   host.endpoint->packetIn(nowAt(rank), datagram.data(), datagram.size());
@@ -280,6 +292,14 @@ void World::take(int rank, const Network::Datagram& datagram) {
   }
   const Duration since = events_.now().time_since_epoch() % options_.wakesEvery;
   wake(rank, events_.now() + options_.wakesEvery - since);
+}
+
+bool World::wrongResultDue(int rank, const PacketHeader& header) const {
+  const WrongResult& wrong = options_.faults.wrongResult;
+  return rank == wrong.rank && header.type == PacketType::kData &&
+         header.stage == Stage::kBroadcast &&
+         network_.sinceStart() >= wrong.at &&
+         faults_.get(Fault::kWrongResult) == 0;
 }
 
 // Delivers a copy of a genuine datagram with another version, context, rank or

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/op/broadcast_stage.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/replica_proof.h"
 
 namespace ubt {
 
@@ -45,6 +47,19 @@ size_t BroadcastStage::bytesFor(const ShardLayout& layout,
 uint64_t BroadcastStage::pairsLacking(Shard shard, uint32_t slot) const {
   return (ranks_ - owners_[shard].contributors[slot]) *
          static_cast<uint64_t>(layout_.slotElements(shard, slot));
+}
+
+// REQUIRES that the slot's contributors and its owner's form are known.
+uint64_t BroadcastStage::hashOf(Shard shard,
+                                uint32_t slot,
+                                const std::byte* payload) const {
+  const Owner& owner = owners_[shard];
+  const bool zero = owner.contributors[slot] == 0;
+  return ReplicaProof::ofSlot(shard,
+                              slot,
+                              *owner.form,
+                              payload,
+                              zero ? 0 : layout_.slotSize(shard, slot));
 }
 
 void BroadcastStage::place(Shard shard,
@@ -89,6 +104,7 @@ BroadcastStage::Outcome BroadcastStage::add(Shard shard,
   owner.received.set(slot);
   slotsMissing_--;
   pairsMissing_ += pairsLacking(shard, slot);
+  hash_ += hashOf(shard, slot, payload);
   if (bucket_ != nullptr) {
     place(shard, slot, payload);
   }
@@ -101,6 +117,12 @@ void BroadcastStage::markPartial(Shard shard, uint32_t slot) {
     owner.partial = BitSet(owner.received.size());
   }
   owner.partial.set(slot);
+}
+
+bool BroadcastStage::hasPartial() const {
+  return std::any_of(owners_.begin(), owners_.end(), [](const Owner& owner) {
+    return !owner.partial.none();
+  });
 }
 
 std::vector<OpReport::Range> BroadcastStage::partial(ElementType type) const {
@@ -141,6 +163,7 @@ BroadcastStage::Dropped BroadcastStage::dropEarly(Shard shard, BitSet* marks) {
       dropped.slots++;
       dropped.bytes += owner.early[slot].size();
       pairsMissing_ -= pairsLacking(shard, slot);
+      hash_ -= hashOf(shard, slot, owner.early[slot].data());
       owner.received.clear(slot);
       if (owner.partial.size() > 0) {
         owner.partial.clear(slot);

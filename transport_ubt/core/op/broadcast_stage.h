@@ -51,6 +51,7 @@ class BroadcastStage {
 
   // For a result that add() took: results of other groups may differ from it.
   void markPartial(Shard shard, uint32_t slot);
+  bool hasPartial() const;
   // The ranges of elements so marked.
   std::vector<OpReport::Range> partial(ElementType type) const;
 
@@ -76,6 +77,8 @@ class BroadcastStage {
   const BitSet& received(Shard shard) const { return owners_[shard].received; }
   bool complete(Shard shard) const { return owners_[shard].received.all(); }
   bool complete() const { return slotsMissing_ == 0; }
+  // The sum of the hashes of received slots (ReplicaProof).
+  uint64_t hash() const { return hash_; }
   // The (contributor, element) pairs that received slots lack.
   uint64_t pairsMissing() const { return pairsMissing_; }
 
@@ -90,6 +93,7 @@ class BroadcastStage {
 
   void place(Shard shard, uint32_t slot, const std::byte* payload);
   uint64_t pairsLacking(Shard shard, uint32_t slot) const;
+  uint64_t hashOf(Shard shard, uint32_t slot, const std::byte* payload) const;
 
   const ShardLayout layout_;
   const int size_;
@@ -100,6 +104,7 @@ class BroadcastStage {
   std::vector<Owner> owners_;
   size_t slotsMissing_ = 0;
   uint64_t pairsMissing_ = 0;
+  uint64_t hash_ = 0;
 };
 
 }  // namespace ubt

@@ -183,7 +183,32 @@ void Op::noteProgress(TimePoint now) {
     }
     return;
   }
+  if (needsEveryResult()) {
+    hash_ = resultsHash();
+    replicas_.tell(ranks_.rank(), hash_);
+  }
+  if (replicas_.differs()) {
+    call_.fail(whyDifferent());
+    return;
+  }
   call_.finish(EndedBy::kComplete);
+}
+
+// REQUIRES isAllHere().
+uint64_t Op::resultsHash() const {
+  if (broadcast_.hasPartial()) {
+    return 0;
+  }
+  uint64_t hash = broadcast_.hash();
+  for (uint32_t slot = 0; slot < owned_.slots(); slot++) {
+    const OwnedShard::Value own = owned_.valueFor(ranks_.rank(), slot);
+    if (own.partial) {
+      return 0;
+    }
+    hash += ReplicaProof::ofSlot(
+        ranks_.shard(), slot, own.form, own.payload, own.payloadBytes);
+  }
+  return std::max<uint64_t>(hash, 1);
 }
 
 // Only a rank that has entered tells its progress. Its announcement may have
@@ -194,8 +219,9 @@ void Op::progress(TimePoint now, int peer, uint32_t slot) {
   noteProgress(now);
 }
 
-// `cut`: results of a slot that the rank left out.
-void Op::done(TimePoint now, int rank, uint32_t cut) {
+// `cut`: results of a slot that the rank left out. `hash`: of its results.
+void Op::done(TimePoint now, int rank, uint32_t cut, uint64_t hash) {
+  replicas_.tell(rank, hash);
   if (!attendance_.isDone(rank)) {
     resultsCutByOthers_ += std::min<uint64_t>(
         cut, uint64_t{layout_.slots(Shard(0))} * ranks_.ownersHeard());

@@ -25,6 +25,7 @@
 #include "transport_ubt/core/op/op_trace.h"
 #include "transport_ubt/core/op/outbox.h"
 #include "transport_ubt/core/op/owned_shard.h"
+#include "transport_ubt/core/op/replica_proof.h"
 #include "transport_ubt/core/op/stage_run.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
@@ -105,7 +106,7 @@ class Op {
   void halfEnded(TimePoint now, int peer, Stage stage);
   void noMore(TimePoint now, int peer, Stage stage);
   void over(TimePoint now, int peer);
-  void done(TimePoint now, int peer, uint32_t cut);
+  void done(TimePoint now, int peer, uint32_t cut, uint64_t hash);
   // The peer has gone: it no longer sends or receives.
   void peerGone(int peer, const std::string& why);
 
@@ -193,6 +194,12 @@ class Op {
   OpSample sample() const;
   bool warmup() const { return bounds_.warmup; }
 
+  // The record that tells a peer that the call has returned.
+  ControlRecord doneRecord(ControlType type) const;
+  // Why replicas are not equal, by the hashes told so far; the text is empty
+  // if they are. The rank to blame is not this one, though it may be.
+  OpFailure::Blame whyDifferent() const;
+
  private:
   Form resultForm(Shard shard) const;
   Counter scatterData(TimePoint now,
@@ -218,6 +225,7 @@ class Op {
                                                 : exchangeRun_.closedAt;
   }
   bool isAllHere() const { return owned_.complete() && broadcast_.complete(); }
+  uint64_t resultsHash() const;
   const BitSet& received(int rank) const;
   bool owesContributions(int rank) const;
   void reportExchange(OpReport* report) const;
@@ -286,7 +294,6 @@ class Op {
   void moreAsked(TimePoint now, int peer, Stage stage);
   void reportBounds(OpReport* report) const;
   ControlRecord closedRecord() const;
-  ControlRecord doneRecord(ControlType type) const;
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
   void sampleLast(OpSample* sample) const;
@@ -317,6 +324,8 @@ class Op {
   StageRun exchangeRun_;   // other groups' sums of the own shard
   StageRun broadcastRun_;  // results of other shards
   Notices notices_;
+  ReplicaProof replicas_;
+  uint64_t hash_ = 0;            // of all results; 0: not told
   bool scatterOverdue_ = false;  // most of it was lost, and is asked for again
   bool scatterSettled_ = false;
   int membersEntered_ = 0;

@@ -54,6 +54,21 @@ void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
                  setup_.announcer);
 }
 
+OpFailure::Blame Op::whyDifferent() const {
+  if (!replicas_.differs()) {
+    return {};
+  }
+  std::ostringstream why;
+  why << "allreduce " << setup_.id.count << " with tag " << setup_.id.tag
+      << ": rank " << replicas_.first() << " and rank " << replicas_.other()
+      << " have different results, although both got all of them. Their data "
+         "was changed on its way or in a host's memory. Set GLOO_UBT_AUTH=full "
+         "to check data on its way, and test the memory of both hosts";
+  return {why.str(),
+          replicas_.other() == ranks_.rank() ? replicas_.first()
+                                             : replicas_.other()};
+}
+
 // Ranks that have not finished the op and answer nothing. This rank may have
 // all of their data: the ranks that it waits for may themselves wait for these.
 OpFailure::Blame Op::silentRanks(TimePoint now) const {

@@ -319,6 +319,7 @@ void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
 ControlRecord Op::doneRecord(ControlType type) const {
   ControlRecord record = ControlRecord::about(type, setup_.id);
   record.slots = resultsCut_;
+  record.number = call_.failed() ? 0 : hash_;
   return record;
 }
 

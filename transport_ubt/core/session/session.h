@@ -205,6 +205,7 @@ class Session : private OpHost {
             Duration tellAfter = Duration{0});
   // The same, and blames that rank unless another one is to blame already.
   void failBecauseOf(TimePoint now, int rank, const std::string& why);
+  void checkReplicas(TimePoint now, const Op& op);
   // A call has waited to begin for its whole timeout.
   void giveUp(TimePoint now, const Call& call);
   // A peer needs results that this rank had no room to keep.

@@ -234,18 +234,22 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kDone:
       if (op != nullptr) {
-        op->done(now, peer, record.slots);
+        op->done(now, peer, record.slots, record.number);
+        checkReplicas(now, *op);
         forgetIfDone(now, record.op);
       }
       return;
     case ControlType::kDoneQuery:
       if (op != nullptr) {  // a rank that asks is done, too
-        op->done(now, peer, record.slots);
+        op->done(now, peer, record.slots, record.number);
+        checkReplicas(now, *op);
       }
       if (isOver(record.op) || (op != nullptr && op->returned())) {
         control(now,
                 peer,
-                ControlRecord::about(ControlType::kDone, record.op),
+                op == nullptr
+                    ? ControlRecord::about(ControlType::kDone, record.op)
+                    : op->doneRecord(ControlType::kDone),
                 true);
       }
       forgetIfDone(now, record.op);

@@ -48,9 +48,12 @@ void ControlRecord::encode(WriteCursor* out) const {
       out->put(slot);
       break;
     case ControlType::kClosed:
+      out->put(slots);
+      break;
     case ControlType::kDone:
     case ControlType::kDoneQuery:
       out->put(slots);
+      out->put(number);
       break;
     case ControlType::kNoMore:
     case ControlType::kHalf:
@@ -120,9 +123,12 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       out->slot = in->get<uint32_t>();
       break;
     case ControlType::kClosed:
+      out->slots = in->get<uint32_t>();
+      break;
     case ControlType::kDone:
     case ControlType::kDoneQuery:
       out->slots = in->get<uint32_t>();
+      out->number = in->get<uint64_t>();
       break;
     case ControlType::kNoMore:
     case ControlType::kHalf: {

@@ -38,8 +38,9 @@ struct ControlRecord {
   ControlType type = ControlType::kLeave;
   OpId op;
   OpShape shape;  // kAnnounce
-  uint64_t number =
-      0;          // kCredit, kHears: the limit; kBlocked, kLost: the number
+  // kCredit, kHears: the limit; kBlocked, kLost: the number; kDone, kDoneQuery:
+  // the hash of all results (ReplicaProof), 0: not told.
+  uint64_t number = 0;
   Stage stage{};  // kRepair, kNoMore, kHalf
   // kRepair: the first slot; kProgress: the first that is missing; kLeave: the
   // rank at fault, or kNobody.

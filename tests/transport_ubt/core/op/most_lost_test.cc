@@ -90,7 +90,7 @@ TEST_F(MostLost, ARankThatHasReturnedIsNotWaitedFor) {
   sendersEnd(1, 1);
   pass(kSoon);
   EXPECT_FALSE(op_->hasResults());
-  op_->done(now_, 1, 0);
+  op_->done(now_, 1, 0, 0);
   pass(kSoon);
   EXPECT_TRUE(op_->hasResults());
 }

@@ -194,7 +194,7 @@ TEST_F(OpStopTest, ResultsHaveXTimesTheTimeInWhichHalfOfThemCame) {
   EXPECT_TRUE(op_->finished());
   // Of 4 x 4 pairs of ranks, each with kSlots slots, 2 are missing here.
   (void)op_->leave(now_);
-  op_->done(now_, 1, UINT32_MAX);
+  op_->done(now_, 1, UINT32_MAX, 0);
   EXPECT_LE(op_->sample().cutResults, (2 + 4) / 16.0);
   EXPECT_GE(op_->sample().cutResults, 2 / 16.0);
 }

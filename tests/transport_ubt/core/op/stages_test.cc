@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transport_ubt/core/op/broadcast_stage.h"
+#include "transport_ubt/core/op/replica_proof.h"
 #include "transport_ubt/core/op/scatter_stage.h"
 #include "transport_ubt/sim/plain_reduction.h"
 
@@ -296,6 +297,26 @@ TEST_F(Stages, EarlyResultsCanBeDroppedAndAskedForAgain) {
   EXPECT_EQ(arena_.usedBytes(), 0u);
   EXPECT_FALSE(broadcast_.received(Shard(0)).test(0));
   EXPECT_EQ(broadcast_.pairsMissing(), 0u);
+  EXPECT_EQ(broadcast_.hash(), 0u);
+}
+
+TEST_F(Stages, TheHashOfResultsKnowsEachByteAndItsPlace) {
+  const auto hashOf = [](Shard shard, uint32_t at, Form form, float value) {
+    const auto payload = slot(value);
+    return ReplicaProof::ofSlot(
+        shard, at, form, bytes(payload), sizeof(float) * payload.size());
+  };
+  const uint64_t hash = hashOf(Shard(0), 1, Form::kPlain, 7);
+  EXPECT_EQ(hash, hashOf(Shard(0), 1, Form::kPlain, 7));
+  EXPECT_NE(hash, hashOf(Shard(0), 1, Form::kPlain, 8));
+  EXPECT_NE(hash, hashOf(Shard(0), 0, Form::kPlain, 7));
+  EXPECT_NE(hash, hashOf(Shard(2), 1, Form::kPlain, 7));
+  EXPECT_NE(hash, hashOf(Shard(0), 1, Form::kTransformed, 7));
+
+  broadcast_.add(Shard(0), 1, 2, Form::kPlain, bytes(slot(7)));
+  EXPECT_EQ(broadcast_.hash(), hash);
+  broadcast_.add(Shard(0), 0, 2, Form::kPlain, bytes(slot(8)));
+  EXPECT_EQ(broadcast_.hash(), hash + hashOf(Shard(0), 0, Form::kPlain, 8));
 }
 
 }  // namespace
