@@ -58,7 +58,8 @@ Causes::Causes(const SimOptions& options)
             bit(faults.meshBreak.peer);
   blamed_ = silent_ | bit(options.neverEnters) | bit(options.disagrees) |
             bit(options.otherwise) | bit(faults.skip.rank) |
-            bit(faults.wrongResult.rank);
+            bit(faults.wrongResult.rank) | bit(faults.falseCredit.stingy) |
+            bit(faults.falseCredit.greedy);
   // After a long stop, learned bounds are long. Then a rank without repair may
   // wait for lost data until other ranks time out.
   const bool follows = options.protocol.boundScatter == Duration{0} &&

@@ -38,7 +38,16 @@ struct Pause {
 struct KindLoss {
   static constexpr int kData = 0;
   int kind = -1;  // kData, or a ControlType
+  int from = -1;  // -1: of all ranks
   double share = 0;
+};
+
+// Ranks that break the rules of credit, from `at` on: one gives no more credit,
+// one sends as if it had any amount.
+struct FalseCredit {
+  int stingy = -1;
+  int greedy = -1;
+  Duration at{0};
 };
 
 // A datagram comes a second time, up to `within` later.
@@ -140,6 +149,7 @@ struct Faults {
   std::array<Cut, 2> cuts;
   std::array<Pause, 3> pauses;
   KindLoss kindLoss;
+  FalseCredit falseCredit;
   Replays replays;
   double corruption = 0;  // probability that a datagram has a wrong byte
   WrongResult wrongResult;

@@ -263,7 +263,9 @@ bool Network::isLost(int from, int to, const Train& train, Fault* why) {
     *why = Fault::kNarrowPath;
     return true;
   }
-  if (faults.kindLoss.share > 0 && isOfKind(datagram, faults.kindLoss.kind) &&
+  if (faults.kindLoss.share > 0 &&
+      (faults.kindLoss.from < 0 || faults.kindLoss.from == from) &&
+      isOfKind(datagram, faults.kindLoss.kind) &&
       chance(faults.kindLoss.share)) {
     *why = Fault::kKindLoss;
     return true;

@@ -29,7 +29,11 @@ void visitFaults(Faults& f, Visitor&& member) {
     member(pause + "_lasting_ns", f.pauses[i].lasting);
   }
   member("lost_kind", f.kindLoss.kind);
+  member("lost_kind_from", f.kindLoss.from);
   member("lost_kind_share", f.kindLoss.share);
+  member("stingy", f.falseCredit.stingy);
+  member("greedy", f.falseCredit.greedy);
+  member("false_credit_at_ns", f.falseCredit.at);
   member("replay", f.replays.share);
   member("replay_within_ns", f.replays.within);
   member("corruption", f.corruption);

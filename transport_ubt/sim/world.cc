@@ -98,18 +98,22 @@ Session::Setup World::setupOf(int rank, int context, bool again) const {
   setup.multicastSeed[1] = number;
   for (int peer = 0; peer < options_.ranks; peer++) {
     setup.windowBytes.push_back(options_.windowOf(peer));
-    PeerKeys keys;
-    keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
-    keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
-    keys.sendSeal.fill(keys.send[0]);
-    keys.receiveSeal.fill(keys.receive[0]);
-    keys.send[1] = keys.receive[1] = number;
-    keys.sendSeal[1] = keys.receiveSeal[1] = number;
-    keys.sendMask.fill(keys.send[0]);
-    keys.receiveMask.fill(keys.receive[0]);
-    setup.keys.push_back(keys);
+    setup.keys.push_back(keysOf(rank, peer, number));
   }
   return setup;
+}
+
+PeerKeys World::keysOf(int rank, int peer, uint8_t number) {
+  PeerKeys keys;
+  keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
+  keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
+  keys.sendSeal.fill(keys.send[0]);
+  keys.receiveSeal.fill(keys.receive[0]);
+  keys.send[1] = keys.receive[1] = number;
+  keys.sendSeal[1] = keys.receiveSeal[1] = number;
+  keys.sendMask.fill(keys.send[0]);
+  keys.receiveMask.fill(keys.receive[0]);
+  return keys;
 }
 
 void World::openSessions() {

@@ -94,6 +94,8 @@ class World {
   void openSessions();
   std::unique_ptr<Endpoint> makeEndpoint(int rank);
   Session::Setup setupOf(int rank, int context, bool again) const;
+  // What `rank` uses with `peer` in a context with this number.
+  static PeerKeys keysOf(int rank, int peer, uint8_t number);
   void tryEnter(Caller* caller);
   void poll(Caller* caller);
   void next(Caller* caller);
@@ -127,6 +129,7 @@ class World {
   bool tellsArrivals(int rank) const;
   void strangerTo(int rank, Network::Datagram datagram);
   void deliver(int rank, const Network::Datagram& datagram);
+  void makeCreditFalse(int from, int to, Network::Datagram* datagram);
   bool wrongResultDue(int rank, const PacketHeader& header) const;
   void corruptedTo(int rank, Network::Datagram datagram);
 
@@ -156,7 +159,8 @@ class World {
   std::vector<Host> hosts_;
   std::vector<std::unique_ptr<Caller>> callers_;
   std::vector<std::byte> nothing_;  // every rank's bucket if noData
-  std::map<OpKey, std::vector<Outcome>> outcomes_;  // by rank
+  std::map<std::pair<int, int>, uint64_t> creditTold_;  // FalseCredit
+  std::map<OpKey, std::vector<Outcome>> outcomes_;      // by rank
   TimePoint joined_{};    // when rank 0 begins to hear
   bool anyGone_ = false;  // a process or context ended before the others
   bool sending_ = true;

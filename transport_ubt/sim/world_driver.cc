@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport_ubt/sim/false_credit.h"
 #include "transport_ubt/sim/world.h"
 
 namespace ubt::sim {
@@ -76,6 +77,7 @@ void World::sendAll(int rank) {
         PacketHeader::kBytes + options_.slotBytes + kSealBytes) {
       violation("a datagram is larger than the path lets through");
     }
+    makeCreditFalse(rank, packet.peer, &datagram);
     host.sentBytes += datagram.size();
     if (digest_ != nullptr) {
       digest_->sent(rank, packet.peer, nowAt(rank), datagram);
@@ -292,6 +294,25 @@ void World::deliver(int rank, const Network::Datagram& datagram) {
   }
   const Duration since = events_.now().time_since_epoch() % options_.wakesEvery;
   wake(rank, events_.now() + options_.wakesEvery - since);
+}
+
+// The credit from `from` to `to`. A greedy rank believes that it has some.
+// REQUIRES one context.
+void World::makeCreditFalse(int from, int to, Network::Datagram* datagram) {
+  const FalseCredit& credit = options_.faults.falseCredit;
+  const bool stingy = from == credit.stingy;
+  const bool greedy = to == credit.greedy;
+  if ((!stingy && !greedy) ||
+      Network::typeOf(*datagram) != PacketType::kControl) {
+    return;
+  }
+  uint64_t& told = creditTold_[{from, to}];
+  if (network_.sinceStart() < credit.at) {
+    told = creditIn(*datagram);
+    return;
+  }
+  faults_.happened(Fault::kFalseCredit);
+  setCredit(datagram, keysOf(from, to, 0), greedy ? told + (1 << 20) : told);
 }
 
 bool World::wrongResultDue(int rank, const PacketHeader& header) const {

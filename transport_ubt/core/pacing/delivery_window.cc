@@ -80,7 +80,19 @@ void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
   }
   arrivedAt_ = now;
   came_ += bytes;
-  if (came_ + lost_ >= std::max(this->bytes(), kSlotsJudged * slotBytes_)) {
+  lookIfPassed();
+}
+
+// While nothing comes, no arrival judges a window.
+void DeliveryWindow::lost(uint64_t bytes) {
+  lost_ += bytes;
+  if (came_ == 0) {
+    lookIfPassed();
+  }
+}
+
+void DeliveryWindow::lookIfPassed() {
+  if (came_ + lost_ >= std::max(bytes(), kSlotsJudged * slotBytes_)) {
     windowPassed();
     came_ = lost_ = 0;
     passing_ = Duration{0};

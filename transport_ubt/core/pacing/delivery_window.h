@@ -60,7 +60,7 @@ class DeliveryWindow {
 
   void arrived(TimePoint now, uint64_t bytes);
   // These bytes were lost, and those arrived after all.
-  void lost(uint64_t bytes) { lost_ += bytes; }
+  void lost(uint64_t bytes);
   void overtaken(uint64_t bytes);
   // The socket is empty: all that came before `now` has arrived here.
   void drained(TimePoint now);
@@ -72,6 +72,7 @@ class DeliveryWindow {
 
  private:
   Duration round() const;
+  void lookIfPassed();
   void windowPassed();
 
   uint64_t bytesMin_;

@@ -58,6 +58,7 @@ Session::Session(const Setup& setup, SharedState* shared)
                   : OutPacket::kHeadBytesMax),
       controlDues_(setup.size),
       blocked_(setup.size),
+      lossBytes_(setup.slotBytesMax + PacketHeader::kBytes),
       losses_(setup.size),
       silence_(setup.size),
       multicast_(multicastOf(setup, &opened_)),

@@ -338,8 +338,9 @@ class Session : private OpHost {
   Deadlines controlDues_;          // of peers_
   // By peer: when to tell it (again) that it gives too little credit.
   Deadlines blocked_;
-  size_t lossBytes_ = 0;  // of the latest datagram of data
-  Deadlines losses_;      // by peer: when a missing number counts as lost
+  // Of the latest datagram of data; before one has come, of the largest.
+  size_t lossBytes_;
+  Deadlines losses_;  // by peer: when a missing number counts as lost
   std::vector<PeerLink> peers_;
   SilenceWatch silence_;
   Multicast multicast_;

@@ -69,6 +69,14 @@ TEST_F(DeliveryWindowTest, BeginsAsItWasTold) {
   EXPECT_EQ(bytes(), kStart);
 }
 
+// No datagram ever arrives, so nothing but losses tells of windows.
+TEST_F(DeliveryWindowTest, IsAtItsLeastIfAllDataIsLost) {
+  for (uint64_t sent = 0; sent < 20 * kStart; sent += 1440) {
+    window_.lost(1440);
+  }
+  EXPECT_EQ(bytes(), 64u << 10);
+}
+
 TEST_F(DeliveryWindowTest, FollowsTheRateAndTheRoundTrip) {
   window_.roundTrip(now_, microseconds(400));
   window_.roundTrip(now_, milliseconds(9));  // the least one counts

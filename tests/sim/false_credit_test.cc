@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that break the rules of credit, and a path that turns narrow.
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/run_checked.h"
+
+namespace ubt::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+SimOptions job() {
+  SimOptions options;
+  options.ranks = 4;
+  options.ops = 60;
+  options.oneShape = true;
+  options.elementsMax = 200000;
+  options.protocol.timeout = std::chrono::seconds(2);
+  return options;
+}
+
+// Every call that fails has an error that names the rank, or ends the calls of
+// ranks that are told so. runChecked() judges both, and the times.
+void expectErrorsThatName(const SimResult& result, int rank) {
+  EXPECT_EQ(result.errors, 4u);
+  for (const std::string& text : result.errorTexts) {
+    EXPECT_THAT(text, ::testing::HasSubstr("rank " + std::to_string(rank)));
+  }
+}
+
+// It gets no results, so it gives up, and the others hear why.
+TEST(FalseCredit, ARankThatGivesNoneEndsTheJobAtItsTimeout) {
+  SimOptions options = job();
+  options.faults.falseCredit = {2, -1, milliseconds(10)};
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.faults.get(Fault::kFalseCredit), 0u);
+  EXPECT_EQ(result.errors, 4u);
+  // Questions for credit have pauses that grow.
+  EXPECT_LT(result.counters.get(Counter::kSentControl), 6000u);
+}
+
+// It fills queues, and loses its own data. Results stay exact.
+TEST(FalseCredit, ARankThatIgnoresItChangesNoResult) {
+  SimOptions options = job();
+  options.queueBytes = 32 << 10;
+  options.windowBytes = 16 << 10;
+  options.protocol.repair = RepairPolicy::kBoth;
+  options.faults.falseCredit = {-1, 2, milliseconds(10)};
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.faults.get(Fault::kFalseCredit), 0u);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_EQ(result.ops, 60u);
+}
+
+TEST(FalseCredit, ARankThatIsSilentWithCreditIsNamed) {
+  SimOptions options = job();
+  options.faults.kindLoss.kind = KindLoss::kData;
+  options.faults.kindLoss.from = 2;
+  options.faults.kindLoss.share = 1;
+  expectErrorsThatName(runChecked(options), 2);
+}
+
+TEST(FalseCredit, LostDataIsNotRepeatedAtTheRateOfTheLink) {
+  SimOptions options = job();
+  options.faults.kindLoss.kind = KindLoss::kData;
+  options.faults.kindLoss.share = 1;
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 4u);
+  const double links =
+      options.ranks * options.bytesPerSecond * 2;  // in the timeout
+  EXPECT_LT(static_cast<double>(result.counters.get(Counter::kSentData)) *
+                options.slotBytes,
+            links / 10);
+}
+
+// The path between ranks 1 and 2 turns narrow while ops run.
+TEST(FalseCredit, APathThatTurnsNarrowIsNamed) {
+  SimOptions options = job();
+  options.slotBytes = 8928;
+  options.faults.narrowPath = {
+      1, 2, 1500, milliseconds(10), std::chrono::seconds(100)};
+  expectErrorsThatName(runChecked(options), 2);
+}
+
+}  // namespace
+}  // namespace ubt::sim
