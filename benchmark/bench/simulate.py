@@ -29,7 +29,7 @@ _TAIL = at_least(1, ": a tail, P99/50, is at least 1")
 _DEFAULT = ("ring", "tree", "transpose", "optireduce:none")
 # Defaults without --lab, which sets all of these.
 _NETWORK = {"gbit": 10.0, "mtu": 9000, "latency": 50.0, "tail": (1.0,),
-            "every": 10.0, "window": 2 << 20, "looks": 20.0}
+            "every": 10.0, "window": 16 << 20, "looks": 20.0}
 
 _QUEUE_MS = 4  # capacity of a port's queue, in time
 # The lateness that quiet hosts measure after the initial assumption has
@@ -40,7 +40,7 @@ _LATENESS_US = 100
 _TRAIN_BYTES = 64256
 # Defaults of the real transport (transport_ubt/core/session/endpoint.h and
 # settings.h). The simulator's own defaults are for small jobs.
-_SOCKET = {"window_bytes": 2097152, "window_bytes_min": 65536,
+_SOCKET = {"window_bytes": 16777216, "window_bytes_min": 65536,
            "arena_bytes": 268435456}
 _HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
 _SLOT_STEP = 32
@@ -152,9 +152,9 @@ def _parser() -> argparse.ArgumentParser:
         help="how long a path keeps its delay (default: 10)")
     network.add_argument(
         "--window", type=positive(int), metavar="BYTES",
-        help="bytes that may be under way to one rank, of optireduce (default: "
-        "2097152; a real window grows to that in half a second of traffic "
-        "where packets do not wait for each other)")
+        help="the most bytes that may be under way to one rank, of optireduce "
+        "(default: 16777216, as GLOO_UBT_WINDOW_BYTES). The window follows "
+        "the measured rate")
     network.add_argument(
         "--looks", type=at_least(0, " has to be a number, from 0 on"),
         metavar="US",
@@ -285,7 +285,8 @@ def _network(arguments: argparse.Namespace, tail: float) -> dict[str, object]:
         "wakes_every_ns": round(1000 * arguments.looks),
         "lateness_ns": _LATENESS_US * 1000,
         "window_bytes": arguments.window,
-        "window_bytes_min": arguments.window, "arena_bytes": 1 << 30}
+        "window_bytes_min": min(arguments.window, _SOCKET["window_bytes_min"]),
+        "arena_bytes": 1 << 30}
 
 
 def _times(ms: Sequence[float]) -> dict:

@@ -71,7 +71,7 @@ std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
     throw gloo::IoException(error.what());
   }
   const std::string advice = receiveBufferAdvice(
-      driver->socket().receiveBufferBytes(), options.socket.receiveBufferBytes);
+      driver->socket().receiveBufferBytes(), kEnoughBufferBytes);
   if (!advice.empty()) {
     warnOnce(advice);
   }

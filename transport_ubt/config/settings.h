@@ -30,7 +30,7 @@ struct Settings {
   int mtu = 0;  // bytes; 0: the interface's
   bool segmentation = true;
   size_t arenaBytes = size_t{256} << 20;  // of the process
-  size_t windowBytes = 2 << 20;           // of a socket
+  size_t windowBytes = 16 << 20;          // of a socket
   bool windowAdapts = true;
   bool trainsAdapt = true;
   // How an idle call waits.

@@ -29,7 +29,8 @@ class UdpSocket {
     SocketAddress address;  // the port is ignored
     uint16_t portLow = 0;   // 0: any free port
     uint16_t portHigh = 0;  // inclusive
-    int receiveBufferBytes = 4 << 20;
+    // A window of this size, at most, fits (Driver::windowBytes()).
+    int receiveBufferBytes = 16 << 20;
     bool segmentation = true;  // false: never use UDP_SEGMENT
     // If set, `address` is a multicast address, which the socket joins on the
     // interface that has `joinAt`. Other sockets may share its port.

@@ -20,7 +20,7 @@ class Endpoint {
   struct Limits {
     size_t arenaBytes = size_t{256} << 20;
     uint64_t windowBytesMin = 64 << 10;
-    uint64_t windowBytesMax = 2 << 20;
+    uint64_t windowBytesMax = 16 << 20;
     bool windowAdapts = true;  // DeliveryWindow
     bool trainsAdapt = true;   // LinkRate
     // Shared by all endpoints with a common limit of the arena; outlives them.
