@@ -44,6 +44,15 @@ TEST(AlgorithmName, SettingsAreVariables) {
   EXPECT_EQ(1U, settings.protocol.leadOps);
 }
 
+TEST(AlgorithmName, ChoosesThePapersLoops) {
+  EXPECT_EQ(settingsOf("optireduce+loops=paper").protocol.loops,
+            ubt::Loops::kPaper);
+  EXPECT_EQ(AlgorithmName::parse("optireduce+loops=paper")
+                .variables()
+                .at("GLOO_UBT_EXPERIMENT"),
+            "loops:paper");
+}
+
 TEST(AlgorithmName, OthersStay) {
   Settings others;
   others.protocol.leadOps = 2;

@@ -428,6 +428,13 @@ std::vector<Setting> experimentRows() {
           "gso",
           [](auto& s) -> auto& { return s.segmentation; },
           "UDP_SEGMENT: many datagrams in one system call."),
+      choice<Loops>(
+          kExperiment,
+          "loops",
+          [](auto& s) -> auto& { return s.protocol.loops; },
+          {{"measured", Loops::kMeasured}, {"paper", Loops::kPaper}},
+          "The control loops that end stages: those of this project, or those "
+          "of the OptiReduce paper. All ranks."),
       choice<bool>(
           kExperiment,
           "window",

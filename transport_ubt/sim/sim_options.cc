@@ -101,6 +101,7 @@ void visit(Options& o, Visitor&& member) {
   member("auth", o.protocol.auth);
   member("hadamard", o.protocol.hadamard);
   member("multicast", o.protocol.multicast);
+  member("loops", o.protocol.loops);
   member("mixed_forms", o.mixedForms);
   member("cut_budget", o.protocol.cutBudget);
   member("warmup_ops", o.protocol.warmupOps);

@@ -166,12 +166,12 @@ struct SimOptions {
   uint64_t mayDropResults() const;
 
   // Whether all data that ranks send after they entered arrives within the
-  // bounds. Then every sum holds most ranks. Three cases are excluded. A
-  // learned bound may be too short, because only owners that repair results and
-  // have no groups wait for a majority then. Without repair, a group's sum that
-  // overtakes the announcement is dropped for good. And the data of all callers
-  // takes longer than the smallest bounds if the window is small, or if
-  // multicast may use a part of it.
+  // bounds. Then every sum holds most ranks. Four cases are excluded. A learned
+  // bound may be too short, because only owners that repair results and have no
+  // groups wait for a majority then. The paper's loops never wait for one.
+  // Without repair, a group's sum that overtakes the announcement is dropped
+  // for good. And the data of all callers takes longer than the smallest bounds
+  // if the window is small, or if multicast may use a part of it.
   bool mostRanksCome() const {
     // Fewer windows if they are smaller than a user may set.
     const uint64_t windowsMost =
@@ -181,6 +181,8 @@ struct SimOptions {
     return bytes <= windowsMost * windowBytes && !losesDatagrams() &&
            !faults.delay() && crashes < 0 && disagrees < 0 && otherwise < 0 &&
            deafFor == Duration{0} &&
+           (protocol.loops == Loops::kMeasured ||
+            protocol.boundScatter > Duration{0}) &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
            (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&
            arenaBytes >= (1 << 20) && bytesPerSecond >= 1e9 &&

@@ -34,6 +34,8 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_TRUE(with("window", "auto").windowAdapts);
   EXPECT_FALSE(with("trains", "fixed").trainsAdapt);
   EXPECT_TRUE(with("trains", "auto").trainsAdapt);
+  EXPECT_EQ(with("loops", "paper").protocol.loops, Loops::kPaper);
+  EXPECT_EQ(with("loops", "measured").protocol.loops, Loops::kMeasured);
   EXPECT_EQ(with("hadamard", "on").protocol.hadamard, Hadamard::kAlways);
   EXPECT_EQ(with("warmup_ops", "0").protocol.warmupOps, 0u);
   EXPECT_EQ(with("zero_loss", "0.25").protocol.zeroLoss, 0.25);

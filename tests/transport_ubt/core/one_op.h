@@ -98,12 +98,13 @@ class OneOp : public ::testing::Test {
     arrives(header, counted);
   }
   // A slot of an owner's shard arrives.
-  void result(int owner, uint32_t slot) {
+  void result(int owner, uint32_t slot, bool marked = false) {
     PacketHeader header;
     header.stage = Stage::kBroadcast;
     header.source = static_cast<uint16_t>(owner);
     header.slot = slot;
     header.contributors = 2;
+    header.lastPercentile = marked;
     arrives(header, Counter::kAcceptedData);
   }
   void pass(Duration time) {

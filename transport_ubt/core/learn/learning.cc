@@ -4,11 +4,25 @@
 #include <cmath>
 #include <sstream>
 
+#include "transport_ubt/core/learn/paper_bounds.h"
+#include "transport_ubt/core/learn/stop_learning.h"
+
 namespace ubt {
+namespace {
+
+// Bounds by hand replace all loops that end stages.
+std::unique_ptr<StopStrategy> strategyOf(const Options& options, int ranks) {
+  if (options.loops == Loops::kPaper && options.boundScatter == Duration{0}) {
+    return std::make_unique<PaperBounds>(options);
+  }
+  return std::make_unique<StopLearning>(options, ranks);
+}
+
+}  // namespace
 
 Learning::Learning(const Options& options, int ranks)
     : options_(options),
-      stops_(options, ranks),
+      stops_(strategyOf(options, ranks)),
       transform_(options.hadamard),
       halt_(options.haltLoss) {}
 
@@ -17,7 +31,7 @@ void Learning::returned(const OpSample& op, std::optional<double> missing) {
     transform_.returned(op.lost, op.bytes);
     halt_.returned(*missing);
   }
-  stops_.returned(op);
+  stops_->returned(op);
 }
 
 std::string Learning::whyHalt() const {

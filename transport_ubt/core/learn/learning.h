@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "transport_ubt/core/learn/halt.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
-#include "transport_ubt/core/learn/stop_learning.h"
+#include "transport_ubt/core/learn/stop_strategy.h"
 #include "transport_ubt/core/learn/transform_switch.h"
 #include "transport_ubt/core/wire/options.h"
 #include "transport_ubt/core/wire/packet_header.h"
@@ -23,14 +24,14 @@ class Learning {
 
   // A call begins, and returns a result.
   void begins(TimePoint now, const OpShape& shape) {
-    stops_.begins(now, shape);
+    stops_->begins(now, shape);
   }
-  void ends() { stops_.ends(); }
+  void ends() { stops_->ends(); }
 
   // The bounds of an op that begins now. `limit` is the longest time that the
   // call may take, whatever was learned. `lateness`: of this host.
   OpBounds boundsFor(const OpShape& shape, Duration lateness, Duration limit) {
-    return stops_.boundsFor(shape, lateness, limit);
+    return stops_->boundsFor(shape, lateness, limit);
   }
 
   // An op has returned here with a result. `missing`, 0 to 1, is the fraction
@@ -38,7 +39,7 @@ class Learning {
   // the op was exact or empty.
   void returned(const OpSample& op, std::optional<double> missing);
   // The op is done everywhere: all of its late data has come.
-  void done(const OpSample& op) { stops_.done(op); }
+  void done(const OpSample& op) { stops_->done(op); }
 
   // The form that this rank prefers for all contributions.
   Form wish() const {
@@ -54,7 +55,7 @@ class Learning {
 
  private:
   const Options& options_;
-  StopLearning stops_;
+  const std::unique_ptr<StopStrategy> stops_;
   TransformSwitch transform_;
   Halt halt_;
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/learn/paper_stop.h"
 #include "transport_ubt/core/learn/stop_rule.h"
 
 namespace ubt {
@@ -17,6 +20,12 @@ struct OpBounds {
   Duration scatter{0};
   Duration exchange{0};
   Duration broadcast{0};
+  // The paper's loops replace the rules below, too. Contributions and results
+  // count from the start of the clock, sums of other groups from the own one's.
+  bool paper = false;
+  PaperStop paperScatter;
+  PaperStop paperExchange;
+  PaperStop paperResults;
   // Rules for contributions, for sums of other groups, and for results.
   bool cuts = true;  // false: nothing is left out
   StopRule stop;
@@ -25,6 +34,15 @@ struct OpBounds {
   // The share of the contributions to the own shard that may be left out
   // because ranks are absent.
   double absentMost = 0;
+
+  // How long a call without news waits for results, as a rule, before it asks
+  // for them: owners have none before their first stage is over.
+  Duration usual() const {
+    return warmup   ? limit
+           : byHand ? scatter + exchange
+           : paper  ? paperScatter.bound
+                    : std::max(stop.usual, resultsStop.usual);
+  }
 };
 
 }  // namespace ubt

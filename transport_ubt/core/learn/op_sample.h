@@ -48,6 +48,36 @@ struct OpSample {
   Stage scatter;
   Stage results;
   Duration lastEntry{0};  // of any rank, from the start of the clock
+
+  // The end of a stage here, for the paper's loops.
+  struct End {
+    // From the stage's start (OpBounds); zero: it has not ended here, or was
+    // none.
+    Duration took{0};
+    Duration bound{0};     // its longest time; zero: none
+    uint64_t came = 0;     // slots
+    uint64_t missing = 0;  // slots
+
+    bool expired() const {
+      return missing > 0 && bound > Duration{0} && took >= bound;
+    }
+  };
+  End scatterEnd;
+  End exchangeEnd;
+  End resultsEnd;
+
+  // Whether the bound of a stage ended it.
+  bool expired() const {
+    return scatterEnd.expired() || exchangeEnd.expired() ||
+           resultsEnd.expired();
+  }
+  // The share of its data that this rank lacked when the stages ended, 0 to 1.
+  double missing() const {
+    const uint64_t lacks =
+        scatterEnd.missing + exchangeEnd.missing + resultsEnd.missing;
+    const uint64_t came = scatterEnd.came + exchangeEnd.came + resultsEnd.came;
+    return lacks == 0 ? 0 : static_cast<double>(lacks) / (lacks + came);
+  }
 };
 
 }  // namespace ubt

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "transport_ubt/core/learn/size_class.h"
+
 namespace ubt {
 namespace {
 
@@ -12,27 +14,18 @@ namespace {
 constexpr int kLatenesses = 2;
 constexpr int kStepParts = 10;
 
-// Ops belong to one class if their bytes have the same power of two.
-uint32_t classOf(uint64_t bytes) {
-  uint32_t log = 0;
-  while (bytes >>= 1) {
-    log++;
-  }
-  return log;
-}
-
 }  // namespace
 
 StopLearning::Times& StopLearning::timesOf(const OpSample& op) {
   return classesOf(op.hierarchical)
-      .try_emplace(classOf(op.bytes), ranks_)
+      .try_emplace(sizeClassOf(op.bytes), ranks_)
       .first->second;
 }
 
 // The class's own times. Otherwise those of the nearest classes: a larger one's
 // unchanged, a smaller one's in proportion to the bytes; the shorter ones.
 StopLearning::Usual StopLearning::usual(const OpShape& shape, Duration limit) {
-  const uint32_t sizeClass = classOf(shape.bytes());
+  const uint32_t sizeClass = sizeClassOf(shape.bytes());
   Usual found;
   for (const auto& [other, times] : classesOf(shape.hierarchical())) {
     if (!isWarm(times)) {
@@ -71,7 +64,7 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   bounds.limit = limit;
   if (options_.boundScatter > Duration{0}) {
     const auto& classes = classesOf(shape.hierarchical());
-    const auto times = classes.find(classOf(shape.bytes()));
+    const auto times = classes.find(sizeClassOf(shape.bytes()));
     bounds.warmup =
         options_.warmupOps > 0 &&
         (times == classes.end() || times->second.ops < options_.warmupOps);

@@ -13,34 +13,30 @@
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
 #include "transport_ubt/core/learn/step_spacing.h"
+#include "transport_ubt/core/learn/stop_strategy.h"
 #include "transport_ubt/core/learn/usual_times.h"
 #include "transport_ubt/core/wire/op_id.h"
 #include "transport_ubt/core/wire/options.h"
 
 namespace ubt {
 
-// Learns the rules that end stages (StopRule) from one op for later ones. Usual
+// The measured loops: the rules that end stages are StopRule. Usual
 // times belong to a size class; x, the budget and the spacing of steps to the
 // context, as are the least waits. The first ops of a class are exact, and a
 // class without times borrows those of its neighbours. Not thread-safe.
-class StopLearning {
+class StopLearning : public StopStrategy {
  public:
   // `options` must outlive this.
   StopLearning(const Options& options, int ranks)
       : options_(options), ranks_(ranks) {}
 
-  // An op begins here, and is over.
-  void begins(TimePoint now, const OpShape& shape);
-  void ends() { spacing_.ends(); }
-
-  // The rules of an op. `lateness`: of this host. `limit`: the longest time
-  // that the call may take.
-  OpBounds boundsFor(const OpShape& shape, Duration lateness, Duration limit);
-
-  // An op has returned here with a result.
-  void returned(const OpSample& op);
-  // It is done everywhere: all ranks have entered it.
-  void done(const OpSample& op);
+  void begins(TimePoint now, const OpShape& shape) override;
+  void ends() override { spacing_.ends(); }
+  OpBounds boundsFor(const OpShape& shape,
+                     Duration lateness,
+                     Duration limit) override;
+  void returned(const OpSample& op) override;
+  void done(const OpSample& op) override;
 
   double factor() const { return scatterFactor_.value(); }
 

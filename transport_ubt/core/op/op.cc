@@ -56,8 +56,13 @@ Op::Op(const Setup& setup,
                   ranks_.size(),
                   ranks_.members() - 1 + ranks_.groups() - 1),
       clock_(setup.begunAt),
-      outbox_(
-          {&layout_, &ranks_, &attendance_, &owned_, &broadcast_, &bucket_}),
+      outbox_({&layout_,
+               &ranks_,
+               &attendance_,
+               &owned_,
+               &broadcast_,
+               &bucket_,
+               setup.options->loops == Loops::kPaper}),
       scatterRun_(ranks_.size()),
       exchangeRun_(ranks_.grouped() ? ranks_.size() : 1),
       broadcastRun_(ranks_.size()),
@@ -335,10 +340,6 @@ void Op::enter(TimePoint now,
   owned_.enter(bucket_.shard(own), bucket_.contributed()[own], std::move(room));
   call_.enter();
   broadcast_.enter(bucket);
-  const Duration usual =
-      bounds.warmup   ? bounds.limit
-      : bounds.byHand ? bounds.scatter + bounds.exchange
-                      : std::max(bounds.stop.usual, bounds.resultsStop.usual);
   for (int peer = 0; peer < ranks_.size(); peer++) {
     if (peer == ranks_.rank()) {
       continue;
@@ -354,7 +355,7 @@ void Op::enter(TimePoint now,
     if (needsEveryResult() && broadcastRun_.repairs.at(peer) == kNever) {
       // An owner has nothing to repeat before its scatter stage is over.
       schedule(&broadcastRun_.repairs,
-               now + std::min(usual, kFirstRequestMax),
+               now + std::min(bounds.usual(), kFirstRequestMax),
                peer);
     }
     if (repairsScatter() && scatterRun_.repairs.at(peer) == kNever) {

@@ -266,7 +266,11 @@ class Op {
   // The op may leave data out, and its clock runs.
   bool mayCut() const { return !bounds_.warmup && clock_.runs(); }
   // The learned rules end its stages.
-  bool followsRule() const { return mayCut() && !bounds_.byHand; }
+  bool followsRule() const {
+    return mayCut() && !bounds_.byHand && !bounds_.paper;
+  }
+  // It asks senders whether more will come. The paper's loops do not.
+  bool queries() const { return mayCut() && !bounds_.paper; }
   int othersEntered() const {
     return membersEntered_ - (call_.entered() ? 1 : 0);
   }
@@ -297,6 +301,11 @@ class Op {
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
   void sampleLast(OpSample* sample) const;
+  void sampleEnds(OpSample* sample) const;
+  void finishByBound(TimePoint now);
+  TimePoint resultsStart() const {
+    return std::max(clock_.startedAt(), clock_.enteredAt());
+  }
   void expireScatter(TimePoint now);
   void expire(TimePoint now);
   void failAtTimeout(TimePoint now);

@@ -84,7 +84,9 @@ Counter Op::scatterData(TimePoint now,
     trace_->arrived(now, header.source);
   }
   scatterRun_.acceptTurnedAway(header.source, header.slot);
-  const bool last = header.slot + 1 == owned_.slots();
+  const bool last = setup_.options->loops == Loops::kPaper
+                        ? header.lastPercentile
+                        : header.slot + 1 == owned_.slots();
   scatterRun_.arrived(now, header.source, {bytes, header.repair, last});
   noteEnd(now, header.source, Stage::kScatter);
   if (asksForContributions()) {

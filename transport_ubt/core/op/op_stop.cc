@@ -33,6 +33,13 @@ TimePoint Op::scatterEnd() const {
   if (bounds_.byHand) {
     return clock_.startedAt() + bounds_.scatter + clock_.excused();
   }
+  if (bounds_.paper) {
+    // The own contribution belongs to the stage, too.
+    const TimePoint end = bounds_.paperScatter.end(
+        clock_.startedAt(),
+        call_.entered() ? scatterRun_.progress().allEndedAt() : kNever);
+    return end == kNever ? end : end + clock_.excused();
+  }
   if (scatterOverdue_) {
     return mayEndScatter() ? TimePoint{} : kNever;
   }
@@ -85,6 +92,10 @@ TimePoint Op::exchangeEnd() const {
     return clock_.startedAt() + bounds_.scatter + bounds_.exchange +
            clock_.excused();
   }
+  if (bounds_.paper) {
+    return bounds_.paperExchange.end(scatterRun_.closedAt,
+                                     exchangeRun_.progress().allEndedAt());
+  }
   const TimePoint ended = exchangeRun_.progress().allEnded()
                               ? overAt(exchangeRun_, scatterRun_.closedAt)
                               : kNever;
@@ -105,6 +116,11 @@ TimePoint Op::resultsEnd() const {
   if (bounds_.byHand) {
     return std::max(clock_.startedAt() + limit(),
                     clock_.enteredAt() + bounds_.broadcast);
+  }
+  if (bounds_.paper) {
+    return bounds_.paperResults.end(
+        resultsStart(),
+        owned_.complete() ? broadcastRun_.progress().allEndedAt() : kNever);
   }
   const TimePoint ended =
       owned_.complete() && broadcastRun_.progress().allEnded()
@@ -150,17 +166,23 @@ void Op::stopsPassed(TimePoint now) {
     if (!owned_.sum().closed()) {
       expireScatter(now);
     }
-    expireExchange(now);
-    if (!call_.finished()) {
-      call_.finish(EndedBy::kBound);
-    }
+    finishByBound(now);
+  }
+}
+
+// The call no longer waits for results, nor for sums of other groups.
+void Op::finishByBound(TimePoint now) {
+  expireExchange(now);
+  if (!call_.finished()) {
+    broadcastRun_.closedAt = now;
+    call_.finish(EndedBy::kBound);
   }
 }
 
 // Nothing more comes, and some slot lacks a majority, although other ranks are
 // not through either: most was lost.
 bool Op::mostIsLost() const {
-  return !bounds_.byHand && !scatterOverdue_ && sendersPending() == 0 &&
+  return followsRule() && !scatterOverdue_ && sendersPending() == 0 &&
          membersEntered_ == ranks_.members() && !mayEndScatter();
 }
 
@@ -177,22 +199,22 @@ void Op::askAgain(TimePoint now) {
 // Senders whose last slots carry marks need no query, unless all marks are
 // lost.
 bool Op::queriesContributions() const {
-  return mayCut() && !owned_.sum().closed() && !asksForContributions() &&
+  return queries() && !owned_.sum().closed() && !asksForContributions() &&
          sendersPending() > 0;
 }
 
 bool Op::queriesSums() const {
-  return mayCut() && owned_.sum().closed() && !owned_.exchanged() &&
+  return queries() && owned_.sum().closed() && !owned_.exchanged() &&
          !needsEveryResult();
 }
 
 bool Op::queriesResults() const {
-  return mayCut() && call_.waits() && !needsEveryResult();
+  return queries() && call_.waits() && !needsEveryResult();
 }
 
 // The first query comes after the usual time.
 void Op::startQueries(TimePoint now) {
-  if (!mayCut()) {
+  if (!queries()) {
     return;
   }
   const Duration scatter =
@@ -408,6 +430,18 @@ void Op::reportBounds(OpReport* report) const {
     }
     return;
   }
+  if (bounds_.paper) {
+    report->boundScatter = bounds_.paperScatter.bound;
+    if (!needsEveryResult()) {
+      report->boundExchange =
+          ranks_.grouped() ? bounds_.paperExchange.bound : Duration{0};
+      report->boundBroadcast =
+          std::max(Duration{0},
+                   bounds_.paperResults.bound - report->boundScatter -
+                       report->boundExchange);
+    }
+    return;
+  }
   const auto length = [&](TimePoint start, TimePoint end) {
     return end == kNever ? Duration{0} : std::min(end - start, mostWait());
   };
@@ -464,6 +498,43 @@ void Op::sampleStops(OpSample* sample) const {
       (resultsCut_ + resultsCutByOthers_) / (owners * ranks_.size() * slots);
   sample->cutAbsent = static_cast<double>(absentCut_) / ranks_.members();
   sampleLast(sample);
+  sampleEnds(sample);
+}
+
+// How long the stages took, and what they lacked.
+void Op::sampleEnds(OpSample* sample) const {
+  const auto end =
+      [](const StageRun& run, TimePoint from, TimePoint until, Duration bound) {
+        return OpSample::End{std::max(until - from, Duration{1}),
+                             bound,
+                             run.progress().came(),
+                             run.progress().owed()};
+      };
+  if (owned_.slots() > 0 && owned_.sum().closed()) {
+    sample->scatterEnd =
+        end(scatterRun_,
+            clock_.startedAt(),
+            scatterRun_.closedAt,
+            bounds_.byHand ? bounds_.scatter : bounds_.paperScatter.bound);
+  }
+  if (ranks_.grouped() && owned_.exchanged()) {
+    sample->exchangeEnd =
+        end(exchangeRun_,
+            scatterRun_.closedAt,
+            exchangeRun_.closedAt,
+            bounds_.byHand ? bounds_.exchange : bounds_.paperExchange.bound);
+  }
+  const TimePoint until = resultsAt_ != kNever ? resultsAt_
+                          : call_.endedBy() == EndedBy::kBound
+                              ? broadcastRun_.closedAt
+                              : kNever;
+  if (call_.finished() && until != kNever) {
+    sample->resultsEnd =
+        end(broadcastRun_,
+            resultsStart(),
+            until,
+            bounds_.byHand ? limit() : bounds_.paperResults.bound);
+  }
 }
 
 // When the last data of the stages came, even if it was cut.

@@ -160,10 +160,7 @@ void Op::expire(TimePoint now) {
   if (!owned_.sum().closed()) {
     expireScatter(now);
   }
-  expireExchange(now);
-  if (!call_.finished()) {
-    call_.finish(EndedBy::kBound);
-  }
+  finishByBound(now);
 }
 
 }  // namespace ubt

@@ -182,7 +182,9 @@ bool Outbox::nextContribution(int rank, DataSend* out) {
     }
     from_.bucket->contribute(shard);
     out->stage = Stage::kScatter;
-    out->lastPercentile = false;
+    out->lastPercentile =
+        from_.marksContributions && !out->repair &&
+        out->slot >= StageProgress::firstMarked(layout.slots(shard));
     out->contributors = 0;
     out->form = from_.bucket->contributed()[shard];
     out->payload = from_.bucket->shard(shard) + layout.slotOffset(out->slot);

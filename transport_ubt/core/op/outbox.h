@@ -40,6 +40,8 @@ class Outbox {
     const OwnedShard* owned = nullptr;
     const BroadcastStage* results = nullptr;
     Bucket* bucket = nullptr;
+    // Whether a rank's last contributions carry marks, as its results do.
+    bool marksContributions = false;
   };
 
   explicit Outbox(const Sources& from);

@@ -57,6 +57,9 @@ void StageProgress::noteEnded(TimePoint now) {
   if (2 * ending_ >= senders_ && halfEndedAt_ == kNever) {
     halfEndedAt_ = now;
   }
+  if (ending_ == senders_) {
+    allEndedAt_ = now;
+  }
 }
 
 TimePoint StageProgress::projectedEnd(int sender) const {

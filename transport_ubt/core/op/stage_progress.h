@@ -44,6 +44,8 @@ class StageProgress {
   bool allEnded() const { return ending_ == senders_; }
   // When half of the senders had ended; kNever: not yet.
   TimePoint halfEndedAt() const { return halfEndedAt_; }
+  // When all had; kNever: not yet.
+  TimePoint allEndedAt() const { return allEndedAt_; }
   // Of a new slot. REQUIRES that one has arrived.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
@@ -81,6 +83,7 @@ class StageProgress {
   TimePoint last_{};       // arrival of a new slot
   int lastSender_ = 0;
   TimePoint halfEndedAt_ = kNever;
+  TimePoint allEndedAt_ = kNever;
 };
 
 }  // namespace ubt

@@ -30,6 +30,12 @@ enum class Hadamard : uint8_t {
   kNever = 2,  // this rank still accepts transformed data
 };
 
+// The control loops that end stages and admit senders.
+enum class Loops : uint8_t {
+  kMeasured = 0,  // StopLearning
+  kPaper = 1,     // as published: PaperBounds, Incast
+};
+
 // Settings of one context. Ranks may differ in all but those that
 // fingerprint() covers.
 struct Options {
@@ -43,8 +49,9 @@ struct Options {
   // it, and receives theirs.
   bool multicast = false;
 
+  Loops loops = Loops::kMeasured;
   // The share of all contributions that may be left out in the long run because
-  // a stage ends. Zero: nothing is left out.
+  // a stage ends. Zero: nothing is left out. The paper's loops have no budget.
   double cutBudget = 0.025;
   // Number of exact ops of each size class, which teach its usual times.
   uint32_t warmupOps = 20;
@@ -87,7 +94,9 @@ struct Options {
   // Must be the same on all ranks. Otherwise their data cannot be summed.
   uint32_t fingerprint() const {
     const auto share = static_cast<uint32_t>(skipLoss * (1 << 24));
-    return static_cast<uint32_t>(auth) + 1 + (share << 2);
+    // Ranks with other loops send other marks, so tables would mix both.
+    const uint32_t paper = loops == Loops::kPaper ? 1U << 28 : 0;
+    return static_cast<uint32_t>(auth) + 1 + (share << 2) + paper;
   }
 };
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport_ubt/core/learn/paper_bounds.h"
+
+#include <algorithm>
+
+#include "transport_ubt/core/learn/size_class.h"
+
+namespace ubt {
+
+OpBounds PaperBounds::boundsFor(const OpShape& shape,
+                                Duration /*lateness*/,
+                                Duration limit) {
+  OpBounds bounds;
+  bounds.limit = limit;
+  const Classes& classes = classes_[shape.hierarchical() ? 1 : 0];
+  const auto found = classes.find(sizeClassOf(shape.bytes()));
+  bounds.warmup = found == classes.end() || !isWarm(found->second);
+  if (bounds.warmup) {
+    return bounds;
+  }
+  const Times& times = found->second;
+  // A stage leaves the others their share of the timeout.
+  const Duration most = limit / (shape.hierarchical() ? 3 : 2);
+  const auto stop = [&](const PaperStage& stage) {
+    return PaperStop{std::min(stage.bound(), most),
+                     wholeNanoseconds(times.share.value() * stage.usual())};
+  };
+  // An op of few elements may have no data of one stage here.
+  bounds.paper = true;
+  bounds.paperScatter =
+      stop(times.scatter.any() ? times.scatter : times.results);
+  bounds.paperExchange = stop(times.exchange);
+  bounds.paperResults =
+      stop(times.results.any() ? times.results : times.scatter);
+  return bounds;
+}
+
+void PaperBounds::returned(const OpSample& op) {
+  Times& times = classes_[op.hierarchical ? 1 : 0][sizeClassOf(op.bytes)];
+  times.ops++;
+  times.scatter.returned(op.scatterEnd);
+  times.exchange.returned(op.exchangeEnd);
+  times.results.returned(op.resultsEnd);
+  times.share.returned(op.missing());
+  if (isWarm(times)) {
+    times.scatter.fix();
+    times.exchange.fix();
+    times.results.fix();
+  }
+}
+
+}  // namespace ubt
