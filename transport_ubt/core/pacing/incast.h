@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "transport_ubt/core/base/clock.h"
+
+namespace ubt {
+
+// The paper's dynamic incast (OptiReduce, NSDI'25, section 3.2): a receiver
+// admits I senders at a time. I begins at one, rises by one after an op without
+// loss and without an expiry, and halves after one with much loss or with an
+// expiry. Here, credit admits: only I senders may hold more than one slot of
+// it, and senders take turns. The turn of a sender lasts for the slots that it
+// owes of one stage. It ends early if the sender leaves its credit unused.
+//
+// In the paper, all ranks use the smallest I that any of them advertises. Here,
+// each receiver uses its own. A rate after TIMELY is not built.
+//
+// Used only with Options::loops kPaper. Not thread-safe.
+class Incast {
+ public:
+  // A loss above this halves I (WaitShare::kLossHigh).
+  static constexpr double kLossHigh = 0.001;
+
+  // What the receiver knows of a sender.
+  struct Sender {
+    uint64_t owed = 0;   // slots of its current stage
+    uint64_t next = 0;   // one past the highest packet number that it has used
+    bool waits = false;  // it has used up its credit, so it has more data
+    Duration patience{0};  // the longest pause of a sender that has data
+  };
+
+  // For rank `self` of `size` ranks.
+  Incast(int self, int size);
+
+  // I.
+  int senders() const { return senders_; }
+  // Whether senders have to take turns.
+  bool limits() const { return senders_ < static_cast<int>(turns_.size()) - 1; }
+
+  // An op has returned here. `loss`: the share of its data that is missing.
+  void returned(double loss, bool expired);
+  // An op begins: turns begin with the sender that serves this rank first.
+  void restart() { last_ = self_; }
+
+  // Whether the sender may hold more than one slot of credit, and how many
+  // slots its turn has left beyond `next`.
+  bool admits(int sender) const { return !limits() || turns_[sender].open; }
+  uint64_t left(int sender, uint64_t next) const;
+
+  // Ends and begins turns. `look(rank)` returns the Sender; `tell(rank)`: its
+  // turn begins, or has ended, and the rank should hear its credit at once.
+  // Called whenever data or a report of a sender arrives, and at dueAt().
+  template <typename Look, typename Tell>
+  void turn(TimePoint now, const Look& look, const Tell& tell);
+  // When a turn ends unless data comes; kNever: no turn is open.
+  TimePoint dueAt() const { return dueAt_; }
+
+ private:
+  struct Turn {
+    bool open = false;
+    uint64_t end = 0;   // the packet number that ends it
+    uint64_t next = 0;  // Sender::next at heardAt
+    TimePoint heardAt{};
+  };
+
+  // Notes that the sender may have sent. Whether its turn is over.
+  bool isOver(TimePoint now, const Sender& sender, Turn* turn);
+
+  const int self_;
+  std::vector<Turn> turns_;  // by rank
+  int senders_ = 1;
+  int open_ = 0;  // turns
+  int last_;      // whose turn began last
+  TimePoint dueAt_ = kNever;
+};
+
+template <typename Look, typename Tell>
+void Incast::turn(TimePoint now, const Look& look, const Tell& tell) {
+  dueAt_ = kNever;
+  if (!limits()) {
+    return;
+  }
+  const int size = static_cast<int>(turns_.size());
+  for (int rank = 0; rank < size; rank++) {
+    if (turns_[rank].open && isOver(now, look(rank), &turns_[rank])) {
+      turns_[rank].open = false;
+      open_--;
+      tell(rank);
+    }
+  }
+  // A sender serves the next rank first, then the one after it. So the rank
+  // before this one is first here.
+  int rank = last_;
+  for (int i = 0; i < size && open_ < senders_; i++) {
+    rank = (rank + size - 1) % size;
+    if (rank == self_ || turns_[rank].open) {
+      continue;
+    }
+    const Sender sender = look(rank);
+    if (sender.owed == 0 || !sender.waits) {
+      continue;
+    }
+    turns_[rank] = {true, sender.next + sender.owed, sender.next, now};
+    open_++;
+    last_ = rank;
+    tell(rank);
+  }
+  for (int each = 0; each < size; each++) {
+    if (turns_[each].open) {
+      dueAt_ = std::min(dueAt_, turns_[each].heardAt + look(each).patience);
+    }
+  }
+}
+
+}  // namespace ubt
