@@ -48,8 +48,8 @@ void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
       << " brings " << setup_.shape.str() << ", rank " << rank << " brings "
       << shape.str()
       << "; all ranks must pass the same element count and type, and have the "
-         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS and "
-         "GLOO_ALGO";
+         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS, GLOO_ALGO "
+         "and loops (GLOO_UBT_EXPERIMENT)";
   call_.disagree({why.str(), rank == ranks_.rank() ? setup_.announcer : rank},
                  setup_.announcer);
 }

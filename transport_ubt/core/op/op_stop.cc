@@ -279,6 +279,21 @@ bool Op::request(TimePoint now, int rank, Stage stage) {
   return true;
 }
 
+// Slots of a sender that has ended a stage are lost, or come as repairs.
+uint64_t Op::slotsComing(int peer) const {
+  const StageProgress& contributions = scatterRun_.progress();
+  const uint64_t owed = !owned_.sum().closed() &&
+                                attendance_.hasEntered(peer) &&
+                                !contributions.hasEnded(peer)
+                            ? contributions.owed(peer)
+                            : 0;
+  if (owed > 0) {
+    return owed;
+  }
+  return (owned_.exchanged() ? 0 : exchangeRun_.progress().owed(peer)) +
+         (call_.finished() ? 0 : broadcastRun_.progress().owed(peer));
+}
+
 // Results come first if the missing contributions will be late even if nothing
 // else comes from now on. Results cannot be left out, and contributions can.
 bool Op::wantsResults() const {

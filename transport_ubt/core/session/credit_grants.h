@@ -32,8 +32,7 @@ class CreditGrants {
   // share may have grown while other peers hold credit of larger ones, so all
   // credit together is limited, too.
   uint64_t share(const Load& load) const {
-    const uint64_t senders = std::max(load.senders, peers_);
-    const uint64_t slots = load.windowBytes / slotBytes_ * peers_ / senders;
+    const uint64_t slots = slotsOf(load);
     const uint64_t alike = slots / peers_;
     const uint64_t share =
         load.owedByAll == 0
@@ -41,6 +40,13 @@ class CreditGrants {
             : alike / 2 + slots * load.owed / (2 * load.owedByAll);
     const uint64_t left = slots - std::min(slots, load.held);
     return std::max<uint64_t>(1, std::min(share, left));
+  }
+
+  // The same for one of `admitted` peers that alone hold credit (Incast).
+  uint64_t turnShare(const Load& load, int admitted) const {
+    const uint64_t slots = slotsOf(load);
+    const uint64_t left = slots - std::min(slots, load.held);
+    return std::max<uint64_t>(1, std::min(slots / admitted, left));
   }
 
   // An owner's share of the window of all multicast, in slots.
@@ -63,6 +69,12 @@ class CreditGrants {
   }
 
  private:
+  // This session's part of the socket's window.
+  uint64_t slotsOf(const Load& load) const {
+    const uint64_t senders = std::max(load.senders, peers_);
+    return load.windowBytes / slotBytes_ * peers_ / senders;
+  }
+
   const uint64_t peers_;
   const uint64_t slotBytes_;
 };

@@ -70,6 +70,9 @@ Session::Session(const Setup& setup, SharedState* shared)
       turns_(setup.size),
       outOfMemory_("rank " + std::to_string(setup.rank) +
                    " ran out of memory in the middle of a bounded allreduce") {
+  if (setup.options.loops == Loops::kPaper) {
+    incast_.emplace(setup.rank, setup.size);
+  }
   UBT_REQUIRE(setup.size > 1 && setup.rank >= 0 && setup.rank < setup.size);
   UBT_REQUIRE(setup.keys.size() == static_cast<size_t>(setup.size));
   UBT_REQUIRE(setup.windowBytes.size() == static_cast<size_t>(setup.size));

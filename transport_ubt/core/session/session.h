@@ -20,6 +20,7 @@
 #include "transport_ubt/core/op/op.h"
 #include "transport_ubt/core/pacing/credit.h"
 #include "transport_ubt/core/pacing/delivery_window.h"
+#include "transport_ubt/core/pacing/incast.h"
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/notice_delay.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
@@ -304,6 +305,9 @@ class Session : private OpHost {
   void writeCredit(int peer, WriteCursor* out);
   CreditGrants::Load loadOf(int peer) const;
   uint64_t heldBeside(int peer) const;
+  uint64_t shareOf(int peer, const CreditGrants::Load& load) const;
+  Incast::Sender senderOf(TimePoint now, int peer) const;
+  void passTurns(TimePoint now);
 
   // Multicast
   Counter multicastIn(TimePoint now,
@@ -345,6 +349,7 @@ class Session : private OpHost {
   SilenceWatch silence_;
   Multicast multicast_;
   const CreditGrants grants_;
+  std::optional<Incast> incast_;  // with the paper's loops
   OpTable ops_;
   Learning learning_;
   Admission admission_;

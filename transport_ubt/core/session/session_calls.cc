@@ -226,6 +226,10 @@ void Session::begin(TimePoint now,
   // then the one after it. While they keep in step, no two senders meet at a
   // receiver.
   turns_.start((setup_.rank + 1) % setup_.size);
+  if (incast_) {
+    incast_->restart();
+    passTurns(now);
+  }
 }
 
 // Begins the waiting calls that may begin now.

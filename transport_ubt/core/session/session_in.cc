@@ -165,6 +165,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       if (op != nullptr) {
         op->announced(now, peer, record.shape);
+        passTurns(now);
       } else {  // the op is over here: tell the late peer so
         control(now,
                 peer,
@@ -192,6 +193,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kBlocked:
       numbersUsed(now, peer, record.number);
+      passTurns(now);
       peers_[peer].creditBy(now);
       return;
     case ControlType::kLost:
@@ -354,9 +356,13 @@ uint64_t Session::heldBeside(int rank) const {
 }
 
 void Session::considerCredit(TimePoint now, int rank) {
+  passTurns(now);
+  if (incast_ && !incast_->admits(rank)) {
+    return;  // the rank gets a slot when it asks
+  }
   PeerLink& peer = peers_[rank];
   const TimePoint due = CreditGrants::dueAt(
-      now, grants_.share(loadOf(rank)), peer.receive.left(), kNever);
+      now, shareOf(rank, loadOf(rank)), peer.receive.left(), kNever);
   if (due != kNever) {
     peer.creditBy(due);
   }
@@ -366,7 +372,7 @@ void Session::writeCredit(int rank, WriteCursor* out) {
   PeerLink& peer = peers_[rank];
   CreditGrants::Load load = loadOf(rank);
   load.held = heldBeside(rank);
-  peer.receive.grant(grants_.share(load));
+  peer.receive.grant(shareOf(rank, load));
   ControlRecord record;
   record.type = ControlType::kCredit;
   record.number = peer.receive.limit();

@@ -41,6 +41,9 @@ void Session::learnFrom(TimePoint now,
                      (others * static_cast<double>(report.pairsExpected)));
   }
   learning_.returned(op, missing);
+  if (incast_) {
+    incast_->returned(op.missing(), op.expired());
+  }
   if (missing && learning_.haltDue() && !departure_.hasFailed()) {
     halt(now, learning_.whyHalt());
   }

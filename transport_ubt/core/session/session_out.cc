@@ -226,7 +226,8 @@ TimePoint Session::nextDeadline() const {
                              departure_.dueAt(),
                              silence_.earliest(),
                              multicast_.nextDeadline(),
-                             losses_.earliest()});
+                             losses_.earliest(),
+                             incast_ ? incast_->dueAt() : kNever});
   for (const auto& [id, op] : ops_) {
     next = std::min(next, op->nextDeadline());
     if (!op->entered() && !op->hasResults()) {
@@ -256,6 +257,9 @@ void Session::passDeadlines(TimePoint now) {
     blocked_.set(rank, now + kAskAgain * retryAfter(now, rank));
   });
   losses_.forDue(now, [&](int rank) { findLosses(now, rank); });
+  if (incast_ && now >= incast_->dueAt()) {
+    passTurns(now);
+  }
   multicastDeadline(now);
   if (now >= departure_.dueAt()) {
     sayLeaveToAll(now);
