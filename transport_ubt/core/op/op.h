@@ -172,8 +172,8 @@ class Op {
            (owned_.exchanged() ? 0 : exchangeRun_.progress().owed()) +
            (call_.finished() ? 0 : broadcastRun_.progress().owed());
   }
-  // Those that a peer may be about to send, all of one stage: first its
-  // contributions, then the others.
+  // Those that a peer may be about to send: its contributions, and once the own
+  // shard is closed the others.
   uint64_t slotsComing(int peer) const;
   // Whether the own shard will not be complete in time at the present pace, so
   // that results, which cannot be left out, should come before contributions.

@@ -279,16 +279,14 @@ bool Op::request(TimePoint now, int rank, Stage stage) {
   return true;
 }
 
-// Slots of a sender that has ended a stage are lost, or come as repairs.
+// Results follow once the own shard is closed. Slots of a sender that has ended
+// are lost, or come as repairs.
 uint64_t Op::slotsComing(int peer) const {
-  const StageProgress& contributions = scatterRun_.progress();
-  const uint64_t owed = !owned_.sum().closed() &&
-                                attendance_.hasEntered(peer) &&
-                                !contributions.hasEnded(peer)
-                            ? contributions.owed(peer)
-                            : 0;
-  if (owed > 0) {
-    return owed;
+  if (!owned_.sum().closed()) {
+    const StageProgress& progress = scatterRun_.progress();
+    return attendance_.hasEntered(peer) && !progress.hasEnded(peer)
+               ? progress.owed(peer)
+               : 0;
   }
   return (owned_.exchanged() ? 0 : exchangeRun_.progress().owed(peer)) +
          (call_.finished() ? 0 : broadcastRun_.progress().owed(peer));

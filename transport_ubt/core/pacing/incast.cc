@@ -7,22 +7,36 @@
 
 namespace ubt {
 
-Incast::Incast(int self, int size) : self_(self), turns_(size), last_(self) {
+Incast::Incast(int self, int size)
+    : self_(self), turns_(size), heard_(size), last_(self) {
   UBT_REQUIRE(size > 1 && self >= 0 && self < size);
 }
 
 void Incast::returned(double loss, bool expired) {
   const int most = static_cast<int>(turns_.size()) - 1;
   if (expired || loss > kLossHigh) {
-    senders_ = std::max(1, senders_ / 2);
+    own_ = std::max(1, own_ / 2);
   } else if (loss == 0) {
-    senders_ = std::min(most, senders_ + 1);
+    own_ = std::min(most, own_ + 1);
+  }
+  smallest();
+}
+
+void Incast::heard(int rank, int senders) {
+  heard_[rank] = senders;
+  smallest();
+}
+
+void Incast::smallest() {
+  senders_ = own_;
+  for (const int senders : heard_) {
+    senders_ = senders > 0 ? std::min(senders_, senders) : senders_;
   }
 }
 
 uint64_t Incast::left(int sender, uint64_t next) const {
   const Turn& turn = turns_[sender];
-  return turn.open ? turn.end - std::min(turn.end, next) : 0;
+  return turn.open ? turn.limit - std::min(turn.limit, next) : 0;
 }
 
 bool Incast::isOver(TimePoint now, const Sender& sender, Turn* turn) {

@@ -10,14 +10,16 @@
 namespace ubt {
 
 // The paper's dynamic incast (OptiReduce, NSDI'25, section 3.2): a receiver
-// admits I senders at a time. I begins at one, rises by one after an op without
-// loss and without an expiry, and halves after one with much loss or with an
-// expiry. Here, credit admits: only I senders may hold more than one slot of
-// it, and senders take turns. The turn of a sender lasts for the slots that it
-// owes of one stage. It ends early if the sender leaves its credit unused.
+// admits I senders at a time. A rank's own I begins at one, rises by one after
+// an op without loss and without an expiry, and halves after one with much loss
+// or with an expiry. Ranks advertise theirs, and each uses the smallest.
 //
-// In the paper, all ranks use the smallest I that any of them advertises. Here,
-// each receiver uses its own. A rate after TIMELY is not built.
+// Here, credit admits: only I senders are given more than one slot of it, and
+// senders take turns. When half of a turn has come, the rest is on its way, and
+// the next turn begins. A turn also ends if the sender leaves its credit
+// unused. In the paper, ranks meet in the same rounds. Here, receivers choose
+// senders alone, and two may choose the same one. So a small I leaves links
+// idle. A rate after TIMELY is not built.
 //
 // Used only with Options::loops kPaper. Not thread-safe.
 class Incast {
@@ -27,7 +29,7 @@ class Incast {
 
   // What the receiver knows of a sender.
   struct Sender {
-    uint64_t owed = 0;   // slots of its current stage
+    uint64_t owed = 0;   // slots that it could send in a turn
     uint64_t next = 0;   // one past the highest packet number that it has used
     bool waits = false;  // it has used up its credit, so it has more data
     Duration patience{0};  // the longest pause of a sender that has data
@@ -36,8 +38,11 @@ class Incast {
   // For rank `self` of `size` ranks.
   Incast(int self, int size);
 
-  // I.
+  // I, and the one that this rank advertises.
   int senders() const { return senders_; }
+  int own() const { return own_; }
+  // Another rank advertises its own; zero: it does not.
+  void heard(int rank, int senders);
   // Whether senders have to take turns.
   bool limits() const { return senders_ < static_cast<int>(turns_.size()) - 1; }
 
@@ -62,16 +67,21 @@ class Incast {
  private:
   struct Turn {
     bool open = false;
-    uint64_t end = 0;   // the packet number that ends it
-    uint64_t next = 0;  // Sender::next at heardAt
+    uint64_t end = 0;    // the packet number that ends it
+    uint64_t limit = 0;  // of its credit
+    uint64_t next = 0;   // Sender::next at heardAt
     TimePoint heardAt{};
   };
 
   // Notes that the sender may have sent. Whether its turn is over.
   bool isOver(TimePoint now, const Sender& sender, Turn* turn);
 
+  void smallest();
+
   const int self_;
   std::vector<Turn> turns_;  // by rank
+  std::vector<int> heard_;   // by rank; zero: nothing yet
+  int own_ = 1;
   int senders_ = 1;
   int open_ = 0;  // turns
   int last_;      // whose turn began last
@@ -104,7 +114,11 @@ void Incast::turn(TimePoint now, const Look& look, const Tell& tell) {
     if (sender.owed == 0 || !sender.waits) {
       continue;
     }
-    turns_[rank] = {true, sender.next + sender.owed, sender.next, now};
+    turns_[rank] = {true,
+                    sender.next + (sender.owed + 1) / 2,
+                    sender.next + sender.owed,
+                    sender.next,
+                    now};
     open_++;
     last_ = rank;
     tell(rank);

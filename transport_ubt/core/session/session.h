@@ -308,6 +308,8 @@ class Session : private OpHost {
   uint64_t shareOf(int peer, const CreditGrants::Load& load) const;
   Incast::Sender senderOf(TimePoint now, int peer) const;
   void passTurns(TimePoint now);
+  uint64_t incastIn(int peer, uint64_t credit);
+  uint64_t incastOut() const;
 
   // Multicast
   Counter multicastIn(TimePoint now,

@@ -183,7 +183,8 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       return;
     case ControlType::kCredit:
-      peers_[peer].send.raise(record.number & ~ControlRecord::kWantsResults);
+      peers_[peer].send.raise(
+          incastIn(peer, record.number & ~ControlRecord::kWantsResults));
       peers_[peer].wantsResults =
           (record.number & ControlRecord::kWantsResults) != 0;
       // An old limit leaves the question open.
@@ -375,7 +376,7 @@ void Session::writeCredit(int rank, WriteCursor* out) {
   peer.receive.grant(shareOf(rank, load));
   ControlRecord record;
   record.type = ControlType::kCredit;
-  record.number = peer.receive.limit();
+  record.number = peer.receive.limit() | incastOut();
   if (ops_.any([](const Op& op) { return op.wantsResults(); })) {
     record.number |= ControlRecord::kWantsResults;
   }

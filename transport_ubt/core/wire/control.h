@@ -54,6 +54,10 @@ struct ControlRecord {
   static constexpr uint32_t kNobody = 0xffffffff;
   // The bit of a credit's `number` that asks for results before contributions.
   static constexpr uint64_t kWantsResults = uint64_t{1} << 63;
+  // With the paper's loops, the bits below it are the incast that the sender
+  // of the record advertises (Incast).
+  static constexpr int kIncastShift = 48;
+  static constexpr uint64_t kIncastMost = 0x7fff;
 
   // A record that holds only its type and its op.
   static ControlRecord about(ControlType type, const OpId& op) {

@@ -73,16 +73,29 @@ TEST_F(IncastTest, HalvesAfterLossOrAnExpiry) {
   EXPECT_EQ(incast_.senders(), 1);
 }
 
+TEST_F(IncastTest, TheSmallestThatAnyRankAdvertisesCounts) {
+  allow(3);
+  incast_.heard(1, 2);
+  incast_.heard(4, 4);
+  EXPECT_EQ(incast_.senders(), 2);
+  EXPECT_EQ(incast_.own(), 3);
+  incast_.heard(1, 0);  // it advertises none
+  EXPECT_EQ(incast_.senders(), 3);
+}
+
+// The second half of a turn is on its way then.
 TEST_F(IncastTest, SendersTakeTurns) {
   EXPECT_EQ(turn(), (std::vector<int>{1}));  // it serves this rank first
   EXPECT_TRUE(incast_.admits(1));
   EXPECT_FALSE(incast_.admits(0));
   EXPECT_EQ(incast_.left(1, 0), 100u);
-  sends(1, 60);
-  EXPECT_TRUE(turn().empty());
-  EXPECT_EQ(incast_.left(1, 60), 40u);
   sends(1, 40);
+  EXPECT_TRUE(turn().empty());
+  EXPECT_EQ(incast_.left(1, 40), 60u);
+  sends(1, 10);
+  senders_[1].waits = false;  // it has credit
   EXPECT_EQ(turn(), (std::vector<int>{1, 0}));
+  EXPECT_EQ(incast_.left(1, 50), 0u);
   sends(0, 100);
   EXPECT_EQ(turn(), (std::vector<int>{0, 4}));
   sends(4, 100);
