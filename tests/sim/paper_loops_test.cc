@@ -3,6 +3,7 @@
 // The paper's loops (PaperBounds, Incast), on a simulated network.
 
 #include "tests/sim/run_checked.h"
+#include "tests/sim/slow_links.h"
 #include "transport_ubt/core/base/percentile.h"
 
 namespace ubt::sim {
@@ -11,37 +12,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Links of 500 Mbit/s and ops of 30 ms: a quarter of the lab's size and times.
 SimOptions job(RepairPolicy repair) {
-  SimOptions options;
-  options.ranks = 8;
-  options.ops = 90;
-  options.oneShape = true;
-  options.elementsMax = 250000;
-  options.bytesPerSecond = 6.25e7;
-  options.windowBytes = 2 << 20;
+  SimOptions options = slowLinks(90, 250000, repair);
   options.protocol.loops = Loops::kPaper;
-  options.protocol.repair = repair;
-  options.protocol.hadamard = Hadamard::kNever;
   return options;
-}
-
-// Every 500 ms two hosts send to a third one for 100 ms, with two thirds of its
-// rate.
-SimOptions withBursts(RepairPolicy repair) {
-  SimOptions options = job(repair);
-  options.burstEvery = milliseconds(500);
-  options.burstLeast = milliseconds(95);
-  options.burstMost = milliseconds(108);
-  options.burstSources = 2;
-  options.burstShare = 0.344;
-  return options;
-}
-
-double missing(const SimResult& result, const SimOptions& options) {
-  return static_cast<double>(result.pairsMissing) /
-         (static_cast<double>(result.boundedOps) * options.ranks *
-          options.elementsMax);
 }
 
 TEST(PaperLoops, OpsWithoutFaultsEndAndLackLittle) {
@@ -59,7 +33,8 @@ TEST(PaperLoops, OpsWithoutFaultsEndAndLackLittle) {
 TEST(PaperLoops, BurstsAreCut) {
   for (const RepairPolicy repair :
        {RepairPolicy::kNone, RepairPolicy::kBroadcast}) {
-    const SimOptions options = withBursts(repair);
+    SimOptions options = job(repair);
+    addBursts(&options);
     const SimResult result = runChecked(options);
     EXPECT_EQ(result.errors, 0u);
     EXPECT_GT(result.cutBytes, 0u);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/sim/run_checked.h"
+#include "tests/sim/slow_links.h"
 #include "transport_ubt/core/base/percentile.h"
 
 namespace ubt::sim {
@@ -14,25 +15,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Links of 500 Mbit/s and ops of 16 ms: an eighth of the lab's size and times.
+// An eighth of the lab's size and times: ops of 16 ms.
 SimOptions job(RepairPolicy repair = RepairPolicy::kBroadcast) {
-  SimOptions options;
-  options.ranks = 8;
-  options.ops = 120;
-  options.oneShape = true;
-  options.elementsMax = 125000;
-  options.bytesPerSecond = 6.25e7;
-  options.windowBytes = 2 << 20;
-  options.protocol.repair = repair;
-  options.protocol.hadamard = Hadamard::kNever;
+  SimOptions options = slowLinks(120, 125000, repair);
   options.protocol.timeout = seconds(20);
   return options;
-}
-
-double missing(const SimResult& result, const SimOptions& options) {
-  return static_cast<double>(result.pairsMissing) /
-         (static_cast<double>(result.boundedOps) * options.ranks *
-          options.elementsMax);
 }
 
 Duration sum(const std::vector<Duration>& times) {

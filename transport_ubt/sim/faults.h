@@ -42,8 +42,8 @@ struct KindLoss {
   double share = 0;
 };
 
-// Ranks that break the rules of credit, from `at` on: one gives no more credit,
-// one sends as if it had any amount.
+// Ranks that break the rules of credit, from `at` on. `stingy` never raises the
+// credit that it gives. `greedy` sends as if its own had no limit.
 struct FalseCredit {
   int stingy = -1;
   int greedy = -1;

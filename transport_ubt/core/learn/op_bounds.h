@@ -9,6 +9,12 @@
 
 namespace ubt {
 
+// The longest that one stage may take of a call's time: it leaves the others
+// their share. Groups have a stage more.
+inline Duration mostOfStage(Duration limit, bool grouped) {
+  return limit / (grouped ? 3 : 2);
+}
+
 // When the stages of one op may end, as this rank sees it.
 struct OpBounds {
   bool warmup = true;  // the op is exact: no stage ends before its data is here

@@ -19,8 +19,7 @@ OpBounds PaperBounds::boundsFor(const OpShape& shape,
     return bounds;
   }
   const Times& times = found->second;
-  // A stage leaves the others their share of the timeout.
-  const Duration most = limit / (shape.hierarchical() ? 3 : 2);
+  const Duration most = mostOfStage(limit, shape.hierarchical());
   const auto stop = [&](const PaperStage& stage) {
     return PaperStop{std::min(stage.bound(), most),
                      wholeNanoseconds(times.share.value() * stage.usual())};

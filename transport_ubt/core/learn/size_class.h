@@ -5,8 +5,7 @@
 
 namespace ubt {
 
-// Ops belong to one class, and share what is learned of it, if their bytes have
-// the same power of two.
+// Ops belong to one class if their bytes have the same power of two.
 inline uint32_t sizeClassOf(uint64_t bytes) {
   uint32_t log = 0;
   while (bytes >>= 1) {

@@ -68,8 +68,7 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
     bounds.warmup =
         options_.warmupOps > 0 &&
         (times == classes.end() || times->second.ops < options_.warmupOps);
-    // A stage leaves the others their share of the timeout.
-    const Duration most = limit / (shape.hierarchical() ? 3 : 2);
+    const Duration most = mostOfStage(limit, shape.hierarchical());
     bounds.byHand = true;
     bounds.scatter = std::min(options_.boundScatter, most);
     bounds.broadcast = std::min(options_.boundBroadcast, most);

@@ -199,8 +199,8 @@ class Op {
 
   // The record that tells a peer that the call has returned.
   ControlRecord doneRecord(ControlType type) const;
-  // Why replicas are not equal, by the hashes told so far; the text is empty
-  // if they are. The rank to blame is not this one, though it may be.
+  // Why replicas differ. The text is empty if all hashes that ranks have told
+  // are equal. The rank to blame is another one, though this one may be wrong.
   OpFailure::Blame whyDifferent() const;
 
  private:
@@ -263,7 +263,9 @@ class Op {
   // The longest time that the call may take: from its entry on or, if it is
   // bounded by hand and does not need every result, from the clock's start.
   Duration limit() const;
-  Duration mostWait() const;
+  Duration mostWait() const {
+    return mostOfStage(bounds_.limit, ranks_.grouped());
+  }
   TimePoint callEnd() const { return clock_.enteredAt() + bounds_.limit; }
   bool mayEndScatter() const;
   // The op may leave data out, and its clock runs.

@@ -61,11 +61,6 @@ TimePoint Op::scatterEnd() const {
   return end == kNever ? end : end + clock_.excused();
 }
 
-// A stage leaves the others their share of the timeout.
-Duration Op::mostWait() const {
-  return bounds_.limit / (ranks_.grouped() ? 3 : 2);
-}
-
 // Until when contributions of ranks that have entered are waited for.
 TimePoint Op::networkEnd() const {
   return bounds_.stop.networkEnd(clock_.startedAt(),
@@ -170,7 +165,7 @@ void Op::stopsPassed(TimePoint now) {
   }
 }
 
-// The call no longer waits for results, nor for sums of other groups.
+// The call does not wait any longer for results and other groups' sums.
 void Op::finishByBound(TimePoint now) {
   expireExchange(now);
   if (!call_.finished()) {
@@ -514,7 +509,7 @@ void Op::sampleStops(OpSample* sample) const {
   sampleEnds(sample);
 }
 
-// How long the stages took, and what they lacked.
+// The lengths of the stages, and the slots that were missing at their ends.
 void Op::sampleEnds(OpSample* sample) const {
   const auto end =
       [](const StageRun& run, TimePoint from, TimePoint until, Duration bound) {

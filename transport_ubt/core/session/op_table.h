@@ -31,7 +31,7 @@ class OpTable {
   auto end() { return ops_.end(); }
   auto begin() const { return ops_.begin(); }
   auto end() const { return ops_.end(); }
-  // In the order in which they began here.
+  // The op that began here first comes first.
   const std::vector<Op*>& oldestFirst() const { return oldestFirst_; }
   bool empty() const { return ops_.empty(); }
   size_t size() const { return ops_.size(); }

@@ -206,7 +206,6 @@ class Session : private OpHost {
             Duration tellAfter = Duration{0});
   // The same, and blames that rank unless another one is to blame already.
   void failBecauseOf(TimePoint now, int rank, const std::string& why);
-  void checkReplicas(TimePoint now, const Op& op);
   // A call has waited to begin for its whole timeout.
   void giveUp(TimePoint now, const Call& call);
   // A peer needs results that this rank had no room to keep.
@@ -294,6 +293,7 @@ class Session : private OpHost {
                     const PacketHeader& header,
                     const PeerLink::Payload& payload);
   void recordIn(TimePoint now, int peer, const ControlRecord& record);
+  void doneIn(TimePoint now, int peer, const ControlRecord& record, Op* op);
   void sampleRound(TimePoint now, int peer);
   void numberIn(TimePoint now, int peer, uint64_t number, size_t bytes);
   void numbersUsed(TimePoint now, int peer, uint64_t next);

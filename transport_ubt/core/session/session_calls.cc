@@ -70,15 +70,6 @@ void Session::failBecauseOf(TimePoint now, int rank, const std::string& why) {
   }
 }
 
-// Ranks may differ although the call has returned here: then the next calls
-// fail.
-void Session::checkReplicas(TimePoint now, const Op& op) {
-  const OpFailure::Blame why = op.whyDifferent();
-  if (!why.text.empty()) {
-    failBecauseOf(now, why.rank, why.text);
-  }
-}
-
 void Session::tellRefusal(TimePoint now) {
   UBT_REQUIRE(departure_.hasFailed());
   if (!departure_.hasLeft() && departure_.dueAt() == kNever) {

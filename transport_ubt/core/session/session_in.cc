@@ -236,17 +236,11 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       }
       return;
     case ControlType::kDone:
-      if (op != nullptr) {
-        op->done(now, peer, record.slots, record.number);
-        checkReplicas(now, *op);
-        forgetIfDone(now, record.op);
-      }
+      doneIn(now, peer, record, op);
+      forgetIfDone(now, record.op);
       return;
     case ControlType::kDoneQuery:
-      if (op != nullptr) {  // a rank that asks is done, too
-        op->done(now, peer, record.slots, record.number);
-        checkReplicas(now, *op);
-      }
+      doneIn(now, peer, record, op);  // a rank that asks is done, too
       if (isOver(record.op) || (op != nullptr && op->returned())) {
         control(now,
                 peer,
@@ -299,6 +293,22 @@ void Session::numbersUsed(TimePoint now, int rank, uint64_t next) {
   peer.receive.blocked(next);
   peer.losses.used(now, std::min(next, peer.receive.limit()));
   findLosses(now, rank);
+}
+
+// The peer's call has returned. Ranks may differ although the call has returned
+// here, too: then the next calls fail. `op`: null if it is over here.
+void Session::doneIn(TimePoint now,
+                     int peer,
+                     const ControlRecord& record,
+                     Op* op) {
+  if (op == nullptr) {
+    return;
+  }
+  op->done(now, peer, record.slots, record.number);
+  const OpFailure::Blame why = op->whyDifferent();
+  if (!why.text.empty()) {
+    failBecauseOf(now, why.rank, why.text);
+  }
 }
 
 // Asks for numbers that have become lost.

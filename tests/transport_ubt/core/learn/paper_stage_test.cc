@@ -9,7 +9,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// 100 slots, of which `missing` had not come at the end.
+// Of 100 slots, `missing` had not come at the end.
 OpSample::End end(Duration took, uint64_t missing = 0) {
   OpSample::End end;
   end.took = took;

@@ -35,7 +35,7 @@ class PaperLoopsTest : public OneOp {
     }
     startedAt_ = now_;
   }
-  // The contributions of a rank but for the first `lost` slots.
+  // The contributions of a rank, except the first `lost` slots.
   void contributions(int rank, uint32_t lost = 0) {
     for (uint32_t slot = lost; slot < kSlots; slot++) {
       contribution(rank, slot, slot >= StageProgress::firstMarked(kSlots));
