@@ -14,12 +14,13 @@ constexpr uint64_t kSlotsMin = 4;
 constexpr uint64_t kStartBytes = 448 << 10;
 constexpr uint64_t kStartSlots = 4;
 // Loss is judged over at least this number of slots, so that the loss of a few
-// stays below LossResponse::kTolerated.
+// stays below what is tolerated.
 constexpr uint64_t kSlotsJudged = 128;
 // A sample of the rate covers this number of rounds.
 constexpr int kSampleRounds = 8;
 // Data that fills the link alone arrives at this part of the best rate or more.
-constexpr double kAlone = 0.85;
+// With many senders, short pauses are common even then.
+constexpr double kAlone = 0.6;
 
 double seconds(Duration time) {
   return std::chrono::duration<double>(time).count();
@@ -62,13 +63,16 @@ uint64_t DeliveryWindow::bytes() const {
   if (!adapts_) {
     return start_;
   }
-  const double whole =
-      rate_.known() ? kSpare * (rate_.bytesPerSecond() * seconds(round()) +
-                                static_cast<double>(turn_))
-                    : static_cast<double>(start_);
+  const double link =
+      rate_.known() ? rate_.bytesPerSecond() * seconds(round()) : 0;
+  const double whole = rate_.known()
+                           ? kSpare * (link + static_cast<double>(turn_))
+                           : static_cast<double>(start_);
+  const double need = kNeed * link;
+  const double fits = need + (whole - need) * queue_.part();
   return std::clamp(
-      static_cast<uint64_t>(std::min(whole * queue_.part() * traffic_.part(),
-                                     static_cast<double>(bytesMax_))),
+      static_cast<uint64_t>(
+          std::min(fits * traffic_.part(), static_cast<double>(bytesMax_))),
       bytesMin_,
       bytesMax_);
 }
@@ -92,11 +96,19 @@ void DeliveryWindow::lost(uint64_t bytes) {
 }
 
 void DeliveryWindow::lookIfPassed() {
-  if (came_ + lost_ >= std::max(bytes(), kSlotsJudged * slotBytes_)) {
-    windowPassed();
-    came_ = lost_ = 0;
-    passing_ = Duration{0};
+  const uint64_t before = bytes();
+  if (came_ + lost_ <
+      std::max({before, recovering_, kSlotsJudged * slotBytes_})) {
+    return;
   }
+  if (recovering_ == 0) {
+    windowPassed();
+    recovering_ = bytes() < before ? before : 0;
+  } else {
+    recovering_ = 0;
+  }
+  came_ = lost_ = 0;
+  passing_ = Duration{0};
 }
 
 void DeliveryWindow::windowPassed() {
@@ -108,7 +120,8 @@ void DeliveryWindow::windowPassed() {
   const bool alone = rate_.known() &&
                      static_cast<double>(came_) >=
                          kAlone * seconds(window.took) * rate_.bytesPerSecond();
-  const bool lossy = window.share() > LossResponse::kTolerated;
+  const bool lossy =
+      window.share() > (alone ? kQueueTolerated : kTrafficTolerated);
   // Loss says nothing about the other cause.
   if (!lossy) {
     queue_.windowPassed(window);

@@ -13,7 +13,9 @@ namespace ubt {
 
 // Limits the bytes that all senders together may have in flight to one socket:
 //
-//     window = kSpare x (delivery rate x round + turn) x parts left by loss
+//     window = (need + (whole - need) x queue's part) x traffic's part
+//     whole  = kSpare x (delivery rate x round + turn)
+//     need   = kNeed x delivery rate x round
 //     round  = least round trip + hosts' delays
 //
 // The window covers the time from a credit to its data, and one train of each
@@ -21,18 +23,28 @@ namespace ubt {
 // (CreditGrants). Then half of the window is in flight, so kSpare is twice 1.5.
 // So the link is hardly ever idle while a sender has data for it.
 //
-// Loss has two causes, and each has a LossResponse. If data arrives almost at
-// the best rate while some gets lost, this window fills a queue alone. The
-// length of a queue rarely changes, so the window returns slowly
-// (kQueueReturn). Else other traffic takes a part of the link. That may end
-// soon, so the window returns fast (kTrafficReturn). A loss shows later than it
-// happens, so a window after a lossy one tells nothing about queues.
+// Loss has two causes, and each has a LossResponse, which sets its part. If
+// data arrives at about the best rate while some gets lost, this window fills a
+// queue alone. A window of kNeed fits any queue, so even a little loss counts,
+// and the window never falls below. The length of a queue rarely changes, so
+// the window returns slowly (kQueueReturn). Else other traffic takes a part of
+// the link. That may end soon, so the window returns fast (kTrafficReturn). A
+// loss shows later than it happens, so a window after a lossy one tells nothing
+// about queues.
+//
+// A window is reduced once for the data that was in flight when it was: as in
+// RFC 9002, section 7.3.2, the next window's bytes of the old size are not
+// judged.
 //
 // Delay alone never shrinks the window: TCP fills queues, and a window that
 // follows delay would starve. All sizes are bytes. Not thread-safe.
 class DeliveryWindow {
  public:
   static constexpr double kSpare = 3;
+  static constexpr double kNeed = 1.5;
+  // The shares of a window that may be lost (LossResponse).
+  static constexpr double kQueueTolerated = 0.004;
+  static constexpr double kTrafficTolerated = 0.02;
   static constexpr Duration kQueueReturn = std::chrono::seconds(1);
   static constexpr Duration kTrafficReturn = std::chrono::milliseconds(20);
 
@@ -85,13 +97,16 @@ class DeliveryWindow {
   Duration hosts_{0};
   uint64_t turn_ = 0;
 
-  LossResponse queue_{kQueueReturn};
-  LossResponse traffic_{kTrafficReturn};
+  LossResponse queue_{kQueueReturn, kQueueTolerated};
+  LossResponse traffic_{kTrafficReturn, kTrafficTolerated};
   bool wasLossy_ = false;         // the window before
   Duration passing_{0};           // of this window, without pauses
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
   uint64_t came_ = 0;             // in this window
   uint64_t lost_ = 0;
+  // Bytes that were in flight at a reduction, until as many have passed: their
+  // loss counts no more.
+  uint64_t recovering_ = 0;
 };
 
 }  // namespace ubt

@@ -21,7 +21,7 @@ double LossResponse::unexplained(double share) const {
 }
 
 bool LossResponse::isLossy(const Window& window) const {
-  const double tolerated = kTolerated + 2 * baseLoss_;
+  const double tolerated = tolerated_ + 2 * baseLoss_;
   return window.share() >
          tolerated + 2 * std::sqrt(tolerated / window.datagrams);
 }

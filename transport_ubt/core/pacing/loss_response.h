@@ -15,7 +15,7 @@ namespace ubt {
 // the curve of CUBIC (RFC 9438, section 4.2), by windows in place of time.
 //
 //     threshold = tolerated + 2 sqrt(tolerated / datagrams)
-//     tolerated = kTolerated + 2 x base loss
+//     tolerated = the cause's own + 2 x base loss
 //
 // The root is twice the standard deviation of a random loss of that share.
 // The base loss has other causes than the window. A path that delivers only a
@@ -24,15 +24,16 @@ namespace ubt {
 // first window that lost data, is base loss. Not thread-safe.
 class LossResponse {
  public:
-  static constexpr double kTolerated = 0.02;
   static constexpr double kReduction = 0.2;
   static constexpr int kReturn = 4;
   static constexpr double kSmall = 0.5;
   // A part below this would only take longer to return.
   static constexpr double kPartMin = 1.0 / 32;
 
-  // Each return tests the queue, and may cost loss. REQUIRES 0 < returnMin.
-  explicit LossResponse(Duration returnMin) : returnMin_(returnMin) {}
+  // Each return tests the queue, and may cost loss. REQUIRES 0 < returnMin,
+  // 0 < tolerated < 1.
+  LossResponse(Duration returnMin, double tolerated)
+      : returnMin_(returnMin), tolerated_(tolerated) {}
 
   struct Window {
     uint64_t came = 0;  // bytes
@@ -62,6 +63,7 @@ class LossResponse {
   double unexplained(double share) const;
 
   Duration returnMin_;
+  double tolerated_;
   // The last reduction, the part before it, and how far the return has come, in
   // units of kReturn windows.
   double reduction_ = 0;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kRound = std::chrono::milliseconds(10);
 constexpr Duration kReturnMin = std::chrono::milliseconds(20);
+constexpr double kTolerated = 0.02;
 constexpr double kWhole = 1000000;  // bytes of the whole window
 constexpr double kDatagrams = 1000;
 
@@ -40,7 +41,7 @@ class LossResponseTest : public ::testing::Test {
     return part() >= before;
   }
 
-  LossResponse response_{kReturnMin};
+  LossResponse response_{kReturnMin, kTolerated};
 };
 
 TEST_F(LossResponseTest, ALittleLossIsTolerated) {
