@@ -45,6 +45,32 @@ TEST(Window, OvertakenDatagramsCostLittle) {
   EXPECT_LT(median(options), inOrder * 21 / 20);
 }
 
+// Times of two hosts are never compared, so it does not matter that their
+// clocks run apart by up to 500 ppm.
+TEST(Window, ClocksThatRunApartCostNothing) {
+  SimOptions options = job();
+  const Duration alike = median(options);
+  options.faults.clocks.offset = seconds(1);
+  options.faults.clocks.rate = 0.0005;
+  EXPECT_LT(median(options), alike * 101 / 100);
+}
+
+// A host polls so seldom that its link could fill its socket more than twice in
+// between. The window is limited to what the socket holds. Polls then find it
+// almost full.
+TEST(Window, ASmallReceiveBufferIsUsedWell) {
+  SimOptions options = job();
+  options.ops = 26;
+  options.elementsMax = 1000000;
+  options.wakesEvery = microseconds(10);
+  options.faults.inbox.bytesMax = options.windowBytes = 208 << 10;
+  options.faults.inbox.polls = 0;
+  options.faults.inbox.pollsEvery = microseconds(400);
+  const double bytes = 4.0 * options.elementsMax * 2 * 7 / 8;
+  const double fullPolls = bytes / static_cast<double>(208 << 10);
+  EXPECT_LE(median(options), fullPolls / 0.8 * options.faults.inbox.pollsEvery);
+}
+
 // A gap in packet numbers tells soon what was lost, and requests follow the
 // round trip.
 TEST(Window, LostResultsComeSoon) {

@@ -86,6 +86,9 @@ struct Inbox {
   Duration perTrain{0};
   Duration perDatagram{0};
   uint64_t bytesMax = 0;
+  // This rank's host reads its socket only once in pollsEvery.
+  int polls = -1;
+  Duration pollsEvery{0};
 };
 
 // The clocks of hosts differ by up to `offset` and run fast or slow by up to

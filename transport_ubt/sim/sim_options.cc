@@ -49,6 +49,8 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("per_train_ns", f.inbox.perTrain);
   member("per_datagram_ns", f.inbox.perDatagram);
   member("inbox_bytes", f.inbox.bytesMax);
+  member("inbox_polls", f.inbox.polls);
+  member("inbox_polls_every_ns", f.inbox.pollsEvery);
   member("clock_offset_ns", f.clocks.offset);
   member("clock_rate", f.clocks.rate);
   member("clock_slew", f.clocks.slew);

@@ -100,6 +100,7 @@ class World {
   void poll(Caller* caller);
   void next(Caller* caller);
   void giveUp(Caller* caller, const std::string& why);
+  TimePoint nextOf(Duration period) const;
   void pump(int rank);
   void sendAll(int rank);
   TimePoint writableAt(int rank) const;

@@ -160,14 +160,16 @@ void World::wake(int rank, TimePoint when) {
 
 void World::receive(int rank, const Network::Datagram& datagram) {
   Host& host = hosts_[rank];
-  const bool waits =
-      paused(rank) || host.busyUntil > events_.now() || !host.inbox.empty();
+  const Inbox& inbox = options_.faults.inbox;
+  const bool polls = rank == inbox.polls;
+  const bool waits = polls || paused(rank) || host.busyUntil > events_.now() ||
+                     !host.inbox.empty();
   if (host.crashed || !waits) {
     take(rank, datagram);
     return;
   }
-  const uint64_t most = options_.faults.inbox.bytesMax;
-  if (most > 0 && host.inboxBytes + datagram.size() > most) {
+  if (inbox.bytesMax > 0 &&
+      host.inboxBytes + datagram.size() > inbox.bytesMax) {
     faults_.happened(Fault::kFullBuffer);
     deafTo(datagram);
     return;
@@ -177,7 +179,9 @@ void World::receive(int rank, const Network::Datagram& datagram) {
   host.inboxBytes += datagram.size();
   if (!host.draining) {
     host.draining = true;
-    events_.at(std::max(host.pausedUntil, host.busyUntil),
+    events_.at(std::max({host.pausedUntil,
+                         host.busyUntil,
+                         polls ? nextOf(inbox.pollsEvery) : TimePoint{}}),
                [this, rank] { drain(rank); });
   }
 }
@@ -292,8 +296,12 @@ void World::deliver(int rank, const Network::Datagram& datagram) {
     pump(rank);
     return;
   }
-  const Duration since = events_.now().time_since_epoch() % options_.wakesEvery;
-  wake(rank, events_.now() + options_.wakesEvery - since);
+  wake(rank, nextOf(options_.wakesEvery));
+}
+
+// The next multiple of the period, after now.
+TimePoint World::nextOf(Duration period) const {
+  return events_.now() + period - events_.now().time_since_epoch() % period;
 }
 
 // The credit from `from` to `to`. A greedy rank believes that it has some.
