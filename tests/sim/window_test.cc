@@ -120,6 +120,26 @@ TEST(Window, ComesBackAfterRandomLoss) {
             without * 11 / 10);
 }
 
+// A queue holds a slot or two of each of 63 senders. Each has little credit
+// then, but the link stays busy.
+TEST(Window, AShortQueueCostsLittleWithManySenders) {
+  SimOptions options = job();
+  options.ranks = 64;
+  options.ops = 16;
+  options.protocol.warmupOps = 8;
+  options.elementsMax = 1000000;
+  options.slotBytes = 1408;
+  options.trainBytes = 64256;
+  options.delay = microseconds(50);
+  options.wakesEvery = microseconds(20);
+  options.arenaBytes = 1 << 30;
+  options.noData = true;
+  options.checkResults = false;
+  const Duration longQueue = median(options);
+  options.queueBytes = 128 << 10;
+  EXPECT_LT(median(options), longQueue * 13 / 10);
+}
+
 // 4 ranks on links of 2 Gbit/s, whose queues hold 2 ms. An op needs 101 ms. If
 // senders get much credit at a time, their bursts meet in a queue, and the
 // window that shrinks then is too small for the link.
