@@ -36,6 +36,11 @@ Duration median(const SimOptions& options) {
   return percentile(result.opTimes, 0.5);
 }
 
+void withoutData(SimOptions* options) {
+  options->noData = true;
+  options->checkResults = false;
+}
+
 // They arrive up to 20 datagrams late, and nothing of theirs is repeated.
 TEST(Window, OvertakenDatagramsCostLittle) {
   SimOptions options = job();
@@ -49,6 +54,7 @@ TEST(Window, OvertakenDatagramsCostLittle) {
 // clocks run apart by up to 500 ppm.
 TEST(Window, ClocksThatRunApartCostNothing) {
   SimOptions options = job();
+  withoutData(&options);
   const Duration alike = median(options);
   options.faults.clocks.offset = seconds(1);
   options.faults.clocks.rate = 0.0005;
@@ -60,6 +66,7 @@ TEST(Window, ClocksThatRunApartCostNothing) {
 // almost full.
 TEST(Window, ASmallReceiveBufferIsUsedWell) {
   SimOptions options = job();
+  withoutData(&options);
   options.ops = 26;
   options.elementsMax = 1000000;
   options.wakesEvery = microseconds(10);
@@ -84,6 +91,7 @@ TEST(Window, LostResultsComeSoon) {
 TEST(Window, ALostSlotCostsAFewRoundTripsOnAnyLink) {
   for (const double gigabits : {10, 100, 400}) {
     SimOptions options = job();
+    withoutData(&options);
     options.ops = 100;
     options.bytesPerSecond = gigabits * 1.25e8;
     const Duration without = median(options);
@@ -102,6 +110,7 @@ TEST(Window, ALostSlotCostsAFewRoundTripsOnAnyLink) {
 // that, and small ones have to grow again.
 TEST(Window, ComesBackAfterRandomLoss) {
   SimOptions options = job();
+  withoutData(&options);
   options.ranks = 4;
   options.ops = 300;
   options.elementsMax = 100000;
@@ -124,6 +133,7 @@ TEST(Window, ComesBackAfterRandomLoss) {
 // then, but the link stays busy.
 TEST(Window, AShortQueueCostsLittleWithManySenders) {
   SimOptions options = job();
+  withoutData(&options);
   options.ranks = 64;
   options.ops = 16;
   options.protocol.warmupOps = 8;
@@ -133,8 +143,6 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
   options.delay = microseconds(50);
   options.wakesEvery = microseconds(20);
   options.arenaBytes = 1 << 30;
-  options.noData = true;
-  options.checkResults = false;
   const Duration longQueue = median(options);
   options.queueBytes = 128 << 10;
   EXPECT_LT(median(options), longQueue * 13 / 10);
@@ -160,8 +168,7 @@ TEST(Window, BurstsDoNotMeetInAQueue) {
       options.lateness = milliseconds(1);
       options.windowBytes = 2 << 20;
       options.windowBytesMin = 64 << 10;
-      options.noData = true;
-      options.checkResults = false;
+      withoutData(&options);
       EXPECT_LT(median(options), milliseconds(106)) << seed;
     }
   }
