@@ -62,7 +62,7 @@ TEST(Window, ClocksThatRunApartCostNothing) {
 }
 
 // A host polls so seldom that its link could fill its socket more than twice in
-// between. The window is limited to what the socket holds. Polls then find it
+// between. The window is as large as the socket's buffer. Polls then find it
 // almost full.
 TEST(Window, ASmallReceiveBufferIsUsedWell) {
   SimOptions options = job();

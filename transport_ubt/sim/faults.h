@@ -86,7 +86,8 @@ struct Inbox {
   Duration perTrain{0};
   Duration perDatagram{0};
   uint64_t bytesMax = 0;
-  // This rank's host reads its socket only once in pollsEvery.
+  // This rank's host reads its socket only once in pollsEvery. REQUIRES
+  // pollsEvery > 0 unless polls is -1.
   int polls = -1;
   Duration pollsEvery{0};
 };
@@ -178,9 +179,9 @@ struct Faults {
   bool delay() const {
     return pauses[0].rank >= 0 || sends.share > 0 ||
            inbox.perTrain + inbox.perDatagram > Duration{0} ||
-           unlike.windowRanks != 0 || unlike.linkRanks != 0 ||
-           unlike.policyRanks != 0 || sharedArena || closure.rank >= 0 ||
-           meshBreak.rank >= 0 || skip.rank >= 0;
+           inbox.polls >= 0 || unlike.windowRanks != 0 ||
+           unlike.linkRanks != 0 || unlike.policyRanks != 0 || sharedArena ||
+           closure.rank >= 0 || meshBreak.rank >= 0 || skip.rank >= 0;
   }
 };
 

@@ -13,8 +13,8 @@ constexpr uint64_t kSlotsMin = 4;
 // with kStartSlots of each sender.
 constexpr uint64_t kStartBytes = 448 << 10;
 constexpr uint64_t kStartSlots = 4;
-// Loss is judged over at least this number of slots, so that the loss of a few
-// stays below what is tolerated.
+// Loss is judged over at least this number of slots: of fewer, one lost slot
+// would be a large share.
 constexpr uint64_t kSlotsJudged = 128;
 // A sample of the rate covers this number of rounds.
 constexpr int kSampleRounds = 8;

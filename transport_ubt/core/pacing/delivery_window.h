@@ -20,17 +20,17 @@ namespace ubt {
 //
 // The window covers the time from a credit to its data, and one train of each
 // sender. Half of a share may be used up before new credit comes
-// (CreditGrants). Then half of the window is in flight, so kSpare is twice 1.5.
-// So the link is hardly ever idle while a sender has data for it.
+// (CreditGrants). Then half of the window is in flight, so kSpare is twice
+// kNeed. So the link is hardly ever idle while a sender has data for it.
 //
 // Loss has two causes, and each has a LossResponse, which sets its part. If
 // data arrives at about the best rate while some gets lost, this window fills a
-// queue alone. A window of kNeed fits any queue, so even a little loss counts,
-// and the window never falls below. The length of a queue rarely changes, so
-// the window returns slowly (kQueueReturn). Else other traffic takes a part of
-// the link. That may end soon, so the window returns fast (kTrafficReturn). A
-// loss shows later than it happens, so a window after a lossy one tells nothing
-// about queues.
+// queue alone. A window of kNeed leaves a queue almost empty. So even a little
+// loss counts, but this cause never makes the window smaller. The length of a
+// queue rarely changes, so the window returns slowly (kQueueReturn). Else other
+// traffic takes a part of the link. That may end soon, so the window returns
+// fast (kTrafficReturn). A loss shows later than it happens, so a window after
+// a lossy one tells nothing about queues.
 //
 // A window is reduced once for the data that was in flight when it was: as in
 // RFC 9002, section 7.3.2, the next window's bytes of the old size are not
@@ -40,8 +40,8 @@ namespace ubt {
 // follows delay would starve. All sizes are bytes. Not thread-safe.
 class DeliveryWindow {
  public:
-  static constexpr double kSpare = 3;
   static constexpr double kNeed = 1.5;
+  static constexpr double kSpare = 2 * kNeed;
   // The shares of a window that may be lost (LossResponse).
   static constexpr double kQueueTolerated = 0.004;
   static constexpr double kTrafficTolerated = 0.02;
@@ -104,8 +104,8 @@ class DeliveryWindow {
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
   uint64_t came_ = 0;             // in this window
   uint64_t lost_ = 0;
-  // Bytes that were in flight at a reduction, until as many have passed: their
-  // loss counts no more.
+  // Bytes that were in flight at the last reduction. Loss is not judged until
+  // as many have passed. Zero: it is judged.
   uint64_t recovering_ = 0;
 };
 
