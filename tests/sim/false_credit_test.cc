@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that break the rules of credit, and a path that turns narrow.
+// Ranks that break the rules of credit, a path that turns narrow, and one that
+// marks data without a cause.
 
 #include <gmock/gmock.h>
 
 #include "tests/sim/run_checked.h"
+#include "transport_ubt/core/base/percentile.h"
 
 namespace ubt::sim {
 namespace {
@@ -82,6 +84,19 @@ TEST(FalseCredit, APathThatTurnsNarrowIsNamed) {
   options.faults.narrowPath = {
       1, 2, 1500, milliseconds(10), std::chrono::seconds(100)};
   expectErrorsThatName(runChecked(options), 2);
+}
+
+// No smaller window lessens the marks, so the window comes back.
+TEST(FalseCredit, APathThatMarksAllDataCostsLittle) {
+  for (const double share : {0.1, 1.0}) {
+    SimOptions options = job();
+    const Duration honest = percentile(runChecked(options).opTimes, 0.5);
+    options.faults.marks.share = share;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u);
+    EXPECT_GT(result.counters.get(Counter::kCongested), 1000u);
+    EXPECT_LT(percentile(result.opTimes, 0.5), honest * 11 / 10) << share;
+  }
 }
 
 }  // namespace

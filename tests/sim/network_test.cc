@@ -38,7 +38,7 @@ TEST(Network, TheFirstAtTheSwitchGoesFirst) {
   options.bytesPerSecond = 1e8;
   EventQueue events;
   const TimePoint start = events.now();
-  Network network(options, &events, [](int, const Network::Datagram&) {});
+  Network network(options, &events, [](int, const Network::Datagram&, bool) {});
   TimePoint large{};
   TimePoint small{};
   network.carry(0, 2, 1000000, [&] { large = events.now(); });
@@ -57,7 +57,7 @@ TEST(Network, AFullQueueDropsAWholeTrain) {
   options.queueBytes = 15000;
   EventQueue events;
   std::vector<TimePoint> arrivals;
-  Network network(options, &events, [&](int, const Network::Datagram&) {
+  Network network(options, &events, [&](int, const Network::Datagram&, bool) {
     arrivals.push_back(events.now());
   });
   for (const int from : {0, 1, 2}) {
@@ -81,7 +81,7 @@ TEST(Network, AStallDropsNothingThatFitsTheQueue) {
   options.stallMost = milliseconds(150);
   options.queueBytes = options.socketBytes = 10000;
   EventQueue events;
-  Network network(options, &events, [](int, const Network::Datagram&) {});
+  Network network(options, &events, [](int, const Network::Datagram&, bool) {});
   for (int i = 0; i < 2000; i++) {
     events.at(events.now() + i * milliseconds(60),
               [&] { network.send(0, 1, {data()}); });
@@ -97,7 +97,7 @@ TEST(Network, ABurstLeavesRoomForOthersOnItsOwnLink) {
       withBursts(2, milliseconds(100), milliseconds(100), 2);
   EventQueue events;
   const TimePoint start = events.now();
-  Network network(options, &events, [](int, const Network::Datagram&) {});
+  Network network(options, &events, [](int, const Network::Datagram&, bool) {});
   TimePoint last{};
   events.at(start + milliseconds(90), [&] {
     for (const int from : {0, 1}) {

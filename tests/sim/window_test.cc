@@ -148,6 +148,23 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
   EXPECT_LT(median(options), longQueue * 13 / 10);
 }
 
+// A queue marks data before it is full, and so loses much less.
+TEST(Window, MarksPreventLosses) {
+  SimOptions options = job();
+  withoutData(&options);
+  options.elementsMax = 1000000;
+  options.queueBytes = 192 << 10;
+  const SimResult losing = runChecked(options);
+  options.markBytes = options.queueBytes / 3;
+  const SimResult marking = runChecked(options);
+  EXPECT_GT(marking.counters.get(Counter::kCongested), 0u);
+  EXPECT_GT(losing.faults.get(Fault::kFullQueue), 100u);
+  EXPECT_LT(marking.faults.get(Fault::kFullQueue),
+            losing.faults.get(Fault::kFullQueue) / 3);
+  EXPECT_LT(percentile(marking.opTimes, 0.5),
+            percentile(losing.opTimes, 0.5) * 21 / 20);
+}
+
 // 4 ranks on links of 2 Gbit/s, whose queues hold 2 ms. An op needs 101 ms. If
 // senders get much credit at a time, their bursts meet in a queue, and the
 // window that shrinks then is too small for the link.

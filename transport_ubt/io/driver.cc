@@ -116,6 +116,7 @@ Endpoint::Limits Driver::fit(Endpoint::Limits limits, int receiveBufferBytes) {
 
 Driver::Driver(const Options& options, const Reduction& reduction)
     : socket_(options.socket),
+      windowBytesWanted_(options.limits.windowBytesMax),
       limits_(fit(options.limits, socket_.receiveBufferBytes())),
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
@@ -214,6 +215,7 @@ bool Driver::allreduce(Session* session,
   if (failure->what.empty() && session->broken()) {
     failure->what = session->failure();
   }
+  tellIfBufferIsSmall();
   // Other ranks may wait for these datagrams. Do not leave them to the next
   // caller.
   sendAll();
@@ -271,15 +273,46 @@ TimePoint Driver::nextDeadline() const {
 // Receives one train from each socket. Each train needs a time of its own, read
 // after it came: this thread may have lost the CPU meanwhile.
 bool Driver::receive() {
-  const auto take = [&](TimePoint now, const std::byte* datagram, size_t size) {
+  const auto take = [&](TimePoint now,
+                        const std::byte* datagram,
+                        size_t size,
+                        bool congested) {
+    noteOverflows();
     if (probes_.take(datagram, size)) {
       endpoint_.shared().counters.add(Counter::kPathProbe);
     } else {
-      endpoint_.packetIn(now, datagram, size);
+      endpoint_.packetIn(now, datagram, size, congested);
     }
   };
   const bool alone = socket_.receive(take);
   return groups_.receive(take) || alone;
+}
+
+void Driver::noteOverflows() {
+  const uint32_t overflows = socket_.overflows();
+  if (overflows != overflows_) {
+    endpoint_.overflowed(overflows - overflows_);
+    overflows_ = overflows;
+  }
+}
+
+// Once: the receive buffer limits the window, and links idle.
+void Driver::tellIfBufferIsSmall() {
+  const uint64_t need = endpoint_.shared().window.need();
+  if (toldBuffer_ || windowBytesWanted_ <= limits_.windowBytesMax ||
+      need <= limits_.windowBytesMax) {
+    return;
+  }
+  toldBuffer_ = true;
+  // The kernel doubles the size that a process asks for.
+  const uint64_t size = need * kBufferPerPayload / 2;
+  socket_.warn(
+      "the receive buffer of a socket limits bounded allreduces: it "
+      "holds " +
+      std::to_string(limits_.windowBytesMax) +
+      " bytes of data, but the network needs " + std::to_string(need) +
+      "; raise its limit as root: sysctl -w net.core.rmem_max=" +
+      std::to_string(size));
 }
 
 // One turn: receives, lets deadlines pass once the socket is drained, and

@@ -109,6 +109,8 @@ class Driver : private ServiceThread::Client {
   void drive(Lock& lock, const Waiter& self, TimePoint deadline);
   void waitForDriver(Lock& lock, std::list<Waiter*>* self, TimePoint deadline);
   bool receive();
+  void noteOverflows();
+  void tellIfBufferIsSmall();
   bool work(TimePoint* now);
   bool send(TimePoint now);
   void sendAll();
@@ -135,12 +137,15 @@ class Driver : private ServiceThread::Client {
   PathProbes probes_;
   MulticastSockets groups_;
   bool loop_ = false;  // other ranks of this host get multicast
+  const uint64_t windowBytesWanted_;
   const Endpoint::Limits limits_;
   Endpoint endpoint_;
   PacketSender sender_;
   int wakeFd_ = -1;
   const IdlePolicy idle_;
   const Duration overdueMax_;
+  uint32_t overflows_ = 0;  // of socket_, as the endpoint knows them
+  bool toldBuffer_ = false;
   int ranksPerCpu_ = 1;    // maximum over the contexts
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // it sleeps there, without the mutex

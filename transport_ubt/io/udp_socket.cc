@@ -24,6 +24,9 @@ namespace {
 constexpr size_t kStagingBytes = 65536;
 // If the interface is unknown: an MTU that every network carries.
 constexpr int kMtuUnknown = 1280;
+// The bits of ECN in the field TOS or traffic class (RFC 3168, section 5).
+constexpr int kCapable = 0b10;    // ECT(0)
+constexpr int kCongested = 0b11;  // CE
 
 [[noreturn]] void throwErrno(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -73,6 +76,11 @@ void join(int fd, const SocketAddress& multicast, const SocketAddress& at) {
   if (failed != 0) {
     throwErrno("cannot join " + multicast.str());
   }
+}
+
+bool isTrafficClass(const cmsghdr& header) {
+  return (header.cmsg_level == IPPROTO_IP && header.cmsg_type == IP_TOS) ||
+         (header.cmsg_level == IPPROTO_IPV6 && header.cmsg_type == IPV6_TCLASS);
 }
 
 // Binds to the first free port of the range.
@@ -138,6 +146,14 @@ UdpSocket::UdpSocket(const Options& options)
     mtu_ = interfaceMtu(fd_, address_);
     const int on = 1;
     const int off = 0;
+    // Nothing depends on these.
+    const bool four = address_.family() == AF_INET;
+    const int level = four ? IPPROTO_IP : IPPROTO_IPV6;
+    (void)setsockopt(
+        fd_, level, four ? IP_TOS : IPV6_TCLASS, &kCapable, sizeof(kCapable));
+    (void)setsockopt(
+        fd_, level, four ? IP_RECVTOS : IPV6_RECVTCLASS, &on, sizeof(on));
+    (void)setsockopt(fd_, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on));
     // An old kernel refuses these options. Then each datagram travels alone.
     (void)setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
     segmentation_ =
@@ -262,10 +278,9 @@ void UdpSocket::setCut(Cut cut) const {
                    sizeof(mode));
 }
 
-bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
-  UBT_REQUIRE(trainBytes != nullptr && segmentBytes != nullptr);
+bool UdpSocket::receiveTrain(Train* train) {
   iovec piece{staging_.get(), kStagingBytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  alignas(cmsghdr) char control[3 * CMSG_SPACE(sizeof(int))];
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
@@ -278,16 +293,28 @@ bool UdpSocket::receiveTrain(size_t* trainBytes, size_t* segmentBytes) {
   if (bytes < 0) {
     return false;
   }
-  *trainBytes = static_cast<size_t>(bytes);
-  *segmentBytes = static_cast<size_t>(bytes);
+  train->bytes = train->segmentBytes = static_cast<size_t>(bytes);
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == UDP_GRO) {
       int size;
       std::memcpy(&size, CMSG_DATA(header), sizeof(size));
       if (size > 0) {
-        *segmentBytes = static_cast<size_t>(size);
+        train->segmentBytes = static_cast<size_t>(size);
       }
+    } else if (header->cmsg_level == SOL_SOCKET &&
+               header->cmsg_type == SO_RXQ_OVFL) {
+      std::memcpy(&overflows_, CMSG_DATA(header), sizeof(overflows_));
+    } else if (isTrafficClass(*header)) {
+      // One byte in IPv4, an int in IPv6.
+      int field = 0;
+      const size_t fieldBytes = header->cmsg_len - CMSG_LEN(0);
+      if (fieldBytes == sizeof(field)) {
+        std::memcpy(&field, CMSG_DATA(header), sizeof(field));
+      } else {
+        field = *CMSG_DATA(header);
+      }
+      train->congested = (field & kCongested) == kCongested;
     }
   }
   return true;

@@ -21,8 +21,9 @@ namespace ubt {
 
 // A bound, non-blocking UDP socket. It sends and receives whole trains of
 // datagrams (UDP_SEGMENT, UDP_GRO) if the kernel and the interface can do so,
-// and otherwise one datagram a call. One thread at a time may send, and one
-// receive.
+// and otherwise one datagram a call. Datagrams ask the network to mark them
+// where queues are long, in place of dropping them (ECN). One thread at a time
+// may send, and one receive.
 class UdpSocket {
  public:
   struct Options {
@@ -93,24 +94,31 @@ class UdpSocket {
                  const std::byte* datagram,
                  size_t bytes) const;
 
-  // Receives one train and calls take(TimePoint, const std::byte*, size_t) for
-  // each of its datagrams. All had arrived at that time. False if there was no
-  // train.
+  // Receives one train and calls
+  //     take(TimePoint, const std::byte*, size_t bytes, bool congested)
+  // for each of its datagrams. All had arrived at that time. `congested`: the
+  // network has marked the train. False if there was no train.
   template <typename Take>
   bool receive(Take&& take) {
-    size_t trainBytes = 0;
-    size_t segmentBytes = 0;
-    if (!receiveTrain(&trainBytes, &segmentBytes)) {
+    Train train;
+    if (!receiveTrain(&train)) {
       return false;
     }
     const TimePoint now = steadyNow();
     size_t at = 0;
     do {  // an empty datagram counts, too
-      take(now, staging_.get() + at, std::min(segmentBytes, trainBytes - at));
-      at += segmentBytes;
-    } while (at < trainBytes);
+      take(now,
+           staging_.get() + at,
+           std::min(train.segmentBytes, train.bytes - at),
+           train.congested);
+      at += train.segmentBytes;
+    } while (at < train.bytes);
     return true;
   }
+
+  // How often the receive buffer was full, and a datagram or train was dropped.
+  // Known once something arrives after it.
+  uint32_t overflows() const { return overflows_; }
 
   // Sets how many bytes, in the kernel's accounting, may wait for the link
   // before the socket is full. One train more may wait.
@@ -128,8 +136,13 @@ class UdpSocket {
             int otherFd = -1) const;
 
  private:
-  // False if there is none. REQUIRES: both pointers are set.
-  bool receiveTrain(size_t* trainBytes, size_t* segmentBytes);
+  struct Train {
+    size_t bytes = 0;
+    size_t segmentBytes = 0;
+    bool congested = false;
+  };
+  // Receives one into staging_. False if there is none.
+  bool receiveTrain(Train* train);
 
   // Who fragments datagrams that exceed the path MTU.
   enum class Cut : uint8_t { kSender, kAnybody, kNobody };
@@ -144,6 +157,7 @@ class UdpSocket {
   int receiveBufferBytes_ = 0;
   int mtu_ = 0;
   bool segmentation_ = false;
+  uint32_t overflows_ = 0;
   std::unique_ptr<std::byte[]> staging_;  // reused, so it stays in the cache
 };
 

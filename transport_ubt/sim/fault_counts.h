@@ -19,6 +19,7 @@ enum class Fault : uint8_t {
   kCut,              // one rank does not reach another
   kKindLoss,         // loss of data only, or of one record type
   kFalseCredit,      // a rank gives none, or ignores it
+  kMarks,            // data is marked as congested, rightly or not
   kReplay,           // a datagram comes again, long after
   kCorruption,       // a byte that the tag covers is wrong
   kWrongResult,      // a byte that it does not cover
@@ -53,45 +54,26 @@ enum class Fault : uint8_t {
 
 constexpr const char* faultName(Fault fault) {
   constexpr const char* kNames[] = {
-      "loss",
-      "duplicate",
-      "reorder",
-      "strangers",
-      "full_queue",
-      "bursts",
-      "partition",
-      "cut",
-      "kind_loss",
-      "false_credit",
-      "replay",
-      "corruption",
-      "wrong_result",
-      "narrow_path",
-      "send_failure",
-      "send_delay",
-      "cpu",
-      "full_buffer",
-      "slow",
-      "pause",
-      "clocks",
-      "late",
-      "opposite",
-      "deaf_at_first",
-      "deaf_to_multicast",
-      "unlike_window",
-      "unlike_link",
-      "unlike_policy",
-      "small_arena",
-      "shared_arena",
-      "crash",
-      "second_crash",
-      "restart",
-      "closure",
-      "mesh_break",
-      "skip",
-      "never_enters",
-      "disagrees",
-      "unlike_seal",
+      "loss",          "duplicate",
+      "reorder",       "strangers",
+      "full_queue",    "bursts",
+      "partition",     "cut",
+      "kind_loss",     "false_credit",
+      "marks",         "replay",
+      "corruption",    "wrong_result",
+      "narrow_path",   "send_failure",
+      "send_delay",    "cpu",
+      "full_buffer",   "slow",
+      "pause",         "clocks",
+      "late",          "opposite",
+      "deaf_at_first", "deaf_to_multicast",
+      "unlike_window", "unlike_link",
+      "unlike_policy", "small_arena",
+      "shared_arena",  "crash",
+      "second_crash",  "restart",
+      "closure",       "mesh_break",
+      "skip",          "never_enters",
+      "disagrees",     "unlike_seal",
   };
   static_assert(
       sizeof(kNames) / sizeof(kNames[0]) == static_cast<size_t>(Fault::kFaults),

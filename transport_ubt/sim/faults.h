@@ -50,6 +50,12 @@ struct FalseCredit {
   Duration at{0};
 };
 
+// The network marks this share of trains as congested, although no queue is
+// long.
+struct Marks {
+  double share = 0;
+};
+
 // A datagram comes a second time, up to `within` later.
 struct Replays {
   double share = 0;
@@ -154,6 +160,7 @@ struct Faults {
   std::array<Pause, 3> pauses;
   KindLoss kindLoss;
   FalseCredit falseCredit;
+  Marks marks;
   Replays replays;
   double corruption = 0;  // probability that a datagram has a wrong byte
   WrongResult wrongResult;

@@ -136,6 +136,12 @@ void Network::whenAtSwitch(TimePoint sent,
   }
 }
 
+bool Network::isLong(int rank, TimePoint arrival) const {
+  const Link& link = down_[rank];
+  return options_.markBytes > 0 &&
+         link.freeAt > arrival + link.wire(options_.markBytes);
+}
+
 void Network::sendBursts() {
   Bursts::Chunk chunk;
   while (bursts_.next(events_->now(), &chunk)) {
@@ -280,6 +286,8 @@ void Network::deliver(int from, int to, TimePoint sent, const Train& train) {
     return;
   }
   sendBursts();
+  const bool congested =
+      isLong(to, sent) || chance(options_.faults.marks.share);
   TimePoint arrived =
       pass(&down_[to], sent, bytesOf(train), options_.queueBytes);
   if (arrived == kNever) {
@@ -296,9 +304,12 @@ void Network::deliver(int from, int to, TimePoint sent, const Train& train) {
     slowUntil_ = std::max(slowUntil_, arrived) + options_.slowBy;
     arrived = slowUntil_;
   }
-  events_->at(arrived, [this, to, train] {
+  if (congested) {
+    faults_.happened(Fault::kMarks);
+  }
+  events_->at(arrived, [this, to, train, congested] {
     for (const Datagram& datagram : train) {
-      deliver_(to, datagram);
+      deliver_(to, datagram, congested);
     }
   });
 }

@@ -28,7 +28,9 @@ class Network {
  public:
   using Datagram = std::vector<std::byte>;
   using Train = std::vector<Datagram>;
-  using Deliver = std::function<void(int rank, const Datagram&)>;
+  // `congested`: a queue was long, or the network says so (Marks).
+  using Deliver =
+      std::function<void(int rank, const Datagram&, bool congested)>;
 
   // `events` must outlive this.
   Network(const SimOptions& options, EventQueue* events, Deliver deliver);
@@ -115,6 +117,9 @@ class Network {
                  TimePoint arrival,
                  size_t bytes,
                  uint64_t queueBytes);
+  // Whether the switch's queue to a rank is long enough to mark a train that
+  // comes at this time.
+  bool isLong(int rank, TimePoint arrival) const;
   TimePoint leave(int rank, TimePoint at, size_t bytes);
   // Calls `then` with these arguments when a train that leaves its host at
   // `sent` is at the switch.

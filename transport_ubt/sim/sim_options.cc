@@ -34,6 +34,7 @@ void visitFaults(Faults& f, Visitor&& member) {
   member("stingy", f.falseCredit.stingy);
   member("greedy", f.falseCredit.greedy);
   member("false_credit_at_ns", f.falseCredit.at);
+  member("marks", f.marks.share);
   member("replay", f.replays.share);
   member("replay_within_ns", f.replays.within);
   member("corruption", f.corruption);
@@ -133,6 +134,7 @@ void visit(Options& o, Visitor&& member) {
   member("path_every_ns", o.pathEvery);
   member("bytes_per_second", o.bytesPerSecond);
   member("queue_bytes", o.queueBytes);
+  member("mark_bytes", o.markBytes);
   member("socket_bytes", o.socketBytes);
   member("train_bytes", o.trainBytes);
   member("deaf_ranks", o.deafRanks);

@@ -66,6 +66,9 @@ struct SimOptions {
   Duration pathEvery = std::chrono::milliseconds(10);
   double bytesPerSecond = 1.25e9;
   uint64_t queueBytes = 512 << 10;
+  // If the switch's queue to a host is longer than this, data is marked as
+  // congested (ECN). Zero: never.
+  uint64_t markBytes = 0;
   uint64_t socketBytes = 128 << 10;  // bytes that a socket holds for its link
   // Data for one peer and the control behind it travel as one train of at most
   // this many bytes. Zero: each datagram travels alone.

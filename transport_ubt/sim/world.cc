@@ -40,11 +40,12 @@ World::World(const SimOptions& options,
                inputs_,
                [this](const std::string& what) { violation(what); }),
       random_(options.seed ^ options.timingSeed << 32 ^ 0x776f726c64),
-      network_(options_,
-               &events_,
-               [this](int rank, const Network::Datagram& datagram) {
-                 receive(rank, datagram);
-               }),
+      network_(
+          options_,
+          &events_,
+          [this](int rank, const Network::Datagram& datagram, bool congested) {
+            receive(rank, datagram, congested);
+          }),
       hosts_(options.ranks),
       nothing_(options.noData ? options.elementsMax * sizeof(double) : 0) {
   UBT_REQUIRE(!options.noData ||

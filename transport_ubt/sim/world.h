@@ -61,6 +61,11 @@ class World {
   // One rank's host. Times are the world's, except for those that its clock
   // shows.
   struct Host {
+    struct Waiting {  // a datagram that waits for the host
+      Network::Datagram datagram;
+      bool congested = false;
+    };
+
     HostClock clock;
     std::unique_ptr<Endpoint> endpoint;
     std::unique_ptr<Endpoint> before;  // the process that died
@@ -77,8 +82,9 @@ class World {
     TimePoint busyUntil{};   // it handles a datagram until then
     int trainFrom = -1;      // sender of the last datagram
     TimePoint sendBlockedUntil{};
-    std::deque<Network::Datagram> inbox;  // datagrams that wait for it
+    std::deque<Waiting> inbox;
     uint64_t inboxBytes = 0;
+    uint64_t overflows = 0;  // that its endpoint does not know yet
     Arrivals arrivals;
     bool draining = false;
     // For the process that replaces one that died.
@@ -119,9 +125,9 @@ class World {
   void wake(int rank, TimePoint when);
 
   // Incoming datagrams.
-  void receive(int rank, const Network::Datagram& datagram);
+  void receive(int rank, const Network::Datagram& datagram, bool congested);
   void drain(int rank);
-  void take(int rank, const Network::Datagram& datagram);
+  void take(int rank, const Network::Datagram& datagram, bool congested);
   void deafTo(const Network::Datagram& datagram);
   uint64_t rejected(int rank) const;
   void noteArrival(int rank,
@@ -129,7 +135,7 @@ class World {
                    const Counters& before);
   bool tellsArrivals(int rank) const;
   void strangerTo(int rank, Network::Datagram datagram);
-  void deliver(int rank, const Network::Datagram& datagram);
+  void deliver(int rank, const Network::Datagram& datagram, bool congested);
   void makeCreditFalse(int from, int to, Network::Datagram* datagram);
   bool wrongResultDue(int rank, const PacketHeader& header) const;
   void corruptedTo(int rank, Network::Datagram datagram);

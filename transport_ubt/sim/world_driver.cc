@@ -158,24 +158,27 @@ void World::wake(int rank, TimePoint when) {
 
 // Incoming datagrams ---------------------------------------------------------
 
-void World::receive(int rank, const Network::Datagram& datagram) {
+void World::receive(int rank,
+                    const Network::Datagram& datagram,
+                    bool congested) {
   Host& host = hosts_[rank];
   const Inbox& inbox = options_.faults.inbox;
   const bool polls = rank == inbox.polls;
   const bool waits = polls || paused(rank) || host.busyUntil > events_.now() ||
                      !host.inbox.empty();
   if (host.crashed || !waits) {
-    take(rank, datagram);
+    take(rank, datagram, congested);
     return;
   }
   if (inbox.bytesMax > 0 &&
       host.inboxBytes + datagram.size() > inbox.bytesMax) {
     faults_.happened(Fault::kFullBuffer);
+    host.overflows++;
     deafTo(datagram);
     return;
   }
   faults_.happened(paused(rank) ? Fault::kPause : Fault::kCpu);
-  host.inbox.push_back(datagram);
+  host.inbox.push_back({datagram, congested});
   host.inboxBytes += datagram.size();
   if (!host.draining) {
     host.draining = true;
@@ -193,10 +196,10 @@ void World::drain(int rank) {
                         : std::max(host.pausedUntil, host.busyUntil);
   };
   while (!host.inbox.empty() && free() <= events_.now()) {
-    const Network::Datagram datagram = std::move(host.inbox.front());
+    const Host::Waiting next = std::move(host.inbox.front());
     host.inbox.pop_front();
-    host.inboxBytes -= datagram.size();
-    take(rank, datagram);
+    host.inboxBytes -= next.datagram.size();
+    take(rank, next.datagram, next.congested);
   }
   host.draining = !host.inbox.empty();
   if (host.draining) {
@@ -245,7 +248,7 @@ bool World::tellsArrivals(int rank) const {
          (options_.contexts == 1 || options_.seed % 2 == 0);
 }
 
-void World::take(int rank, const Network::Datagram& datagram) {
+void World::take(int rank, const Network::Datagram& datagram, bool congested) {
   Host& host = hosts_[rank];
   if (host.crashed || (rank == 0 && events_.now() < joined_)) {
     if (!host.crashed) {
@@ -275,17 +278,23 @@ void World::take(int rank, const Network::Datagram& datagram) {
     faults_.happened(Fault::kWrongResult);
     Network::Datagram wrong = datagram;
     wrong.back() ^= std::byte{1};
-    deliver(rank, wrong);
+    deliver(rank, wrong, congested);
   } else {
-    deliver(rank, datagram);
+    deliver(rank, datagram, congested);
   }
 }
 
-void World::deliver(int rank, const Network::Datagram& datagram) {
+void World::deliver(int rank,
+                    const Network::Datagram& datagram,
+                    bool congested) {
   Host& host = hosts_[rank];
   const uint64_t rejects = rejected(rank);
   const Counters before = host.endpoint->shared().counters;
-  host.endpoint->packetIn(nowAt(rank), datagram.data(), datagram.size());
+  if (host.overflows > 0) {
+    host.endpoint->overflowed(std::exchange(host.overflows, 0));
+  }
+  host.endpoint->packetIn(
+      nowAt(rank), datagram.data(), datagram.size(), congested);
   noteArrival(rank, datagram, before);
   if (rejected(rank) > rejects && anyGone_) {
     // From, or for, a process or context that is gone.

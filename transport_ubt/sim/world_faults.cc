@@ -115,8 +115,8 @@ void World::restart(int rank) {
   host.before = std::move(host.endpoint);
   host.endpoint = makeEndpoint(rank);
   host.callers.clear();
-  for (const Network::Datagram& datagram : host.inbox) {
-    deafTo(datagram);
+  for (const Host::Waiting& waiting : host.inbox) {
+    deafTo(waiting.datagram);
   }
   host.inbox.clear();
   host.inboxBytes = 0;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """All experiments, in the order of the report. To add one, add a module and a
 row."""
-from . import (ablation, accuracy, costs, errors, harmless, scale, stragglers,
-               tails)
+from . import (ablation, accuracy, costs, errors, goals, harmless, scale,
+               stragglers, tails)
 
 SUITE = {experiment.name: experiment for experiment in (
+    goals.EXPERIMENT,
     tails.EXPERIMENT,
     accuracy.EXPERIMENT,
     harmless.EXPERIMENT,

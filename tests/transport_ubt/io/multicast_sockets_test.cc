@@ -25,9 +25,10 @@ const Session* session(int n) {
 
 std::string heard(MulticastSockets* groups) {
   std::string all;
-  groups->receive([&](TimePoint, const std::byte* datagram, size_t bytes) {
-    all.append(reinterpret_cast<const char*>(datagram), bytes);
-  });
+  groups->receive(
+      [&](TimePoint, const std::byte* datagram, size_t bytes, bool) {
+        all.append(reinterpret_cast<const char*>(datagram), bytes);
+      });
   return all;
 }
 
@@ -62,7 +63,7 @@ TEST(MulticastSockets, TakeNothingBeforeItWasSent) {
   bool secondCame = false;
   // During the first datagram's delivery the second one comes; the same look
   // finds it.
-  const auto take = [&](TimePoint now, const std::byte*, size_t) {
+  const auto take = [&](TimePoint now, const std::byte*, size_t, bool) {
     if (sent == kNever) {
       sent = steadyNow();
       say(&sender, second, "two");

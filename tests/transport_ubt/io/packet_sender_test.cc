@@ -76,7 +76,7 @@ TEST_P(PacketSenderTest, ATurnEndsThoughThereIsAlwaysMore) {
     EXPECT_TRUE(sent.get());
     size_t received = 0;
     while (peer_.receive(
-        [&](TimePoint, const std::byte*, size_t) { received++; })) {
+        [&](TimePoint, const std::byte*, size_t, bool) { received++; })) {
     }
     EXPECT_GT(received, 0u);
     // A fault may send each of them twice.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,11 +25,17 @@ class TwoRanks {
   // `reduction`: rank 0's.
   explicit TwoRanks(const SocketAddress& at = loopback(),
                     const Reduction& reduction = reductionKernels(),
-                    Duration overdueMax = std::chrono::seconds(1)) {
+                    Duration overdueMax = std::chrono::seconds(1),
+                    int receiveBufferBytes = 16 << 20) {
     for (int rank = 0; rank < kRanks; rank++) {
       Driver::Options options;
       options.socket.address = at;
       options.overdueMax = overdueMax;
+      options.socket.receiveBufferBytes = receiveBufferBytes;
+      options.socket.warn = [this](const std::string& text) {
+        const std::lock_guard<std::mutex> lock(warning_);
+        warnings_.push_back(text);
+      };
       drivers_[rank] = std::make_unique<Driver>(
           options, rank == 0 ? reduction : reductionKernels());
       addresses_.push_back(drivers_[rank]->socket().address());
@@ -36,6 +43,8 @@ class TwoRanks {
   }
 
   Driver& driver(int rank) { return *drivers_[rank]; }
+  // Of both ranks. REQUIRES that no call is running.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   // The addresses that each rank sends to.
   std::vector<SocketAddress>& addresses() { return addresses_; }
 
@@ -85,6 +94,8 @@ class TwoRanks {
   }
 
  private:
+  std::mutex warning_;
+  std::vector<std::string> warnings_;
   std::array<std::unique_ptr<Driver>, kRanks> drivers_;
   std::vector<SocketAddress> addresses_;
 };

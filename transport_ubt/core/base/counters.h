@@ -10,7 +10,7 @@ namespace ubt {
 // Every datagram is counted under exactly one of the names up to kSendFailed.
 // Later names count something else: datagrams that have one of the first names
 // too, records that were never sent, and parts of accepted datagrams that were
-// dropped. The last two names count ops.
+// dropped. kEvictedOps and kExpiredOps count ops.
 enum class Counter : uint8_t {
   kSentData,
   kSentControl,
@@ -41,6 +41,8 @@ enum class Counter : uint8_t {
   kLostOnPurpose,    // datagrams that GLOO_UBT_FAULT kept from leaving
   kEvictedOps,       // unentered ops of one rank, dropped to make room
   kExpiredOps,       // ops that no caller entered within 2 timeouts
+  kCongested,        // the part of data that came through a long queue (ECN)
+  kOverflowed,       // datagrams, or trains, that the socket had no room for
   kCounters,
 };
 
@@ -55,7 +57,8 @@ constexpr const char* counterName(Counter counter) {
       "arena_full",       "path_probe",      "send_failed",
       "sent_multicast",   "control_dropped", "dropped_early",
       "refused_announce", "not_retained",    "lost_on_purpose",
-      "evicted_ops",      "expired_ops",
+      "evicted_ops",      "expired_ops",     "congested",
+      "overflowed",
   };
   static_assert(sizeof(kNames) / sizeof(kNames[0]) ==
                     static_cast<size_t>(Counter::kCounters),

@@ -63,27 +63,42 @@ uint64_t DeliveryWindow::bytes() const {
   if (!adapts_) {
     return start_;
   }
-  const double link =
-      rate_.known() ? rate_.bytesPerSecond() * seconds(round()) : 0;
-  const double whole = rate_.known()
-                           ? kSpare * (link + static_cast<double>(turn_))
-                           : static_cast<double>(start_);
-  const double need = kNeed * link;
-  const double fits = need + (whole - need) * queue_.part();
-  return std::clamp(
-      static_cast<uint64_t>(
-          std::min(fits * traffic_.part(), static_cast<double>(bytesMax_))),
-      bytesMin_,
-      bytesMax_);
+  const double whole =
+      rate_.known() ? kSpare * (rateTimesRound() + static_cast<double>(turn_))
+                    : static_cast<double>(start_);
+  const double need = kNeed * rateTimesRound();
+  const double fits =
+      need + (whole - need) * queue_.part() * queueMarks_.part();
+  const uint64_t most = ceiling();
+  return std::clamp(static_cast<uint64_t>(
+                        std::min(fits * traffic_.part() * trafficMarks_.part(),
+                                 static_cast<double>(most))),
+                    bytesMin_,
+                    most);
 }
 
-void DeliveryWindow::arrived(TimePoint now, uint64_t bytes) {
+double DeliveryWindow::rateTimesRound() const {
+  return rate_.known() ? rate_.bytesPerSecond() * seconds(round()) : 0;
+}
+
+uint64_t DeliveryWindow::need() const {
+  return static_cast<uint64_t>(kNeed * rateTimesRound());
+}
+
+uint64_t DeliveryWindow::ceiling() const {
+  return std::max(
+      bytesMin_,
+      static_cast<uint64_t>(static_cast<double>(bytesMax_) * buffer_.part()));
+}
+
+void DeliveryWindow::arrived(TimePoint now, uint64_t bytes, bool congested) {
   rate_.arrived(bytes);
   if (arrivedAt_ != kNever) {
     passing_ += now - arrivedAt_;
   }
   arrivedAt_ = now;
   came_ += bytes;
+  marked_ += congested ? bytes : 0;
   lookIfPassed();
 }
 
@@ -107,7 +122,8 @@ void DeliveryWindow::lookIfPassed() {
   } else {
     recovering_ = 0;
   }
-  came_ = lost_ = 0;
+  came_ = lost_ = marked_ = 0;
+  overflowed_ = false;
   passing_ = Duration{0};
 }
 
@@ -122,14 +138,37 @@ void DeliveryWindow::windowPassed() {
                          kAlone * seconds(window.took) * rate_.bytesPerSecond();
   const bool lossy =
       window.share() > (alone ? kQueueTolerated : kTrafficTolerated);
-  // Loss says nothing about the other cause.
+  // Loss says nothing about the other causes.
   if (!lossy) {
     queue_.windowPassed(window);
     traffic_.windowPassed(window);
+    buffer_.windowPassed(window);
+  } else if (overflowed_) {
+    buffer_.windowPassed(window);
   } else if (!alone || !wasLossy_) {
     (alone ? queue_ : traffic_).windowPassed(window);
   }
   wasLossy_ = lossy;
+  marksPassed(window, alone);
+}
+
+void DeliveryWindow::marksPassed(const LossResponse::Window& window,
+                                 bool alone) {
+  if (came_ == 0) {
+    return;  // only data that comes can be marked
+  }
+  LossResponse::Window marks = window;
+  const double like = LossResponse::kReduction * static_cast<double>(marked_);
+  const bool many = like > (alone ? kQueueTolerated : kTrafficTolerated) *
+                               static_cast<double>(came_);
+  marks.lost = many ? static_cast<uint64_t>(like) : 0;
+  marks.came = came_ - marks.lost;
+  if (!many || alone) {
+    queueMarks_.windowPassed(marks);
+  }
+  if (!many || !alone) {
+    trafficMarks_.windowPassed(marks);
+  }
 }
 
 void DeliveryWindow::drained(TimePoint now) {

@@ -14,6 +14,7 @@ namespace ubt {
 // Limits the bytes that all senders together may have in flight to one socket:
 //
 //     window = (need + (whole - need) x queue's part) x traffic's part
+//     at most  maximum x buffer's part
 //     whole  = kSpare x (delivery rate x round + turn)
 //     need   = kNeed x delivery rate x round
 //     round  = least round trip + hosts' delays
@@ -23,7 +24,8 @@ namespace ubt {
 // (CreditGrants). Then half of the window is in flight, so kSpare is twice
 // kNeed. So the link is hardly ever idle while a sender has data for it.
 //
-// Loss has two causes, and each has a LossResponse, which sets its part. If
+// Loss has three causes, and each has a LossResponse, which sets its part. If
+// the socket says that its buffer was full, the buffer is the cause. Else if
 // data arrives at about the best rate while some gets lost, this window fills a
 // queue alone. A window of kNeed leaves a queue almost empty. So even a little
 // loss counts, but this cause never makes the window smaller. The length of a
@@ -31,6 +33,11 @@ namespace ubt {
 // traffic takes a part of the link. That may end soon, so the window returns
 // fast (kTrafficReturn). A loss shows later than it happens, so a window after
 // a lossy one tells nothing about queues.
+//
+// Data that came through a long queue is marked (ECN). Marks tell of the same
+// two causes, earlier. A fifth of the marked data counts as lost, so a window
+// shrinks by a fifth (RFC 3168: as for a loss). A window of kNeed leaves a
+// queue short, so marks that stay in spite of it are other traffic's, or false.
 //
 // A window is reduced once for the data that was in flight when it was: as in
 // RFC 9002, section 7.3.2, the next window's bytes of the old size are not
@@ -47,6 +54,7 @@ class DeliveryWindow {
   static constexpr double kTrafficTolerated = 0.02;
   static constexpr Duration kQueueReturn = std::chrono::seconds(1);
   static constexpr Duration kTrafficReturn = std::chrono::milliseconds(20);
+  static constexpr Duration kBufferReturn = std::chrono::seconds(10);
 
   // Without `adapts` the window stays as start() makes it. REQUIRES
   // 0 < bytesMin <= bytesMax.
@@ -70,10 +78,13 @@ class DeliveryWindow {
     roundTrip_.add(now, -took.count());
   }
 
-  void arrived(TimePoint now, uint64_t bytes);
+  // `congested`: the network marked the data.
+  void arrived(TimePoint now, uint64_t bytes, bool congested = false);
   // These bytes were lost, and those arrived after all.
   void lost(uint64_t bytes);
   void overtaken(uint64_t bytes);
+  // The socket's buffer was full, and dropped data.
+  void overflowed() { overflowed_ = true; }
   // The socket is empty: all that came before `now` has arrived here.
   void drained(TimePoint now);
   // Nobody owes this socket data from now on: the pause until the next arrival
@@ -81,11 +92,16 @@ class DeliveryWindow {
   void pause();
 
   uint64_t bytes() const;
+  // What the link needs; 0 if unknown.
+  uint64_t need() const;
 
  private:
   Duration round() const;
+  double rateTimesRound() const;
+  uint64_t ceiling() const;
   void lookIfPassed();
   void windowPassed();
+  void marksPassed(const LossResponse::Window& window, bool alone);
 
   uint64_t bytesMin_;
   uint64_t slotBytes_ = 0;  // of the largest slots
@@ -99,11 +115,17 @@ class DeliveryWindow {
 
   LossResponse queue_{kQueueReturn, kQueueTolerated};
   LossResponse traffic_{kTrafficReturn, kTrafficTolerated};
+  LossResponse queueMarks_{kQueueReturn, kQueueTolerated, false};
+  LossResponse trafficMarks_{kTrafficReturn, kTrafficTolerated};
+  // The socket's capacity may be less than the maximum.
+  LossResponse buffer_{kBufferReturn, kTrafficTolerated};
   bool wasLossy_ = false;         // the window before
   Duration passing_{0};           // of this window, without pauses
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
   uint64_t came_ = 0;             // in this window
   uint64_t lost_ = 0;
+  uint64_t marked_ = 0;  // of came_
+  bool overflowed_ = false;
   // Bytes that were in flight at the last reduction. Loss is not judged until
   // as many have passed. Zero: it is judged.
   uint64_t recovering_ = 0;

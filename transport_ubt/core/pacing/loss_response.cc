@@ -31,7 +31,7 @@ void LossResponse::windowPassed(const Window& window) {
               window.datagrams > 0);
   const double share = window.share();
   const bool lossy = isLossy(window);
-  if (share < baseLoss_ || part() <= kSmall * firstPart_) {
+  if (hasBase_ && (share < baseLoss_ || part() <= kSmall * firstPart_)) {
     const double more = unexplained(share) - baseLoss_;
     baseLoss_ += (more > 0 ? kRise : kFall) * more;
   }

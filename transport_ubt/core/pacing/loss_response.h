@@ -30,10 +30,10 @@ class LossResponse {
   // A part below this would only take longer to return.
   static constexpr double kPartMin = 1.0 / 32;
 
-  // Each return tests the queue, and may cost loss. REQUIRES 0 < returnMin,
-  // 0 < tolerated < 1.
-  LossResponse(Duration returnMin, double tolerated)
-      : returnMin_(returnMin), tolerated_(tolerated) {}
+  // Each return tests the queue, and may cost loss. Without `hasBase` no loss
+  // is base loss. REQUIRES 0 < returnMin, 0 < tolerated < 1.
+  LossResponse(Duration returnMin, double tolerated, bool hasBase = true)
+      : returnMin_(returnMin), tolerated_(tolerated), hasBase_(hasBase) {}
 
   struct Window {
     uint64_t came = 0;  // bytes
@@ -64,6 +64,7 @@ class LossResponse {
 
   Duration returnMin_;
   double tolerated_;
+  bool hasBase_;
   // The last reduction, the part before it, and how far the return has come, in
   // units of kReturn windows.
   double reduction_ = 0;

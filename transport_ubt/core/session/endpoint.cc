@@ -55,7 +55,8 @@ void Endpoint::close(Session* session) {
 
 void Endpoint::packetIn(TimePoint now,
                         const std::byte* datagram,
-                        size_t bytes) {
+                        size_t bytes,
+                        bool congested) {
   PacketHeader header;
   if (!PacketHeader::decode(datagram, bytes, &header)) {
     shared_.counters.add(Counter::kMalformed);
@@ -67,7 +68,7 @@ void Endpoint::packetIn(TimePoint now,
        session->second->context() == header.context;
        ++session) {
     const Counter next =
-        session->second->packetIn(now, header, datagram, bytes);
+        session->second->packetIn(now, header, datagram, bytes, congested);
     if (isStrange(fate)) {
       fate = next;
     }
@@ -77,6 +78,11 @@ void Endpoint::packetIn(TimePoint now,
     }
   }
   shared_.counters.add(fate);
+}
+
+void Endpoint::overflowed(uint64_t datagrams) {
+  shared_.counters.add(Counter::kOverflowed, datagrams);
+  shared_.window.overflowed();
 }
 
 Session* Endpoint::packetOut(TimePoint now, OutPacket* out) {

@@ -36,9 +36,15 @@ class Endpoint {
   void close(Session* session);
 
   // The verbs. REQUIRES that the datagram arrived at `now` or before.
-  void packetIn(TimePoint now, const std::byte* datagram, size_t bytes);
+  // `congested`: a queue on its way was long (RFC 3168, CE).
+  void packetIn(TimePoint now,
+                const std::byte* datagram,
+                size_t bytes,
+                bool congested = false);
   // The next datagram and the session it belongs to, or null.
   Session* packetOut(TimePoint now, OutPacket* out);
+  // The socket's buffer was full, and dropped this number of datagrams.
+  void overflowed(uint64_t datagrams);
   TimePoint nextDeadline() const;
   void deadlinePassed(TimePoint now);
   // All datagrams that arrived before `now` have been taken in.

@@ -156,7 +156,8 @@ class Session : private OpHost {
   Counter packetIn(TimePoint now,
                    const PacketHeader& header,
                    const std::byte* datagram,
-                   size_t bytes);
+                   size_t bytes,
+                   bool congested);
   // The next datagram to send, or false. To the own rank: by multicast.
   bool packetOut(TimePoint now, OutPacket* out);
   // The next datagram of the burst that packetOut() began, or false: then it is
@@ -185,7 +186,8 @@ class Session : private OpHost {
   Counter takeIn(TimePoint now,
                  PacketHeader header,
                  const std::byte* datagram,
-                 size_t bytes);
+                 size_t bytes,
+                 bool congested);
   bool nextOut(TimePoint now, OutPacket* out);
   bool nextOfBurst(TimePoint now, OutPacket* out);
   void passDeadlines(TimePoint now);
@@ -284,6 +286,7 @@ class Session : private OpHost {
                     const PacketHeader& header,
                     const PeerLink::Payload& payload,
                     size_t bytes,
+                    bool congested,
                     ReceiveCredit* credit);
   Counter dataIn(TimePoint now,
                  const PacketHeader& header,
@@ -315,7 +318,8 @@ class Session : private OpHost {
   Counter multicastIn(TimePoint now,
                       PacketHeader* header,
                       const std::byte* datagram,
-                      size_t bytes);
+                      size_t bytes,
+                      bool congested);
   Counter probeIn(TimePoint now,
                   const PacketHeader& header,
                   const PeerLink::Payload& payload);

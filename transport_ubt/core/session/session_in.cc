@@ -11,7 +11,8 @@ namespace ubt {
 Counter Session::takeIn(TimePoint now,
                         PacketHeader header,
                         const std::byte* datagram,
-                        size_t bytes) {
+                        size_t bytes,
+                        bool congested) {
   if (header.source >= setup_.size) {
     return Counter::kWrongRank;
   }
@@ -19,7 +20,7 @@ Counter Session::takeIn(TimePoint now,
     if (broken_) {
       return Counter::kLateData;
     }
-    return multicastIn(now, &header, datagram, bytes);
+    return multicastIn(now, &header, datagram, bytes, congested);
   }
   if (header.source == setup_.rank) {
     return Counter::kWrongRank;
@@ -61,7 +62,8 @@ Counter Session::takeIn(TimePoint now,
   }
   peer.heardAt = now;
   numberIn(now, header.source, header.number, bytes);
-  const Counter fate = newDataIn(now, header, payload, bytes, &peer.receive);
+  const Counter fate =
+      newDataIn(now, header, payload, bytes, congested, &peer.receive);
   considerCredit(now, header.source);
   return fate;
 }
@@ -71,12 +73,16 @@ Counter Session::newDataIn(TimePoint now,
                            const PacketHeader& header,
                            const PeerLink::Payload& payload,
                            size_t bytes,
+                           bool congested,
                            ReceiveCredit* credit) {
   const uint64_t skipped = credit->arrived(header.number);
   if (header.multicast) {  // LossDetector counts the losses of other packets
     shared_->window.lost(skipped * bytes);
   }
-  shared_->window.arrived(now, bytes);
+  shared_->window.arrived(now, bytes, congested);
+  if (congested) {
+    shared_->counters.add(Counter::kCongested);
+  }
   return dataIn(now, header, payload.data, payload.bytes);
 }
 

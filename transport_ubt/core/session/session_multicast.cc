@@ -11,7 +11,8 @@ namespace ubt {
 Counter Session::multicastIn(TimePoint now,
                              PacketHeader* header,
                              const std::byte* datagram,
-                             size_t bytes) {
+                             size_t bytes,
+                             bool congested) {
   const int owner = header->source;
   if (owner == setup_.rank) {
     return Counter::kOwnEcho;
@@ -44,7 +45,8 @@ Counter Session::multicastIn(TimePoint now,
     return Counter::kDuplicateData;
   }
   peers_[owner].heardAt = now;
-  const Counter fate = newDataIn(now, *header, payload, bytes, &link->receive);
+  const Counter fate =
+      newDataIn(now, *header, payload, bytes, congested, &link->receive);
   answerMulticast(now, owner);
   return fate;
 }

@@ -93,14 +93,15 @@ void Session::sendLeave(TimePoint now) {
 Counter Session::packetIn(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* datagram,
-                          size_t bytes) {
+                          size_t bytes,
+                          bool congested) {
   // The fate of a datagram that breaks the session.
   Counter fate = header.type == PacketType::kControl ? Counter::kClosedPeer
                                                      : Counter::kLateData;
   if (broken_) {
     dropOps();
   }
-  guarded(now, [&] { fate = takeIn(now, header, datagram, bytes); });
+  guarded(now, [&] { fate = takeIn(now, header, datagram, bytes, congested); });
   return fate;
 }
 

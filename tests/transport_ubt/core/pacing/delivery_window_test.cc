@@ -26,10 +26,13 @@ class DeliveryWindowTest : public ::testing::Test {
   }
 
   // Data arrives at this rate, in datagrams of 1440 bytes.
-  void deliver(DeliveryWindow* window, Duration time, double perSecond) {
+  void deliver(DeliveryWindow* window,
+               Duration time,
+               double perSecond,
+               bool congested = false) {
     const Duration gap(static_cast<int64_t>(1440e9 / perSecond));
     for (const TimePoint end = now_ + time; now_ < end; now_ += gap) {
-      window->arrived(now_, 1440);
+      window->arrived(now_, 1440, congested);
       window->drained(now_);
     }
   }
@@ -145,6 +148,23 @@ TEST_F(DeliveryWindowTest, IsReducedOnceForTheDataInFlight) {
   window_.lost(before / 4);
   deliver(&window_, milliseconds(20), 20e6);
   EXPECT_LT(bytes(), reduced);
+}
+
+// As a loss of a fifth would. It comes back like from loss.
+TEST_F(DeliveryWindowTest, MarkedDataReducesIt) {
+  const uint64_t before = settle();
+  deliver(&window_, milliseconds(20), 30e6, true);
+  EXPECT_LT(bytes(), before * 0.85);
+  EXPECT_GT(bytes(), before * 0.5);
+  deliver(&window_, 2 * DeliveryWindow::kTrafficReturn, 62.5e6);
+  EXPECT_EQ(bytes(), before);
+}
+
+// Smaller windows do not lessen these marks.
+TEST_F(DeliveryWindowTest, APathThatMarksAllDataDoesNotCloseIt) {
+  const uint64_t before = settle();
+  deliver(&window_, seconds(2), 30e6, true);
+  EXPECT_GT(bytes(), before * 0.8);
 }
 
 // Data still arrives at the best rate, so only the window can be the cause.

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bounded allreduce against the ring in every environment of the lab: ratios
+over five seeds, beside what the ports' capacity allows."""
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy
+
+from . import figures
+from .experiment import Experiment, Part, Results
+from .page import Page, number, share
+
+_SEEDS = range(1, 6)
+_NONE, _DEFAULT = figures.BOUNDED
+_PAPER = f"{_NONE}+loops=paper"
+_OURS = (_NONE, _DEFAULT, _PAPER)
+_ITERATIONS = 100  # about, of each algorithm and seed
+_ITERATION_S = 0.17
+_OTHERS_MAX = 0.05  # the share of CPU time that other processes may take
+# Of the bootstrap: the interval holds 95 % of its resamples.
+_RESAMPLES = 1000
+_INTERVAL = (2.5, 97.5)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """An environment, on links of one kind."""
+
+    environment: str
+    ranks: int = 8
+    rate_mbit: int = 500
+    mtu: int = 1500
+
+    @property
+    def title(self) -> str:
+        usual = _Place(self.environment)
+        return self.environment if self == usual else (
+            f"{self.environment}, {self.ranks} hosts, {self.rate_mbit} Mbit/s"
+            + ("" if self.mtu == usual.mtu else f", MTU {self.mtu}"))
+
+    def part(self, seed: int) -> Part:
+        usual = _Place(self.environment)
+        more = [text for name, own, value in (
+            ("--lab-rate", self.rate_mbit, usual.rate_mbit),
+            ("--lab-mtu", self.mtu, usual.mtu)) if own != value
+                for text in (name, str(own))]
+        part = figures.comparison(
+            self._name(seed), self.environment, (figures.RING, *_OURS),
+            _ITERATIONS * _ITERATION_S * usual.rate_mbit / self.rate_mbit + 2,
+            self.ranks, seed=seed)
+        return dataclasses.replace(part, command=(*part.command, *more))
+
+    def _name(self, seed: int) -> str:
+        return (f"{self.environment}-{self.ranks}-hosts-{self.rate_mbit}-mbit-"
+                f"seed-{seed}")
+
+    def rows(self, results: Results, algorithm: str) -> list[Mapping]:
+        """The algorithm's, of seeds whose run nothing disturbed."""
+        return [row for seed in _SEEDS
+                if (rows := results.get(self._name(seed)))
+                and not _disturbed(rows)
+                and (row := figures.of(rows, algorithm))]
+
+
+def _disturbed(rows: Iterable[Mapping]) -> bool:
+    return any(row["cpu_others_fraction"] > _OTHERS_MAX for row in rows)
+
+
+# A statistic of the times of iterations, in the last axis.
+_Statistic = Callable[[numpy.ndarray], numpy.ndarray]
+
+
+def _median(times: numpy.ndarray) -> numpy.ndarray:
+    return numpy.median(times, axis=-1)
+
+
+def _mean(times: numpy.ndarray) -> numpy.ndarray:
+    return times.mean(axis=-1)
+
+
+def _p99(times: numpy.ndarray) -> numpy.ndarray:
+    return numpy.percentile(times, 99, axis=-1)
+
+
+def _slow_tenth(times: numpy.ndarray) -> numpy.ndarray:
+    tenth = max(1, times.shape[-1] // 10)
+    return numpy.partition(times, -tenth, axis=-1)[..., -tenth:].mean(axis=-1)
+
+
+def _pooled(rows: Iterable[Mapping]) -> numpy.ndarray:
+    """The times of all iterations of all rows, in us. A row has percentiles, so
+    these are about its times."""
+    return numpy.concatenate([
+        numpy.interp(numpy.linspace(0, 100, row["iterations"]),
+                     numpy.arange(101), row["percentiles_us"])
+        for row in rows])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    value: float
+    low: float  # of the interval
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+def _ratio(over: Sequence[Mapping], under: Sequence[Mapping],
+           statistic: _Statistic) -> _Found:
+    """The interval is that of a pooled bootstrap: it draws as many iterations
+    from those of all seeds."""
+    generator = numpy.random.default_rng(1)
+    times = [_pooled(rows) for rows in (over, under)]
+    drawn = [statistic(generator.choice(own, (_RESAMPLES, own.size)))
+             for own in times]
+    low, high = numpy.percentile(drawn[0] / drawn[1], _INTERVAL)
+    return _Found(float(statistic(times[0]) / statistic(times[1])), float(low),
+                  float(high))
+
+
+def _over_seeds(values: Sequence[float]) -> _Found:
+    """Of one value a seed. The interval is their range."""
+    return _Found(float(numpy.mean(values)), min(values), max(values))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Goal:
+    """What an environment should show. Of `none` and of the default: what the
+    ports' capacity allows (None: not computed), and the goal."""
+
+    place: _Place
+    what: str
+    bounds: tuple[float | None, float | None]
+    goals: tuple[float, float]
+    # Of the place's results by algorithm; None if some are missing.
+    measure: Callable[[Results, _Place, str], _Found | None]
+    most: bool = False  # the goal is a maximum
+
+    def holds(self, value: float, goal: float) -> bool:
+        return value <= goal if self.most else value >= goal
+
+
+def _times(statistic: _Statistic) -> Callable[[Results, _Place, str],
+                                              _Found | None]:
+    """The ring's time over its own."""
+    def measure(results: Results, place: _Place,
+                algorithm: str) -> _Found | None:
+        ring = place.rows(results, figures.RING)
+        own = place.rows(results, algorithm)
+        return _ratio(ring, own, statistic) if ring and own else None
+    return measure
+
+
+def _over_clean(results: Results, place: _Place,
+                algorithm: str) -> _Found | None:
+    own = place.rows(results, algorithm)
+    clean = _Place("clean").rows(results, algorithm)
+    return _ratio(own, clean, _mean) if own and clean else None
+
+
+def _cpu(results: Results, place: _Place, algorithm: str) -> _Found | None:
+    ratios = [own["cpu_s_per_gb"] / ring["cpu_s_per_gb"] for ring, own in zip(
+        place.rows(results, figures.RING), place.rows(results, algorithm))]
+    return _over_seeds(ratios) if ratios else None
+
+
+def _left_out(results: Results, place: _Place,
+              algorithm: str) -> _Found | None:
+    own = [100 * row["loss_fraction"]
+           for row in place.rows(results, algorithm)]
+    return _over_seeds(own) if own else None
+
+
+_SLOW = "slowest tenth, ring's / its"
+_MEAN = "mean, ring's / its"
+_CPU = "CPU time, its / ring's"
+_FOUR, _FOUR_JUMBO = (4, 2000), (4, 4000, 9000)
+
+
+def _late(environment: str) -> tuple[_Goal, ...]:
+    place = _Place(environment)
+    return (_Goal(place, "p99, ring's / its", (3.5, 3.5), (2.9, 2.9),
+                  _times(_p99)),
+            _Goal(place, _MEAN, (None, None), (1.25, 1.25), _times(_mean)),
+            _Goal(place, "left out, %", (1.25, 1.25), (1.5, 1.5), _left_out,
+                  most=True))
+
+
+# A fluid model of ports gave the bounds, with 2.5 % left out.
+_GOALS = (
+    _Goal(_Place("clean"), "median, ring's / its", (1.03, 1.02), (1.0, 0.99),
+          _times(_median)),
+    _Goal(_Place("clean"), _CPU, (1.15, 1.15), (1.8, 1.8), _cpu, most=True),
+    _Goal(_Place("p1.5"), _SLOW, (1.32, 1.16), (1.22, 1.08),
+          _times(_slow_tenth)),
+    _Goal(_Place("p1.5"), _MEAN, (None, None), (1.0, 0.98), _times(_mean)),
+    _Goal(_Place("p3"), _SLOW, (2.14, 1.5), (1.95, 1.35), _times(_slow_tenth)),
+    _Goal(_Place("p3"), _MEAN, (1.11, 1.07), (1.08, 1.03), _times(_mean)),
+    _Goal(_Place("micro"), _MEAN, (1.44, 1.29), (1.35, 1.22), _times(_mean)),
+    _Goal(_Place("stalls1.5"), _MEAN, (1.18, 1.17), (1.12, 1.08),
+          _times(_mean)),
+    _Goal(_Place("stalls1.5"), _SLOW, (1.6, 1.4), (1.45, 1.25),
+          _times(_slow_tenth)),
+    _Goal(_Place("stalls3"), _MEAN, (1.14, 1.12), (1.08, 1.05), _times(_mean)),
+    _Goal(_Place("stalls3"), _SLOW, (1.67, 1.35), (1.5, 1.2),
+          _times(_slow_tenth)),
+    _Goal(_Place("paused"), _MEAN, (1.19, 1.17), (1.1, 1.1), _times(_mean)),
+    *_late("straggler"), *_late("varying"),
+    _Goal(_Place("varying10"), _MEAN, (None, None), (1.5, 1.5), _times(_mean)),
+    _Goal(_Place("lossy"), "mean, its / its in clean", (1.0, 1.0),
+          (1.01, 1.03), _over_clean, most=True),
+    _Goal(_Place("clean", *_FOUR), _CPU, (None, None), (1.3, 1.3), _cpu,
+          most=True),
+    _Goal(_Place("clean", *_FOUR_JUMBO), _CPU, (None, None), (1.0, 1.0), _cpu,
+          most=True),
+    _Goal(_Place("p3", *_FOUR), _SLOW, (None, None), (1.9, 1.35),
+          _times(_slow_tenth)),
+    _Goal(_Place("p3", *_FOUR), _MEAN, (None, None), (1.13, 1.03),
+          _times(_mean)),
+)
+_PLACES = tuple(dict.fromkeys(goal.place for goal in _GOALS))
+_QUICK = ("p3", "stalls3")
+
+
+def _parts(quick: bool) -> Sequence[Part]:
+    if quick:
+        return [_Place(environment).part(_SEEDS[0]) for environment in _QUICK]
+    # All places with one seed before any with another: an interrupted run has
+    # most to show.
+    return [place.part(seed) for seed in _SEEDS for place in _PLACES]
+
+
+def _show(results: Results, page: Page) -> None:
+    lines = []
+    for goal in _GOALS:
+        found = [goal.measure(results, goal.place, name) for name in _OURS]
+        if found[0] is None or found[1] is None:
+            continue
+        cells = [cell for bound, least, own in zip(goal.bounds, goal.goals,
+                                                   found)
+                 for cell in (number(bound), number(least), str(own),
+                              "holds" if goal.holds(own.value, least)
+                              else "fails")]
+        lines.append((goal.place.title, goal.what, *cells,
+                      str(found[2]) if found[2] else ""))
+    page.table(
+        ("environment", "what", f"{_NONE}: bound", "goal", "found", "verdict",
+         f"{_DEFAULT}: bound", "goal", "found", "verdict", _PAPER), lines,
+        words=2)
+    page.heading("Times")
+    for place in _PLACES:
+        rows = {name: own for name in (figures.RING, *_OURS)
+                if (own := place.rows(results, name))}
+        if rows:
+            page.line(f"{place.title}:")
+            page.table(
+                ("algorithm", "p50 ms", "mean ms", "slowest tenth ms",
+                 "p99 ms", "steps' mean ms", "steps' slowest tenth ms",
+                 "left out", "CPU s/GB", "iterations", "seeds"),
+                [(name, *_summary(own)) for name, own in rows.items()])
+    marked = sum(map(_disturbed, results.values()))
+    if marked:
+        page.line(f"Not used: {marked} runs in which other processes took over "
+                  f"{share(_OTHERS_MAX)} of the CPUs.")
+
+
+def _summary(rows: Sequence[Mapping]) -> tuple[str, ...]:
+    times = _pooled(rows) / 1000
+
+    def mean(key: str) -> float:
+        return float(numpy.mean([row[key] for row in rows]))
+
+    return (*(number(float(statistic(times)))
+              for statistic in (_median, _mean, _slow_tenth, _p99)),
+            number(mean("step_mean_us") / 1000),
+            number(mean("step_slow_tenth_us") / 1000),
+            share(mean("loss_fraction")), number(mean("cpu_s_per_gb")),
+            str(sum(row["iterations"] for row in rows)), str(len(rows)))
+
+
+EXPERIMENT = Experiment("goals", "What the lab allows, and what was reached",
+                        _parts, _show)
