@@ -148,6 +148,22 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
   EXPECT_LT(median(options), longQueue * 13 / 10);
 }
 
+// Trains get lost now and then, whole. Each is a large share of a window, but
+// says nothing about it.
+TEST(Window, TrainsLostAtRandomCostLittle) {
+  SimOptions options = job();
+  withoutData(&options);
+  options.ops = 80;
+  options.elementsMax = 1000000;
+  options.bytesPerSecond = 6.25e7;
+  options.queueBytes = 512 << 10;
+  options.trainBytes = 64256;
+  options.lateness = microseconds(500);
+  const Duration without = median(options);
+  options.loss = 0.001;
+  EXPECT_LT(median(options), without * 103 / 100);
+}
+
 // A queue marks data before it is full, and so loses much less.
 TEST(Window, MarksPreventLosses) {
   SimOptions options = job();

@@ -46,8 +46,9 @@ class LossDetector {
     }
   }
 
-  // Calls act(first, count) for numbers that are lost from now on, `after` the
-  // arrival of a later one at the latest.
+  // Calls act(first, count, before) for numbers that are lost from now on,
+  // `after` the arrival of a later one at the latest. `before`: how many
+  // numbers just before `first` were lost in a run.
   template <typename Act>
   void collect(TimePoint now, Duration after, const Act& act) {
     while (!open_.empty()) {
@@ -59,7 +60,10 @@ class LossDetector {
       if (end <= gap.first) {
         break;
       }
-      act(gap.first, end - gap.first);
+      run_ = gap.first == runEnd_ ? run_ : 0;
+      act(gap.first, end - gap.first, run_);
+      run_ += end - gap.first;
+      runEnd_ = end;
       lost_.push_back({gap.first, end, gap.at});
       if (lost_.size() > kGapsMax) {
         lost_.pop_front();
@@ -111,6 +115,8 @@ class LossDetector {
 
   uint64_t next_ = 0;
   uint64_t reordering_ = kReorderingMin;
+  uint64_t run_ = 0;  // the latest lost numbers, up to runEnd_
+  uint64_t runEnd_ = 0;
   std::deque<Gap> open_;  // not lost yet, in order
   std::deque<Gap> lost_;  // the latest ones
 };

@@ -15,7 +15,7 @@ constexpr uint64_t kStartBytes = 448 << 10;
 constexpr uint64_t kStartSlots = 4;
 // Loss is judged over at least this number of slots: of fewer, one lost slot
 // would be a large share.
-constexpr uint64_t kSlotsJudged = 128;
+constexpr uint64_t kSlotsJudged = 384;
 // A sample of the rate covers this number of rounds.
 constexpr int kSampleRounds = 8;
 // Data that fills the link alone arrives at this part of the best rate or more.
@@ -52,7 +52,11 @@ void DeliveryWindow::start(uint64_t bytes, size_t slotBytes) {
 }
 
 void DeliveryWindow::overtaken(uint64_t bytes) {
-  lost_ -= std::min(lost_, bytes);
+  const uint64_t back = std::min(lost_, bytes);
+  if (lost_ > 0) {
+    losses_ *= static_cast<double>(lost_ - back) / static_cast<double>(lost_);
+  }
+  lost_ -= back;
 }
 
 Duration DeliveryWindow::round() const {
@@ -103,8 +107,9 @@ void DeliveryWindow::arrived(TimePoint now, uint64_t bytes, bool congested) {
 }
 
 // While nothing comes, no arrival judges a window.
-void DeliveryWindow::lost(uint64_t bytes) {
+void DeliveryWindow::lost(uint64_t bytes, uint64_t losses) {
   lost_ += bytes;
+  losses_ += static_cast<double>(losses);
   if (came_ == 0) {
     lookIfPassed();
   }
@@ -123,51 +128,47 @@ void DeliveryWindow::lookIfPassed() {
     recovering_ = 0;
   }
   came_ = lost_ = marked_ = 0;
+  losses_ = 0;
   overflowed_ = false;
   passing_ = Duration{0};
 }
 
 void DeliveryWindow::windowPassed() {
   const LossResponse::Window window{
-      came_,
-      lost_,
-      static_cast<double>(came_ + lost_) / std::max<uint64_t>(1, slotBytes_),
-      std::max({passing_, round(), Duration{1}})};
+      came_, lost_, losses_, std::max({passing_, round(), Duration{1}})};
   const bool alone = rate_.known() &&
                      static_cast<double>(came_) >=
                          kAlone * seconds(window.took) * rate_.bytesPerSecond();
-  const bool lossy =
-      window.share() > (alone ? kQueueTolerated : kTrafficTolerated);
+  LossResponse& cause = overflowed_ ? buffer_ : alone ? queue_ : traffic_;
+  const LossResponse::Verdict verdict = cause.judge(window);
   // Loss says nothing about the other causes.
-  if (!lossy) {
-    queue_.windowPassed(window);
-    traffic_.windowPassed(window);
-    buffer_.windowPassed(window);
-  } else if (overflowed_) {
-    buffer_.windowPassed(window);
-  } else if (!alone || !wasLossy_) {
-    (alone ? queue_ : traffic_).windowPassed(window);
+  if (verdict == LossResponse::Verdict::kClean) {
+    for (LossResponse* const response : {&queue_, &traffic_, &buffer_}) {
+      response->passed(window);
+    }
+  } else if (verdict == LossResponse::Verdict::kUnclear) {
+    cause.stay(window);
+  } else if (&cause != &queue_ || !hadLoss_) {
+    cause.reduce(window);
   }
-  wasLossy_ = lossy;
-  marksPassed(window, alone);
+  hadLoss_ = verdict != LossResponse::Verdict::kClean;
+  if (came_ > 0) {
+    marksPassed(window.took, alone);
+  }
 }
 
-void DeliveryWindow::marksPassed(const LossResponse::Window& window,
-                                 bool alone) {
-  if (came_ == 0) {
-    return;  // only data that comes can be marked
-  }
-  LossResponse::Window marks = window;
-  const double like = LossResponse::kReduction * static_cast<double>(marked_);
-  const bool many = like > (alone ? kQueueTolerated : kTrafficTolerated) *
-                               static_cast<double>(came_);
-  marks.lost = many ? static_cast<uint64_t>(like) : 0;
-  marks.came = came_ - marks.lost;
-  if (!many || alone) {
-    queueMarks_.windowPassed(marks);
-  }
-  if (!many || !alone) {
-    trafficMarks_.windowPassed(marks);
+void DeliveryWindow::marksPassed(Duration took, bool alone) {
+  const auto like = static_cast<uint64_t>(LossResponse::kReduction *
+                                          static_cast<double>(marked_));
+  const double slots =
+      static_cast<double>(like) / std::max<uint64_t>(1, slotBytes_);
+  const LossResponse::Window window{came_ - like, like, slots, took};
+  LossResponse& cause = alone ? queueMarks_ : trafficMarks_;
+  if (cause.judge(window) == LossResponse::Verdict::kLossy) {
+    cause.reduce(window);
+  } else {
+    queueMarks_.passed(window);
+    trafficMarks_.passed(window);
   }
 }
 

@@ -28,7 +28,8 @@ namespace ubt {
 // the socket says that its buffer was full, the buffer is the cause. Else if
 // data arrives at about the best rate while some gets lost, this window fills a
 // queue alone. A window of kNeed leaves a queue almost empty. So even a little
-// loss counts, but this cause never makes the window smaller. The length of a
+// loss counts, and none is base loss, but this cause never makes the window
+// smaller. The length of a
 // queue rarely changes, so the window returns slowly (kQueueReturn). Else other
 // traffic takes a part of the link. That may end soon, so the window returns
 // fast (kTrafficReturn). A loss shows later than it happens, so a window after
@@ -52,6 +53,9 @@ class DeliveryWindow {
   // The shares of a window that may be lost (LossResponse).
   static constexpr double kQueueTolerated = 0.004;
   static constexpr double kTrafficTolerated = 0.02;
+  // Half of the data may be marked while other traffic takes a part of the
+  // link.
+  static constexpr double kMarksTolerated = 0.5 * LossResponse::kReduction;
   static constexpr Duration kQueueReturn = std::chrono::seconds(1);
   static constexpr Duration kTrafficReturn = std::chrono::milliseconds(20);
   static constexpr Duration kBufferReturn = std::chrono::seconds(10);
@@ -80,8 +84,9 @@ class DeliveryWindow {
 
   // `congested`: the network marked the data.
   void arrived(TimePoint now, uint64_t bytes, bool congested = false);
-  // These bytes were lost, and those arrived after all.
-  void lost(uint64_t bytes);
+  // These bytes were lost, and those arrived after all. `losses`: the number of
+  // trains, or parts of them.
+  void lost(uint64_t bytes, uint64_t losses = 1);
   void overtaken(uint64_t bytes);
   // The socket's buffer was full, and dropped data.
   void overflowed() { overflowed_ = true; }
@@ -101,7 +106,7 @@ class DeliveryWindow {
   uint64_t ceiling() const;
   void lookIfPassed();
   void windowPassed();
-  void marksPassed(const LossResponse::Window& window, bool alone);
+  void marksPassed(Duration took, bool alone);
 
   uint64_t bytesMin_;
   uint64_t slotBytes_ = 0;  // of the largest slots
@@ -113,17 +118,18 @@ class DeliveryWindow {
   Duration hosts_{0};
   uint64_t turn_ = 0;
 
-  LossResponse queue_{kQueueReturn, kQueueTolerated};
+  LossResponse queue_{kQueueReturn, kQueueTolerated, false};
   LossResponse traffic_{kTrafficReturn, kTrafficTolerated};
   LossResponse queueMarks_{kQueueReturn, kQueueTolerated, false};
-  LossResponse trafficMarks_{kTrafficReturn, kTrafficTolerated};
+  LossResponse trafficMarks_{kTrafficReturn, kMarksTolerated};
   // The socket's capacity may be less than the maximum.
-  LossResponse buffer_{kBufferReturn, kTrafficTolerated};
-  bool wasLossy_ = false;         // the window before
+  LossResponse buffer_{kBufferReturn, kQueueTolerated, false};
+  bool hadLoss_ = false;          // the window before
   Duration passing_{0};           // of this window, without pauses
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
   uint64_t came_ = 0;             // in this window
   uint64_t lost_ = 0;
+  double losses_ = 0;
   uint64_t marked_ = 0;  // of came_
   bool overflowed_ = false;
   // Bytes that were in flight at the last reduction. Loss is not judged until

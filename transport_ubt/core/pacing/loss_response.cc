@@ -20,36 +20,44 @@ double LossResponse::unexplained(double share) const {
   return std::max(0.0, share - std::max(0.0, explained));
 }
 
-bool LossResponse::isLossy(const Window& window) const {
-  const double tolerated = tolerated_ + 2 * baseLoss_;
-  return window.share() >
-         tolerated + 2 * std::sqrt(tolerated / window.datagrams);
+LossResponse::Verdict LossResponse::judge(const Window& window) const {
+  const double share = window.share();
+  if (share <= tolerated()) {
+    return Verdict::kClean;
+  }
+  const double expected = tolerated() * window.losses / share;
+  return window.losses > std::max(1.0, expected + 2 * std::sqrt(expected))
+             ? Verdict::kLossy
+             : Verdict::kUnclear;
 }
 
-void LossResponse::windowPassed(const Window& window) {
-  UBT_REQUIRE(window.took > Duration{0} && window.came + window.lost > 0 &&
-              window.datagrams > 0);
-  const double share = window.share();
-  const bool lossy = isLossy(window);
+void LossResponse::learnBase(double share) {
   if (hasBase_ && (share < baseLoss_ || part() <= kSmall * firstPart_)) {
     const double more = unexplained(share) - baseLoss_;
     baseLoss_ += (more > 0 ? kRise : kFall) * more;
   }
-  if (lossy) {
-    if (returned_ >= 1) {
-      firstPart_ = part();
-      firstShare_ = share;
-    }
-    peak_ = part();
-    returned_ = 0;
-    reduction_ = std::max(kReduction, share);
-    return;
-  }
+}
+
+void LossResponse::passed(const Window& window) {
+  UBT_REQUIRE(window.took > Duration{0});
+  learnBase(window.share());
   returned_ += std::min(
       1.0 / kReturn, std::chrono::duration<double>(window.took) / returnMin_);
   if (part() == 1) {
     peak_ = returned_ = 1;
   }
+}
+
+void LossResponse::reduce(const Window& window) {
+  const double share = window.share();
+  learnBase(share);
+  if (returned_ >= 1) {
+    firstPart_ = part();
+    firstShare_ = share;
+  }
+  peak_ = part();
+  returned_ = 0;
+  reduction_ = std::max(kReduction, share);
 }
 
 }  // namespace ubt

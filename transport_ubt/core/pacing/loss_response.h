@@ -8,16 +8,19 @@
 namespace ubt {
 
 // Which part of its window a socket may use, because the path loses data. If
-// the network loses more than a threshold of a window, the part shrinks by the
-// share that got lost, at least by kReduction. In the next kReturn windows, or
-// in `returnMin` if that is longer, it returns to its value before the loss,
-// first fast and then slowly. From there on it grows faster and faster, to 1:
-// the curve of CUBIC (RFC 9438, section 4.2), by windows in place of time.
+// the network loses too much of a window, the part shrinks by the share that
+// got lost, at least by kReduction. In the next kReturn windows, or in
+// `returnMin` if that is longer, it returns to its value before the loss, first
+// fast and then slowly. From there on it grows faster and faster, to 1: the
+// curve of CUBIC (RFC 9438, section 4.2), by windows in place of time.
 //
-//     threshold = tolerated + 2 sqrt(tolerated / datagrams)
-//     tolerated = the cause's own + 2 x base loss
+//     too much   losses > max(1, expected + 2 sqrt(expected))
+//     expected = (tolerated + 2 x base loss) x all
 //
-// The root is twice the standard deviation of a random loss of that share.
+// A loss is a train or a part of it, `all` the number of such parts in a
+// window. The root is the standard deviation of a random number of losses. A
+// window that lost more than expected, but not too much, tells nothing.
+//
 // The base loss has other causes than the window. A path that delivers only a
 // part of a window loses the rest: a window that is smaller by a factor f would
 // lose 1 - (1 - share) / f. Loss beyond that, after reductions to kSmall of the
@@ -38,17 +41,27 @@ class LossResponse {
   struct Window {
     uint64_t came = 0;  // bytes
     uint64_t lost = 0;
-    double datagrams = 1;  // both
-    Duration took{0};      // without pauses
+    double losses = 0;  // trains, or parts of them
+    Duration took{0};   // without pauses
 
+    // REQUIRES 0 < came + lost.
     double share() const {
       return static_cast<double>(lost) / static_cast<double>(came + lost);
     }
   };
 
-  // A whole window has passed. REQUIRES 0 < took, 0 < came + lost, 0 <
-  // datagrams.
-  void windowPassed(const Window& window);
+  // kClean: at most the tolerated share was lost. kUnclear: more, but that may
+  // be chance. kLossy: too much was lost.
+  enum class Verdict : uint8_t { kClean, kUnclear, kLossy };
+  // REQUIRES 0 < came + lost.
+  Verdict judge(const Window& window) const;
+  // A window passed, and the part returns. REQUIRES 0 < took, 0 < came + lost.
+  void passed(const Window& window);
+  // The verdict of a window is unclear, and the part stays. REQUIRES 0 < came +
+  // lost.
+  void stay(const Window& window) { learnBase(window.share()); }
+  // A window was lossy, and the part shrinks. REQUIRES 0 < came + lost.
+  void reduce(const Window& window);
 
   // From kPartMin to 1.
   double part() const;
@@ -59,8 +72,9 @@ class LossResponse {
   static constexpr double kRise = 1.0 / 4;
   static constexpr double kFall = 1.0 / 8;
 
-  bool isLossy(const Window& window) const;
+  double tolerated() const { return tolerated_ + 2 * baseLoss_; }
   double unexplained(double share) const;
+  void learnBase(double share);
 
   Duration returnMin_;
   double tolerated_;

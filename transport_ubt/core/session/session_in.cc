@@ -321,8 +321,12 @@ void Session::doneIn(TimePoint now,
 void Session::findLosses(TimePoint now, int rank) {
   LossDetector& losses = peers_[rank].losses;
   const Duration after = lossAfter(now, rank);
-  losses.collect(now, after, [&](uint64_t first, uint64_t count) {
-    shared_->window.lost(count * lossBytes_);
+  const auto trainsOf = [&](uint64_t slots) {
+    return (slots * lossBytes_ + trainBytes() - 1) / trainBytes();
+  };
+  const auto lost = [&](uint64_t first, uint64_t count, uint64_t before) {
+    shared_->window.lost(count * lossBytes_,
+                         trainsOf(before + count) - trainsOf(before));
     if (setup_.options.needsEveryResult()) {
       ControlRecord record;
       record.type = ControlType::kLost;
@@ -331,7 +335,8 @@ void Session::findLosses(TimePoint now, int rank) {
           static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
       control(now, rank, record, true);
     }
-  });
+  };
+  losses.collect(now, after, lost);
   losses_.set(rank, losses.nextDeadline(after));
 }
 

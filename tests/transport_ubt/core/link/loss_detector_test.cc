@@ -25,13 +25,16 @@ class LossDetectorTest : public ::testing::Test {
   // Numbers that are lost since the last call: first and count.
   Ranges lost() {
     Ranges ranges;
-    losses_.collect(now_, kAfter, [&](uint64_t first, uint64_t count) {
-      ranges.emplace_back(first, count);
-    });
+    losses_.collect(
+        now_, kAfter, [&](uint64_t first, uint64_t count, uint64_t before) {
+          ranges.emplace_back(first, count);
+          before_ = before;
+        });
     return ranges;
   }
 
   LossDetector losses_;
+  uint64_t before_ = 0;  // of the latest range
   TimePoint now_{std::chrono::seconds(1)};
 };
 
@@ -41,8 +44,10 @@ TEST_F(LossDetectorTest, ThreeLaterNumbersMakeAGapLost) {
   EXPECT_EQ(lost(), Ranges());
   arrive(13, 14);
   EXPECT_EQ(lost(), (Ranges{{10, 1}}));
+  EXPECT_EQ(before_, 0u);
   arrive(14, 15);
   EXPECT_EQ(lost(), (Ranges{{11, 1}}));
+  EXPECT_EQ(before_, 1u) << "the same run";
   EXPECT_EQ(lost(), Ranges());
 }
 

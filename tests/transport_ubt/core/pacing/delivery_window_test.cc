@@ -36,6 +36,8 @@ class DeliveryWindowTest : public ::testing::Test {
       window->drained(now_);
     }
   }
+  // Datagrams of 1440 bytes, one by one.
+  void lose(uint64_t bytes) { window_.lost(bytes, bytes / 1440); }
   uint64_t bytes() const { return window_.bytes(); }
   // The senders keep the window full on a path with a round trip of 2.4 ms and
   // 62.5 MB/s, which loses this share of datagrams. Returns their rate as a
@@ -111,13 +113,21 @@ TEST_F(DeliveryWindowTest, PausesDoNotCount) {
 
 TEST_F(DeliveryWindowTest, LossReducesItUnlessTheDataComes) {
   const uint64_t before = settle();
-  window_.lost(20000);
+  lose(20000);
   window_.overtaken(20000);
   deliver(&window_, milliseconds(4), 62.5e6);
   EXPECT_EQ(bytes(), before);
-  window_.lost(20000);
+  lose(20000);
   deliver(&window_, milliseconds(4), 62.5e6);
   EXPECT_LT(bytes(), before * 19 / 20);
+}
+
+// A tenth of a window is lost, but in one piece.
+TEST_F(DeliveryWindowTest, OneLossSaysNothing) {
+  const uint64_t before = settle();
+  window_.lost(before / 10, 1);
+  deliver(&window_, milliseconds(20), 62.5e6);
+  EXPECT_EQ(bytes(), before);
 }
 
 // The window fills a queue alone, so it needs no more than the link does. One
@@ -126,7 +136,7 @@ TEST_F(DeliveryWindowTest, AShortQueueTakesOnlyWhatTheLinkDoesNotNeed) {
   window_.turn(500000);
   const uint64_t before = settle();
   for (int i = 0; i < 60; i++) {
-    window_.lost(100000);
+    lose(100000);
     deliver(&window_, milliseconds(110), 62.5e6);
   }
   const double need = DeliveryWindow::kNeed * 62.5e6 * 2.4e-3;
@@ -137,17 +147,35 @@ TEST_F(DeliveryWindowTest, AShortQueueTakesOnlyWhatTheLinkDoesNotNeed) {
 // Credit for that data was given before the reduction.
 TEST_F(DeliveryWindowTest, IsReducedOnceForTheDataInFlight) {
   const uint64_t before = settle();
-  window_.lost(before / 4);
+  lose(before / 4);
   deliver(&window_, milliseconds(20), 20e6);
   const uint64_t reduced = bytes();
   EXPECT_LT(reduced, before);
-  window_.lost(before / 4);
+  lose(before / 4);
   deliver(&window_, milliseconds(20), 20e6);
   EXPECT_GE(bytes(), reduced);
   deliver(&window_, milliseconds(20), 20e6);
-  window_.lost(before / 4);
+  lose(before / 4);
   deliver(&window_, milliseconds(20), 20e6);
   EXPECT_LT(bytes(), reduced);
+}
+
+// The buffer holds less than the largest window.
+TEST_F(DeliveryWindowTest, AFullBufferLowersTheMaximum) {
+  constexpr uint64_t kMost = 300000;
+  DeliveryWindow window(64 << 10, kMost);
+  window.hostsDelay(milliseconds(2));
+  window.roundTrip(now_, microseconds(400));
+  deliver(&window, milliseconds(100), 62.5e6);
+  ASSERT_EQ(window.bytes(), kMost);
+  window.lost(30000, 20);
+  window.overflowed();
+  deliver(&window, milliseconds(20), 62.5e6);
+  EXPECT_NEAR(window.bytes(), 0.8 * kMost, 0.1 * kMost);
+  deliver(&window, DeliveryWindow::kBufferReturn / 2, 62.5e6);
+  EXPECT_LT(window.bytes(), kMost);
+  deliver(&window, DeliveryWindow::kBufferReturn, 62.5e6);
+  EXPECT_EQ(window.bytes(), kMost);
 }
 
 // As a loss of a fifth would. It comes back like from loss.
@@ -156,7 +184,7 @@ TEST_F(DeliveryWindowTest, MarkedDataReducesIt) {
   deliver(&window_, milliseconds(20), 30e6, true);
   EXPECT_LT(bytes(), before * 0.85);
   EXPECT_GT(bytes(), before * 0.5);
-  deliver(&window_, 2 * DeliveryWindow::kTrafficReturn, 62.5e6);
+  deliver(&window_, 4 * DeliveryWindow::kTrafficReturn, 62.5e6);
   EXPECT_EQ(bytes(), before);
 }
 
@@ -170,7 +198,7 @@ TEST_F(DeliveryWindowTest, APathThatMarksAllDataDoesNotCloseIt) {
 // Data still arrives at the best rate, so only the window can be the cause.
 TEST_F(DeliveryWindowTest, ReturnsSlowlyFromAShortQueue) {
   const uint64_t before = settle();
-  window_.lost(20000);
+  lose(20000);
   deliver(&window_, milliseconds(6), 62.5e6);
   EXPECT_NEAR(bytes(), before * 0.9, before * 0.02);
   deliver(&window_, DeliveryWindow::kQueueReturn / 10, 62.5e6);
@@ -181,10 +209,10 @@ TEST_F(DeliveryWindowTest, ReturnsSlowlyFromAShortQueue) {
 
 TEST_F(DeliveryWindowTest, ReturnsFastFromOtherTraffic) {
   const uint64_t before = settle();
-  window_.lost(20000);
+  lose(20000);
   deliver(&window_, milliseconds(20), 30e6);
   EXPECT_LT(bytes(), before);
-  deliver(&window_, 2 * DeliveryWindow::kTrafficReturn, 62.5e6);
+  deliver(&window_, 4 * DeliveryWindow::kTrafficReturn, 62.5e6);
   EXPECT_EQ(bytes(), before);
 }
 

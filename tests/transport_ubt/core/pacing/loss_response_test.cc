@@ -12,19 +12,38 @@ constexpr Duration kRound = std::chrono::milliseconds(10);
 constexpr Duration kReturnMin = std::chrono::milliseconds(20);
 constexpr double kTolerated = 0.02;
 constexpr double kWhole = 1000000;  // bytes of the whole window
-constexpr double kDatagrams = 1000;
+constexpr double kPerTrain = 1000;  // bytes
+
+using Verdict = LossResponse::Verdict;
 
 class LossResponseTest : public ::testing::Test {
  protected:
   double part() const { return response_.part(); }
+  static LossResponse::Window windowOf(double came,
+                                       double lost,
+                                       Duration took) {
+    return {static_cast<uint64_t>(came),
+            static_cast<uint64_t>(lost),
+            lost / kPerTrain,
+            took};
+  }
+  void pass(const LossResponse::Window& window) {
+    switch (response_.judge(window)) {
+      case Verdict::kClean:
+        return response_.passed(window);
+      case Verdict::kUnclear:
+        return response_.stay(window);
+      case Verdict::kLossy:
+        return response_.reduce(window);
+    }
+  }
   // This number of windows pass, each in `took`. `lostShare` of each gets lost
   // whatever its size.
   void pass(int windows, double lostShare, Duration took = kRound) {
     for (int i = 0; i < windows; i++) {
       const double bytes = kWhole * part();
-      const auto lost = static_cast<uint64_t>(bytes * lostShare);
-      response_.windowPassed(
-          {static_cast<uint64_t>(bytes) - lost, lost, kDatagrams, took});
+      const double lost = bytes * lostShare;
+      pass(windowOf(bytes - lost, lost, took));
     }
   }
   // A window passes on a path that delivers the part `fits` of the whole window
@@ -32,12 +51,8 @@ class LossResponseTest : public ::testing::Test {
   bool passThrough(double fits) {
     const double bytes = kWhole * part();
     const double lost = std::max(0.0, bytes - kWhole * fits);
-    const LossResponse::Window window{static_cast<uint64_t>(bytes - lost),
-                                      static_cast<uint64_t>(lost),
-                                      kDatagrams,
-                                      kRound};
     const double before = part();
-    response_.windowPassed(window);
+    pass(windowOf(bytes - lost, lost, kRound));
     return part() >= before;
   }
 
@@ -47,6 +62,18 @@ class LossResponseTest : public ::testing::Test {
 TEST_F(LossResponseTest, ALittleLossIsTolerated) {
   pass(100, 0.02);
   EXPECT_EQ(part(), 1);
+}
+
+// Of ten trains, one is lost: that may be chance. Three are not.
+TEST_F(LossResponseTest, OneLossSaysNothing) {
+  EXPECT_EQ(response_.judge({900, 100, 1, kRound}), Verdict::kUnclear);
+  EXPECT_EQ(response_.judge({700, 300, 3, kRound}), Verdict::kLossy);
+}
+
+// 20 losses are expected of 1000 trains, with a standard deviation of 4.5.
+TEST_F(LossResponseTest, LossesThatMayBeChanceAreTolerated) {
+  EXPECT_EQ(response_.judge({972000, 28000, 28, kRound}), Verdict::kUnclear);
+  EXPECT_EQ(response_.judge({970000, 30000, 30, kRound}), Verdict::kLossy);
 }
 
 TEST_F(LossResponseTest, ALossReducesThePartAndItComesBack) {
