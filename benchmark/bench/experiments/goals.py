@@ -261,8 +261,9 @@ def _show(results: Results, page: Page) -> None:
                 [(name, *_summary(own)) for name, own in rows.items()])
     marked = sum(map(_disturbed, results.values()))
     if marked:
-        page.line(f"Not used: {marked} runs in which other processes took over "
-                  f"{share(_OTHERS_MAX)} of the CPUs.")
+        page.line(f"Not used: {marked} run{'s' if marked > 1 else ''}, because "
+                  f"other processes took over {share(_OTHERS_MAX)} of the "
+                  "CPUs.")
 
 
 def _summary(rows: Sequence[Mapping]) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ def row(algorithm, p50_ms):
             "algbw_bytes_per_s": 4e9 / p50_ms, "cpu_s_per_gb": p50_ms / 100,
             "peak_resident_bytes": int(p50_ms) << 20,
             "wire_bytes_per_iteration": 8e4 * p50_ms,
+            "step_mean_us": 1000 * p50_ms, "step_slow_tenth_us": 2000 * p50_ms,
+            "cpu_others_fraction": 0.01,
             "percentiles_us": [1000 * p50_ms] * 99 + [3000 * p50_ms] * 2}
 
 

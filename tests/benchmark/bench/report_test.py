@@ -141,6 +141,26 @@ class Report(unittest.TestCase):
             self.assertIn(f"### {environment}\n", text)
         self.assertEqual(len(names), text.count("8 ranks, 1000000 floats:"))
 
+    def test_goals_stand_beside_bounds_and_intervals(self):
+        rows = [made_up.row("ring_chunked", 110),
+                made_up.row("optireduce:none", 100),
+                made_up.row("optireduce:broadcast", 120)]
+        disturbed = [{**row, "cpu_others_fraction": 0.2} for row in rows]
+        text = self.shown("goals", {
+            "clean-8-hosts-500-mbit-seed-1": rows,
+            "clean-8-hosts-500-mbit-seed-2": rows,
+            "p1.5-8-hosts-500-mbit-seed-1": disturbed})
+        self.assertIn(
+            "| clean | median, ring's / its | 1.030 | 1.000 | 1.100 (1.100 to "
+            "1.100) | holds | 1.020 | 0.990 | 0.917 (0.917 to 0.917) | fails |",
+            text)
+        self.assertIn("| clean | CPU time, its / ring's | 1.150 | 1.800 | 0.909 "
+                      "(0.909 to 0.909) | holds |", text)
+        self.assertIn("| ring_chunked | 110.0 |", text)
+        self.assertNotIn("p1.5", text)
+        self.assertIn("Not used: 1 run, because other processes took over 5 % "
+                      "of the CPUs.", text)
+
     def test_errors_are_compared_with_the_papers(self):
         mse = {"ring": 0.25, "parameter_server": 0.05, "transpose": 0.05}
         results = {"arithmetic": made_up.sum_errors(mse)}
