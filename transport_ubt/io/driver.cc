@@ -298,9 +298,11 @@ void Driver::noteOverflows() {
 
 // Once: the receive buffer limits the window, and links idle.
 void Driver::tellIfBufferIsSmall() {
+  if (toldBuffer_ || windowBytesWanted_ <= limits_.windowBytesMax) {
+    return;
+  }
   const uint64_t need = endpoint_.shared().window.need();
-  if (toldBuffer_ || windowBytesWanted_ <= limits_.windowBytesMax ||
-      need <= limits_.windowBytesMax) {
+  if (need <= limits_.windowBytesMax) {
     return;
   }
   toldBuffer_ = true;

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bounded allreduce against the ring in every environment of the lab: ratios
-over five seeds, beside what the ports' capacity allows."""
+"""Compares the bounded allreduce with the ring in every environment of the lab,
+with five seeds, and with the bound that the capacity of the ports sets."""
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy
 
+from .. import table
+from ..lab import accounts
 from . import figures
 from .experiment import Experiment, Part, Results
 from .page import Page, number, share
@@ -16,7 +18,6 @@ _PAPER = f"{_NONE}+loops=paper"
 _OURS = (_NONE, _DEFAULT, _PAPER)
 _ITERATIONS = 100  # about, of each algorithm and seed
 _ITERATION_S = 0.17
-_OTHERS_MAX = 0.05  # the share of CPU time that other processes may take
 # Of the bootstrap: the interval holds 95 % of its resamples.
 _RESAMPLES = 1000
 _INTERVAL = (2.5, 97.5)
@@ -63,7 +64,7 @@ class _Place:
 
 
 def _disturbed(rows: Iterable[Mapping]) -> bool:
-    return any(row["cpu_others_fraction"] > _OTHERS_MAX for row in rows)
+    return any(map(accounts.is_disturbed, rows))
 
 
 # A statistic of the times of iterations, in the last axis.
@@ -83,8 +84,8 @@ def _p99(times: numpy.ndarray) -> numpy.ndarray:
 
 
 def _slow_tenth(times: numpy.ndarray) -> numpy.ndarray:
-    tenth = max(1, times.shape[-1] // 10)
-    return numpy.partition(times, -tenth, axis=-1)[..., -tenth:].mean(axis=-1)
+    return numpy.apply_along_axis(
+        lambda own: table.mean_of_slowest(own.tolist(), 0.1), -1, times)
 
 
 def _pooled(rows: Iterable[Mapping]) -> numpy.ndarray:
@@ -126,8 +127,9 @@ def _over_seeds(values: Sequence[float]) -> _Found:
 
 @dataclasses.dataclass(frozen=True)
 class _Goal:
-    """What an environment should show. Of `none` and of the default: what the
-    ports' capacity allows (None: not computed), and the goal."""
+    """A goal of an environment. `bounds` and `goals` are those of `none` and of
+    the default. A bound is set by the capacity of the ports; None: not
+    computed."""
 
     place: _Place
     what: str
@@ -262,8 +264,8 @@ def _show(results: Results, page: Page) -> None:
     marked = sum(map(_disturbed, results.values()))
     if marked:
         page.line(f"Not used: {marked} run{'s' if marked > 1 else ''}, because "
-                  f"other processes took over {share(_OTHERS_MAX)} of the "
-                  "CPUs.")
+                  f"other processes took over {share(accounts.OTHERS_MOST)} "
+                  "of the CPUs.")
 
 
 def _summary(rows: Sequence[Mapping]) -> tuple[str, ...]:
@@ -280,5 +282,5 @@ def _summary(rows: Sequence[Mapping]) -> tuple[str, ...]:
             str(sum(row["iterations"] for row in rows)), str(len(rows)))
 
 
-EXPERIMENT = Experiment("goals", "What the lab allows, and what was reached",
+EXPERIMENT = Experiment("goals", "Savings in the lab, and their bounds",
                         _parts, _show)

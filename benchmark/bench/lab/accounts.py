@@ -15,7 +15,7 @@ CHECKED_ELEMENTS = 1000000
 _CHECK_ITERATIONS = 50
 _TCP_HEADERS = 52  # IP header, and TCP header with a time stamp
 _IDLE_LEAST = 0.03  # share of CPU time
-_OTHERS_MOST = 0.05
+OTHERS_MOST = 0.05
 
 
 class Accounts:
@@ -117,13 +117,13 @@ def check(settings: Settings, rows: Sequence[Mapping]) -> Check | None:
 def is_disturbed(row: Mapping) -> bool:
     """Whether other programs took so much CPU time that the row is no
     measurement."""
-    return row["cpu_others_fraction"] > _OTHERS_MOST
+    return row["cpu_others_fraction"] > OTHERS_MOST
 
 
 def disturbed(rows: Sequence[Mapping]) -> str | None:
     """A warning if rows are."""
     names = [row["algorithm"] for row in rows if is_disturbed(row)]
-    return (f"other programs took more than {_OTHERS_MOST:.0%} of the CPUs in "
+    return (f"other programs took more than {OTHERS_MOST:.0%} of the CPUs in "
             f"the turns of {', '.join(dict.fromkeys(names))} (marked !); do "
             "not use these rows") if names else None
 

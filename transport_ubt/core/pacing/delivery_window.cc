@@ -13,8 +13,8 @@ constexpr uint64_t kSlotsMin = 4;
 // with kStartSlots of each sender.
 constexpr uint64_t kStartBytes = 448 << 10;
 constexpr uint64_t kStartSlots = 4;
-// Loss is judged over at least this number of slots: of fewer, one lost slot
-// would be a large share.
+// Loss is judged over at least this number of slots: in fewer, even a large
+// share may be chance.
 constexpr uint64_t kSlotsJudged = 384;
 // A sample of the rate covers this number of rounds.
 constexpr int kSampleRounds = 8;
@@ -67,10 +67,11 @@ uint64_t DeliveryWindow::bytes() const {
   if (!adapts_) {
     return start_;
   }
-  const double whole =
-      rate_.known() ? kSpare * (rateTimesRound() + static_cast<double>(turn_))
-                    : static_cast<double>(start_);
-  const double need = kNeed * rateTimesRound();
+  const double link = rateTimesRound();
+  const double whole = rate_.known()
+                           ? kSpare * (link + static_cast<double>(turn_))
+                           : static_cast<double>(start_);
+  const double need = kNeed * link;
   const double fits =
       need + (whole - need) * queue_.part() * queueMarks_.part();
   const uint64_t most = ceiling();

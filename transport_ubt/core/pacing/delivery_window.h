@@ -29,11 +29,10 @@ namespace ubt {
 // data arrives at about the best rate while some gets lost, this window fills a
 // queue alone. A window of kNeed leaves a queue almost empty. So even a little
 // loss counts, and none is base loss, but this cause never makes the window
-// smaller. The length of a
-// queue rarely changes, so the window returns slowly (kQueueReturn). Else other
-// traffic takes a part of the link. That may end soon, so the window returns
-// fast (kTrafficReturn). A loss shows later than it happens, so a window after
-// a lossy one tells nothing about queues.
+// smaller. The length of a queue rarely changes, so the window returns slowly
+// (kQueueReturn). Else other traffic takes a part of the link. That may end
+// soon, so the window returns fast (kTrafficReturn). A loss shows later than it
+// happens, so a window after a lossy one tells nothing about queues.
 //
 // Data that came through a long queue is marked (ECN). Marks tell of the same
 // two causes, earlier. A fifth of the marked data counts as lost, so a window

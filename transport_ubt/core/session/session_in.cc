@@ -321,10 +321,11 @@ void Session::doneIn(TimePoint now,
 void Session::findLosses(TimePoint now, int rank) {
   LossDetector& losses = peers_[rank].losses;
   const Duration after = lossAfter(now, rank);
-  const auto trainsOf = [&](uint64_t slots) {
-    return (slots * lossBytes_ + trainBytes() - 1) / trainBytes();
-  };
   const auto lost = [&](uint64_t first, uint64_t count, uint64_t before) {
+    const uint64_t train = trainBytes();
+    const auto trainsOf = [&](uint64_t slots) {
+      return (slots * lossBytes_ + train - 1) / train;
+    };
     shared_->window.lost(count * lossBytes_,
                          trainsOf(before + count) - trainsOf(before));
     if (setup_.options.needsEveryResult()) {
