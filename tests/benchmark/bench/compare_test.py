@@ -132,7 +132,7 @@ class Local(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.json")
             code, _, err = run_compare(
-                "--ranks", "3", "--elements", "100000", "--seconds",
+                "--ranks", "3", "--elements", "400000", "--seconds",
                 "0.5", "--json", path, "--algorithms",
                 "optireduce:none,optireduce:broadcast,optireduce:both")
             with open(path, encoding="utf-8") as file:

@@ -131,7 +131,7 @@ class CompareTest(unittest.TestCase):
         names = ["optireduce", "optireduce+repair=none",
                  "optireduce+repair=none+gso=off"]
         rows, _, _ = self.compare(
-            "--lab", "lossy:0.02", "--ranks", "4", "--elements", "100000",
+            "--lab", "lossy:0.02", "--ranks", "4", "--elements", "400000",
             "--lab-seed", "3", "--seconds", "2", "--algorithms",
             ",".join(names))
         self.assertEqual(names, list(rows))
