@@ -46,6 +46,8 @@ class LossDetector {
     }
   }
 
+  // Whether numbers are missing that are not lost yet.
+  bool hasGaps() const { return !open_.empty(); }
   // Calls act(first, count, before) for numbers that are lost from now on,
   // `after` the arrival of a later one at the latest. `before`: how many
   // numbers just before `first` were lost in a run.

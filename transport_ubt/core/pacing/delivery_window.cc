@@ -117,9 +117,12 @@ void DeliveryWindow::lost(uint64_t bytes, uint64_t losses) {
 }
 
 void DeliveryWindow::lookIfPassed() {
+  const uint64_t passed = came_ + lost_;
+  if (passed < std::max(recovering_, kSlotsJudged * slotBytes_)) {
+    return;  // bytes() costs more
+  }
   const uint64_t before = bytes();
-  if (came_ + lost_ <
-      std::max({before, recovering_, kSlotsJudged * slotBytes_})) {
+  if (passed < before) {
     return;
   }
   if (recovering_ == 0) {

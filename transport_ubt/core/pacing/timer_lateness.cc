@@ -11,6 +11,7 @@ void TimerLateness::sample(TimePoint now, Duration late) {
   if (at_ == TimePoint{} || late >= worst(now)) {
     worst_ = std::max(late, worst(now));
     at_ = now;
+    askedAt_ = kNever;
   }
 }
 
@@ -18,9 +19,14 @@ Duration TimerLateness::worst(TimePoint now) const {
   if (at_ == TimePoint{}) {
     return worst_;
   }
+  if (now == askedAt_) {
+    return answer_;
+  }
   const double halvings = std::chrono::duration<double>(now - at_) /
                           std::chrono::duration<double>(kHalfLife);
-  return wholeNanoseconds(worst_ * std::exp2(-std::max(0.0, halvings)));
+  answer_ = wholeNanoseconds(worst_ * std::exp2(-std::max(0.0, halvings)));
+  askedAt_ = now;
+  return answer_;
 }
 
 }  // namespace ubt

@@ -27,6 +27,9 @@ class TimerLateness {
  private:
   Duration worst_;
   TimePoint at_{};
+  // The latest answer of worst(): all datagrams of a train ask at one time.
+  mutable TimePoint askedAt_ = kNever;
+  mutable Duration answer_{0};
 };
 
 }  // namespace ubt

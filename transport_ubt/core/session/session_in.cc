@@ -320,6 +320,10 @@ void Session::doneIn(TimePoint now,
 // Asks for numbers that have become lost.
 void Session::findLosses(TimePoint now, int rank) {
   LossDetector& losses = peers_[rank].losses;
+  if (!losses.hasGaps()) {
+    losses_.set(rank, kNever);
+    return;
+  }
   const Duration after = lossAfter(now, rank);
   const auto lost = [&](uint64_t first, uint64_t count, uint64_t before) {
     const uint64_t train = trainBytes();
@@ -384,6 +388,9 @@ void Session::considerCredit(TimePoint now, int rank) {
     return;  // the rank gets a slot when it asks
   }
   PeerLink& peer = peers_[rank];
+  if (peer.creditDue() && peer.controlDue() <= now) {
+    return;
+  }
   const TimePoint due = CreditGrants::dueAt(
       now, shareOf(rank, loadOf(rank)), peer.receive.left(), kNever);
   if (due != kNever) {
