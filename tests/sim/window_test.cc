@@ -78,6 +78,47 @@ TEST(Window, ASmallReceiveBufferIsUsedWell) {
   EXPECT_LE(median(options), fullPolls / 0.8 * options.faults.inbox.pollsEvery);
 }
 
+// How long a downlink was idle while ranks that had entered owed its host
+// contributions: the longest time of all ops and owners.
+Duration idleWhileOwed(const SimOptions& options) {
+  const SimResult result = runChecked(options);
+  EXPECT_EQ(result.errors, 0u);
+  EXPECT_FALSE(result.traces.empty());
+  Duration longest{0};
+  for (const SimResult::Trace& trace : result.traces) {
+    const std::vector<OpTrace::Arrival>& arrivals = trace.arrivals->arrivals;
+    for (const Network::Idle& idle : result.idle) {
+      if (idle.rank == trace.rank && idle.from >= arrivals.front().at &&
+          idle.until <= arrivals.back().at) {
+        longest = std::max(longest, idle.until - idle.from);
+      }
+    }
+  }
+  return longest;
+}
+
+// A round trip includes one train each way.
+Duration roundTrip(const SimOptions& options) {
+  const std::chrono::duration<double> train((64 << 10) /
+                                            options.bytesPerSecond);
+  return 2 * (options.delay + wholeNanoseconds(train));
+}
+
+TEST(Window, ADownlinkIsHardlyIdleWhileItIsOwedData) {
+  for (const double gigabits : {10, 100, 400}) {
+    SimOptions options = job();
+    withoutData(&options);
+    options.ops = 30;
+    options.protocol.trace = true;
+    options.bytesPerSecond = gigabits * 1.25e8;
+    EXPECT_LE(idleWhileOwed(options), roundTrip(options) + 2 * options.lateness)
+        << gigabits;
+    options.loss = 0.0001;
+    EXPECT_LE(idleWhileOwed(options), roundTrip(options) + 2 * options.lateness)
+        << gigabits;
+  }
+}
+
 // A gap in packet numbers tells soon what was lost, and requests follow the
 // round trip.
 TEST(Window, LostResultsComeSoon) {
@@ -97,11 +138,8 @@ TEST(Window, ALostSlotCostsAFewRoundTripsOnAnyLink) {
     const Duration without = median(options);
     options.loss = 0.0001;
     const SimResult result = runChecked(options);
-    // A datagram may wait for a train of another sender, each way.
-    const auto train =
-        std::chrono::nanoseconds(static_cast<int64_t>(65536 * 8 / gigabits));
     EXPECT_LE(percentile(result.opTimes, 0.9),
-              without + 3 * (2 * (options.delay + train) + options.lateness))
+              without + 3 * (roundTrip(options) + options.lateness))
         << gigabits;
   }
 }

@@ -288,11 +288,15 @@ void Network::deliver(int from, int to, TimePoint sent, const Train& train) {
   sendBursts();
   const bool congested =
       isLong(to, sent) || chance(options_.faults.marks.share);
+  const TimePoint idleFrom = down_[to].freeAt;
   TimePoint arrived =
       pass(&down_[to], sent, bytesOf(train), options_.queueBytes);
   if (arrived == kNever) {
     lose(train, Fault::kFullQueue);
     return;
+  }
+  if (options_.protocol.trace && idleFrom < sent) {
+    idle_.push_back({to, idleFrom, sent});
   }
   arrived += way(from, to);
   if (chance(options_.reorder)) {

@@ -62,6 +62,15 @@ class Network {
   // past.
   TimePoint writableAt(int rank, uint64_t bytes) const;
 
+  // When no data was on the way from the switch to a host.
+  struct Idle {
+    int rank = 0;
+    TimePoint from{};
+    TimePoint until{};
+  };
+  // In the order of their ends. Empty without Options::trace.
+  const std::vector<Idle>& idle() const { return idle_; }
+
   // The bytes that a rank has put on its link.
   uint64_t sentBytes(int rank) const { return up_[rank].bytes; }
 
@@ -145,6 +154,7 @@ class Network {
   std::vector<Link> down_;
   // By rank: when the burst chunks that wait at its host leave it.
   std::vector<std::deque<TimePoint>> chunks_;
+  std::vector<Idle> idle_;
   TimePoint slowUntil_{};  // the slow rank is busy until then
   std::array<uint64_t, 2> duplicated_{};
   std::array<uint64_t, 2> lost_{};

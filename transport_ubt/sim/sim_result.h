@@ -10,6 +10,7 @@
 #include "transport_ubt/core/op/op_report.h"
 #include "transport_ubt/sim/checker.h"
 #include "transport_ubt/sim/fault_counts.h"
+#include "transport_ubt/sim/network.h"
 #include "transport_ubt/sim/replica_drift.h"
 #include "transport_ubt/sim/sum_error.h"
 
@@ -55,6 +56,8 @@ struct SimResult {
     std::shared_ptr<const OpTrace> arrivals;
   };
   std::vector<Trace> traces;
+  // When downlinks were idle, if Options::trace.
+  std::vector<Network::Idle> idle;
   FaultCounts faults;  // how often each fault happened
 
   // A call has returned.

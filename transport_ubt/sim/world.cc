@@ -193,6 +193,7 @@ SimResult World::run() {
   checkMemory();
   result_.faults = faults_;
   result_.faults.add(network_.faults());
+  result_.idle = network_.idle();
   if (options_.arenaBytes < kRoomyArena &&
       result_.counters.get(Counter::kArenaFull) > 0) {
     result_.faults.happened(Fault::kSmallArena);
