@@ -138,9 +138,18 @@ class _Goal:
     # Of the place's results by algorithm; None if some are missing.
     measure: Callable[[Results, _Place, str], _Found | None]
     most: bool = False  # the goal is a maximum
+    steps: str = ""     # the key of the same statistic of steps
 
     def holds(self, value: float, goal: float) -> bool:
         return value <= goal if self.most else value >= goal
+
+    def of_steps(self, results: Results, algorithm: str) -> str:
+        """The ring's steps over its own."""
+        if not self.steps:
+            return ""
+        ring, own = (sum(row[self.steps] for row in self.place.rows(
+            results, name)) for name in (figures.RING, algorithm))
+        return number(ring / own)
 
 
 def _times(statistic: _Statistic) -> Callable[[Results, _Place, str],
@@ -174,9 +183,21 @@ def _left_out(results: Results, place: _Place,
     return _over_seeds(own) if own else None
 
 
-_SLOW = "slowest tenth, ring's / its"
-_MEAN = "mean, ring's / its"
 _CPU = "CPU time, its / ring's"
+
+
+def _mean_goal(place: _Place, bounds: tuple[float | None, float | None],
+               goals: tuple[float, float]) -> _Goal:
+    return _Goal(place, "mean, ring's / its", bounds, goals, _times(_mean),
+                 steps="step_mean_us")
+
+
+def _slow_goal(place: _Place, bounds: tuple[float | None, float | None],
+               goals: tuple[float, float]) -> _Goal:
+    return _Goal(place, "slowest tenth, ring's / its", bounds, goals,
+                 _times(_slow_tenth), steps="step_slow_tenth_us")
+
+
 _FOUR, _FOUR_JUMBO = (4, 2000), (4, 4000, 9000)
 
 
@@ -184,7 +205,7 @@ def _late(environment: str) -> tuple[_Goal, ...]:
     place = _Place(environment)
     return (_Goal(place, "p99, ring's / its", (3.5, 3.5), (2.9, 2.9),
                   _times(_p99)),
-            _Goal(place, _MEAN, (None, None), (1.25, 1.25), _times(_mean)),
+            _mean_goal(place, (None, None), (1.25, 1.25)),
             _Goal(place, "left out, %", (1.25, 1.25), (1.5, 1.5), _left_out,
                   most=True))
 
@@ -194,32 +215,26 @@ _GOALS = (
     _Goal(_Place("clean"), "median, ring's / its", (1.03, 1.02), (1.0, 0.99),
           _times(_median)),
     _Goal(_Place("clean"), _CPU, (1.15, 1.15), (1.8, 1.8), _cpu, most=True),
-    _Goal(_Place("p1.5"), _SLOW, (1.32, 1.16), (1.22, 1.08),
-          _times(_slow_tenth)),
-    _Goal(_Place("p1.5"), _MEAN, (None, None), (1.0, 0.98), _times(_mean)),
-    _Goal(_Place("p3"), _SLOW, (2.14, 1.5), (1.95, 1.35), _times(_slow_tenth)),
-    _Goal(_Place("p3"), _MEAN, (1.11, 1.07), (1.08, 1.03), _times(_mean)),
-    _Goal(_Place("micro"), _MEAN, (1.44, 1.29), (1.35, 1.22), _times(_mean)),
-    _Goal(_Place("stalls1.5"), _MEAN, (1.18, 1.17), (1.12, 1.08),
-          _times(_mean)),
-    _Goal(_Place("stalls1.5"), _SLOW, (1.6, 1.4), (1.45, 1.25),
-          _times(_slow_tenth)),
-    _Goal(_Place("stalls3"), _MEAN, (1.14, 1.12), (1.08, 1.05), _times(_mean)),
-    _Goal(_Place("stalls3"), _SLOW, (1.67, 1.35), (1.5, 1.2),
-          _times(_slow_tenth)),
-    _Goal(_Place("paused"), _MEAN, (1.19, 1.17), (1.1, 1.1), _times(_mean)),
+    _slow_goal(_Place("p1.5"), (1.32, 1.16), (1.22, 1.08)),
+    _mean_goal(_Place("p1.5"), (None, None), (1.0, 0.98)),
+    _slow_goal(_Place("p3"), (2.14, 1.5), (1.95, 1.35)),
+    _mean_goal(_Place("p3"), (1.11, 1.07), (1.08, 1.03)),
+    _mean_goal(_Place("micro"), (1.44, 1.29), (1.35, 1.22)),
+    _mean_goal(_Place("stalls1.5"), (1.18, 1.17), (1.12, 1.08)),
+    _slow_goal(_Place("stalls1.5"), (1.6, 1.4), (1.45, 1.25)),
+    _mean_goal(_Place("stalls3"), (1.14, 1.12), (1.08, 1.05)),
+    _slow_goal(_Place("stalls3"), (1.67, 1.35), (1.5, 1.2)),
+    _mean_goal(_Place("paused"), (1.19, 1.17), (1.1, 1.1)),
     *_late("straggler"), *_late("varying"),
-    _Goal(_Place("varying10"), _MEAN, (None, None), (1.5, 1.5), _times(_mean)),
+    _mean_goal(_Place("varying10"), (None, None), (1.5, 1.5)),
     _Goal(_Place("lossy"), "mean, its / its in clean", (1.0, 1.0),
           (1.01, 1.03), _over_clean, most=True),
     _Goal(_Place("clean", *_FOUR), _CPU, (None, None), (1.3, 1.3), _cpu,
           most=True),
     _Goal(_Place("clean", *_FOUR_JUMBO), _CPU, (None, None), (1.0, 1.0), _cpu,
           most=True),
-    _Goal(_Place("p3", *_FOUR), _SLOW, (None, None), (1.9, 1.35),
-          _times(_slow_tenth)),
-    _Goal(_Place("p3", *_FOUR), _MEAN, (None, None), (1.13, 1.03),
-          _times(_mean)),
+    _slow_goal(_Place("p3", *_FOUR), (None, None), (1.9, 1.35)),
+    _mean_goal(_Place("p3", *_FOUR), (None, None), (1.13, 1.03)),
 )
 _PLACES = tuple(dict.fromkeys(goal.place for goal in _GOALS))
 _QUICK = ("p3", "stalls3")
@@ -239,16 +254,18 @@ def _show(results: Results, page: Page) -> None:
         found = [goal.measure(results, goal.place, name) for name in _OURS]
         if found[0] is None or found[1] is None:
             continue
-        cells = [cell for bound, least, own in zip(goal.bounds, goal.goals,
-                                                   found)
+        cells = [cell for name, bound, least, own in zip(
+            _OURS, goal.bounds, goal.goals, found)
                  for cell in (number(bound), number(least), str(own),
+                              goal.of_steps(results, name),
                               "holds" if goal.holds(own.value, least)
                               else "fails")]
         lines.append((goal.place.title, goal.what, *cells,
                       str(found[2]) if found[2] else ""))
     page.table(
-        ("environment", "what", f"{_NONE}: bound", "goal", "found", "verdict",
-         f"{_DEFAULT}: bound", "goal", "found", "verdict", _PAPER), lines,
+        ("environment", "what", f"{_NONE}: bound", "goal", "found", "steps",
+         "verdict", f"{_DEFAULT}: bound", "goal", "found", "steps", "verdict",
+         _PAPER), lines,
         words=2)
     page.heading("Times")
     for place in _PLACES:

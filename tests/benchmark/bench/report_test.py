@@ -149,13 +149,17 @@ class Report(unittest.TestCase):
         text = self.shown("goals", {
             "clean-8-hosts-500-mbit-seed-1": rows,
             "clean-8-hosts-500-mbit-seed-2": rows,
+            "micro-8-hosts-500-mbit-seed-1": rows,
             "p1.5-8-hosts-500-mbit-seed-1": disturbed})
         self.assertIn(
             "| clean | median, ring's / its | 1.030 | 1.000 | 1.100 (1.100 to "
-            "1.100) | holds | 1.020 | 0.990 | 0.917 (0.917 to 0.917) | fails |",
-            text)
+            "1.100) |  | holds | 1.020 | 0.990 | 0.917 (0.917 to 0.917) |  | "
+            "fails |", text)
+        self.assertRegex(
+            text, r"\| micro \| mean, ring's / its \| 1.440 \| 1.350 "
+                  r"\| 1.100 \([^|]*\) \| 1.100 \| fails \|")
         self.assertIn("| clean | CPU time, its / ring's | 1.150 | 1.800 | 0.909 "
-                      "(0.909 to 0.909) | holds |", text)
+                      "(0.909 to 0.909) |  | holds |", text)
         self.assertIn("| ring_chunked | 110.0 |", text)
         self.assertNotIn("p1.5", text)
         self.assertIn("Not used: 1 run, because other processes took over 5 % "
