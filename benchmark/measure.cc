@@ -65,16 +65,12 @@ SimOptions withSettings(SimOptions options, const AlgorithmName& name) {
   settings.protocol = options.protocol;
   settings.arenaBytes = options.arenaBytes;
   settings.windowBytes = options.windowBytes;
-  settings.windowAdapts = options.windowAdapts;
-  settings.trainsAdapt = options.trainsAdapt;
   settings = name.over(settings);
   const auto warmupOps = options.protocol.warmupOps;
   options.protocol = settings.protocol;
   options.protocol.warmupOps = warmupOps;
   options.arenaBytes = settings.arenaBytes;
   options.windowBytes = settings.windowBytes;
-  options.windowAdapts = settings.windowAdapts;
-  options.trainsAdapt = settings.trainsAdapt;
   return options;
 }
 

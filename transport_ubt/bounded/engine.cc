@@ -57,8 +57,7 @@ std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
   options.limits.arenaBytes = settings.arenaBytes;
   options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;
-  options.limits.windowAdapts = settings.windowAdapts;
-  options.limits.trainsAdapt = settings.trainsAdapt;
+  options.limits.without = settings.protocol.without;
   options.faults = settings.faults;
   options.idle = settings.idle;
   if (settings.faults.any()) {

@@ -85,6 +85,50 @@ Setting share(Setting::Kind kind,
       [get](Settings* s, const SettingText& text) { get(*s) = text.share(); }};
 }
 
+// Control loops, joined by "/".
+Setting without() {
+  const Choices<Loop> loops = {{"factor", Loop::kFactor},
+                               {"wait", Loop::kWait},
+                               {"absent", Loop::kAbsent},
+                               {"split", Loop::kSplit},
+                               {"spacing", Loop::kSpacing},
+                               {"half", Loop::kHalf},
+                               {"results_first", Loop::kResultsFirst},
+                               {"pause", Loop::kPause},
+                               {"majority", Loop::kMajority},
+                               {"order", Loop::kOrder},
+                               {"shares", Loop::kShares},
+                               {"early_credit", Loop::kEarlyCredit},
+                               {"loss_numbers", Loop::kLossNumbers},
+                               {"reordering", Loop::kReordering},
+                               {"notice_delay", Loop::kNoticeDelay},
+                               {"trains", Loop::kTrains},
+                               {"window", Loop::kWindow},
+                               {"queue", Loop::kQueue},
+                               {"traffic", Loop::kTraffic},
+                               {"buffer", Loop::kBuffer},
+                               {"base_loss", Loop::kBaseLoss},
+                               {"marks", Loop::kMarks}};
+  return {kExperiment,
+          "without",
+          "names joined by /: " + namesOf(loops),
+          "none",
+          "Control loops to switch off (transport_ubt/core/base/loop_set.h).",
+          [loops](Settings* s, const SettingText& text) {
+            LoopSet off;
+            SettingText rest = text;
+            while (true) {
+              const auto [first, others] = rest.split('/');
+              off.add(first.choice(loops));
+              if (first.str() == rest.str()) {
+                break;
+              }
+              rest = others;
+            }
+            s->protocol.without = off;
+          }};
+}
+
 // As SettingText::duration() reads it. REQUIRES whole microseconds.
 std::string textOf(Duration duration) {
   using std::chrono::duration_cast;
@@ -435,18 +479,7 @@ std::vector<Setting> experimentRows() {
           {{"measured", Loops::kMeasured}, {"paper", Loops::kPaper}},
           "The control loops that end stages: those of this project, or those "
           "of the OptiReduce paper. All ranks."),
-      choice<bool>(
-          kExperiment,
-          "window",
-          [](auto& s) -> auto& { return s.windowAdapts; },
-          {{"auto", true}, {"fixed", false}},
-          "Whether the receive window adapts."),
-      choice<bool>(
-          kExperiment,
-          "trains",
-          [](auto& s) -> auto& { return s.trainsAdapt; },
-          {{"auto", true}, {"fixed", false}},
-          "Whether the length of a train follows the link's rate."),
+      without(),
       durationOrOff(
           kExperiment,
           "yield",

@@ -31,8 +31,6 @@ struct Settings {
   bool segmentation = true;
   size_t arenaBytes = size_t{256} << 20;  // of the process
   size_t windowBytes = 16 << 20;          // of a socket
-  bool windowAdapts = true;
-  bool trainsAdapt = true;
   // How an idle call waits.
   IdlePolicy idle{std::chrono::microseconds(200),
                   std::chrono::microseconds(100)};

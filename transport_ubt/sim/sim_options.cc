@@ -97,14 +97,13 @@ void visit(Options& o, Visitor&& member) {
   member("arena_bytes", o.arenaBytes);
   member("window_bytes", o.windowBytes);
   member("window_bytes_min", o.windowBytesMin);
-  member("window_adapts", o.windowAdapts);
-  member("trains_adapt", o.trainsAdapt);
   member("repair", o.protocol.repair);
   member("order", o.protocol.order);
   member("auth", o.protocol.auth);
   member("hadamard", o.protocol.hadamard);
   member("multicast", o.protocol.multicast);
   member("loops", o.protocol.loops);
+  member("without", o.protocol.without);
   member("mixed_forms", o.mixedForms);
   member("cut_budget", o.protocol.cutBudget);
   member("warmup_ops", o.protocol.warmupOps);
@@ -183,6 +182,10 @@ void write(std::ostream& out, const Duration& value) {
   out << value.count();
 }
 
+void write(std::ostream& out, const LoopSet& value) {
+  out << value.bits();
+}
+
 template <typename T>
 void read(std::istream& in, T* value) {
   if constexpr (std::is_enum_v<T>) {
@@ -192,6 +195,12 @@ void read(std::istream& in, T* value) {
   } else {
     in >> *value;
   }
+}
+
+void read(std::istream& in, LoopSet* value) {
+  uint32_t bits = 0;
+  in >> bits;
+  *value = LoopSet::ofBits(bits);
 }
 
 void read(std::istream& in, Duration* value) {

@@ -31,8 +31,6 @@ struct SimOptions {
   size_t arenaBytes = 8 << 20;
   uint64_t windowBytes = 256 << 10;  // maximum; the minimum:
   uint64_t windowBytesMin = 8 << 10;
-  bool windowAdapts = true;
-  bool trainsAdapt = true;
   Options protocol;
   // Whether sums of inputs depend on the order of addition. If not, inputs are
   // small integers.

@@ -70,8 +70,11 @@ class Seed {
     o_.windowBytes = chance(0.3) ? 16 << 10 : 256 << 10;
     o_.roughInputs = chance(0.5);
     o_.errorEnds = chance(0.5);
-    o_.windowAdapts = chance(0.8);
-    o_.trainsAdapt = chance(0.8);
+    for (const Loop loop : {Loop::kWindow, Loop::kTrains}) {
+      if (!chance(0.8)) {
+        o_.protocol.without.add(loop);
+      }
+    }
     o_.arenaBytes = 8 << 20;
     o_.faults.sharedArena = chance(0.2);
   }

@@ -71,8 +71,7 @@ std::unique_ptr<Endpoint> World::makeEndpoint(int rank) {
   limits.windowBytesMax = options_.windowOf(rank);
   limits.windowBytesMin =
       std::min(limits.windowBytesMax, options_.windowBytesMin);
-  limits.windowAdapts = options_.windowAdapts;
-  limits.trainsAdapt = options_.trainsAdapt;
+  limits.without = options_.protocol.without;
   if (options_.faults.sharedArena && rank < 2) {
     limits.arenaBudget = &sharedArena_;
   }

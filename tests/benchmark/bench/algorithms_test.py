@@ -30,7 +30,7 @@ class Choose(unittest.TestCase):
         self.assertIn("bcube is left out, it needs a power of 2", notes)
 
     def test_named_ones_are_in_the_order_given(self):
-        names = ["optireduce+window=fixed", "ring", "optireduce:none"]
+        names = ["optireduce+without=window", "ring", "optireduce:none"]
         for binary in (WORKER, MEASURE):
             self.assertEqual((names, ""), choose(binary, names))
 
@@ -54,7 +54,7 @@ class OfTrainings(unittest.TestCase):
 
     def test_all_of_the_worker_but_one(self):
         train.check_algorithms(
-            ["gloo", "ring", "optireduce:none+window=fixed"], 4, WORKER)
+            ["gloo", "ring", "optireduce:none+without=window"], 4, WORKER)
         with self.assertRaisesRegex(UserError, "ring_chunked is not for"):
             train.check_algorithms(["ring_chunked"], 4, WORKER)
         with self.assertRaisesRegex(UserError, "'windw'"):
@@ -79,11 +79,11 @@ class Variables(unittest.TestCase):
         self.assertEqual("/l.so:/malloc.so", found["LD_PRELOAD"])
 
     def test_settings_of_the_name_become_variables(self):
-        found = self.variables("optireduce:none+lead_ops=1+window=fixed")
+        found = self.variables("optireduce:none+lead_ops=1+without=window")
         self.assertEqual(
             {"LD_PRELOAD": "/l.so", "GLOO_ALGO": "optireduce",
              "GLOO_UBT_REPAIR": "none",
-             "GLOO_UBT_EXPERIMENT": "lead_ops:1,window:fixed"}, found)
+             "GLOO_UBT_EXPERIMENT": "lead_ops:1,without:window"}, found)
         with mock.patch.dict(os.environ, GLOO_UBT_REPAIR="both"):
             self.assertNotIn("GLOO_UBT_REPAIR", self.variables("optireduce"))
 

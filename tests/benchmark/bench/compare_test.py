@@ -195,13 +195,13 @@ class Local(unittest.TestCase):
             code, _, err = run_compare(
                 "--ranks", "2", "--elements", "70000", "--seconds", "0.1",
                 "--json", path, "--algorithms",
-                "optireduce+repair=both,optireduce:none+window=fixed")
+                "optireduce+repair=both,optireduce:none+without=window")
             self.assertEqual(0, code, err)
             with open(path, encoding="utf-8") as file:
                 rows = json.load(file)
         self.assertEqual(
             [("optireduce+repair=both", "both", True),
-             ("optireduce:none+window=fixed", "none", True)],
+             ("optireduce:none+without=window", "none", True)],
             [(row["algorithm"], row["repair"], row["verified"])
              for row in rows])
 

@@ -116,7 +116,7 @@ class Names(unittest.TestCase):
         for argv, words in (
                 (("--algorithms", "rign"), "did you mean ring?"),
                 (("--algorithms", "optireduce+mtu=1500"), "no setting mtu"),
-                (("--algorithms", "tree+window=fixed"), "takes no settings"),
+                (("--algorithms", "tree+without=window"), "takes no settings"),
                 (("--algorithms", "halving_doubling", "--ranks", "6"),
                  "power of 2"),
                 (("--algorithms", "hierarchical_transpose", "--ranks", "6"),
@@ -161,7 +161,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(9, row["iterations"])
 
     def test_the_same_seeds_give_the_same_figures(self):
-        first, second = (self.rows("optireduce+window=fixed") for _ in range(2))
+        first, second = (self.rows("optireduce+without=window") for _ in range(2))
         for rows in (first, second):
             for row in rows.values():
                 del row["cpu_seconds"], row["peak_bytes"]
@@ -211,10 +211,10 @@ class BrokenPromises(unittest.TestCase):
             error = io.StringIO()
             with contextlib.redirect_stderr(error):
                 code = simulate.main(["--binary", MEASURE, "--ranks", "4",
-                                      "--algorithms", "optireduce+window=fixed"])
+                                      "--algorithms", "optireduce+without=window"])
         self.assertEqual(1, code)
         self.assertRegex(error.getvalue(), "breaks a promise.*a caller hangs"
-                         ".*optireduce[+]window=fixed.*seed=1")
+                         ".*optireduce[+]without=window.*seed=1")
 
 
 if __name__ == "__main__":

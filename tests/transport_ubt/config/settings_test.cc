@@ -30,10 +30,10 @@ TEST(Settings, ReadsEachVariable) {
   EXPECT_EQ(with("order", "rank").protocol.order, SumOrder::kRank);
   EXPECT_EQ(with("auth", "aead").protocol.auth, AuthMode::kAead);
   EXPECT_EQ(with("cut_budget", "0.1").protocol.cutBudget, 0.1);
-  EXPECT_FALSE(with("window", "fixed").windowAdapts);
-  EXPECT_TRUE(with("window", "auto").windowAdapts);
-  EXPECT_FALSE(with("trains", "fixed").trainsAdapt);
-  EXPECT_TRUE(with("trains", "auto").trainsAdapt);
+  LoopSet off = with("without", "window/trains").protocol.without;
+  EXPECT_TRUE(off.has(Loop::kWindow));
+  EXPECT_TRUE(off.has(Loop::kTrains));
+  EXPECT_FALSE(off.has(Loop::kWait));
   EXPECT_EQ(with("loops", "paper").protocol.loops, Loops::kPaper);
   EXPECT_EQ(with("loops", "measured").protocol.loops, Loops::kMeasured);
   EXPECT_EQ(with("hadamard", "on").protocol.hadamard, Hadamard::kAlways);

@@ -10,6 +10,13 @@ namespace ubt {
 // Not thread-safe.
 class BudgetSplit {
  public:
+  // Each user always gets half, while add() is not called.
+  static BudgetSplit fixed() {
+    BudgetSplit split;
+    split.first_ = split.second_ = 1;
+    return split;
+  }
+
   // Shares of one op that each user has cut.
   void add(double first, double second) {
     first_ += kWeight * (first - first_);

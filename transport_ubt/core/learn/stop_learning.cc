@@ -82,15 +82,20 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   }
   bounds.cuts = options_.cutBudget > 0;
   const Duration margin =
-      std::max(kLatenesses * lateness, spacing_.usual() / kStepParts);
-  const Duration resultsWait = resultsWait_.get(margin);
+      std::max(kLatenesses * lateness,
+               options_.has(Loop::kSpacing) ? spacing_.usual() / kStepParts
+                                            : Duration{0});
+  const auto waitOf = [&](const LeastWait& wait) {
+    return options_.has(Loop::kWait) ? wait.get(margin) : margin;
+  };
+  const Duration resultsWait = waitOf(resultsWait_);
   bounds.stop = {known.scatter,
                  scatterFactor_.value(),
-                 scatterWait_.get(margin),
-                 absentWait_.get(margin)};
+                 waitOf(scatterWait_),
+                 waitOf(absentWait_)};
   bounds.exchangeStop = {known.exchange, resultsFactor_.value(), resultsWait};
   bounds.resultsStop = {known.results, resultsFactor_.value(), resultsWait};
-  bounds.absentMost = absence_.tokens();
+  bounds.absentMost = options_.has(Loop::kAbsent) ? absence_.tokens() : 0;
   return bounds;
 }
 
@@ -143,9 +148,14 @@ void StopLearning::done(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
-  resultsFactor_.returned(op.cutResults, forResults());
-  scatterFactor_.returned(op.cutLate,
-                          contributions_.forFirst(forContributions()));
+  if (options_.has(Loop::kFactor)) {
+    resultsFactor_.returned(op.cutResults, forResults());
+    scatterFactor_.returned(op.cutLate,
+                            contributions_.forFirst(forContributions()));
+  }
+  if (!options_.has(Loop::kSplit)) {
+    return;
+  }
   contributions_.add(op.cutLate, op.cutAbsent);
   stages_.add(op.cutLate + op.cutAbsent, op.cutResults);
 }

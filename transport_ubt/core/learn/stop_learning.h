@@ -28,7 +28,11 @@ class StopLearning : public StopStrategy {
  public:
   // `options` must outlive this.
   StopLearning(const Options& options, int ranks)
-      : options_(options), ranks_(ranks) {}
+      : options_(options), ranks_(ranks) {
+    if (!options.has(Loop::kSplit)) {
+      stages_ = contributions_ = BudgetSplit::fixed();
+    }
+  }
 
   void begins(TimePoint now, const OpShape& shape) override;
   void ends() override { spacing_.ends(); }

@@ -22,6 +22,10 @@ class LossDetector {
   // The most gaps that it remembers. A further one ends the oldest.
   static constexpr size_t kGapsMax = 128;
 
+  // `adapts`: whether the distance rises.
+  explicit LossDetector(bool adapts = true)
+      : reorderingMax_(adapts ? kReorderingMax : kReorderingMin) {}
+
   // A number has arrived for the first time. True: it had counted as lost.
   bool arrived(TimePoint now, uint64_t number) {
     if (number >= next_) {
@@ -35,7 +39,7 @@ class LossDetector {
     if (!fill(&lost_, number)) {
       return false;  // too old to be remembered
     }
-    reordering_ = std::clamp(next_ - number, reordering_, kReorderingMax);
+    reordering_ = std::clamp(next_ - number, reordering_, reorderingMax_);
     return true;
   }
   // All numbers below `next` have been sent.
@@ -116,6 +120,7 @@ class LossDetector {
   }
 
   uint64_t next_ = 0;
+  uint64_t reorderingMax_;
   uint64_t reordering_ = kReorderingMin;
   uint64_t run_ = 0;  // the latest lost numbers, up to runEnd_
   uint64_t runEnd_ = 0;

@@ -141,13 +141,14 @@ void Op::stopsPassed(TimePoint now) {
   // The end may have been known only since the last news.
   const TimePoint end = scatterEnd();
   if (now >= end &&
-      !clock_.excuse(
-          now,
-          std::max({end,
-                    scatterRun_.progress().lastArrival(),
-                    attendance_.lastEntry(),
-                    newsAt_}),
-          bounds_.byHand ? bounds_.scatter : now - clock_.startedAt())) {
+      !(setup_.options->has(Loop::kPause) &&
+        clock_.excuse(
+            now,
+            std::max({end,
+                      scatterRun_.progress().lastArrival(),
+                      attendance_.lastEntry(),
+                      newsAt_}),
+            bounds_.byHand ? bounds_.scatter : now - clock_.startedAt()))) {
     if (mostIsLost()) {
       askAgain(now);
     } else {
@@ -177,7 +178,8 @@ void Op::finishByBound(TimePoint now) {
 // Nothing more comes, and some slot lacks a majority, although other ranks are
 // not through either: most was lost.
 bool Op::mostIsLost() const {
-  return followsRule() && !scatterOverdue_ && sendersPending() == 0 &&
+  return setup_.options->has(Loop::kMajority) && followsRule() &&
+         !scatterOverdue_ && sendersPending() == 0 &&
          membersEntered_ == ranks_.members() && !mayEndScatter();
 }
 
@@ -291,7 +293,8 @@ uint64_t Op::slotsComing(int peer) const {
 // else comes from now on. Results cannot be left out, and contributions can.
 bool Op::wantsResults() const {
   const double owed = static_cast<double>(owned_.slots()) * othersEntered();
-  if (!followsRule() || !bounds_.cuts || owned_.sum().closed() || owed == 0) {
+  if (!followsRule() || !bounds_.cuts || owned_.sum().closed() || owed == 0 ||
+      !setup_.options->has(Loop::kResultsFirst)) {
     return false;
   }
   const StageProgress& progress = scatterRun_.progress();
@@ -369,7 +372,7 @@ void Op::noteEnd(TimePoint now, int peer, Stage stage) {
     return;
   }
   attendance_.passThrough(now, peer, stage);
-  if (run->toldHalf || !followsRule() ||
+  if (run->toldHalf || !followsRule() || !setup_.options->has(Loop::kHalf) ||
       run->progress().halfEndedAt() == kNever ||
       (scatter ? owned_.sum().closed() : needsEveryResult())) {
     return;

@@ -30,11 +30,15 @@ double seconds(Duration time) {
 
 DeliveryWindow::DeliveryWindow(uint64_t bytesMin,
                                uint64_t bytesMax,
-                               bool adapts)
+                               LoopSet without)
     : bytesMin_(bytesMin),
       bytesMax_(bytesMax),
-      adapts_(adapts),
-      start_(bytesMin) {
+      without_(without),
+      start_(bytesMin),
+      traffic_(
+          kTrafficReturn, kTrafficTolerated, !without.has(Loop::kBaseLoss)),
+      trafficMarks_(
+          kTrafficReturn, kMarksTolerated, !without.has(Loop::kBaseLoss)) {
   UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
 }
 
@@ -64,7 +68,7 @@ Duration DeliveryWindow::round() const {
 }
 
 uint64_t DeliveryWindow::bytes() const {
-  if (!adapts_) {
+  if (without_.has(Loop::kWindow)) {
     return start_;
   }
   const double link = rateTimesRound();
@@ -153,11 +157,22 @@ void DeliveryWindow::windowPassed() {
   } else if (verdict == LossResponse::Verdict::kUnclear) {
     cause.stay(window);
   } else if (&cause != &queue_ || !hadLoss_) {
-    cause.reduce(window);
+    reduce(&cause, window);
   }
   hadLoss_ = verdict != LossResponse::Verdict::kClean;
   if (came_ > 0) {
     marksPassed(window.took, alone);
+  }
+}
+
+void DeliveryWindow::reduce(LossResponse* cause,
+                            const LossResponse::Window& window) {
+  const Loop loop = cause == &queue_     ? Loop::kQueue
+                    : cause == &traffic_ ? Loop::kTraffic
+                    : cause == &buffer_  ? Loop::kBuffer
+                                         : Loop::kMarks;
+  if (!without_.has(loop)) {
+    cause->reduce(window);
   }
 }
 
@@ -169,7 +184,7 @@ void DeliveryWindow::marksPassed(Duration took, bool alone) {
   const LossResponse::Window window{came_ - like, like, slots, took};
   LossResponse& cause = alone ? queueMarks_ : trafficMarks_;
   if (cause.judge(window) == LossResponse::Verdict::kLossy) {
-    cause.reduce(window);
+    reduce(&cause, window);
   } else {
     queueMarks_.passed(window);
     trafficMarks_.passed(window);

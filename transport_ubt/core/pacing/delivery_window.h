@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/loop_set.h"
 #include "transport_ubt/core/pacing/delivery_rate.h"
 #include "transport_ubt/core/pacing/loss_response.h"
 #include "transport_ubt/core/pacing/recent_most.h"
@@ -59,9 +60,8 @@ class DeliveryWindow {
   static constexpr Duration kTrafficReturn = std::chrono::milliseconds(20);
   static constexpr Duration kBufferReturn = std::chrono::seconds(10);
 
-  // Without `adapts` the window stays as start() makes it. REQUIRES
-  // 0 < bytesMin <= bytesMax.
-  DeliveryWindow(uint64_t bytesMin, uint64_t bytesMax, bool adapts = true);
+  // REQUIRES 0 < bytesMin <= bytesMax.
+  DeliveryWindow(uint64_t bytesMin, uint64_t bytesMax, LoopSet without = {});
 
   // The first size of a window of at most `bytesMax`. Both sides compute it.
   static uint64_t startOf(uint64_t bytesMax, int senders, size_t slotBytes);
@@ -105,12 +105,13 @@ class DeliveryWindow {
   uint64_t ceiling() const;
   void lookIfPassed();
   void windowPassed();
+  void reduce(LossResponse* cause, const LossResponse::Window& window);
   void marksPassed(Duration took, bool alone);
 
   uint64_t bytesMin_;
   uint64_t slotBytes_ = 0;  // of the largest slots
   const uint64_t bytesMax_;
-  const bool adapts_;
+  const LoopSet without_;
   uint64_t start_;
   DeliveryRate rate_;
   RecentMost roundTrip_;  // nanoseconds, negative
@@ -118,9 +119,9 @@ class DeliveryWindow {
   uint64_t turn_ = 0;
 
   LossResponse queue_{kQueueReturn, kQueueTolerated, false};
-  LossResponse traffic_{kTrafficReturn, kTrafficTolerated};
+  LossResponse traffic_;
   LossResponse queueMarks_{kQueueReturn, kQueueTolerated, false};
-  LossResponse trafficMarks_{kTrafficReturn, kMarksTolerated};
+  LossResponse trafficMarks_;
   // The socket's capacity may be less than the maximum.
   LossResponse buffer_{kBufferReturn, kQueueTolerated, false};
   bool hadLoss_ = false;          // the window before

@@ -61,7 +61,11 @@ class CreditGrants {
   static TimePoint dueAt(TimePoint now,
                          uint64_t share,
                          uint64_t left,
-                         TimePoint otherwise) {
+                         TimePoint otherwise,
+                         bool early = true) {
+    if (!early) {
+      return left <= (share + 1) / 2 ? now : otherwise;
+    }
     const uint64_t eighth = std::max<uint64_t>(1, share / 8);
     return left <= (share + 1) / 4  ? now
            : left + eighth <= share ? PeerLink::later(now)

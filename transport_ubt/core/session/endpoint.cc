@@ -26,13 +26,12 @@ bool isStrange(Counter fate) {
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
     : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
-              DeliveryWindow(limits.windowBytesMin,
-                             limits.windowBytesMax,
-                             limits.windowAdapts),
+              DeliveryWindow(
+                  limits.windowBytesMin, limits.windowBytesMax, limits.without),
               {},
               TimerLateness(),
               NoticeDelay(),
-              LinkRate(limits.trainsAdapt),
+              LinkRate(!limits.without.has(Loop::kTrains)),
               reduction,
               0,
               {}} {}

@@ -98,6 +98,7 @@ Session::Session(const Setup& setup, SharedState* shared)
     link.sendCredit = credit(peer);
     link.receiveCredit = credit(setup.rank);
     peers_.emplace_back(link);
+    peers_.back().losses = LossDetector(setup.options.has(Loop::kReordering));
   }
   shared->sessions.push_back(this);
 }

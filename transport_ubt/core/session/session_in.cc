@@ -272,8 +272,10 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
 // What a control datagram of the peer tells about the way to it.
 void Session::sampleRound(TimePoint now, int peer) {
   DeliveryWindow& window = shared_->window;
-  window.hostsDelay(shared_->noticeDelay.get() +
-                    2 * shared_->link.backlogTime());
+  if (setup_.options.has(Loop::kNoticeDelay)) {
+    window.hostsDelay(shared_->noticeDelay.get() +
+                      2 * shared_->link.backlogTime());
+  }
   window.turn(trainBytes() * std::max(shared_->activeSenders, setup_.size - 1));
   if (const Duration took = peers_[peer].measuredRoundTrip();
       took > Duration{0}) {
@@ -284,7 +286,8 @@ void Session::sampleRound(TimePoint now, int peer) {
 // A data number of the peer arrives for the first time.
 void Session::numberIn(TimePoint now, int rank, uint64_t number, size_t bytes) {
   lossBytes_ = bytes;
-  if (peers_[rank].losses.arrived(now, number)) {
+  if (peers_[rank].losses.arrived(now, number) &&
+      setup_.options.has(Loop::kReordering)) {
     shared_->window.overtaken(bytes);
   }
   findLosses(now, rank);
@@ -332,7 +335,8 @@ void Session::findLosses(TimePoint now, int rank) {
     };
     shared_->window.lost(count * lossBytes_,
                          trainsOf(before + count) - trainsOf(before));
-    if (setup_.options.needsEveryResult()) {
+    if (setup_.options.needsEveryResult() &&
+        setup_.options.has(Loop::kLossNumbers)) {
       ControlRecord record;
       record.type = ControlType::kLost;
       record.number = first;
@@ -360,6 +364,9 @@ CreditGrants::Load Session::loadOf(int rank) const {
   CreditGrants::Load load;
   load.windowBytes = bytes - multicast_.windowBytes(bytes);
   load.senders = shared_->activeSenders;
+  if (!setup_.options.has(Loop::kShares)) {
+    return load;
+  }
   for (const auto& [id, op] : ops_) {
     load.owed += op->slotsAwaited(rank);
     load.owedByAll += op->slotsAwaited();
@@ -391,8 +398,12 @@ void Session::considerCredit(TimePoint now, int rank) {
   if (peer.creditDue() && peer.controlDue() <= now) {
     return;
   }
-  const TimePoint due = CreditGrants::dueAt(
-      now, shareOf(rank, loadOf(rank)), peer.receive.left(), kNever);
+  const TimePoint due =
+      CreditGrants::dueAt(now,
+                          shareOf(rank, loadOf(rank)),
+                          peer.receive.left(),
+                          kNever,
+                          setup_.options.has(Loop::kEarlyCredit));
   if (due != kNever) {
     peer.creditBy(due);
   }

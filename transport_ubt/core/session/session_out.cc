@@ -28,7 +28,7 @@ bool Session::hasData(int peer) const {
 // Otherwise a rank that is ahead delays the results of the ranks that are
 // behind, and the ranks stay apart, op after op.
 const Op* Session::goesFirst() const {
-  if (broken_ || ops_.size() < 2) {
+  if (broken_ || ops_.size() < 2 || !setup_.options.has(Loop::kOrder)) {
     return nullptr;
   }
   for (const Op* const op : ops_.oldestFirst()) {

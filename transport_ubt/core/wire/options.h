@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/loop_set.h"
 #include "transport_ubt/core/wire/packet_crypto.h"
 
 namespace ubt {
@@ -50,6 +51,9 @@ struct Options {
   bool multicast = false;
 
   Loops loops = Loops::kMeasured;
+  // Loops of kMeasured that an experiment switches off.
+  LoopSet without;
+  bool has(Loop loop) const { return !without.has(loop); }
   // The share of all contributions that may be left out in the long run because
   // a stage ends. Zero: nothing is left out. The paper's loops have no budget.
   double cutBudget = 0.025;

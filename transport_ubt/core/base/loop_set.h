@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace ubt {
+
+// A control loop that an experiment may switch off, to find out what it is good
+// for (docs/results/ablation.md). The comment says what happens then.
+enum class Loop : uint8_t {
+  // When a stage ends.
+  kFactor,        // x stays at its first value (CutFactor)
+  kWait,          // the least wait is the margin (LeastWait)
+  kAbsent,        // absent ranks are never cut (AbsenceBudget)
+  kSplit,         // each cause gets half of the budget (BudgetSplit)
+  kSpacing,       // the margin is a multiple of lateness (StepSpacing)
+  kHalf,          // nobody tells that half of the senders are through
+  kResultsFirst,  // contributions always go first (Op::wantsResults)
+  kPause,         // a host that was stopped gets no more time (OpClock)
+  kMajority,      // slots without a majority are not requested (Op::askAgain)
+  // Who sends how much.
+  kOrder,        // newer ops need not wait for older ones
+  kShares,       // all senders get the same share (CreditGrants)
+  kEarlyCredit,  // new credit leaves when half of a share is used up
+  kLossNumbers,  // a rank asks only for slots (ControlType::kLost)
+  kReordering,   // three later numbers always mean a loss (LossDetector)
+  kNoticeDelay,  // the window covers only the network's delay (NoticeDelay)
+  kTrains,       // trains have the greatest length (LinkRate)
+  // How the window reacts (DeliveryWindow).
+  kWindow,    // it stays as it begins
+  kQueue,     // not to loss in a queue that it fills alone
+  kTraffic,   // not to loss by other traffic
+  kBuffer,    // not to a full receive buffer
+  kBaseLoss,  // loss that it cannot prevent is not learned
+  kMarks,     // not to marks (ECN)
+};
+
+// The loops that are switched off.
+class LoopSet {
+ public:
+  constexpr LoopSet() = default;
+  constexpr LoopSet(Loop loop) : bits_(bit(loop)) {}
+  static constexpr LoopSet ofBits(uint32_t bits) {
+    LoopSet set;
+    set.bits_ = bits;
+    return set;
+  }
+
+  void add(Loop loop) { bits_ |= bit(loop); }
+  constexpr bool has(Loop loop) const { return (bits_ & bit(loop)) != 0; }
+  constexpr uint32_t bits() const { return bits_; }
+  constexpr bool operator==(LoopSet other) const {
+    return bits_ == other.bits_;
+  }
+
+ private:
+  static constexpr uint32_t bit(Loop loop) {
+    return uint32_t{1} << static_cast<uint32_t>(loop);
+  }
+
+  uint32_t bits_ = 0;
+};
+
+}  // namespace ubt
