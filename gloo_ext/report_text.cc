@@ -273,7 +273,7 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
   }
   family("lost_bytes_total",
          "counter",
-         "Bytes of a peer that were lost, late or refused.");
+         "Bytes of a peer that the network lost.");
   for (const Statistics::Peer& peer : totals.peers) {
     value("lost_bytes_total",
           ",peer=\"" + std::to_string(peer.rank) + "\",address=\"" +
@@ -293,7 +293,7 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
 std::string summary(const Statistics::Totals& totals) {
   const double lost = share(totals.pairsMissing, totals.pairsExpected);
   return "optireduce: " + grouped(totals.boundedOps) + " ops, " +
-         rounded(100 * lost, 2) + " % lost, p50/p99 " +
+         rounded(100 * lost, 2) + " % missing, p50/p99 " +
          rounded(milliseconds(totals.p50), 3) + "/" +
          rounded(milliseconds(totals.p99), 3) + " ms";
 }

@@ -17,7 +17,7 @@ std::string totalsJson(const Statistics::Totals& totals);
 // A textfile for Prometheus' node exporter; `rank` is the process's in its job.
 std::string prometheusText(const Statistics::Totals& totals, int rank);
 
-// "optireduce: 1,234 ops, 0.07 % lost, p50/p99 1.2/3.4 ms", of bounded ops.
+// "optireduce: 1,234 ops, 0.07 % missing, p50/p99 1.2/3.4 ms", of bounded ops.
 std::string summary(const Statistics::Totals& totals);
 
 }  // namespace gloo_ext

@@ -270,7 +270,7 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("algbw GB/s", lambda row: three_digits(row["algbw_bytes_per_s"] / 1e9)),
     ("busbw GB/s", lambda row: three_digits(row["busbw_bytes_per_s"] / 1e9)),
     ("CPU s/GB", lambda row: three_digits(row["cpu_s_per_gb"])),
-    ("lost", lambda row: table.fraction(row["loss_fraction"])),
+    ("missing", lambda row: table.fraction(row["loss_fraction"])),
     ("verified", verdict),
 )
 _BOUNDED_COLUMNS = (_milliseconds("bound_us"), _of_bounded("bounded_ops"),

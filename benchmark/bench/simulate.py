@@ -289,9 +289,14 @@ def _network(arguments: argparse.Namespace, tail: float) -> dict[str, object]:
         "arena_bytes": 1 << 30}
 
 
-def _times(ms: Sequence[float]) -> dict:
-    return {"iterations": len(ms), "p50_ms": table.percentile(ms, 0.5),
-            "p99_ms": table.percentile(ms, 0.99)}
+def _times(ops: Sequence[float], steps: Sequence[float]) -> dict:
+    """Figures of these times, in ms."""
+    return {"iterations": len(ops), "p50_ms": table.percentile(ops, 0.5),
+            "p99_ms": table.percentile(ops, 0.99),
+            "mean_ms": statistics.mean(ops) if ops else None,
+            "slow_tenth_ms": table.mean_of_slowest(ops, .1),
+            "step_mean_ms": statistics.mean(steps) if steps else None,
+            "step_slow_tenth_ms": table.mean_of_slowest(steps, .1)}
 
 
 def _losses(arguments: argparse.Namespace) -> Sequence[str]:
@@ -302,7 +307,8 @@ def _losses(arguments: argparse.Namespace) -> Sequence[str]:
 
 def _of_seed(job: _Job, report: Mapping, losses: Sequence[str]) -> dict:
     """A seed's own figures."""
-    return {"seed": job.options["seed"], **_times(report["op_ms"]),
+    return {"seed": job.options["seed"], **_times(report["op_ms"],
+                                                      report["step_ms"]),
             "failed": next(iter([*report["errors"], *report["violations"]]),
                            None),
             **{name: report.get(name, 0) for name in losses}}
@@ -333,11 +339,7 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         "looks_us": arguments.looks,
         "bound_us": arguments.bound if algorithms.is_bounded(first.algorithm)
         else None,
-        "seeds": len(own), **_times(times),
-        "mean_ms": statistics.mean(times) if times else None,
-        "slow_tenth_ms": table.mean_of_slowest(times, .1),
-        "step_mean_ms": statistics.mean(steps) if steps else None,
-        "step_slow_tenth_ms": table.mean_of_slowest(steps, .1),
+        "seeds": len(own), **_times(times, steps),
         "percentiles_ms": table.percentiles(times),
         "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
         "peak_bytes": max(report["peak_bytes"] for report in reports),
@@ -356,7 +358,7 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("slow tenth ms", lambda row: three_digits(row["slow_tenth_ms"])),
     ("step ms", lambda row: three_digits(row["step_mean_ms"])),
     ("slow step ms", lambda row: three_digits(row["step_slow_tenth_ms"])),
-    ("lost", lambda row: table.fraction(row["loss_fraction"])),
+    ("missing", lambda row: table.fraction(row["loss_fraction"])),
 )
 _ERROR_COLUMNS: tuple[table.Column, ...] = (
     ("mse", lambda row: table.fraction(row["mse"])),

@@ -252,7 +252,7 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("ms a step", lambda run: three_digits(run["ms_per_step"])),
     ("loss", lambda run: f"{run['loss']:.3f}"),
     ("accuracy", lambda run: f"{100 * run['accuracy']:.2f} %"),
-    ("lost", lambda run: "" if run["lost"] is None
+    ("missing", lambda run: "" if run["lost"] is None
      else f"{100 * run['lost']:.2g} %"),
     ("divergence", lambda run: f"{run['divergence']:.1e}"
      if run["divergence"] else "0"),

@@ -303,15 +303,15 @@ std::string summaryOf(uint64_t ops,
 
 TEST(ReportText, SummaryIsALineToRead) {
   EXPECT_EQ(summaryOf(1234, 7, microseconds(9600), microseconds(16900)),
-            "optireduce: 1,234 ops, 0.07 % lost, p50/p99 9.6/16.9 ms");
+            "optireduce: 1,234 ops, 0.07 % missing, p50/p99 9.6/16.9 ms");
   EXPECT_EQ(summaryOf(999, 0, microseconds(100), microseconds(100000)),
-            "optireduce: 999 ops, 0 % lost, p50/p99 0.1/100 ms");
+            "optireduce: 999 ops, 0 % missing, p50/p99 0.1/100 ms");
 }
 
 TEST(ReportText, SummaryWritesLargeNumbersInFull) {
   EXPECT_EQ(
       summaryOf(1234567, 9970, microseconds(1234600), microseconds(60000000)),
-      "optireduce: 1,234,567 ops, 100 % lost, p50/p99 1235/60000 ms");
+      "optireduce: 1,234,567 ops, 100 % missing, p50/p99 1235/60000 ms");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class Reports(unittest.TestCase):
                 job.results()
                 self.assertRegex(
                     job.output(0),
-                    r"optireduce: [\d,]+ ops, 0 % lost, p50/p99 .* ms")
+                    r"optireduce: [\d,]+ ops, 0 % missing, p50/p99 .* ms")
                 self.assertNotIn("optireduce:", job.output(1))
             for rank in range(2):
                 with open(f"{folder}/rank{rank}.jsonl") as lines:

@@ -277,8 +277,8 @@ std::vector<Setting> boundRows() {
        "bound",
        "a duration, or two: scatter,broadcast",
        "learned",
-       "Sets bounds by hand, for example `20ms` or `5ms,10ms`. Warm-up is "
-       "then off.",
+       "Sets bounds by hand, for example `20ms` or `5ms,10ms`: no warm-up, no "
+       "`GLOO_UBT_CUT_BUDGET`.",
        readBound},
       share(
           kVariable,
@@ -352,7 +352,8 @@ std::vector<Setting> hostRows() {
           64 << 10,
           1 << 30,
           "The most bytes in flight to one socket, from all senders. "
-          "net.core.rmem_max is a limit, too."),
+          "net.core.rmem_max limits it, too; a warning says if that costs "
+          "time."),
       choice<bool>(
           kVariable,
           "multicast",
@@ -383,7 +384,7 @@ std::vector<Setting> contextRows() {
           "report",
           [](auto& s) -> auto& { return s.reportFolder; },
           "a folder",
-          "Where the drop-in writes a report on every call."),
+          "Where the drop-in reports each bounded or warm-up call."),
       {kVariable,
        "trace",
        "a folder",

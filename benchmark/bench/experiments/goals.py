@@ -276,7 +276,7 @@ def _show(results: Results, page: Page) -> None:
             page.table(
                 ("algorithm", "p50 ms", "mean ms", "slowest tenth ms",
                  "p99 ms", "steps' mean ms", "steps' slowest tenth ms",
-                 "left out", "CPU s/GB", "iterations", "seeds"),
+                 "missing", "CPU s/GB", "iterations", "seeds"),
                 [(name, *_summary(own)) for name, own in rows.items()])
     marked = sum(map(_disturbed, results.values()))
     if marked:
