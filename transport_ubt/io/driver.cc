@@ -127,7 +127,7 @@ Driver::Driver(const Options& options, const Reduction& reduction)
     throw std::system_error(errno, std::generic_category(), "eventfd");
   }
   service_ = std::make_unique<ServiceThread>(
-      static_cast<ServiceThread::Client*>(this), socket_.fd(), groups_.fd());
+      static_cast<ServiceThread::Client*>(this), socket_.fd(), multicast_.fd());
 }
 
 Driver::~Driver() {
@@ -148,12 +148,12 @@ Session* Driver::open(const Session::Setup& setup,
       // If this fails, ranks notice it as if multicast did not get through.
       loop_ = loop_ || ranksHere > 1;
       socket_.prepareMulticast(loop_);
-      groups_.join(session, addresses[setup.rank], socket_.address());
+      multicast_.join(session, addresses[setup.rank], socket_.address());
       wakeSleeper();
     }
     sender_.setAddresses(session, std::move(addresses));
   } catch (const std::exception&) {
-    groups_.leave(session);
+    multicast_.leave(session);
     endpoint_.close(session);
     throw;
   }
@@ -183,7 +183,7 @@ void Driver::close(Session* session) {
     socket_.wait(wakeFd_, true, kSendRetry.count());
     sendAll();
   }
-  groups_.leave(session);
+  multicast_.leave(session);
   sender_.forget(session);
   endpoint_.close(session);
 }
@@ -285,11 +285,11 @@ bool Driver::receive() {
     }
   };
   const bool alone = socket_.receive(take);
-  return groups_.receive(take) || alone;
+  return multicast_.receive(take) || alone;
 }
 
 void Driver::noteOverflows() {
-  const uint32_t overflows = socket_.overflows();
+  const uint32_t overflows = socket_.overflows() + multicast_.overflows();
   if (overflows != overflows_) {
     endpoint_.overflowed(overflows - overflows_);
     overflows_ = overflows;
@@ -443,11 +443,13 @@ void Driver::sleep(Lock& lock,
   const bool blocked = sender_.blocked();
   // Datagrams that wait for room stay overdue until there is room.
   const TimePoint due = nextDeadline();
-  const TimePoint timer = blocked && due <= now ? now + kSendRetry : due;
+  // A deadline that is past already is not noticed late.
+  const TimePoint timer =
+      blocked && due <= now ? now + kSendRetry : std::max(due, now);
   const TimePoint until = std::min(timer, deadline);
   const Duration left = std::max(until - now, Duration{0});
   const Duration napping = blocked ? Duration{0} : std::min(left, napMax);
-  const int multicastFd = groups_.any() ? groups_.fd() : -1;
+  const int multicastFd = multicast_.any() ? multicast_.fd() : -1;
   sleeping_ = true;
   lock.unlock();
   if (napping > Duration{0}) {

@@ -135,7 +135,7 @@ class Driver : private ServiceThread::Client {
   std::condition_variable madeWay_;
   UdpSocket socket_;
   PathProbes probes_;
-  MulticastSockets groups_;
+  MulticastSockets multicast_;
   bool loop_ = false;  // other ranks of this host get multicast
   const uint64_t windowBytesWanted_;
   const Endpoint::Limits limits_;

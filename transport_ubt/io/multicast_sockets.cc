@@ -29,6 +29,21 @@ MulticastSockets::~MulticastSockets() {
   close(epollFd_);
 }
 
+void MulticastSockets::leave(const Session* session) {
+  if (const auto socket = sockets_.find(session); socket != sockets_.end()) {
+    overflowsBefore_ += socket->second->overflows();
+    sockets_.erase(socket);
+  }
+}
+
+uint32_t MulticastSockets::overflows() const {
+  uint32_t sum = overflowsBefore_;
+  for (const auto& [session, socket] : sockets_) {
+    sum += socket->overflows();
+  }
+  return sum;
+}
+
 bool MulticastSockets::join(const Session* session,
                             const SocketAddress& multicast,
                             const SocketAddress& at) {

@@ -26,7 +26,10 @@ class MulticastSockets {
   bool join(const Session* session,
             const SocketAddress& multicast,
             const SocketAddress& at);
-  void leave(const Session* session) { sockets_.erase(session); }
+  void leave(const Session* session);
+
+  // The sum of UdpSocket::overflows() of all that have ever joined.
+  uint32_t overflows() const;
 
   // Readable while any socket has a datagram. Never changes.
   int fd() const { return epollFd_; }
@@ -44,6 +47,7 @@ class MulticastSockets {
 
  private:
   int epollFd_ = -1;
+  uint32_t overflowsBefore_ = 0;  // of sockets that have left
   std::map<const Session*, std::unique_ptr<UdpSocket>> sockets_;
 };
 

@@ -21,7 +21,7 @@ enum class Counter : uint8_t {
   kMalformed,        // no header, wrong lengths, out-of-range fields
   kUnknownEpoch,     // this host has no such context
   kOwnEcho,          // a multicast that this rank itself sent
-  kNoMulticastKey,   // multicast of a rank whose group key is unknown
+  kNoMulticastKey,   // multicast of a rank whose multicast key is unknown
   kWrongRank,        // source is not a rank, or is this rank
   kBadTag,           // authentication failed
   kReplayed,         // control packet with a number seen before

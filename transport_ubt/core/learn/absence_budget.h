@@ -15,7 +15,8 @@ class AbsenceBudget {
   static constexpr double kMost = 0.5;
   static constexpr double kFirst = 0.1;
 
-  // An op begins.
+  // An op has returned. Ops that overlap may spend the same tokens, so that
+  // fewer than none are left.
   void earn(double share) { tokens_ = std::min(kMost, tokens_ + share); }
   void spend(double share) { tokens_ -= share; }
 

@@ -41,8 +41,8 @@ struct OpBounds {
   // because ranks are absent.
   double absentMost = 0;
 
-  // How long a call without news waits for results, as a rule, before it asks
-  // for them: owners have none before their first stage is over.
+  // How long a call without news waits before it asks for results. Owners have
+  // none before their first stage is over.
   Duration usual() const {
     return warmup   ? limit
            : byHand ? scatter + exchange

@@ -36,14 +36,17 @@ struct OpSample {
   double cutLate = 0;
   double cutAbsent = 0;
   double cutResults = 0;  // the share of all ranks' results
-  // The share of the bytes to this rank that the network lost, of both stages.
+  // The share of contributions to this rank that the network lost, plus the
+  // share of results: 0 to 2.
   double lost = 0;
   // When half of the other ranks were through with a stage (q of StopRule), and
   // when its last data came. Data that was cut counts with the time at which it
   // came, or would have come.
   struct Stage {
     Duration half{0};  // from the start of the clock; zero: unknown
-    Duration last{0};  // from the last entry of a rank before the stage's end
+    // Contributions: from the last entry of a rank before the stage's end.
+    // Results: from the start of the clock.
+    Duration last{0};
   };
   Stage scatter;
   Stage results;

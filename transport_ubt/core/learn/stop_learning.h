@@ -20,9 +20,9 @@
 
 namespace ubt {
 
-// The measured loops: the rules that end stages are StopRule. Usual
-// times belong to a size class; x, the budget and the spacing of steps to the
-// context, as are the least waits. The first ops of a class are exact, and a
+// The measured loops: the rules that end stages are StopRule. Usual times
+// belong to a size class. The context has one x, one budget, one spacing of
+// steps and one set of least waits. Ops are exact until some class is warm. A
 // class without times borrows those of its neighbours. Not thread-safe.
 class StopLearning : public StopStrategy {
  public:

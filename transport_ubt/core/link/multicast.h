@@ -18,7 +18,7 @@ namespace ubt {
 // numbers and credit of its multicast, and which ranks hear it. As a receiver
 // it keeps the same for each owner that it hears. Each pair of ranks finds out
 // for itself: an owner sends probes, and a rank that hears them answers. A rank
-// that owes answers for long is deaf. Not thread-safe.
+// that leaves several probes unanswered is deaf. Not thread-safe.
 class Multicast {
  public:
   struct Setup {
@@ -64,8 +64,8 @@ class Multicast {
   // Whether each rank that hears has credit for one more number. REQUIRES that
   // some rank hears.
   bool available() const;
-  // There is data, but some rank's credit is missing. Asks for it `after` from
-  // now.
+  // There is data, but some rank's credit is missing. Asks for it after
+  // `after`, or kAnswerWithin if that is longer.
   void blocked(TimePoint now, Duration after);
   // Completes a data packet, like PeerLink::dataOut(). REQUIRES available().
   void dataOut(TimePoint now,

@@ -240,6 +240,7 @@ class Op {
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
   void closeScatter(TimePoint now);
+  bool excuses(TimePoint now, TimePoint end);
   void noteEnd(TimePoint now, int peer, Stage stage);
   void tellOwners(TimePoint now, const ControlRecord& record, bool urgent);
   void noteContributions(TimePoint now);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 
 #include "transport_ubt/core/base/clock.h"
 
@@ -30,18 +31,22 @@ class OpClock {
     return std::max(std::min(startedAt_, now) - enteredAt_, Duration{0});
   }
 
-  // The host noticed a deadline late, at `now`. Most likely it was stopped, and
-  // so were senders on the same host. Extends the deadline by that time, at
-  // most by `most`, and only once per op. False: the deadline stays.
-  bool excuse(TimePoint now, TimePoint deadline, Duration most) {
-    const Duration missed = std::min(now - deadline, most);
-    if (excused_ > Duration{0} || missed <= Duration{0}) {
+  // The shortest delay that is a stop of the host, and not of its scheduler.
+  static constexpr Duration kStop = std::chrono::milliseconds(10);
+
+  // `now` the host notices that a stage had to end at `end`, which was known at
+  // `known`. If that is a stop's time later, the host was stopped, and so were
+  // senders on the same host: the stage gets that time again, from now on, at
+  // most `most`, and only once per op. False: it ends.
+  bool excuse(TimePoint now, TimePoint end, TimePoint known, Duration most) {
+    const Duration missed = now - std::max(end, known);
+    if (excused_ > Duration{0} || missed < kStop) {
       return false;
     }
-    excused_ = now + missed - deadline;
+    excused_ = now + std::min(missed, most) - end;
     return true;
   }
-  // By how much the deadline was extended.
+  // What is added to the stage's end.
   Duration excused() const { return excused_; }
 
  private:

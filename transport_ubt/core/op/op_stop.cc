@@ -138,17 +138,8 @@ Duration Op::limit() const {
 }
 
 void Op::stopsPassed(TimePoint now) {
-  // The end may have been known only since the last news.
   const TimePoint end = scatterEnd();
-  if (now >= end &&
-      !(setup_.options->has(Loop::kPause) &&
-        clock_.excuse(
-            now,
-            std::max({end,
-                      scatterRun_.progress().lastArrival(),
-                      attendance_.lastEntry(),
-                      newsAt_}),
-            bounds_.byHand ? bounds_.scatter : now - clock_.startedAt()))) {
+  if (now >= end && !excuses(now, end)) {
     if (mostIsLost()) {
       askAgain(now);
     } else {
@@ -164,6 +155,21 @@ void Op::stopsPassed(TimePoint now) {
     }
     finishByBound(now);
   }
+}
+
+// Whether the scatter stage gets more time, because this host was stopped. Its
+// end may have been known only since the last news.
+bool Op::excuses(TimePoint now, TimePoint end) {
+  const bool waits = bounds_.byHand || sendersPending() > 0 ||
+                     membersEntered_ < ranks_.members();
+  return waits && !scatterOverdue_ && setup_.options->has(Loop::kPause) &&
+         clock_.excuse(
+             now,
+             end,
+             std::max({scatterRun_.progress().lastArrival(),
+                       attendance_.lastEntry(),
+                       newsAt_}),
+             bounds_.byHand ? bounds_.scatter : now - clock_.startedAt());
 }
 
 // The call does not wait any longer for results and other groups' sums.
@@ -427,8 +433,8 @@ Duration Op::completedAfter(int rank) const {
              : Duration{-1};
 }
 
-// What the report says about the longest that stages would have waited for data
-// on its way.
+// The report's bounds: the longest that stages would have waited for data that
+// was on its way.
 void Op::reportBounds(OpReport* report) const {
   if (bounds_.warmup || (!bounds_.byHand && !bounds_.cuts)) {
     return;

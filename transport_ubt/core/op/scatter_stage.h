@@ -93,7 +93,6 @@ class ScatterStage {
   bool closed() const { return closedOrder_.size() == slots_.size(); }
   // Whether every slot holds more than half of all contributions.
   bool holdsMajority() const { return majorities_ == slots_.size(); }
-  bool entered() const { return entered_; }
   // The slots in the order of closing. They are broadcast in this order.
   const std::vector<uint32_t>& closedOrder() const { return closedOrder_; }
   bool isClosed(uint32_t slot) const { return slots_[slot].closed; }

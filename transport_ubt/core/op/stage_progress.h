@@ -46,7 +46,7 @@ class StageProgress {
   TimePoint halfEndedAt() const { return halfEndedAt_; }
   // When all had; kNever: not yet.
   TimePoint allEndedAt() const { return allEndedAt_; }
-  // Of a new slot. REQUIRES that one has arrived.
+  // Of a new slot. TimePoint{}: none has arrived.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
   TimePoint lastArrival(int sender) const { return flows_[sender].last; }

@@ -73,7 +73,7 @@ uint64_t DeliveryWindow::bytes() const {
   }
   const double link = rateTimesRound();
   const double whole = rate_.known()
-                           ? kSpare * (link + static_cast<double>(turn_))
+                           ? kSpare * (link + static_cast<double>(trains_))
                            : static_cast<double>(start_);
   const double need = kNeed * link;
   const double fits =

@@ -16,7 +16,7 @@ namespace ubt {
 //
 //     window = (need + (whole - need) x queue's part) x traffic's part
 //     at most  maximum x buffer's part
-//     whole  = kSpare x (delivery rate x round + turn)
+//     whole  = kSpare x (delivery rate x round + trains)
 //     need   = kNeed x delivery rate x round
 //     round  = least round trip + hosts' delays
 //
@@ -74,7 +74,7 @@ class DeliveryWindow {
   // that waits in sockets, before credit and before other data.
   void hostsDelay(Duration delay) { hosts_ = delay; }
   // All senders' trains together.
-  void turn(uint64_t bytes) { turn_ = bytes; }
+  void trains(uint64_t bytes) { trains_ = bytes; }
   // A control datagram took this time to a peer and back, without the time that
   // the peer held it.
   void roundTrip(TimePoint now, Duration took) {
@@ -85,7 +85,7 @@ class DeliveryWindow {
   void arrived(TimePoint now, uint64_t bytes, bool congested = false);
   // These bytes were lost, and those arrived after all. `losses`: the number of
   // trains, or parts of them.
-  void lost(uint64_t bytes, uint64_t losses = 1);
+  void lost(uint64_t bytes, uint64_t losses);
   void overtaken(uint64_t bytes);
   // The socket's buffer was full, and dropped data.
   void overflowed() { overflowed_ = true; }
@@ -116,7 +116,7 @@ class DeliveryWindow {
   DeliveryRate rate_;
   RecentMost roundTrip_;  // nanoseconds, negative
   Duration hosts_{0};
-  uint64_t turn_ = 0;
+  uint64_t trains_ = 0;
 
   LossResponse queue_{kQueueReturn, kQueueTolerated, false};
   LossResponse traffic_;

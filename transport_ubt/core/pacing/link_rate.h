@@ -60,11 +60,6 @@ class LinkRate {
   // Whether empty() has an effect.
   bool measuring() const { return since_ != kNever; }
 
-  // Whether ops wait for the link rather than for this host.
-  bool limits() const {
-    return within(kTrain, kTrainBytesMin, kTrainBytesMax) < kTrainBytesMax;
-  }
-
   size_t trainBytes() const {
     return adapts_ ? within(kTrain, kTrainBytesMin, kTrainBytesMax)
                    : kTrainBytesMax;

@@ -9,9 +9,9 @@
 
 namespace ubt {
 
-// How long this host usually takes to notice an event. It looks for events
-// again and again, and an event may come at any moment. A long pause between
-// two looks counts more, because more events fall into it:
+// How long this host may take to notice an event. It looks for events again and
+// again, and an event may come at any moment, so most fall into long pauses
+// between two looks. This is the mean pause that an event falls into:
 //
 //     delay = sum of squared pauses / sum of pauses
 //
@@ -21,8 +21,8 @@ class NoticeDelay {
  public:
   // Pauses are halved in weight whenever they add up to this.
   static constexpr Duration kMemory = std::chrono::seconds(1);
-  // A longer pause is not the scheduler's: the process was stopped.
-  static constexpr Duration kMost = std::chrono::milliseconds(50);
+  // A longer pause counts as this.
+  static constexpr Duration kMost = TimerLateness::kMost;
 
   // `assumed` until pauses of a tenth of kMemory are known.
   explicit NoticeDelay(Duration assumed = TimerLateness::kUnmeasured)

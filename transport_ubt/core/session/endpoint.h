@@ -21,7 +21,7 @@ class Endpoint {
     size_t arenaBytes = size_t{256} << 20;
     uint64_t windowBytesMin = 64 << 10;
     uint64_t windowBytesMax = 16 << 20;
-    LoopSet without;  // as in Options
+    LoopSet without = {};  // as in Options
     // Shared by all endpoints with a common limit of the arena; outlives them.
     // Null: this endpoint has a limit of its own.
     ArenaBudget* arenaBudget = nullptr;

@@ -106,9 +106,7 @@ Session::Session(const Setup& setup, SharedState* shared)
 Session::~Session() {
   auto& sessions = shared_->sessions;
   sessions.erase(std::find(sessions.begin(), sessions.end(), this));
-  if (active_) {
-    shared_->activeSenders -= setup_.size - 1;
-  }
+  setActive(false);
 }
 
 // Peers ----------------------------------------------------------------------
@@ -187,9 +185,9 @@ void Session::connectionClosed(TimePoint now,
   departure_.blame(silent);
   closePeer(now,
             peer,
-            "rank " + std::to_string(silent) +
-                " has been silent for 5 s or longer" + silence(silent) +
-                ", and then " + why);
+            "rank " + std::to_string(silent) + " has been silent for " +
+                std::to_string(SilenceWatch::kLong / std::chrono::seconds(1)) +
+                " s or longer" + silence(silent) + ", and then " + why);
 }
 
 void Session::peerLeft(TimePoint now, int peer, uint32_t because) {
@@ -325,13 +323,17 @@ void Session::forgetIfDone(TimePoint now, const OpId& id) {
 
 // Data flows into this session while a call is open here.
 void Session::updateActivity() {
-  const bool active = ops_.any([](const Op& op) { return !op.returned(); });
-  if (active != active_) {
-    active_ = active;
-    if (!active) {
-      shared_->window.pause();
-    }
-    shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
+  setActive(ops_.any([](const Op& op) { return !op.returned(); }));
+}
+
+void Session::setActive(bool active) {
+  if (active == active_) {
+    return;
+  }
+  active_ = active;
+  shared_->activeSenders += active ? setup_.size - 1 : 1 - setup_.size;
+  if (shared_->activeSenders == 0) {
+    shared_->window.pause();
   }
 }
 

@@ -278,6 +278,7 @@ class Session : private OpHost {
   bool isOver(const OpId& id) const;
   void forgetIfDone(TimePoint now, const OpId& id);
   void updateActivity();
+  void setActive(bool active);
   void peerLeft(TimePoint now, int peer, uint32_t because);
   void sayLeave(TimePoint now, int peer);
   void answerLeave(TimePoint now, int peer);

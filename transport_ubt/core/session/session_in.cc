@@ -76,8 +76,9 @@ Counter Session::newDataIn(TimePoint now,
                            bool congested,
                            ReceiveCredit* credit) {
   const uint64_t skipped = credit->arrived(header.number);
-  if (header.multicast) {  // LossDetector counts the losses of other packets
-    shared_->window.lost(skipped * bytes);
+  // LossDetector counts the losses of other packets. Multicast has no trains.
+  if (header.multicast && skipped > 0) {
+    shared_->window.lost(skipped * bytes, skipped);
   }
   shared_->window.arrived(now, bytes, congested);
   if (congested) {
@@ -276,7 +277,8 @@ void Session::sampleRound(TimePoint now, int peer) {
     window.hostsDelay(shared_->noticeDelay.get() +
                       2 * shared_->link.backlogTime());
   }
-  window.turn(trainBytes() * std::max(shared_->activeSenders, setup_.size - 1));
+  window.trains(trainBytes() *
+                std::max(shared_->activeSenders, setup_.size - 1));
   if (const Duration took = peers_[peer].measuredRoundTrip();
       took > Duration{0}) {
     window.roundTrip(now, took);

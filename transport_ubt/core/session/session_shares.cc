@@ -41,7 +41,7 @@ bool Session::evictForRoom(int asker, size_t wanted) {
 }
 
 bool Session::evictForNumber(int asker) {
-  const size_t share = OpTable::kOpsMax / setup_.size;
+  const size_t share = std::max<size_t>(1, OpTable::kOpsMax / setup_.size);
   const size_t wanted = ops_.heldFor(asker, OpTable::Measure::kOps) + 1;
   if (wanted > share) {
     return false;

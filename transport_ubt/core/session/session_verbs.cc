@@ -51,10 +51,7 @@ void Session::breakOff(TimePoint now, const char* why) noexcept {
 void Session::dropOps() {
   ops_.clear();
   admission_.clear();
-  if (active_) {
-    active_ = false;
-    shared_->activeSenders -= setup_.size - 1;
-  }
+  setActive(false);
 }
 
 OpId Session::enter(TimePoint now,

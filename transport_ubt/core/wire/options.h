@@ -52,12 +52,13 @@ struct Options {
 
   Loops loops = Loops::kMeasured;
   // Loops of kMeasured that an experiment switches off.
-  LoopSet without;
+  LoopSet without = {};
   bool has(Loop loop) const { return !without.has(loop); }
   // The share of all contributions that may be left out in the long run because
   // a stage ends. Zero: nothing is left out. The paper's loops have no budget.
   double cutBudget = 0.025;
-  // Number of exact ops of each size class, which teach its usual times.
+  // The ops of a size class that teach its usual times. Until some class has
+  // had them, ops are exact.
   uint32_t warmupOps = 20;
   // Bounds set by hand, per stage, in place of the learned rules. Zero: none.
   Duration boundScatter{0};

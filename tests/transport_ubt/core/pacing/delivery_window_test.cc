@@ -50,7 +50,7 @@ class DeliveryWindowTest : public ::testing::Test {
           std::min(62.5e6, static_cast<double>(window->bytes()) / 2.4e-3);
       now_ += Duration(static_cast<int64_t>(1440e9 / perSecond));
       if (lost(random_)) {
-        window->lost(1440);
+        window->lost(1440, 1);
       } else {
         window->arrived(now_, 1440);
         window->drained(now_);
@@ -77,7 +77,7 @@ TEST_F(DeliveryWindowTest, BeginsAsItWasTold) {
 // No datagram ever arrives, so nothing but losses tells of windows.
 TEST_F(DeliveryWindowTest, IsAtItsLeastIfAllDataIsLost) {
   for (uint64_t sent = 0; sent < 20 * kStart; sent += 1440) {
-    window_.lost(1440);
+    window_.lost(1440, 1);
   }
   EXPECT_EQ(bytes(), 64u << 10);
 }
@@ -87,7 +87,7 @@ TEST_F(DeliveryWindowTest, FollowsTheRateAndTheRoundTrip) {
   window_.roundTrip(now_, milliseconds(9));  // the least one counts
   deliver(&window_, milliseconds(100), 62.5e6);
   EXPECT_NEAR(bytes(), kSpare * 62.5e6 * 2.4e-3, 6000);
-  window_.turn(100000);
+  window_.trains(100000);
   EXPECT_NEAR(bytes(), kSpare * (62.5e6 * 2.4e-3 + 100000), 6000);
 }
 
@@ -133,7 +133,7 @@ TEST_F(DeliveryWindowTest, OneLossSaysNothing) {
 // The window fills a queue alone, so it needs no more than the link does. One
 // of three windows or so loses data.
 TEST_F(DeliveryWindowTest, AShortQueueTakesOnlyWhatTheLinkDoesNotNeed) {
-  window_.turn(500000);
+  window_.trains(500000);
   const uint64_t before = settle();
   for (int i = 0; i < 60; i++) {
     lose(100000);
@@ -245,10 +245,10 @@ TEST_F(DeliveryWindowTest, StaysWithinItsLimits) {
 }
 
 TEST_F(DeliveryWindowTest, WithoutAdaptationItStays) {
-  DeliveryWindow fixed(64 << 10, 2 << 20, false);
+  DeliveryWindow fixed(64 << 10, 2 << 20, Loop::kWindow);
   fixed.start(kStart, 1440);
   fixed.roundTrip(now_, milliseconds(5));
-  fixed.lost(1 << 20);
+  fixed.lost(1 << 20, 20);
   deliver(&fixed, milliseconds(100), 1e9);
   EXPECT_EQ(fixed.bytes(), kStart);
 }

@@ -143,9 +143,9 @@ TEST(SessionBounds, ABoundThatPassedUnnoticedIsExcusedOnce) {
     rank.say(1, {ControlRecord::announce({0, 0}, shape)});
     rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
     rank.sent();
-    rank.now += std::chrono::milliseconds(17);
-    rank.endpoint().deadlinePassed(rank.now);  // 7 ms late
-    rank.at(rank.now + std::chrono::milliseconds(6));
+    rank.now += std::chrono::milliseconds(27);
+    rank.endpoint().deadlinePassed(rank.now);  // 17 ms late: a stop
+    rank.at(rank.now + std::chrono::milliseconds(9));
     PacketHeader header = firstOp(shape);
     if (comes) {
       rank.send(1, header, 64);
