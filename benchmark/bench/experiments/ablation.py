@@ -34,8 +34,8 @@ class Loop:
 # docs/results/ablation.md says what each does.
 LOOPS = {loop.name: loop for loop in (
     Loop("cuts", {"cut_budget": "0"}),
-    Loop("window", {"window": "fixed"}),
-    Loop("trains", {"trains": "fixed"}),
+    Loop("window", {"without": "window"}),
+    Loop("trains", {"without": "trains"}),
     Loop("hadamard", {"hadamard": "off"}),
     Loop("hadamard-switch", {"hadamard": "on"}),
     Loop("repair", {"repair": "none"}),

@@ -39,8 +39,9 @@ class Choose(unittest.TestCase):
             for name, words in (
                     ("rign", ("'rign'", "did you mean ring?")),
                     ("optireduce:some", ("=some", "broadcast")),
-                    ("optireduce+windw=on", ("'windw'", "window", "zero_loss")),
-                    ("optireduce+window=soon", ("=soon", "fixed"))):
+                    ("optireduce+withut=window", ("'withut'", "without",
+                                                  "zero_loss")),
+                    ("optireduce+without=soon", ("=soon", "window"))):
                 with self.assertRaises(UserError) as raised:
                     choose(binary, ["ring", name])
                 self.assertEqual(EXIT_USAGE, raised.exception.exit_code)

@@ -254,7 +254,7 @@ class RunTable(unittest.TestCase):
             [run, {**run, "algorithm": "optireduce", "lost": 0.0421,
                    "divergence": 0.0}]).splitlines()
         self.assertEqual(
-            "algorithm seed steps seconds ms a step loss accuracy lost "
+            "algorithm seed steps seconds ms a step loss accuracy missing "
             "divergence".split(), head.split())
         self.assertEqual(["ring", "7", "30", "3.8", "125.0", "1.235", "87.65",
                           "%", "3.2e-03"], lines[0].split())
