@@ -271,9 +271,8 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
           ",safeguard=\"" + std::string(safeguard) + "\"",
           std::to_string(limit));
   }
-  family("lost_bytes_total",
-         "counter",
-         "Bytes of a peer that the network lost.");
+  family(
+      "lost_bytes_total", "counter", "Bytes of a peer that the network lost.");
   for (const Statistics::Peer& peer : totals.peers) {
     value("lost_bytes_total",
           ",peer=\"" + std::to_string(peer.rank) + "\",address=\"" +
