@@ -290,9 +290,9 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
 }
 
 std::string summary(const Statistics::Totals& totals) {
-  const double lost = share(totals.pairsMissing, totals.pairsExpected);
+  const double missing = share(totals.pairsMissing, totals.pairsExpected);
   return "optireduce: " + grouped(totals.boundedOps) + " ops, " +
-         rounded(100 * lost, 2) + " % missing, p50/p99 " +
+         rounded(100 * missing, 2) + " % missing, p50/p99 " +
          rounded(milliseconds(totals.p50), 3) + "/" +
          rounded(milliseconds(totals.p99), 3) + " ms";
 }

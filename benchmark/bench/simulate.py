@@ -307,8 +307,8 @@ def _losses(arguments: argparse.Namespace) -> Sequence[str]:
 
 def _of_seed(job: _Job, report: Mapping, losses: Sequence[str]) -> dict:
     """A seed's own figures."""
-    return {"seed": job.options["seed"], **_times(report["op_ms"],
-                                                      report["step_ms"]),
+    return {"seed": job.options["seed"],
+            **_times(report["op_ms"], report["step_ms"]),
             "failed": next(iter([*report["errors"], *report["violations"]]),
                            None),
             **{name: report.get(name, 0) for name in losses}}

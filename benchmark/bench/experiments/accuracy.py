@@ -99,7 +99,7 @@ def _table(runs: Sequence[Mapping], target: float | None, page: Page) -> None:
             figures.lost_of(own), str(len(own))))
     page.table(("algorithm", "accuracy at the end", "ms a step",
                 "once warm", "steps to target", "seconds to target",
-                "ring's seconds / its", "its lost", "seeds"), rows)
+                "ring's seconds / its", "its missing", "seeds"), rows)
 
 
 def _show(results: Results, page: Page) -> None:

@@ -101,7 +101,7 @@ def times(page: Page, rows: Iterable[Mapping]) -> None:
     ring = of(rows, RING)
     page.table(
         ("algorithm", "p50 ms", f"{tail} ms", f"{tail} / p50", "mean ms",
-         f"{RING}'s {tail} / its", "its lost", "iterations"),
+         f"{RING}'s {tail} / its", "its missing", "iterations"),
         [(row["algorithm"], number(row["p50_us"] / 1000),
           number(tail_us(row) / 1000), number(tail_us(row) / row["p50_us"]),
           number(row["mean_us"] / 1000),

@@ -176,7 +176,7 @@ def _cpu(results: Results, place: _Place, algorithm: str) -> _Found | None:
     return _over_seeds(ratios) if ratios else None
 
 
-def _left_out(results: Results, place: _Place,
+def _missing(results: Results, place: _Place,
               algorithm: str) -> _Found | None:
     own = [100 * row["loss_fraction"]
            for row in place.rows(results, algorithm)]
@@ -206,7 +206,7 @@ def _late(environment: str) -> tuple[_Goal, ...]:
     return (_Goal(place, "p99, ring's / its", (3.5, 3.5), (2.9, 2.9),
                   _times(_p99)),
             _mean_goal(place, (None, None), (1.25, 1.25)),
-            _Goal(place, "left out, %", (1.25, 1.25), (1.5, 1.5), _left_out,
+            _Goal(place, "missing, %", (1.25, 1.25), (1.5, 1.5), _missing,
                   most=True))
 
 

@@ -161,7 +161,7 @@ def _show_group(group: Group, curves: Curves, page: Page) -> None:
         page.line(f"Accuracy without forced loss: {low:.2f} to {high:.2f} %, "
                   f"mean {mean:.2f} %.")
     page.table(
-        ("", "forced", "lost", "accuracy", "divergence", "ms a step"),
+        ("", "forced", "missing", "accuracy", "divergence", "ms a step"),
         [(label, f"{percent} %", share(run["lost"]),
           f"{100 * run['accuracy']:.2f} %", f"{run['divergence']:.2g}",
           number(run["ms_per_step"]))

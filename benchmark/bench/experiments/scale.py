@@ -135,7 +135,7 @@ def _table(rows: Sequence[Mapping], page: Page) -> None:
         _POWERS.index(row["algorithm"]), row["ranks"]))
     last = "p99" if figures.have_p99(rows) else "slowest"
     page.table(
-        ("algorithm", "ranks", "p50 ms", f"{last} ms", "lost", "iterations",
+        ("algorithm", "ranks", "p50 ms", f"{last} ms", "missing", "iterations",
          "to simulate: CPU s", "GB"),
         [(_label(row), str(row["ranks"]), number(row["p50_ms"]),
           number(row["p99_ms"]), share(row["loss_fraction"]),

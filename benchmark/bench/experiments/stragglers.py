@@ -40,7 +40,7 @@ def _show(results: Results, page: Page) -> None:
         page.heading("A training, each time another rank (varying)")
         page.table(
             ("algorithm", "ms a step, once warm", "ring's / its", "accuracy",
-             "its lost"),
+             "its missing"),
             [(run["algorithm"], number(figures.step_ms([run])),
               number(ring / figures.step_ms([run])),
               f"{100 * run['accuracy']:.2f} %", figures.lost_of([run]))

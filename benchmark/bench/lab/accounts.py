@@ -115,7 +115,7 @@ def check(settings: Settings, rows: Sequence[Mapping]) -> Check | None:
 
 
 def is_disturbed(row: Mapping) -> bool:
-    """Whether other programs took so much CPU time that the row is no
+    """Whether other programs took too much CPU time: such a row is no
     measurement."""
     return row["cpu_others_fraction"] > OTHERS_MOST
 

@@ -5,8 +5,8 @@
 
 namespace ubt {
 
-// A control loop that an experiment may switch off, to find out what it is good
-// for (docs/results/ablation.md). The comment says what happens then.
+// A control loop that an experiment may switch off, to find out where it pays
+// (docs/results/ablation.md). Its comment describes a job without it.
 enum class Loop : uint8_t {
   // When a stage ends.
   kFactor,        // x stays at its first value (CutFactor)
@@ -16,10 +16,10 @@ enum class Loop : uint8_t {
   kSpacing,       // the margin is a multiple of lateness (StepSpacing)
   kHalf,          // nobody tells that half of the senders are through
   kResultsFirst,  // contributions always go first (Op::wantsResults)
-  kPause,         // a host that was stopped gets no more time (OpClock)
+  kPause,         // a stop of the host does not prolong a stage (OpClock)
   kMajority,      // slots without a majority are not requested (Op::askAgain)
   // Who sends how much.
-  kOrder,        // newer ops need not wait for older ones
+  kOrder,        // data of any op leaves first (Session::goesFirst)
   kShares,       // all senders get the same share (CreditGrants)
   kEarlyCredit,  // new credit leaves when half of a share is used up
   kLossNumbers,  // a rank asks only for slots (ControlType::kLost)
@@ -49,9 +49,6 @@ class LoopSet {
   void add(Loop loop) { bits_ |= bit(loop); }
   constexpr bool has(Loop loop) const { return (bits_ & bit(loop)) != 0; }
   constexpr uint32_t bits() const { return bits_; }
-  constexpr bool operator==(LoopSet other) const {
-    return bits_ == other.bits_;
-  }
 
  private:
   static constexpr uint32_t bit(Loop loop) {

@@ -10,12 +10,8 @@ namespace ubt {
 // Not thread-safe.
 class BudgetSplit {
  public:
-  // Each user always gets half, while add() is not called.
-  static BudgetSplit fixed() {
-    BudgetSplit split;
-    split.first_ = split.second_ = 1;
-    return split;
-  }
+  // Without `adapts` each user always gets half.
+  explicit BudgetSplit(bool adapts = true) : adapts_(adapts) {}
 
   // Shares of one op that each user has cut.
   void add(double first, double second) {
@@ -24,15 +20,16 @@ class BudgetSplit {
   }
 
   double forFirst(double budget) const {
-    return std::max(budget / 2, budget - second_);
+    return adapts_ ? std::max(budget / 2, budget - second_) : budget / 2;
   }
   double forSecond(double budget) const {
-    return std::max(budget / 2, budget - first_);
+    return adapts_ ? std::max(budget / 2, budget - first_) : budget / 2;
   }
 
  private:
   static constexpr double kWeight = 1.0 / 64;  // of one op in a mean
 
+  bool adapts_;
   double first_ = 0;
   double second_ = 0;
 };

@@ -153,9 +153,6 @@ void StopLearning::done(const OpSample& op) {
     scatterFactor_.returned(op.cutLate,
                             contributions_.forFirst(forContributions()));
   }
-  if (!options_.has(Loop::kSplit)) {
-    return;
-  }
   contributions_.add(op.cutLate, op.cutAbsent);
   stages_.add(op.cutLate + op.cutAbsent, op.cutResults);
 }

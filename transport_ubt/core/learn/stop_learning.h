@@ -28,11 +28,10 @@ class StopLearning : public StopStrategy {
  public:
   // `options` must outlive this.
   StopLearning(const Options& options, int ranks)
-      : options_(options), ranks_(ranks) {
-    if (!options.has(Loop::kSplit)) {
-      stages_ = contributions_ = BudgetSplit::fixed();
-    }
-  }
+      : options_(options),
+        ranks_(ranks),
+        stages_(options.has(Loop::kSplit)),
+        contributions_(options.has(Loop::kSplit)) {}
 
   void begins(TimePoint now, const OpShape& shape) override;
   void ends() override { spacing_.ends(); }

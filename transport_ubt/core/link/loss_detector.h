@@ -22,9 +22,8 @@ class LossDetector {
   // The most gaps that it remembers. A further one ends the oldest.
   static constexpr size_t kGapsMax = 128;
 
-  // `adapts`: whether the distance rises.
-  explicit LossDetector(bool adapts = true)
-      : reorderingMax_(adapts ? kReorderingMax : kReorderingMin) {}
+  // Without `adapts` no number is overtaken: what counts as lost stays lost.
+  explicit LossDetector(bool adapts = true) : adapts_(adapts) {}
 
   // A number has arrived for the first time. True: it had counted as lost.
   bool arrived(TimePoint now, uint64_t number) {
@@ -36,10 +35,13 @@ class LossDetector {
     if (fill(&open_, number)) {
       return false;
     }
+    if (!adapts_) {
+      return false;
+    }
     if (!fill(&lost_, number)) {
       return false;  // too old to be remembered
     }
-    reordering_ = std::clamp(next_ - number, reordering_, reorderingMax_);
+    reordering_ = std::clamp(next_ - number, reordering_, kReorderingMax);
     return true;
   }
   // All numbers below `next` have been sent.
@@ -119,8 +121,8 @@ class LossDetector {
     return true;
   }
 
+  bool adapts_;
   uint64_t next_ = 0;
-  uint64_t reorderingMax_;
   uint64_t reordering_ = kReorderingMin;
   uint64_t run_ = 0;  // the latest lost numbers, up to runEnd_
   uint64_t runEnd_ = 0;

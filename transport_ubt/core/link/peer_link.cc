@@ -13,10 +13,11 @@ namespace {
 constexpr Duration kControlDelay = std::chrono::milliseconds(1);
 // The most records in a peer's queue. queue() refuses any further record.
 constexpr size_t kControlQueueMax = 512;
-// A sample of the round trip counts up to this time, and if the peer held the
-// datagram for at most this many times the sample: clocks may differ by 500
-// ppm, so by an eighth of the sample at most.
+// A longer sample of the round trip does not count.
 constexpr int32_t kRoundTripUsMax = 1000000;
+// A sample does not count if the peer held the datagram for more than this many
+// times the sample. Two clocks may run apart by 1,000 ppm, so the error is at
+// most an eighth.
 constexpr uint32_t kHeldPartsMax = 125;
 
 }  // namespace
@@ -80,8 +81,7 @@ void PeerLink::clocksIn(TimePoint now,
   }
   const auto us =
       static_cast<int32_t>(stampUsOf(now) - clocks.echoUs - clocks.heldUs);
-  // Two clocks differ: a sample says nothing if the peer held its datagram for
-  // long. Nor does it if one of the hosts was stopped.
+  // The peer's clock measured a long time, or one of the hosts was stopped.
   if (us > kRoundTripUsMax ||
       clocks.heldUs / kHeldPartsMax > static_cast<uint32_t>(std::max(us, 1))) {
     return;

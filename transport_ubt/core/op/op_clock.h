@@ -34,10 +34,10 @@ class OpClock {
   // The shortest delay that is a stop of the host, and not of its scheduler.
   static constexpr Duration kStop = std::chrono::milliseconds(10);
 
-  // `now` the host notices that a stage had to end at `end`, which was known at
-  // `known`. If that is a stop's time later, the host was stopped, and so were
-  // senders on the same host: the stage gets that time again, from now on, at
-  // most `most`, and only once per op. False: it ends.
+  // A stage had to end at `end`, which has been known since `known`. The host
+  // notices it at `now`. If that is late by kStop or more, the host was
+  // stopped, and so were senders on it. Then the stage goes on from now for the
+  // time that it missed, at most `most`, once per op. False: it ends.
   bool excuse(TimePoint now, TimePoint end, TimePoint known, Duration most) {
     const Duration missed = now - std::max(end, known);
     if (excused_ > Duration{0} || missed < kStop) {

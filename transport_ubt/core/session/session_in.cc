@@ -288,8 +288,7 @@ void Session::sampleRound(TimePoint now, int peer) {
 // A data number of the peer arrives for the first time.
 void Session::numberIn(TimePoint now, int rank, uint64_t number, size_t bytes) {
   lossBytes_ = bytes;
-  if (peers_[rank].losses.arrived(now, number) &&
-      setup_.options.has(Loop::kReordering)) {
+  if (peers_[rank].losses.arrived(now, number)) {
     shared_->window.overtaken(bytes);
   }
   findLosses(now, rank);
