@@ -57,6 +57,11 @@ TimePoint Op::scatterEnd() const {
   }
   if (absent > 0) {
     end = std::max(end, absentEnd(absent));
+    if (pending && setup_.options->has(Loop::kMajority) &&
+        !owned_.sum().holdsMajority()) {
+      // Else ranks that enter late could leave less than a majority.
+      end = std::max(end, clock_.startedAt() + mostWait());
+    }
   }
   return end == kNever ? end : end + clock_.excused();
 }

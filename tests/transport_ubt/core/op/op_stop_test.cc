@@ -212,6 +212,20 @@ TEST_F(OpStopTest, AnAbsentRankIsCutEarlier) {
   EXPECT_LE(op_->sample().scatter.last, Duration{1});
 }
 
+// Two of four ranks are in each slot, and rank 2 has entered.
+TEST_F(OpStopTest, AnAbsentRankIsNotCutBeforeAMajorityIsHere) {
+  start();
+  passTo(50);
+  contributions(1, kSlots);
+  op_->shardClosed(now_, 2, 0);
+  passTo(500);
+  EXPECT_FALSE(closed());
+  contributions(2, kSlots);
+  pass(milliseconds(1));
+  EXPECT_TRUE(closed());
+  EXPECT_DOUBLE_EQ(op_->sample().cutAbsent, .25);
+}
+
 TEST_F(OpStopTest, AnEndThatOnlyNewsShowsIsNoStopOfTheHost) {
   start();
   contributions(1, kSlots);
