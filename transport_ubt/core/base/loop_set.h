@@ -17,7 +17,7 @@ enum class Loop : uint8_t {
   kHalf,          // nobody tells that half of the senders are through
   kResultsFirst,  // contributions always go first (Op::wantsResults)
   kPause,         // a stop of the host does not prolong a stage (OpClock)
-  kMajority,      // slots without a majority are not requested (Op::askAgain)
+  kMajority,      // slots without a majority close (Op::scatterEnd, askAgain)
   // Who sends how much.
   kOrder,        // data of any op leaves first (Session::goesFirst)
   kShares,       // all senders get the same share (CreditGrants)

@@ -35,10 +35,12 @@ DeliveryWindow::DeliveryWindow(uint64_t bytesMin,
       bytesMax_(bytesMax),
       without_(without),
       start_(bytesMin),
-      traffic_(
-          kTrafficReturn, kTrafficTolerated, !without.has(Loop::kBaseLoss)),
-      trafficMarks_(
-          kTrafficReturn, kMarksTolerated, !without.has(Loop::kBaseLoss)) {
+      traffic_{
+          Loop::kTraffic,
+          {kTrafficReturn, kTrafficTolerated, !without.has(Loop::kBaseLoss)}},
+      trafficMarks_{
+          Loop::kMarks,
+          {kTrafficReturn, kMarksTolerated, !without.has(Loop::kBaseLoss)}} {
   UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
 }
 
@@ -76,14 +78,15 @@ uint64_t DeliveryWindow::bytes() const {
                            ? kSpare * (link + static_cast<double>(trains_))
                            : static_cast<double>(start_);
   const double need = kNeed * link;
-  const double fits =
-      need + (whole - need) * queue_.part() * queueMarks_.part();
+  const double fits = need + (whole - need) * queue_.response.part() *
+                                 queueMarks_.response.part();
   const uint64_t most = ceiling();
-  return std::clamp(static_cast<uint64_t>(
-                        std::min(fits * traffic_.part() * trafficMarks_.part(),
-                                 static_cast<double>(most))),
-                    bytesMin_,
-                    most);
+  return std::clamp(
+      static_cast<uint64_t>(std::min(
+          fits * traffic_.response.part() * trafficMarks_.response.part(),
+          static_cast<double>(most))),
+      bytesMin_,
+      most);
 }
 
 double DeliveryWindow::rateTimesRound() const {
@@ -95,9 +98,9 @@ uint64_t DeliveryWindow::need() const {
 }
 
 uint64_t DeliveryWindow::ceiling() const {
-  return std::max(
-      bytesMin_,
-      static_cast<uint64_t>(static_cast<double>(bytesMax_) * buffer_.part()));
+  return std::max(bytesMin_,
+                  static_cast<uint64_t>(static_cast<double>(bytesMax_) *
+                                        buffer_.response.part()));
 }
 
 void DeliveryWindow::arrived(TimePoint now, uint64_t bytes, bool congested) {
@@ -147,15 +150,15 @@ void DeliveryWindow::windowPassed() {
   const bool alone = rate_.known() &&
                      static_cast<double>(came_) >=
                          kAlone * seconds(window.took) * rate_.bytesPerSecond();
-  LossResponse& cause = overflowed_ ? buffer_ : alone ? queue_ : traffic_;
-  const LossResponse::Verdict verdict = cause.judge(window);
+  Cause& cause = overflowed_ ? buffer_ : alone ? queue_ : traffic_;
+  const LossResponse::Verdict verdict = cause.response.judge(window);
   // Loss says nothing about the other causes.
   if (verdict == LossResponse::Verdict::kClean) {
-    for (LossResponse* const response : {&queue_, &traffic_, &buffer_}) {
-      response->passed(window);
+    for (Cause* const each : {&queue_, &traffic_, &buffer_}) {
+      each->response.passed(window);
     }
   } else if (verdict == LossResponse::Verdict::kUnclear) {
-    cause.stay(window);
+    cause.response.stay(window);
   } else if (&cause != &queue_ || !hadLoss_) {
     reduce(&cause, window);
   }
@@ -165,14 +168,9 @@ void DeliveryWindow::windowPassed() {
   }
 }
 
-void DeliveryWindow::reduce(LossResponse* cause,
-                            const LossResponse::Window& window) {
-  const Loop loop = cause == &queue_     ? Loop::kQueue
-                    : cause == &traffic_ ? Loop::kTraffic
-                    : cause == &buffer_  ? Loop::kBuffer
-                                         : Loop::kMarks;
-  if (!without_.has(loop)) {
-    cause->reduce(window);
+void DeliveryWindow::reduce(Cause* cause, const LossResponse::Window& window) {
+  if (!without_.has(cause->loop)) {
+    cause->response.reduce(window);
   }
 }
 
@@ -182,12 +180,12 @@ void DeliveryWindow::marksPassed(Duration took, bool alone) {
   const double slots =
       static_cast<double>(like) / std::max<uint64_t>(1, slotBytes_);
   const LossResponse::Window window{came_ - like, like, slots, took};
-  LossResponse& cause = alone ? queueMarks_ : trafficMarks_;
-  if (cause.judge(window) == LossResponse::Verdict::kLossy) {
+  Cause& cause = alone ? queueMarks_ : trafficMarks_;
+  if (cause.response.judge(window) == LossResponse::Verdict::kLossy) {
     reduce(&cause, window);
   } else {
-    queueMarks_.passed(window);
-    trafficMarks_.passed(window);
+    queueMarks_.response.passed(window);
+    trafficMarks_.response.passed(window);
   }
 }
 

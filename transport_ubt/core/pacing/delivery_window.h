@@ -100,12 +100,18 @@ class DeliveryWindow {
   uint64_t need() const;
 
  private:
+  // A cause of loss, or of marks, and the loop that answers it.
+  struct Cause {
+    Loop loop;
+    LossResponse response;
+  };
+
   Duration round() const;
   double rateTimesRound() const;
   uint64_t ceiling() const;
   void lookIfPassed();
   void windowPassed();
-  void reduce(LossResponse* cause, const LossResponse::Window& window);
+  void reduce(Cause* cause, const LossResponse::Window& window);
   void marksPassed(Duration took, bool alone);
 
   uint64_t bytesMin_;
@@ -118,12 +124,12 @@ class DeliveryWindow {
   Duration hosts_{0};
   uint64_t trains_ = 0;
 
-  LossResponse queue_{kQueueReturn, kQueueTolerated, false};
-  LossResponse traffic_;
-  LossResponse queueMarks_{kQueueReturn, kQueueTolerated, false};
-  LossResponse trafficMarks_;
+  Cause queue_{Loop::kQueue, {kQueueReturn, kQueueTolerated, false}};
+  Cause traffic_;
+  Cause queueMarks_{Loop::kMarks, {kQueueReturn, kQueueTolerated, false}};
+  Cause trafficMarks_;
   // The socket's capacity may be less than the maximum.
-  LossResponse buffer_{kBufferReturn, kQueueTolerated, false};
+  Cause buffer_{Loop::kBuffer, {kBufferReturn, kQueueTolerated, false}};
   bool hadLoss_ = false;          // the window before
   Duration passing_{0};           // of this window, without pauses
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
