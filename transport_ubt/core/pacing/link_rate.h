@@ -19,16 +19,18 @@ namespace ubt {
 class LinkRate {
  public:
   // Limits of a train: its bytes, with room left for the control datagram
-  // behind it, and how long it may occupy the link. (Half of that time fills
-  // links better by 1 %, where it costs no CPU.)
+  // behind it, and how long it may occupy the link. Each train costs CPU time.
+  // But a train is lost whole, and the data of other peers waits behind it. So
+  // trains are shorter for kShortFor after a loss.
   static constexpr size_t kTrainBytesMin = 8 << 10;
   static constexpr size_t kTrainBytesMax = 64256;
-  static constexpr Duration kTrain = std::chrono::microseconds(500);
-  // Limits of the bytes that wait in the socket. They have to last until their
-  // sender gets the CPU again.
+  static constexpr Duration kTrain = std::chrono::milliseconds(1);
+  static constexpr Duration kShortTrain = std::chrono::microseconds(500);
+  static constexpr Duration kShortFor = std::chrono::seconds(10);
+  // Limits of the bytes that wait in the socket: two trains. They have to last
+  // until their sender gets the CPU again.
   static constexpr size_t kBacklogBytesMin = 32 << 10;
   static constexpr size_t kBacklogBytesMax = 128 << 10;
-  static constexpr Duration kBacklog = std::chrono::milliseconds(1);
 
   // Without `adapts` every link gets the maximum.
   explicit LinkRate(bool adapts = true) : adapts_(adapts) {}
@@ -36,6 +38,7 @@ class LinkRate {
   // The socket is full. `bytes` is the number of bytes that it has been given
   // since its start.
   void full(TimePoint now, uint64_t bytes) {
+    short_ = short_ && now - shortSince_ < kShortFor;
     if (since_ == kNever) {
       since_ = now;
       bytesBefore_ = bytes;
@@ -57,15 +60,21 @@ class LinkRate {
       since_ = kNever;
     }
   }
+  // Trains are short from now on, for kShortFor: data was lost on its way from
+  // this host or to it.
+  void shortTrains(TimePoint now) {
+    short_ = true;
+    shortSince_ = now;
+  }
   // Whether empty() has an effect.
   bool measuring() const { return since_ != kNever; }
 
   size_t trainBytes() const {
-    return adapts_ ? within(kTrain, kTrainBytesMin, kTrainBytesMax)
+    return adapts_ ? within(train(), kTrainBytesMin, kTrainBytesMax)
                    : kTrainBytesMax;
   }
   size_t backlogBytes() const {
-    return adapts_ ? within(kBacklog, kBacklogBytesMin, kBacklogBytesMax)
+    return adapts_ ? within(2 * train(), kBacklogBytesMin, kBacklogBytesMax)
                    : kBacklogBytesMax;
   }
 
@@ -80,6 +89,7 @@ class LinkRate {
   static constexpr Duration kSample = std::chrono::milliseconds(2);
   static constexpr double kGain = 0.125;  // weight of a sample
 
+  Duration train() const { return short_ ? kShortTrain : kTrain; }
   size_t within(Duration time, size_t least, size_t most) const {
     const double bytes =
         perSecond_ * std::chrono::duration<double>(time).count();
@@ -93,6 +103,8 @@ class LinkRate {
   TimePoint since_ = kNever;
   uint64_t bytesBefore_ = 0;  // at since_
   uint64_t bytesLast_ = 0;    // at the last full()
+  bool short_ = false;        // trains, as of the last full()
+  TimePoint shortSince_{};
 };
 
 }  // namespace ubt

@@ -219,6 +219,9 @@ void Session::begin(TimePoint now,
   turns_.start((setup_.rank + 1) % setup_.size);
   if (incast_) {
     incast_->restart();
+    // The paper's bounds take no account of trains, so their length must not
+    // change.
+    shared_->link.shortTrains(now);
     passTurns(now);
   }
 }

@@ -334,6 +334,7 @@ void Session::findLosses(TimePoint now, int rank) {
     const auto trainsOf = [&](uint64_t slots) {
       return (slots * lossBytes_ + train - 1) / train;
     };
+    shared_->link.shortTrains(now);
     shared_->window.lost(count * lossBytes_,
                          trainsOf(before + count) - trainsOf(before));
     if (setup_.options.needsEveryResult() &&
@@ -352,6 +353,7 @@ void Session::findLosses(TimePoint now, int rank) {
 
 // The peer misses data numbers. Ops that repair what these carried repeat it.
 void Session::repeatLost(TimePoint now, int peer, const ControlRecord& record) {
+  shared_->link.shortTrains(now);
   peers_[peer].sent.find(
       record.number, record.slots, [&](const SentHistory::Run& run) {
         if (Op* const op = ops_.find(run.op); op != nullptr) {

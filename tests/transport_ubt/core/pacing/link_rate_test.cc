@@ -23,6 +23,7 @@ class Socket {
     }
   }
   void pause(Duration time) { now_ += time; }
+  void lose() { rate.shortTrains(now_); }
 
   LinkRate rate;
 
@@ -42,9 +43,23 @@ TEST(LinkRate, ALinkThatIsNeverFullTakesAllThatComes) {
 
 TEST(LinkRate, ASlowLinkHoldsLittle) {
   Socket socket;
-  socket.stayFull(milliseconds(20), 62.5e6);
+  socket.stayFull(milliseconds(20), 31.25e6);
   EXPECT_NEAR(socket.rate.trainBytes(), 31250, 200);
   EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
+}
+
+TEST(LinkRate, TrainsAreShorterAfterALoss) {
+  Socket socket;
+  socket.stayFull(milliseconds(20), 31.25e6);
+  socket.lose();
+  EXPECT_NEAR(socket.rate.trainBytes(), 15625, 100);
+  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMin);
+  socket.stayFull(seconds(6), 31.25e6);
+  socket.lose();
+  socket.stayFull(seconds(9), 31.25e6);
+  EXPECT_NEAR(socket.rate.trainBytes(), 15625, 100);
+  socket.stayFull(seconds(2), 31.25e6);
+  EXPECT_NEAR(socket.rate.trainBytes(), 31250, 200);
 }
 
 TEST(LinkRate, WithoutAdaptationTrainsAreLong) {
@@ -72,7 +87,7 @@ TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
     socket.pause(seconds(1));
   }
   socket.stayFull(milliseconds(60), 62.5e6);
-  EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 2000);
+  EXPECT_NEAR(socket.rate.backlogBytes(), 125000, 4000);
 }
 
 // On such a link the socket is never full for long enough to measure: it is
@@ -102,7 +117,7 @@ TEST(LinkRate, FollowsALinkThatOthersUse) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);
   socket.stayFull(milliseconds(200), 40e6);
-  EXPECT_NEAR(socket.rate.backlogBytes(), 40000, 400);
+  EXPECT_NEAR(socket.rate.backlogBytes(), 80000, 800);
 }
 
 }  // namespace
