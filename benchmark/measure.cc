@@ -264,7 +264,8 @@ int main(int argc, char** argv) {
   app.add_option("--groups", groups, "groups, to list")
       ->check(CLI::PositiveNumber);
   auto* const lists = app.add_flag("--list-algorithms",
-                                   "check --algorithms, print names, and end");
+                                   "check --algorithms and --options, print "
+                                   "names, and end");
   app.add_option("--options", text, "name=value ..., of sim_options.cc");
   app.add_option("--trace",
                  traceFolder,
@@ -273,6 +274,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (lists->count() > 0) {
+      ubt::sim::SimOptions::parse(text);  // throws if one is wrong
       return ubt::sim::listAlgorithms(algorithms, ranks, groups);
     }
     if (algorithms.size() != 1) {

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import os
+import re
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from front_end.options import at_least, between, list_of, positive
 
 from . import algorithms, options, table
 from .lab import schedule
-from .lab.environments import (ENVIRONMENTS, ONE, Environment,
+from .lab.environments import (ANY, EACH, ENVIRONMENTS, Environment,
                                parse as environment)
 from .lab.settings import Links
 from .simulator import WARMUP_OPS, Simulator, text_of
@@ -42,6 +43,10 @@ _TRAIN_BYTES = 64256
 # settings.h). The simulator's own defaults are for small jobs.
 _SOCKET = {"window_bytes": 16777216, "window_bytes_min": 65536,
            "arena_bytes": 268435456}
+_ALSO = re.compile(r"[a-z0-9_]+=-?[0-9.]+(e-?[0-9]+)?")
+# What --also may not set, because rows tell it from other options.
+_SAID = ("seed", "ranks", "groups", "one_shape", "ops", "elements_max",
+         "no_data", "warmup_ops")
 _HEADERS = 28 + 32  # IP's and UDP's, then the protocol's
 _SLOT_STEP = 32
 
@@ -75,11 +80,28 @@ def why_not(kind: Environment) -> str | None:
     """Why the environment cannot be simulated; None if it can."""
     if kind.flows:
         return "the simulator knows no TCP flows"
-    if kind.lateness and kind.lateness.who != ONE:
-        return "in the simulator one rank is late, always the same"
+    if kind.lateness and kind.lateness.who == ANY:
+        return "in the simulator one rank is late, always the same, or each"
     if kind.stalls and kind.stalls.processes:
         return "the simulator does not stop processes now and then"
     return None
+
+
+def _also(text: str) -> dict[str, str]:
+    """Values by name. The simulator knows the names."""
+    found: dict[str, str] = {}
+    for word in text.split(","):
+        name, _, value = word.partition("=")
+        if not _ALSO.fullmatch(word):
+            raise argparse.ArgumentTypeError(
+                f"'{word}' is not a name and a number; write for example "
+                "reorder=0.05")
+        if name in _SAID or name in found:
+            raise argparse.ArgumentTypeError(
+                f"'{name}': another option says that" if name in _SAID
+                else f"'{name}' has two values")
+        found[name] = value
+    return found
 
 
 def _lab(text: str) -> Environment:
@@ -160,6 +182,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="US",
         help="how often a host of optireduce looks for packets, and at its "
         "timers, in microseconds (default: 20; 0: whenever something comes)")
+    network.add_argument(
+        "--also", type=_also, metavar="NAME=V,...", default={},
+        help="other options of optireduce's simulated job, for example "
+        "reorder=0.05 or queue_bytes=131072 (transport_ubt/sim/sim_options.h; "
+        "sim_options.cc has the names). Exact algorithms know few of them")
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
         help="processes at a time (default: one for each CPU)")
@@ -234,7 +261,7 @@ def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
     if bounded and arguments.bound:
         own |= {f"bound_{stage}_ns": arguments.bound * 1000
                 for stage in ("scatter", "broadcast")}
-    return own
+    return own | arguments.also
 
 
 def _slot_bytes(mtu: int) -> int:
@@ -264,8 +291,8 @@ def lab_options(kind: Environment, seed: int, ranks: int) -> dict[str, object]:
                 "stall_most_ns": _ns(stalls.seconds[1])}
     late = schedule.late(kind, seed, ranks)
     if late:
-        own |= {"late_rank": late.who, "late_ops": late.share,
-                "late_by_ns": _ns(late.seconds)}
+        own |= {"late_rank": -1 if late.who == EACH else late.who,
+                "late_ops": late.share, "late_by_ns": _ns(late.seconds)}
     return own | _SOCKET
 
 
@@ -336,7 +363,7 @@ def row_of(own: Sequence[_Job], reports: Sequence[Mapping],
         "lab": arguments.lab and arguments.lab.name, "gbit": arguments.gbit,
         "latency_us": arguments.latency, "tail": first.tail,
         "every_ms": arguments.every, "window_bytes": arguments.window,
-        "looks_us": arguments.looks,
+        "looks_us": arguments.looks, "also": arguments.also,
         "bound_us": arguments.bound if algorithms.is_bounded(first.algorithm)
         else None,
         "seeds": len(own), **_times(times, steps),
@@ -374,7 +401,8 @@ def _main(argv: Sequence[str]) -> int:
     binary = arguments.binary or bazel.build(algorithms.SIMULATOR)
     for ranks in arguments.ranks:
         algorithms.choose(binary, arguments.algorithms, ranks, "--groups",
-                          str(arguments.groups))
+                          str(arguments.groups), "--options",
+                          text_of(arguments.also))
     jobs = _jobs(arguments)
     with Simulator(binary, arguments.processes) as simulator:
         # The last jobs of the list usually take longest. They start first, so

@@ -372,6 +372,9 @@ TEST(SimOptionsText, HoldsEveryMember) {
   EXPECT_THROW(SimOptions::parse("ranks"), std::invalid_argument);
   EXPECT_THROW(SimOptions::parse("ranks=x"), std::invalid_argument);
   EXPECT_THROW(SimOptions::parse("rank=2"), std::invalid_argument);
+  EXPECT_THROW(SimOptions::parse("queue_bytes=128KiB"), std::invalid_argument);
+  EXPECT_THROW(SimOptions::parse("queue_bytes=-1"), std::invalid_argument);
+  EXPECT_THROW(SimOptions::parse("delay_ns=1.5"), std::invalid_argument);
 }
 
 // Random options from consecutive seeds, until enough ops were checked. Every

@@ -192,6 +192,8 @@ void read(std::istream& in, T* value) {
     int number = 0;
     in >> number;
     *value = static_cast<T>(number);
+  } else if (std::is_unsigned_v<T> && in.peek() == '-') {
+    in.setstate(std::ios::failbit);  // else it would be a large number
   } else {
     in >> *value;
   }
@@ -390,7 +392,7 @@ SimOptions SimOptions::parse(const std::string& text) {
     }
     std::istringstream in(found->second);
     read(in, &value);
-    if (in.fail()) {
+    if (in.fail() || in.peek() != std::istringstream::traits_type::eof()) {
       throw std::invalid_argument(found->first + "=" + found->second +
                                   ": no value for it");
     }

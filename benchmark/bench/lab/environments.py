@@ -74,6 +74,8 @@ ENVIRONMENTS = {environment.name: environment for environment in (
                 "longer at times", lateness=Lateness(0.1, 0.3, ANY)),
     Environment("varying10", "each rank computes 300 ms longer in a tenth of "
                 "its own iterations", lateness=Lateness(0.1, 0.3, EACH)),
+    Environment("jitter", "each rank computes 8 ms longer in half of its own "
+                "iterations", lateness=Lateness(0.5, 0.008, EACH)),
     Environment("stalls1.5", "each link stands still for a short time now and "
                 "then", stalls=Stalls(0.640, (0.010, 0.060))),
     Environment("stalls3", "each link stands still for a longer time now and "

@@ -86,6 +86,27 @@ class Rows(unittest.TestCase):
         self.assertEqual(times, sorted(times))
         self.assertLess(times[0], times[2])
 
+    def test_other_options_reach_the_simulator(self):
+        options = ("--algorithms", "optireduce", "--ranks", "8", "--elements",
+                   "100000", "--ops", "5")
+        name = ("optireduce", 8)
+        plain, lossy = (rows_of(*options, *more)[name] for more in (
+            (), ("--also", "loss=0.05,train_bytes=9000")))
+        self.assertEqual(0, plain["loss_fraction"])
+        self.assertGreater(lossy["loss_fraction"], 0.01)
+        self.assertEqual({"loss": "0.05", "train_bytes": "9000"},
+                         lossy["also"])
+
+    def test_each_rank_may_be_late_now_and_then(self):
+        options = ("--algorithms", "ring,optireduce", "--ranks", "8",
+                   "--elements", "100000", "--ops", "40")
+        clean, jitter = (rows_of(*options, "--lab", lab)
+                         for lab in ("clean", "jitter"))
+        for name in (("ring", 8), ("optireduce", 8)):
+            self.assertGreater(jitter[name]["step_mean_ms"],
+                               clean[name]["step_mean_ms"] + 1)
+        self.assertLess(jitter["optireduce", 8]["loss_fraction"], 0.03)
+
     def test_memory_is_the_simulations_own(self):
         ballast = os.urandom(100 << 20)  # memory of the parent process
         row, = rows_of("--algorithms", "ring", "--ranks", "4", "--elements",
@@ -117,6 +138,8 @@ class Names(unittest.TestCase):
                 (("--algorithms", "rign"), "did you mean ring?"),
                 (("--algorithms", "optireduce+mtu=1500"), "no setting mtu"),
                 (("--algorithms", "tree+without=window"), "takes no settings"),
+                (("--also", "lost=0.5"), "lost: no such option"),
+                (("--also", "queue_bytes=1.5"), "queue_bytes=1.5: no value"),
                 (("--algorithms", "halving_doubling", "--ranks", "6"),
                  "power of 2"),
                 (("--algorithms", "hierarchical_transpose", "--ranks", "6"),
