@@ -13,7 +13,7 @@ from front_end.commands import run_command
 from front_end.options import between, list_of, positive
 from front_end.progress import Bar
 
-from . import algorithms, options, plot, table
+from . import algorithms, options, plot, second_job, table
 from .job import Job
 from .lab import accounts, isolation, settings
 from .lab.accounts import Accounts
@@ -104,8 +104,12 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument(
         "--prefix", default="compare", metavar="NAME",
         help="tells comparisons apart that meet at one Redis")
-    settings.add_options(parser, "in a lab: hosts on this machine, made for "
-                         "this", "--lab", "--lab-")
+    lab = settings.add_options(parser, "in a lab: hosts on this machine, made "
+                               "for this", "--lab", "--lab-")
+    lab.add_argument(
+        "--lab-second", metavar="A", type=options.name,
+        help="algorithm of a second job, which runs it on the same hosts all "
+        "the time, with the first size (default: there is none)")
     return parser
 
 
@@ -185,6 +189,15 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
     return own
 
 
+def _second_jobs_options(arguments: argparse.Namespace,
+                        redis_url: str) -> list[str]:
+    own = argparse.Namespace(**{
+        **vars(arguments), "prefix": f"{arguments.prefix}-second",
+        "elements": arguments.elements[:1], "seconds": second_job.SECONDS,
+        "in_lab": None, "json": None, "plot": None})
+    return _worker_options(own, (arguments.lab_second,), redis_url)
+
+
 def _collect(job: Job, sizes: Sequence[int], per_size: int,
              counts: Accounts | None) -> Results:
     """Shows the workers' progress until they have ended."""
@@ -213,6 +226,19 @@ def _collect(job: Job, sizes: Sequence[int], per_size: int,
     return results
 
 
+def _second_job(arguments: argparse.Namespace, binary: str, lab: Lab,
+                redis_url: str, stack: contextlib.ExitStack
+                ) -> second_job.SecondJob:
+    """Starts it, and waits until it has warmed up. `stack` ends it."""
+    job = stack.enter_context(Job(
+        [binary, *_second_jobs_options(arguments, redis_url)],
+        arguments.ranks, lab.variables(os.environ), lab.hosts))
+    found = second_job.SecondJob(job, arguments.ranks,
+                                 4 * arguments.elements[0])
+    found.warm_up()
+    return found
+
+
 def _run(arguments: argparse.Namespace, binary: str,
          names: Sequence[str]) -> tuple[Results, int]:
     """Returns results, none unless rank 0, and the exit code."""
@@ -222,7 +248,9 @@ def _run(arguments: argparse.Namespace, binary: str,
         lab = counts = None
         if arguments.in_lab:
             lab = stack.enter_context(Lab(arguments.in_lab))
-            counts = Accounts(lab)
+            second = arguments.lab_second and _second_job(
+                arguments, binary, lab, redis_url, stack).bytes_on_link
+            counts = Accounts(lab, second)
         count = arguments.ranks if arguments.local else 1
         job = stack.enter_context(Job(
             [binary, *_worker_options(arguments, names, redis_url)], count,
@@ -283,6 +311,8 @@ _LAB_COLUMNS: tuple[table.Column, ...] = (
     ("others'", lambda row: f"{row['cpu_others_fraction']:.2f}"
      + ("!" if accounts.is_disturbed(row) else "")),
 )
+_SECOND_COLUMN: table.Column = (
+    "second Mbit/s", lambda row: f"{row['second_mbit']:.0f}")
 _FLOW_COLUMN: table.Column = ("flow Mbit/s", lambda row: "+".join(
     f"{rate:.0f}" for rate in row["flow_mbit"]))
 
@@ -296,6 +326,8 @@ def render(rows: Sequence[Mapping]) -> str:
         columns += _LAB_COLUMNS
         if rows[0]["flow_mbit"]:
             columns += (_FLOW_COLUMN,)
+        if rows[0]["second_mbit"] is not None:
+            columns += (_SECOND_COLUMN,)
     return table.render(columns, rows, words=2, group="bytes")
 
 
@@ -335,7 +367,9 @@ def _show_lab(lab: settings.Settings, rows: Sequence[Mapping]) -> None:
             lateness.who, f"rank {lateness.who}")
         print(f"{late} was late at times; times are those of the slowest of "
               "the others")
-    checked = accounts.check(lab, rows)
+    # A second job changes the network.
+    checked = (accounts.check(lab, rows) if rows[0]["second_mbit"] is None
+               else None)
     if checked:
         print(checked.text)
     for warning in (checked and checked.warning, accounts.busy(rows),
@@ -364,6 +398,8 @@ def _main(argv: Sequence[str]) -> int:
     binary = arguments.binary or bazel.build(algorithms.WORKER)
     names = list(algorithms.choose(binary, arguments.algorithms,
                                    arguments.ranks))
+    if arguments.lab_second is not None:
+        algorithms.choose(binary, (arguments.lab_second,), arguments.ranks)
     if arguments.in_lab:
         return isolation.run(lambda: _compare(arguments, binary, names))
     return _compare(arguments, binary, names)

@@ -53,6 +53,7 @@ class Job:
         self._hosts = hosts
         self._sound = sound
         self._with_turns = turns
+        self._rest = b""  # of the log: a line that has not come as a whole
         self._environment = {**os.environ, **_VARIABLES, **variables}
 
     def __enter__(self) -> "Job":
@@ -88,14 +89,9 @@ class Job:
         after another has ended.
         """
         deadline = math.inf
-        rest = b""
         while True:
             codes = self._ranks.codes()
-            waits = _POLL_S if None in codes else 0
-            if select.select([self._log], [], [], waits)[0]:
-                *lines, rest = (rest + os.read(self._log, _READ_BYTES)
-                                ).split(b"\n")
-                yield from map(json.loads, lines)
+            yield from self._read(_POLL_S if None in codes else 0)
             self._raise_if_failed()
             if None not in codes:
                 return
@@ -107,6 +103,24 @@ class Job:
                 raise UserError(
                     f"rank {codes.index(None)} does not end, though rank "
                     f"{ended[0]} did long ago; all have been ended")
+
+    def new_lines(self, wait_s: float) -> list[dict]:
+        """The log's next lines, which may come for `wait_s`. For a caller that
+        does not wait for all of lines(). Raises UserError if a rank has
+        failed."""
+        lines = self._read(wait_s)
+        self._raise_if_failed()
+        return lines
+
+    def has_ended(self) -> bool:
+        return None not in self._ranks.codes()
+
+    def _read(self, wait_s: float) -> list[dict]:
+        if not select.select([self._log], [], [], wait_s)[0]:
+            return []
+        *lines, self._rest = (self._rest + os.read(self._log, _READ_BYTES)
+                              ).split(b"\n")
+        return [json.loads(line) for line in lines]
 
     def go_on(self) -> None:
         """Writes a line for rank 0, which waits for it in --turns."""

@@ -25,6 +25,14 @@ def checked(*lists: str) -> int:
     return 0
 
 
+def name(text: str) -> str:
+    """A `type` for argparse: the name of one algorithm."""
+    found = names(text)
+    if len(found) > 1:
+        raise argparse.ArgumentTypeError(f"'{text}': name one algorithm")
+    return found[0]
+
+
 def names(text: str) -> list[str]:
     """A `type` for argparse: names of algorithms, separated by commas. The
     program that has the algorithms checks them (algorithms.py)."""

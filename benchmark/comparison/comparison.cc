@@ -75,7 +75,7 @@ std::vector<Measured> Comparison::run(
     gather();
     rounds_ += rounds;
     elapsed = Clock::now() - start;
-    progress({elapsed, total, rounds_});
+    progress({elapsed, total, rounds_, iterations_});
     const Seconds aRound = (Clock::now() - batchStart) / (1.0 * rounds);
     const bool over = elapsed + aRound > total && rounds_ >= kRoundsMin;
     const Seconds left = std::min(kBatchTime, total - elapsed);
@@ -175,6 +175,7 @@ void Comparison::takeTurn(size_t contender) {
   }
   control_.barrier();
   atTurn({contender, false, batch.turnIterations + 1});
+  iterations_ += batch.turnIterations + 1;
   const double spent =
       cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart - copyCpu;
   const double timed = batch.turnIterations;

@@ -87,6 +87,7 @@ class Comparison {
     std::chrono::duration<double> elapsed;
     std::chrono::duration<double> total;
     size_t rounds;
+    size_t iterations;  // of all contenders, untimed ones too
   };
 
   // All ranks must pass the same contenders and elements. Rank 0 decides how
@@ -148,6 +149,7 @@ class Comparison {
   std::vector<Errors> errors_;
   std::vector<size_t> begun_;  // iterations of each, for LateRanks
   size_t rounds_ = 0;
+  size_t iterations_ = 0;
   double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations
 };
 

@@ -72,7 +72,8 @@ Json progressOf(const Comparison::Progress& progress, size_t elements) {
           {"elements", elements},
           {"elapsed_s", progress.elapsed.count()},
           {"total_s", progress.total.count()},
-          {"rounds", progress.rounds}};
+          {"rounds", progress.rounds},
+          {"iterations", progress.iterations}};
 }
 
 Json turnOf(const Comparison::Turn& turn,

@@ -12,7 +12,8 @@ namespace compare {
 // "event":
 //
 //   {"event": "connected"}
-//   {"event": "progress", "elements", "elapsed_s", "total_s", "rounds"}
+//   {"event": "progress", "elements", "elapsed_s", "total_s", "rounds",
+//    "iterations"}
 //   {"event": "turn", "algorithm", "begins", "iterations"}
 //   {"event": "row", "row": {...}, "samples_us": [...]}
 //

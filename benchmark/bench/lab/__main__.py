@@ -31,8 +31,8 @@ Nothing outside is touched, and several labs do not meet. Needs root.
 _EPILOG = """\
 environments
 {environments}
-  (straggler and varying are for benchmark/compare and benchmark/train, whose
-  ranks know how)
+  (straggler, varying, varying10 and jitter are for benchmark/compare and
+  benchmark/train, whose ranks know how)
 
 a host
   Its interface is {interface}: 10.77.0.1 on host 0, 10.77.0.2 on host 1 and so

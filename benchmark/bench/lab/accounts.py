@@ -4,7 +4,7 @@ network behaves as its name says."""
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .counters import Queues, cpu_times
 from .lab import Lab
@@ -21,8 +21,12 @@ OTHERS_MOST = 0.05
 class Accounts:
     """Counts at both ends of turns, for each algorithm and size."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab,
+                 second: Callable[[], float] | None = None) -> None:
+        """`second` returns how many bytes a second job on the lab's hosts has
+        sent on each link."""
         self._lab = lab
+        self._second = second
         self._hosts = [Queues(host.network) for host in lab.hosts]
         self._switch = Queues(lab.network.switch)
         self._began = Counter()
@@ -56,13 +60,15 @@ class Accounts:
                 spent["dropped"] / spent["iterations"],
             "flow_mbit": [8e-6 * spent[flow] / seconds
                           for flow in self._lab.traffic.flows],
+            "second_mbit": self._second and 8e-6 * spent["second"] / seconds,
             "cpu_idle_fraction": spent["idle"] / spent["total"],
             "cpu_others_fraction": max(0, spent["others"] / spent["total"]),
             "late_rank": lateness and lateness.who}
 
     def _now(self) -> Counter:
         """All counters: seconds, `wire` (sent by hosts on links, without other
-        traffic), `dropped`, CPU times, and bytes by flow."""
+        traffic), `dropped`, bytes of the job `second`, CPU times, and bytes
+        by flow."""
         traffic, links = self._lab.traffic, self._lab.settings.links
         flows = dict(zip(traffic.flows, traffic.flow_bytes()))
         packet = links.mtu + ETHERNET_HEADER
@@ -72,7 +78,9 @@ class Accounts:
         return Counter({
             "seconds": time.monotonic(),
             "wire": sent - sum(traffic.burst_bytes()) - flows_on_wire,
-            "dropped": self._switch.read().dropped, **cpu_times()} | flows)
+            "dropped": self._switch.read().dropped,
+            "second": self._second() if self._second else 0,
+            **cpu_times()} | flows)
 
 
 @dataclasses.dataclass(frozen=True)

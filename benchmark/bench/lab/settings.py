@@ -70,9 +70,9 @@ def _some_hosts(text: str) -> tuple[int, ...]:
 
 
 def add_options(parser: argparse.ArgumentParser, title: str, lab: str,
-                prefix: str) -> None:
+                prefix: str) -> argparse._ActionsContainer:
     """Adds the option `lab`, which names the environment, and the others, each
-    beginning with `prefix`."""
+    beginning with `prefix`. Returns their group."""
     group = parser.add_argument_group(title)
 
     def also(name: str, **about: object) -> None:
@@ -100,6 +100,7 @@ def add_options(parser: argparse.ArgumentParser, title: str, lab: str,
          "environment's; mixed has 1)")
     also("deaf", type=_some_hosts, metavar="4-7",
          help="hosts that hear no multicast (default: none)")
+    return group
 
 
 def settings(parser: argparse.ArgumentParser, arguments: argparse.Namespace,

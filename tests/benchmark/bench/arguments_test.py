@@ -79,6 +79,8 @@ class Compare(Test):
         one = " ".join(ONE_OF_MANY)
         self.check_mistakes(
             compare.parse,
+            ("--lab-second ring", "--lab-second: there is no lab"),
+            ("--lab p3 --lab-second ring,bcube", "name one"),
             ("--elements 65536,x", "'x'", "from 1"),
             ("--elements 0", "'0'", "from 1"),
             ("--elements 1e6", "'1e6'", "from 1"),
@@ -269,6 +271,9 @@ class Simulate(Test):
     def test_mistakes_name_culprit_and_remedy(self):
         self.check_mistakes(
             simulate.parse,
+            ("--also reorder", "is not a name and a number"),
+            ("--also a=1,a=2", "'a' has two values"),
+            ("--also ranks=4", "'ranks': another option says that"),
             ("--algorithms ring,ring", "only once"),
             ("--ranks 1", "'1'", "from 2 to 4096"),
             ("--bound 0", "'0'", "from 1 to"),

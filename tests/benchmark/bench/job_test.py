@@ -6,6 +6,8 @@ import time
 import unittest
 import unittest.mock
 
+import waiting
+from bench import second_job
 from bench.job import Job
 from front_end.errors import UserError
 from tests import junit_main
@@ -74,10 +76,53 @@ class JobTest(unittest.TestCase):
                 ranks.end_together_s = 0.5
                 list(ranks.lines())
 
+    def test_new_lines_are_there_without_waiting_for_all(self):
+        with job("if rank == 0:\n"
+                 "  file = open(log, 'w')\n"
+                 "  print('{\"i\": 1}\\n{', end='', file=file, flush=True)\n"
+                 "time.sleep(60)") as ranks:
+            self.assertEqual([{"i": 1}], ranks.new_lines(_LIMIT_S))
+            self.assertEqual([], ranks.new_lines(0))
+            self.assertFalse(ranks.has_ended())
+
     def test_a_command_that_is_not_there(self):
         with self.assertRaisesRegex(UserError, "/nowhere/python"):
             with Job(["/nowhere/python"], 2, {}) as ranks:
                 list(ranks.lines())
+
+
+
+class SecondJobTest(unittest.TestCase):
+    PROGRESS = ("if rank == 0:\n"
+                "  file = open(log, 'w')\n"
+                "  for i in (7, 9):\n"
+                "    print('{\"event\": \"progress\", \"iterations\":', i, "
+                "'}', file=file, flush=True)\n")
+
+    def second(self, script):
+        started = self.enterContext(job(script, ranks=2))
+        return second_job.SecondJob(started, ranks=2, bytes_each=1000)
+
+    def test_counts_what_its_allreduces_send_at_least(self):
+        found = self.second(self.PROGRESS + "time.sleep(60)")
+        found.warm_up()
+        waiting.wait_for(lambda: found.bytes_on_link() == 9000, _LIMIT_S)
+
+    def test_fails_before_it_is_warm(self):
+        with self.assertRaisesRegex(UserError, "second job.*out of luck"):
+            self.second("sys.exit('out of luck')").warm_up()
+
+    def test_fails_later(self):
+        found = self.second(self.PROGRESS + "time.sleep(0.3)\n"
+                            "if rank == 1: sys.exit('out of luck')\n"
+                            "time.sleep(60)")
+        found.warm_up()
+        with self.assertRaisesRegex(UserError, "second job.*out of luck"):
+            waiting.wait_for(lambda: not found.bytes_on_link(), _LIMIT_S)
+
+    def test_must_not_end(self):
+        with self.assertRaisesRegex(UserError, "second job.* has ended"):
+            self.second("pass").warm_up()
 
 
 if __name__ == "__main__":

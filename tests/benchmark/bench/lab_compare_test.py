@@ -77,6 +77,7 @@ class CompareTest(unittest.TestCase):
                 row["lab_environment"], row["lab_rate_mbit"],
                 row["lab_seed"]))
             self.assertEqual([], row["flow_mbit"])
+            self.assertIsNone(row["second_mbit"])
             self.assertIsNone(row["late_rank"])
             # A third of the 4 MB twice to each of two others, with 66 bytes of
             # headers for 1448 or 1460; with some retransmissions.
@@ -145,7 +146,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(0, rows["optireduce"]["drift_fraction"])
         self.assertGreater(rows[names[1]]["drift_fraction"], 0)
 
-    def test_a_flow_beside_it_is_reported(self):
+    def test_a_flow_next_to_it_is_reported(self):
         rows, out, _ = self.compare(
             "--lab", "mixed", "--ranks", "2", "--elements", "1000000",
             "--lab-rate", "200", "--seconds", "2", "--algorithms",
@@ -154,6 +155,29 @@ class CompareTest(unittest.TestCase):
         self.assertGreater(flow, 5)
         self.assertLess(flow, 201)
         self.assertIn("flow Mbit/s", out)
+
+    def test_a_second_job_shares_the_links(self):
+        rows, out, _ = self.compare(
+            "--lab", "clean", "--ranks", "2", "--elements", "400000",
+            "--lab-rate", "200", "--seconds", "3", "--algorithms",
+            "ring_chunked,optireduce", "--lab-second", "transpose")
+        self.assertEqual({"ring_chunked", "optireduce"}, set(rows))
+        for row in rows.values():
+            # With two ranks, each sends as many bytes as it has.
+            own = 8 * row["bytes"] / row["step_mean_us"]
+            self.assertGreater(row["second_mbit"], 20)
+            self.assertGreater(own, 20)
+            self.assertLess(own + row["second_mbit"], 1.1 * 200)
+        self.assertIn("second Mbit/s", out)
+
+    def test_a_second_job_that_is_unknown_is_named(self):
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "bench.compare", "--binary", WORKER,
+             "--lab", "clean", "--ranks", "2", "--lab-second", "rings"],
+            capture_output=True, text=True, check=False, timeout=_LIMIT_S,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual(2, done.returncode)
+        self.assertIn("rings", done.stderr)
 
 
 if __name__ == "__main__":

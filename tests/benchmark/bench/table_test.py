@@ -179,7 +179,7 @@ class LabTable(unittest.TestCase):
         "busbw_bytes_per_s": 3.75e8, "cpu_s_per_gb": 1.25,
         "loss_fraction": 0.0, "verified": True, "lab_environment": "mixed",
         "wire_fraction": 0.9321, "cpu_idle_fraction": 0.255,
-        "cpu_others_fraction": 0.0, "flow_mbit": []}
+        "cpu_others_fraction": 0.0, "flow_mbit": [], "second_mbit": None}
 
     def test_has_the_labs_columns(self):
         heading, _, line = compare.render([self.ROW]).splitlines()
@@ -194,6 +194,11 @@ class LabTable(unittest.TestCase):
         text = compare.render([{**self.ROW, "flow_mbit": [203.4, 99.9]}])
         self.assertIn("flow Mbit/s", text)
         self.assertEqual("203+100", text.split()[-1])
+
+    def test_and_a_second_jobs(self):
+        text = compare.render([{**self.ROW, "second_mbit": 203.4}])
+        self.assertIn("second Mbit/s", text)
+        self.assertEqual("203", text.split()[-1])
 
 
 class Disturbed(unittest.TestCase):
