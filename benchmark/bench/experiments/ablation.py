@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from ..lab.environments import Environment, parse
 from ..table import number
 from .experiment import Experiment, Part, Results
 from .page import Page
@@ -14,9 +13,6 @@ from .page import Page
 Settings = Mapping[str, str]  # of an algorithm's name
 Seeds = Sequence[Mapping]  # the figures of each seed
 Jobs = Mapping[str, Seeds]  # by algorithm's name
-
-_HEAVY = 0.3  # least packet loss that judges safeguards
-_SAFEGUARD = (_HEAVY, 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,35 +23,115 @@ class Loop:
     within: Settings = dataclasses.field(default_factory=dict)
     # False: off by default, so its variant is the one with the loop.
     is_default: bool = True
-    # The least and the largest packet loss of environments that judge it.
-    losses: tuple[float, float] = (0, _HEAVY)
 
 
-# docs/results/ablation.md says what each does.
-LOOPS = {loop.name: loop for loop in (
+# transport_ubt/core/base/loop_set.h says what each does.
+_STAGES = ("factor", "wait", "absent", "split", "spacing", "half",
+           "results_first", "pause", "majority")
+_SENDERS = ("order", "shares", "early_credit", "loss_numbers", "reordering",
+            "notice_delay", "trains")
+_WINDOWS = ("window", "queue", "traffic", "buffer", "base_loss", "marks")
+_CONTROL = tuple(Loop(name, {"without": name})
+                 for name in (*_STAGES, *_SENDERS, *_WINDOWS))
+_OTHERS = (
     Loop("cuts", {"cut_budget": "0"}),
-    Loop("window", {"without": "window"}),
-    Loop("trains", {"without": "trains"}),
     Loop("hadamard", {"hadamard": "off"}),
     Loop("hadamard-switch", {"hadamard": "on"}),
     Loop("repair", {"repair": "none"}),
     Loop("lead", {"lead_ops": "1"}),
     Loop("multicast", {"multicast": "auto", "auth": "full"},
          is_default=False),
-    Loop("zero-loss", {"zero_loss": "0"}, within={"halt_loss": "0"},
-         losses=_SAFEGUARD),
-    Loop("skip-loss", {"skip_loss": "0.05"}, is_default=False,
-         losses=(0.01, _HEAVY)),
-    Loop("halt-loss", {"halt_loss": "0"}, losses=_SAFEGUARD),
-)}
-_QUICK_LOOPS = ("cuts", "window", "hadamard", "repair")
+    Loop("zero-loss", {"zero_loss": "0"}, within={"halt_loss": "0"}),
+    Loop("skip-loss", {"skip_loss": "0.05"}, is_default=False),
+    Loop("halt-loss", {"halt_loss": "0"}),
+)
+LOOPS = {loop.name: loop for loop in (*_CONTROL, *_OTHERS)}
+_NAMES = tuple(loop.name for loop in _CONTROL)
 _BROADCAST: Settings = {}  # the default
 _NONE: Settings = {"repair": "none"}
-# Parts in the simulator: environment and baseline.
-_JOBS = {**{name.replace(":", "-"): (name, _BROADCAST) for name in (
-    "clean", "p1.5", "p3", "micro", "straggler", "lossy", "lossy:0.05",
-    "lossy:0.6")}, "p3-none": ("p3", _NONE)}
-_PART_S = 210
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """A network on which some loops are judged."""
+
+    name: str
+    what: str
+    options: Sequence[str]  # of benchmark/simulate
+    loops: Sequence[str]
+    seconds: float
+    baseline: Settings = dataclasses.field(default_factory=dict)
+    errors: bool = False  # whether errors of sums are judged, too
+    ops: int = 60
+    seeds: int = 4
+
+    def part(self, quick: bool = False) -> Part:
+        small = ("--elements", "100000", "--ops", "20", "--seeds", "3")
+        return Part(
+            self.name, ("benchmark/simulate", *self.options,
+                        *(("--errors",) if self.errors else ()),
+                        *(small if quick else (
+                            "--ops", str(self.ops), "--seeds",
+                            str(self.seeds))),
+                        "--algorithms", ",".join(algorithms(
+                            trials(self.loops, self.baseline),
+                            self.baseline))),
+            15 if quick else self.seconds, says_failures=True)
+
+
+def _lab(environment: str, what: str, baseline: Settings | None = None,
+         name: str = "") -> Network:
+    """All control loops, in an environment of the lab."""
+    return Network(name or environment.replace(":", "-"), what,
+                 ("--lab", environment, "--ranks", "8"), (*_NAMES, "cuts"),
+                 330, baseline or _BROADCAST)
+
+
+def _safe(environment: str, what: str, *loops: str) -> Network:
+    """Safeguards, with errors of sums."""
+    return Network(f"safeguards-{environment.replace(':', '-')}", what,
+                 ("--lab", environment, "--ranks", "8"), loops, 150,
+                 errors=True)
+
+
+def _short(name: str, what: str, ranks: int, more: str, *loops: str,
+           mtu: int = 1500) -> Network:
+    """Few loops, on a faster network with a difficulty of its own."""
+    return Network(name, what, ("--ranks", str(ranks), "--mtu", str(mtu),
+                              "--also", more), loops, 150, ops=30, seeds=3)
+
+
+_TRANSPORT = ("hadamard", "hadamard-switch", "repair", "lead", "multicast")
+NETWORKS = (
+    _lab("p1.5", "a short burst at times"),
+    _lab("p3", "a long burst at times"),
+    _lab("p3", "the same, with repair none", _NONE, "p3-none"),
+    _lab("micro", "short bursts everywhere, all the time"),
+    _lab("stalls3", "each link stands still now and then"),
+    _lab("straggler", "one rank computes 300 ms longer at times"),
+    _lab("jitter", "each rank computes 8 ms longer in half of its iterations"),
+    _lab("lossy:0.05", "5 % of all packets are lost"),
+    _short("short-queue", "64 ranks in front of queues of 128 KiB", 64,
+           "queue_bytes=131072", "window", "queue", "traffic", "base_loss",
+           "trains", "notice_delay", "early_credit"),
+    _short("small-buffer", "rank 0 reads its buffer of 208 KiB each 400 us", 8,
+           "inbox_bytes=212992,inbox_polls=0,inbox_polls_every_ns=400000",
+           "window", "buffer", "notice_delay"),
+    _short("marks", "queues of 192 KiB that mark from 64 KiB on", 8,
+           "queue_bytes=196608,mark_bytes=65536", "window", "marks", "queue"),
+    _short("overtaken", "5 % of datagrams are overtaken by up to 20", 8,
+           "reorder=0.05,reorder_by_ns=144000", "reordering", "loss_numbers",
+           "window", mtu=9000),
+    Network("mostly-lost", "60 % of all packets are lost",
+          ("--lab", "lossy:0.6", "--ranks", "8"), ("majority", "cuts"), 60),
+    _safe("p3", "a long burst at times", *_TRANSPORT),
+    _safe("lossy:0.05", "5 % of all packets are lost", *_TRANSPORT,
+          "skip-loss"),
+    _safe("lossy:0.6", "60 % of all packets are lost", "zero-loss",
+          "halt-loss"),
+)
+_QUICK = Network("p3", "a long burst at times", ("--lab", "p3", "--ranks", "8"),
+               ("absent", "window", "trains", "cuts"), 15)
 
 
 def name_of(settings: Settings) -> str:
@@ -66,23 +142,20 @@ def name_of(settings: Settings) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """A loop in an environment: two jobs."""
+    """A loop on a network: two jobs."""
 
     loop: Loop
     plain: Settings
     changed: Settings
 
 
-def trials(loops: Sequence[str], environment: Environment,
-           baseline: Settings) -> list[Trial]:
-    """Leaves out loops that are judged at other losses, and loops whose
-    variant equals the unchanged job."""
+def trials(loops: Sequence[str], baseline: Settings) -> list[Trial]:
+    """Leaves out loops whose variant equals the unchanged job."""
     found = []
     for loop in map(LOOPS.__getitem__, loops):
         plain = {**baseline, **loop.within}
         changed = {**plain, **loop.settings}
-        least, most = loop.losses
-        if least <= environment.loss <= most and changed != plain:
+        if changed != plain:
             found.append(Trial(loop, plain, changed))
     return found
 
@@ -95,20 +168,8 @@ def algorithms(own: Sequence[Trial], baseline: Settings) -> list[str]:
 
 
 def _parts(quick: bool) -> Sequence[Part]:
-    names = ("p3",) if quick else _JOBS
-    parts = []
-    for name in names:
-        environment, baseline = _JOBS[name]
-        own = trials(_QUICK_LOOPS if quick else tuple(LOOPS),
-                     parse(environment), baseline)
-        size = (("--elements", "100000", "--ops", "20", "--seeds", "3")
-                if quick else ("--ops", "60", "--seeds", "4"))
-        parts.append(Part(
-            name, ("benchmark/simulate", "--lab", environment, "--ranks", "8",
-                   "--errors", *size, "--algorithms",
-                   ",".join(algorithms(own, baseline))),
-            15 if quick else _PART_S, says_failures=True))
-    return parts
+    return ([_QUICK.part(True)] if quick
+            else [network.part() for network in NETWORKS])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,12 +186,18 @@ class Metric:
         return [seed[self.key] for seed in seeds]
 
 
-METRICS = (
-    Metric("p50 ms", "p50_ms", 0.01, 0), Metric("p99 ms", "p99_ms", 0.01, 0),
-    Metric("loss", "loss_fraction"), Metric("mse", "mse"),
-    Metric("worst", "worst_se", least=1e-2),
-    Metric("drift", "drift_fraction"),
-)
+_TIMES = (Metric("step ms", "step_mean_ms", 0.01, 0),
+          Metric("slow step ms", "step_slow_tenth_ms", 0.02, 0),
+          Metric("missing", "loss_fraction"))
+_ERRORS = (Metric("mse", "mse"), Metric("worst", "worst_se", least=1e-2),
+           Metric("drift", "drift_fraction"))
+METRICS = (*_TIMES, *_ERRORS)
+
+
+def metrics_of(jobs: Jobs) -> Sequence[Metric]:
+    """Those that were measured."""
+    return METRICS if all(_ERRORS[0].key in seed for seeds in jobs.values()
+                          for seed in seeds) else _TIMES
 
 
 def matters(metric: Metric, ours: Sequence[float],
@@ -161,16 +228,18 @@ def effects(trial: Trial, jobs: Jobs) -> list[tuple[Metric, float, float]]:
     with_loop, without = ((plain, changed) if trial.loop.is_default
                           else (changed, plain))
     return [(metric, statistics.fmean(metric.of(with_loop)),
-             statistics.fmean(metric.of(without))) for metric in METRICS
+             statistics.fmean(metric.of(without)))
+            for metric in metrics_of(jobs)
             if matters(metric, metric.of(with_loop), metric.of(without))]
 
 
-def _cells(seeds: Seeds, before: Seeds | None) -> list[str]:
+def _cells(seeds: Seeds, before: Seeds | None,
+           metrics: Sequence[Metric]) -> list[str]:
     """The mean of each metric, its ratio to `before`, and a mark."""
     if _failed(seeds):
-        return ["failed"] * len(METRICS)
+        return ["failed"] * len(metrics)
     cells = []
-    for metric in METRICS:
+    for metric in metrics:
         values = metric.of(seeds)
         cell = number(statistics.fmean(values))
         if before and not _failed(before):
@@ -185,10 +254,10 @@ def _cells(seeds: Seeds, before: Seeds | None) -> list[str]:
 
 def rows(own: Sequence[Trial], baseline: Settings,
          jobs: Jobs) -> list[list[str]]:
-    """The rows for one environment. A job that loops are compared with stands
+    """The rows for one network. A job that loops are compared with stands
     above these loops."""
-    lines = [["baseline",
-              *_cells(jobs[name_of(baseline)], None)]]
+    metrics = metrics_of(jobs)
+    lines = [["baseline", *_cells(jobs[name_of(baseline)], None, metrics)]]
     shown = [baseline]
     for trial in own:
         plain = jobs[name_of(trial.plain)]
@@ -196,40 +265,35 @@ def rows(own: Sequence[Trial], baseline: Settings,
             shown.append(trial.plain)
             lines.append([", ".join(f"{name}={value}" for name, value
                                     in trial.loop.within.items()),
-                          *_cells(plain, None)])
+                          *_cells(plain, None, metrics)])
         sign = "-" if trial.loop.is_default else "+"
         lines.append([f"{sign} {trial.loop.name}", *_cells(
-            jobs[name_of(trial.changed)], plain)])
+            jobs[name_of(trial.changed)], plain, metrics)])
     return lines
 
 
-def _of_part(name: str, jobs: Jobs) -> tuple[Environment, Settings,
-                                             list[Trial]]:
-    """The trials that this part has results of."""
-    environment, baseline = _JOBS[name]
-    kind = parse(environment)
-    return kind, baseline, [
-        trial for trial in trials(tuple(LOOPS), kind, baseline)
-        if {name_of(trial.plain), name_of(trial.changed)}
-        <= set(jobs)]
-
-
 def _told(found: Sequence[tuple[str, tuple[Metric, float, float]]]) -> str:
-    return "; ".join(f"{place} {metric.name} {number(ours)} ({number(others)})"
-                     for place, (metric, ours, others) in found)
+    return "; ".join(
+        f"{network} {metric.name} {number(ours)} ({number(others)})"
+        for network, (metric, ours, others) in found)
 
 
 def _show(results: Results, page: Page) -> None:
-    found: dict[str, list] = {}
-    for name, results_of_part in results.items():
-        jobs = {row["algorithm"]: row["by_seed"] for row in results_of_part}
-        environment, baseline, own = _of_part(name, jobs)
+    found: dict[str, list] = {name: [] for name in LOOPS}
+    judged = set()
+    for network in NETWORKS:
+        jobs = {row["algorithm"]: row["by_seed"]
+                for row in results.get(network.name, ())}
+        own = [trial for trial in trials(network.loops, network.baseline)
+               if {name_of(trial.plain), name_of(trial.changed)} <= set(jobs)]
         for trial in own:
-            found.setdefault(trial.loop.name, []).extend(
-                (name, effect) for effect in effects(trial, jobs))
-        page.heading(f"{name}: {environment.what}")
-        page.table(("", *(metric.name for metric in METRICS)),
-                   rows(own, baseline, jobs))
+            judged.add(trial.loop.name)
+            found[trial.loop.name].extend(
+                (network.name, effect) for effect in effects(trial, jobs))
+        if own:
+            page.heading(f"{network.name}: {network.what}")
+            page.table(("", *(metric.name for metric in metrics_of(jobs))),
+                       rows(own, network.baseline, jobs))
     page.heading("Where a loop pays, and where it costs")
     page.line("The figure with it, and in brackets without it.")
     page.table(("loop", "pays", "costs"), [
@@ -237,7 +301,7 @@ def _show(results: Results, page: Page) -> None:
                       if effect[1][1] < effect[1][2]]) or "nowhere",
          _told([effect for effect in own
                 if effect[1][1] > effect[1][2]]) or "nowhere")
-        for loop, own in found.items()], words=3)
+        for loop, own in found.items() if loop in judged], words=3)
 
 
 EXPERIMENT = Experiment("ablation", "Each control loop and safeguard "

@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .. import plot
-from ..lab.accounts import check
+from ..lab.accounts import check, is_disturbed
 from ..lab.environments import ENVIRONMENTS
 from ..lab.settings import Links, Settings
 from ..simulator import WARMUP_OPS
-from .experiment import Part
+from .experiment import Part, Results
 from .page import Page, number, share
 
 EXACT = ("ring", "ring_chunked", "halving_doubling", "bcube", "transpose")
@@ -56,6 +56,25 @@ def comparison(name: str, environment: str, algorithms: Sequence[str],
 def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
     """The first row of that algorithm, or None."""
     return next((row for row in rows if row["algorithm"] == algorithm), None)
+
+
+def undisturbed(results: Results, names: Iterable[str],
+                algorithm: str) -> list[Mapping]:
+    """The algorithm's rows of these parts, without those of runs that other
+    programs disturbed."""
+    return [row for name in names if (rows := results.get(name))
+            and not any(map(is_disturbed, rows))
+            and (row := of(rows, algorithm))]
+
+
+def mean(rows: Iterable[Mapping], of_row: Callable[[Mapping], float]) -> float:
+    return statistics.fmean(map(of_row, rows))
+
+
+def told_range(values: Sequence[float]) -> str:
+    """The mean, the least and the greatest."""
+    return (f"{statistics.fmean(values):.3f} ({min(values):.3f} to "
+            f"{max(values):.3f})")
 
 
 def have_p99(rows: Iterable[Mapping]) -> bool:

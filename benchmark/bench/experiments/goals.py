@@ -56,11 +56,8 @@ class _Place:
                 f"seed-{seed}")
 
     def rows(self, results: Results, algorithm: str) -> list[Mapping]:
-        """The algorithm's, of seeds whose run nothing disturbed."""
-        return [row for seed in _SEEDS
-                if (rows := results.get(self._name(seed)))
-                and not _disturbed(rows)
-                and (row := figures.of(rows, algorithm))]
+        """The algorithm's, of all seeds."""
+        return figures.undisturbed(results, map(self._name, _SEEDS), algorithm)
 
 
 def _disturbed(rows: Iterable[Mapping]) -> bool:
@@ -237,7 +234,7 @@ _GOALS = (
     _mean_goal(_Place("p3", *_FOUR), (None, None), (1.13, 1.03)),
 )
 _PLACES = tuple(dict.fromkeys(goal.place for goal in _GOALS))
-_QUICK = ("p3", "stalls3")
+_QUICK = ("p3",)
 
 
 def _parts(quick: bool) -> Sequence[Part]:

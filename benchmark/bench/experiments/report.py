@@ -52,8 +52,9 @@ def write(report: str, experiments: Collection[Experiment], quick: bool,
                 page.text += "## Goals\n\n" + _claims_table(own)
             page.text += "## Results\n\n"
             experiment.show(results, page)
-        page.text += "".join(f"Not measured: {part.name}.\n\n"
-                             for part in parts if part.name not in found)
+        missing = [part.name for part in parts if part.name not in found]
+        if missing:
+            page.line(f"Not measured: {', '.join(missing)}.")
         page.text += _origins(experiment, parts, found, store)
         _put(report, f"{experiment.name}.md", experiment.title, page.text)
     _put(report, MAIN, "Results", _papers(claims))

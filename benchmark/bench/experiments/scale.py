@@ -7,26 +7,31 @@ from . import figures
 from .experiment import Claim, Experiment, Part, Results
 from .page import Page, number, share
 
-_BOUNDED = "optireduce:none"
+_BOUNDED, _DEFAULT = "optireduce:none", "optireduce"
+_OURS = (_BOUNDED, _DEFAULT)
 _POWERS = ("ring", "halving_doubling", "tree", "transpose",
-           "hierarchical_transpose", _BOUNDED)
-_FEW = ("ring", "tree", "transpose", _BOUNDED)
+           "hierarchical_transpose", *_OURS)
+_FEW = ("ring", "tree", "transpose", *_OURS)
 _DRAWN = ("ring", "halving_doubling", "tree", "transpose", _BOUNDED)
 _TAILS, _LONG_TAIL = "1.5,3", "3"
 _BURSTS = ("p3", "micro")
 _FLOATS, _LARGE_FLOATS = 1000000, 6250000  # 4 MB; PyTorch's 25 MB
 _GBIT = 100  # of a fast link
-# How many bytes may be under way to a rank. A fast link needs more than the
-# default, or all ranks wait for credit.
-_DEFAULT_WINDOW, _LARGE_WINDOW = 2 << 20, 16 << 20
-# Parts that change one setting: the default's window; a bound set by hand, of
-# each stage; hosts that look for packets at once.
-_WINDOW, _BY_HAND, _AT_ONCE = "window", "by-hand", "at-once"
+# Parts that change one setting: a bound set by hand, of each stage; hosts that
+# look for packets at once.
+_BY_HAND, _AT_ONCE = "by-hand", "at-once"
 _BOUND_US = 400
 # The papers' speed-ups of trainings over ring and over NCCL.
 _THAN = (("Gloo's ring", ("ring",), 1.7),
          ("NCCL's ring and tree", ("ring", "tree"), 1.3))
 _FEWEST = 8  # ranks
+# This project's goals. By floats and tail: the mean time of each of _THAN over
+# the default's.
+_GOALS = {(_FLOATS, 3.0): (1.85, 1.27), (_LARGE_FLOATS, 1.5): (1.21, 1.18)}
+# The default's mean time over the exact transpose's, up to this many ranks.
+_TRANSPOSE_MOST, _TRANSPOSE_RANKS = 0.95, 256
+# The median with the most ranks over that with the fewest, with _BOUNDED.
+_GROWTH_MOST = 1.3
 
 
 def _simulate(name: str, algorithms: Sequence[str], ranks: str, warmup: int,
@@ -38,21 +43,19 @@ def _simulate(name: str, algorithms: Sequence[str], ranks: str, warmup: int,
                str(ops), *more), seconds, says_failures=True)
 
 
-def _paths(elements: int, tails: str, gbit: float,
-           window: int) -> tuple[str, ...]:
+def _paths(elements: int, tails: str, gbit: float) -> tuple[str, ...]:
     return ("--elements", str(elements), "--tail", tails, "--every", "2",
-            "--gbit", f"{gbit:g}", "--window", str(window))
+            "--gbit", f"{gbit:g}")
 
 
 def _ways(ranks: str, warmup: int, ops: int, seconds: float, groups: int = 4,
           elements: int = _FLOATS, gbit: float = _GBIT, tails: str = _TAILS,
           algorithms: Sequence[str] = _POWERS) -> Part:
     size = "" if elements == _FLOATS else f"-{elements}-floats"
-    window = _LARGE_WINDOW if gbit >= _GBIT else _DEFAULT_WINDOW
     return _simulate(
         f"ways-{gbit:g}-from-{ranks.partition(',')[0]}{size}", algorithms,
         ranks, warmup, ops, seconds, "--groups", str(groups),
-        *_paths(elements, tails, gbit, window))
+        *_paths(elements, tails, gbit))
 
 
 def _bursts(environment: str) -> Sequence[Part]:
@@ -62,28 +65,28 @@ def _bursts(environment: str) -> Sequence[Part]:
                 ("8,32", 20, 60, 39), ("128", 5, 6, 81))]
 
 
-def _otherwise(name: str, window: int, *more: str, ranks: str = "8,64,128",
+def _otherwise(name: str, *more: str, ranks: str = "8,64,128",
                warmup: int = 20, ops: int = 20, seconds: float = 45) -> Part:
     """A part with other settings for some of the `ways` jobs."""
     return _simulate(name, (_BOUNDED,), ranks, warmup, ops, seconds,
-                     *_paths(_FLOATS, _LONG_TAIL, _GBIT, window), more=more)
+                     *_paths(_FLOATS, _LONG_TAIL, _GBIT), more=more)
 
 
 def _parts(quick: bool) -> Sequence[Part]:
     if quick:
         return [_ways("8,32", 10, 10, 12, elements=250000)]
     return [
-        _ways("8,16,32,64,128", 20, 20, 84), _ways("256,512", 3, 4, 154, 16),
-        _ways("1024", 2, 1, 275, 32),
-        _ways("8,32,128", 4, 4, 54, elements=_LARGE_FLOATS, algorithms=_FEW),
-        _ways("1024", 1, 1, 465, elements=_LARGE_FLOATS, algorithms=_FEW),
-        *(_ways("8,64", 20, 20, 18, gbit=gbit, tails=_LONG_TAIL)
+        _ways("8,16,32,64,128", 20, 40, 300), _ways("256", 20, 40, 900, 16),
+        _ways("512", 3, 4, 200, 16), _ways("1024", 2, 1, 450, 32),
+        _ways("8,32,128", 20, 20, 400, elements=_LARGE_FLOATS,
+              algorithms=_FEW),
+        _ways("1024", 1, 1, 800, elements=_LARGE_FLOATS, algorithms=_FEW),
+        *(_ways("8,64", 20, 20, 30, gbit=gbit, tails=_LONG_TAIL)
           for gbit in (10, 400)),
-        _otherwise(_WINDOW, _DEFAULT_WINDOW, seconds=60),
-        _otherwise(_BY_HAND, _LARGE_WINDOW, "--bound", str(_BOUND_US)),
-        _otherwise(f"{_BY_HAND}-from-512", _LARGE_WINDOW, "--bound",
-                   str(_BOUND_US), ranks="512", warmup=3, ops=4, seconds=72),
-        _otherwise(_AT_ONCE, _LARGE_WINDOW, "--looks", "0"),
+        _otherwise(_BY_HAND, "--bound", str(_BOUND_US)),
+        _otherwise(f"{_BY_HAND}-from-512", "--bound", str(_BOUND_US),
+                   ranks="512", warmup=3, ops=4, seconds=72),
+        _otherwise(_AT_ONCE, "--looks", "0"),
         *(part for environment in _BURSTS for part in _bursts(environment))]
 
 
@@ -125,8 +128,7 @@ def _label(row: Mapping) -> str:
 
 def _title(row: Mapping) -> str:
     return (f"{row['gbit']:g} Gbit/s, {4 * row['elements'] / 1e6:g} MB, paths "
-            f"with a P99/50 of {row['tail']:g}, a window of "
-            f"{row['window_bytes'] >> 20} MiB")
+            f"with a P99/50 of {row['tail']:g}")
 
 
 def _table(rows: Sequence[Mapping], page: Page) -> None:
@@ -179,8 +181,7 @@ def _show(results: Results, page: Page) -> None:
     for rows in networks.values():
         page.heading(_title(rows[0]))
         _table(rows, page)
-    for begin, title in ((_WINDOW, "With the default's window"),
-                         (_BY_HAND, f"With a bound of {_BOUND_US} us for each "
+    for begin, title in ((_BY_HAND, f"With a bound of {_BOUND_US} us for each "
                           "stage, set by hand"),
                          (_AT_ONCE, "With hosts that look at once")):
         rows = _done(_of_parts(results, begin))
@@ -196,26 +197,38 @@ def _show(results: Results, page: Page) -> None:
                       f"{row['failed']}.")
 
 
-def _speed_up(rows: Sequence[Mapping], others: Sequence[str]) -> float | None:
-    """The speed-up over the fastest of `others`; None: not simulated."""
+def _time(rows: Iterable[Mapping], ranks: int,
+          names: Sequence[str]) -> float | None:
+    """The least mean time of these algorithms; None: one was not
+    simulated."""
     times = {row["algorithm"]: row["mean_ms"] for row in _done(rows)
-             if row["ranks"] == _FEWEST}
-    if _BOUNDED not in times or any(name not in times for name in others):
-        return None
-    return min(times[name] for name in others) / times[_BOUNDED]
+             if row["ranks"] == ranks}
+    return min(times[name] for name in names) if times.keys() >= set(
+        names) else None
 
 
-def _speed_up_claims(elements: int, window: str,
-                     by_tail: Mapping[float, Sequence[Mapping]]) -> list[Claim]:
+def _speed_up(rows: Sequence[Mapping], others: Sequence[str],
+              own: str) -> float | None:
+    """With the fewest ranks, over the fastest of `others`; None: not
+    simulated."""
+    other, ours = (_time(rows, _FEWEST, names) for names in (others, (own,)))
+    return other / ours if other and ours else None
+
+
+def _size(elements: int) -> str:
+    return f"{4 * elements / 1e6:g} MB at {_GBIT} Gbit/s"
+
+
+def _papers_claims(elements: int,
+                   by_tail: Mapping[float, Sequence[Mapping]]) -> list[Claim]:
     claims = []
     for whose, others, papers in _THAN:
         found = {tail: ratio for tail, rows in by_tail.items()
-                 if (ratio := _speed_up(rows, others)) is not None}
+                 if (ratio := _speed_up(rows, others, _BOUNDED)) is not None}
         if found:
             claims.append(Claim(
-                f"Speed-up of an allreduce of {4 * elements / 1e6:g} MB at "
-                f"{_GBIT} Gbit/s, {window} over {whose}, {_FEWEST} ranks, "
-                "simulated", f"{papers} (of trainings)",
+                f"Speed-up of an allreduce of {_size(elements)} over {whose}, "
+                f"{_FEWEST} ranks, simulated", f"{papers} (of trainings)",
                 f"{papers} with each tail",
                 ", ".join(f"{ratio:.4f} (P99/50 of {tail:g})"
                           for tail, ratio in found.items()),
@@ -223,24 +236,60 @@ def _speed_up_claims(elements: int, window: str,
     return claims
 
 
+def _own_claims(elements: int, tail: float,
+                rows: Sequence[Mapping]) -> list[Claim]:
+    claims = []
+    for (whose, others, _), goal in zip(
+            _THAN, _GOALS.get((elements, tail), ())):
+        found = _speed_up(rows, others, _DEFAULT)
+        if found is not None:
+            claims.append(Claim(
+                f"Speed-up of the default over {whose}, {_size(elements)}, "
+                f"P99/50 of {tail:g}, {_FEWEST} ranks, simulated", "",
+                str(goal), f"{found:.4f}", found >= goal))
+    ratios = {}
+    for ranks in sorted({row["ranks"] for row in rows}):
+        own, exact = (_time(rows, ranks, (name,))
+                      for name in (_DEFAULT, "transpose"))
+        if own and exact and ranks <= _TRANSPOSE_RANKS:
+            ratios[ranks] = own / exact
+    if ratios:
+        claims.append(Claim(
+            "Mean time of the default over the exact transpose's, "
+            f"{_size(elements)}, P99/50 of {tail:g}, simulated", "",
+            f"at most {_TRANSPOSE_MOST}",
+            ", ".join(f"{ratio:.3f} ({ranks} ranks)"
+                      for ranks, ratio in ratios.items()),
+            max(ratios.values()) <= _TRANSPOSE_MOST))
+    return claims
+
+
+def _growth_claims(elements: int,
+                   by_tail: Mapping[float, Sequence[Mapping]]) -> list[Claim]:
+    found = {}
+    for tail, rows in by_tail.items():
+        own = {row["ranks"]: row["p50_ms"] for row in _done(rows)
+               if row["algorithm"] == _BOUNDED}
+        if len(own) > 1:
+            found[tail] = own[max(own)] / own[min(own)], max(own)
+    return [Claim(
+        f"Growth of the median with the ranks, {_BOUNDED}, {_size(elements)}, "
+        "simulated", "", f"at most {_GROWTH_MOST}",
+        ", ".join(f"{ratio:.3f} ({ranks} ranks, P99/50 of {tail:g})"
+                  for tail, (ratio, ranks) in found.items()),
+        max(ratio for ratio, _ in found.values()) <= _GROWTH_MOST)
+    ] if found else []
+
+
 def _claims(results: Results) -> list[Claim]:
     sizes: dict[int, dict[float, Sequence[Mapping]]] = {}
     for (gbit, tail, elements), rows in _by_network(results).items():
         if gbit == _GBIT:
             sizes.setdefault(elements, {})[tail] = rows
-    found = []
-    for elements, by_tail in sizes.items():
-        found += _speed_up_claims(
-            elements, f"a window of {_LARGE_WINDOW >> 20} MiB", by_tail)
-        if elements == _FLOATS:
-            tail = float(_LONG_TAIL)
-            others = [row for row in by_tail.get(tail, ())
-                      if row["algorithm"] != _BOUNDED]
-            found += _speed_up_claims(
-                elements,
-                f"the default's window of {_DEFAULT_WINDOW >> 20} MiB",
-                {tail: [*others, *_of_parts(results, _WINDOW)]})
-    return found
+    return [claim for elements, by_tail in sizes.items() for claim in (
+        *_papers_claims(elements, by_tail), *_growth_claims(elements, by_tail),
+        *(claim for tail, rows in by_tail.items()
+          for claim in _own_claims(elements, tail, rows)))]
 
 
 EXPERIMENT = Experiment("scale", "Many ranks (simulated)", _parts, _show,

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """All experiments, in the order of the report. To add one, add a module and a
 row."""
-from . import (ablation, accuracy, costs, errors, goals, harmless, scale,
-               stragglers, tails)
+from . import (ablation, accuracy, costs, errors, goals, harmless,
+               loopback, scale, sharing, stragglers, tails, variants)
 
 SUITE = {experiment.name: experiment for experiment in (
     goals.EXPERIMENT,
+    loopback.EXPERIMENT,
+    sharing.EXPERIMENT,
+    variants.EXPERIMENT,
     tails.EXPERIMENT,
     accuracy.EXPERIMENT,
     harmless.EXPERIMENT,

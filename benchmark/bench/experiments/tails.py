@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ring against transpose: iteration times and their tails."""
 import dataclasses
-import operator
 from collections.abc import Sequence
 
 from .. import plot
 from . import figures
-from .experiment import Claim, Experiment, Part, Results
+from .experiment import Experiment, Part, Results
 from .page import Page
 
 _ENVIRONMENTS = ("clean", "p1.5", "p3", "micro")
@@ -18,11 +17,6 @@ _LARGE_S = {"clean": 156, "p3": 198}  # about: turns end with an iteration
 _RANKS_MIN = {"p3": 3, "micro": 3}  # two others send to one
 _GROUPED = "hierarchical_transpose"
 _ALL = (*figures.EXACT, _GROUPED, *figures.BOUNDED)
-_SLOWEST = "slowest"  # p99 or worst, as in figures
-# The least ratio of ring's time to ours, with `none` and with `broadcast`.
-# None: no goal.
-_GOALS = (("clean", "p50", (0.97, 0.97)), ("p1.5", _SLOWEST, (1.2, 1.1)),
-          ("p3", _SLOWEST, (2.3, None)), ("micro", "mean", (1.25, 1.2)))
 
 
 def _name(environment: str, ranks: int, elements: int) -> str:
@@ -83,24 +77,5 @@ def _show(results: Results, page: Page) -> None:
             figures.times(page, rows)
 
 
-def _claims(results: Results) -> list[Claim]:
-    claims = []
-    for environment, what, goals in _GOALS:
-        rows = results.get(_name(environment, 8, _FLOATS), ())
-        called, us = (figures.slowest(rows) if what == _SLOWEST
-                      else (what, operator.itemgetter(f"{what}_us")))
-        ratios = figures.rings_over_its(rows, us)
-        if ratios:
-            claims.append(Claim(
-                f"{called} of an allreduce in {environment}: "
-                f"{figures.RING}'s over ours, 8 ranks, 4 MB", "",
-                ", ".join(f"{least or 'any'} ({name})"
-                          for name, least in zip(figures.BOUNDED, goals)),
-                figures.told(ratios),
-                all(ratio >= (least or 0)
-                    for ratio, least in zip(ratios.values(), goals))))
-    return claims
-
-
 EXPERIMENT = Experiment("tails", "Ring against transpose, side by side",
-                        _parts, _show, _claims)
+                        _parts, _show)

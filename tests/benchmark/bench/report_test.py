@@ -165,6 +165,48 @@ class Report(unittest.TestCase):
         self.assertIn("Not used: 1 run, because other processes took over 5 % "
                       "of the CPUs.", text)
 
+    def test_loopback_is_judged_by_the_best_of_gloos(self):
+        times = {"ring": 40, "ring_chunked": 30, "halving_doubling": 24,
+                 "bcube": 50, "optireduce": 10, "optireduce:none": 12}
+        rows = [{**made_up.row(name, ms), "elements": 65536}
+                for name, ms in times.items()]
+        best, missing = SUITE["loopback"].claims({"4-ranks-run-1": rows})
+        self.assertEqual(("1.9", "2.400 (2.400 to 2.400)", True), (
+            best.goal, best.found, best.holds))
+        self.assertEqual(("at most 0.1 %", False), (missing.found,
+                                                    missing.holds))
+        text = self.shown("loopback", {"4-ranks-run-1": rows})
+        self.assertIn("| 4 | 256 KB | 10.00 | 2.400 (2.400 to 2.400) | 2.000 "
+                      "(2.000 to 2.000) | 0.333 (0.333 to 0.333) | 0.1 % |",
+                      text)
+
+    def test_shares_of_a_link(self):
+        # 7 MB each way in 140 ms are 400 Mbit/s.
+        rows = [{**made_up.row(name, 140), "lab_rate_mbit": 500,
+                 "flow_mbit": [150], "second_mbit": None}
+                for name in ("ring_chunked", "optireduce", "optireduce:none")]
+        second = [{**row, "flow_mbit": [], "second_mbit": 300} for row in rows]
+        results = {"tcp-flow-run-1": rows, "ring-run-1": second,
+                   "optireduce-run-1": second}
+        flow, ring, ours = SUITE["sharing"].claims(results)
+        self.assertEqual(("0.300", False), (flow.found, flow.holds))
+        self.assertEqual(("0.800, 0.600", True), (ring.found, ring.holds))
+        self.assertEqual(("1.333", False), (ours.found, ours.holds))
+        self.assertIn("| optireduce | 0.800 | 0.300 | 140.0 |",
+                      self.shown("sharing", results))
+
+    def test_multicast_is_compared_with_unicast(self):
+        rows = [{**made_up.row(name, ms), "mse": 0.1, "worst_se": 1.0,
+                 "slow_tenth_us": 3000 * ms}
+                for name, ms in (("ring_chunked", 100),
+                                 ("optireduce+auth=full", 100),
+                                 ("optireduce+auth=full+multicast=auto", 50))]
+        sent, median = SUITE["variants"].claims({"multicast-run-1": rows})
+        self.assertEqual(("0.500", True), (sent.found, sent.holds))
+        self.assertEqual(("0.500", True), (median.found, median.holds))
+        self.assertIn("### multicast, in clean", self.shown(
+            "variants", {"multicast-run-1": rows}))
+
     def test_errors_are_compared_with_the_papers(self):
         mse = {"ring": 0.25, "parameter_server": 0.05, "transpose": 0.05}
         results = {"arithmetic": made_up.sum_errors(mse)}

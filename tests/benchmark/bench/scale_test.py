@@ -34,15 +34,20 @@ class Scale(unittest.TestCase):
                                                       iterations=100)})
         self.assertIn("| p99 ms |", text)
 
-    def test_the_default_is_a_claim_of_its_own(self):
-        large, ring = claims("scale", {
-            "ways-100-from-8": [*jobs((8, 1), (64, 1.1), tail=3.0),
-                                made_up.simulated("ring", 8, 3, tail=3.0)],
-            "window": jobs((8, 2), (64, 4), tail=3.0)})
-        self.assertTrue(large.holds)
-        self.assertIn("default's window", ring.what)
-        self.assertEqual(("1.5000 (P99/50 of 3)", False),
-                         (ring.found, ring.holds))
+    def test_the_default_has_goals_of_its_own(self):
+        over_ring, over_nccl, over_exact = claims("scale", {
+            "ways-100-from-8": [
+                made_up.simulated(name, ranks, ms, tail=3.0)
+                for ranks, ms in ((8, 2.0), (64, 4.0), (512, 9.0))
+                for name, ms in (("ring", 3 * ms), ("tree", 1.2 * ms),
+                                 ("transpose", ms + 0.5), ("optireduce", ms))]
+        })
+        self.assertEqual(("1.85", "3.0000", True), (
+            over_ring.goal, over_ring.found, over_ring.holds))
+        self.assertEqual(("1.27", "1.2000", False), (
+            over_nccl.goal, over_nccl.found, over_nccl.holds))
+        self.assertEqual(("0.800 (8 ranks), 0.889 (64 ranks)", True), (
+            over_exact.found, over_exact.holds))
 
     def test_nothing_is_claimed_of_other_ranks_than_8(self):
         rows = [made_up.simulated(name, 256, 1)
@@ -54,7 +59,9 @@ class Scale(unittest.TestCase):
                 for ranks in (8, 64)
                 for name, ms in (("ring", 4), ("tree", 3),
                                  ("optireduce:none", 2))]
-        ring, nccl = claims("scale", {"ways-100-from-8": rows})
+        ring, nccl, growth = claims("scale", {"ways-100-from-8": rows})
+        self.assertEqual(("8.000 (64 ranks, P99/50 of 1.5)", False),
+                         (growth.found, growth.holds))
         self.assertEqual(("2.0000 (P99/50 of 1.5)", True),
                          (ring.found, ring.holds))
         self.assertEqual(("1.5000 (P99/50 of 1.5)", True),
@@ -74,7 +81,7 @@ class Scale(unittest.TestCase):
         for title in ("100 Gbit/s, 4 MB, paths with a P99/50 of 1.5",
                       "100 Gbit/s, 4 MB, paths with a P99/50 of 3",
                       "10 Gbit/s, 4 MB, paths with a P99/50 of 1.5"):
-            self.assertIn(f"### {title}, a window of 16 MiB\n", text)
+            self.assertIn(f"### {title}\n", text)
 
     def test_bursts_of_all_ranks_are_of_one_section(self):
         text = tell("scale", {"bursts-p3-from-8": jobs((8, 130), lab="p3"),
