@@ -190,7 +190,7 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
 
 
 def _second_jobs_options(arguments: argparse.Namespace,
-                        redis_url: str) -> list[str]:
+                         redis_url: str) -> list[str]:
     own = argparse.Namespace(**{
         **vars(arguments), "prefix": f"{arguments.prefix}-second",
         "elements": arguments.elements[:1], "seconds": second_job.SECONDS,

@@ -24,7 +24,7 @@ class SecondJob:
             self._take(_WAIT_S)
 
     def bytes_on_link(self) -> float:
-        """The least that its allreduces so far have sent on each link, without
+        """The bytes that its finished allreduces needed on each link, without
         headers and repairs. Raises UserError if the job has failed."""
         self._take(0)
         return self._iterations * self._bytes_on_link

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
+from ..lab.environments import parse
 from ..table import number
 from .experiment import Experiment, Part, Results
 from .page import Page
@@ -25,7 +26,7 @@ class Loop:
     is_default: bool = True
 
 
-# transport_ubt/core/base/loop_set.h says what each does.
+# transport_ubt/core/base/loop_set.h describes each loop.
 _STAGES = ("factor", "wait", "absent", "split", "spacing", "half",
            "results_first", "pause", "majority")
 _SENDERS = ("order", "shares", "early_credit", "loss_numbers", "reordering",
@@ -47,13 +48,12 @@ _OTHERS = (
 )
 LOOPS = {loop.name: loop for loop in (*_CONTROL, *_OTHERS)}
 _NAMES = tuple(loop.name for loop in _CONTROL)
-_BROADCAST: Settings = {}  # the default
 _NONE: Settings = {"repair": "none"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """A network on which some loops are judged."""
+    """A network, and the loops that it judges."""
 
     name: str
     what: str
@@ -79,38 +79,39 @@ class Network:
             15 if quick else self.seconds, says_failures=True)
 
 
-def _lab(environment: str, what: str, baseline: Settings | None = None,
-         name: str = "") -> Network:
-    """All control loops, in an environment of the lab."""
-    return Network(name or environment.replace(":", "-"), what,
-                 ("--lab", environment, "--ranks", "8"), (*_NAMES, "cuts"),
-                 330, baseline or _BROADCAST)
+def _lab(name: str, environment: str, loops: Sequence[str], seconds: float,
+         **more: object) -> Network:
+    """An environment of the lab."""
+    return Network(name, parse(environment).what,
+                   ("--lab", environment, "--ranks", "8"), loops, seconds,
+                   **more)
 
 
-def _safe(environment: str, what: str, *loops: str) -> Network:
+def _control(environment: str, suffix: str = "", **more: object) -> Network:
+    """All control loops."""
+    return _lab(environment.replace(":", "-") + suffix, environment,
+                (*_NAMES, "cuts"), 330, **more)
+
+
+def _safe(environment: str, *loops: str) -> Network:
     """Safeguards, with errors of sums."""
-    return Network(f"safeguards-{environment.replace(':', '-')}", what,
-                 ("--lab", environment, "--ranks", "8"), loops, 150,
-                 errors=True)
+    return _lab(f"safeguards-{environment.replace(':', '-')}", environment,
+                loops, 150, errors=True)
 
 
 def _short(name: str, what: str, ranks: int, more: str, *loops: str,
            mtu: int = 1500) -> Network:
     """Few loops, on a faster network with a difficulty of its own."""
     return Network(name, what, ("--ranks", str(ranks), "--mtu", str(mtu),
-                              "--also", more), loops, 150, ops=30, seeds=3)
+                                "--also", more), loops, 150, ops=30, seeds=3)
 
 
 _TRANSPORT = ("hadamard", "hadamard-switch", "repair", "lead", "multicast")
 NETWORKS = (
-    _lab("p1.5", "a short burst at times"),
-    _lab("p3", "a long burst at times"),
-    _lab("p3", "the same, with repair none", _NONE, "p3-none"),
-    _lab("micro", "short bursts everywhere, all the time"),
-    _lab("stalls3", "each link stands still now and then"),
-    _lab("straggler", "one rank computes 300 ms longer at times"),
-    _lab("jitter", "each rank computes 8 ms longer in half of its iterations"),
-    _lab("lossy:0.05", "5 % of all packets are lost"),
+    _control("p1.5"),
+    _control("p3"),
+    _control("p3", "-none", baseline=_NONE),
+    *map(_control, ("micro", "stalls3", "straggler", "jitter", "lossy:0.05")),
     _short("short-queue", "64 ranks in front of queues of 128 KiB", 64,
            "queue_bytes=131072", "window", "queue", "traffic", "base_loss",
            "trains", "notice_delay", "early_credit"),
@@ -122,16 +123,12 @@ NETWORKS = (
     _short("overtaken", "5 % of datagrams are overtaken by up to 20", 8,
            "reorder=0.05,reorder_by_ns=144000", "reordering", "loss_numbers",
            "window", mtu=9000),
-    Network("mostly-lost", "60 % of all packets are lost",
-          ("--lab", "lossy:0.6", "--ranks", "8"), ("majority", "cuts"), 60),
-    _safe("p3", "a long burst at times", *_TRANSPORT),
-    _safe("lossy:0.05", "5 % of all packets are lost", *_TRANSPORT,
-          "skip-loss"),
-    _safe("lossy:0.6", "60 % of all packets are lost", "zero-loss",
-          "halt-loss"),
+    _lab("mostly-lost", "lossy:0.6", ("majority", "cuts"), 60),
+    _safe("p3", *_TRANSPORT),
+    _safe("lossy:0.05", *_TRANSPORT, "skip-loss"),
+    _safe("lossy:0.6", "zero-loss", "halt-loss"),
 )
-_QUICK = Network("p3", "a long burst at times", ("--lab", "p3", "--ranks", "8"),
-               ("absent", "window", "trains", "cuts"), 15)
+_QUICK = _lab("p3", "p3", ("absent", "window", "trains", "cuts"), 15)
 
 
 def name_of(settings: Settings) -> str:

@@ -58,12 +58,17 @@ def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
     return next((row for row in rows if row["algorithm"] == algorithm), None)
 
 
+def disturbed(rows: Iterable[Mapping]) -> bool:
+    """Whether other programs disturbed the run."""
+    return any(map(is_disturbed, rows))
+
+
 def undisturbed(results: Results, names: Iterable[str],
                 algorithm: str) -> list[Mapping]:
     """The algorithm's rows of these parts, without those of runs that other
     programs disturbed."""
     return [row for name in names if (rows := results.get(name))
-            and not any(map(is_disturbed, rows))
+            and not disturbed(rows)
             and (row := of(rows, algorithm))]
 
 

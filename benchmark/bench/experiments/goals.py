@@ -60,10 +60,6 @@ class _Place:
         return figures.undisturbed(results, map(self._name, _SEEDS), algorithm)
 
 
-def _disturbed(rows: Iterable[Mapping]) -> bool:
-    return any(map(accounts.is_disturbed, rows))
-
-
 # A statistic of the times of iterations, in the last axis.
 _Statistic = Callable[[numpy.ndarray], numpy.ndarray]
 
@@ -275,7 +271,7 @@ def _show(results: Results, page: Page) -> None:
                  "p99 ms", "steps' mean ms", "steps' slowest tenth ms",
                  "missing", "CPU s/GB", "iterations", "seeds"),
                 [(name, *_summary(own)) for name, own in rows.items()])
-    marked = sum(map(_disturbed, results.values()))
+    marked = sum(map(figures.disturbed, results.values()))
     if marked:
         page.line(f"Not used: {marked} run{'s' if marked > 1 else ''}, because "
                   f"other processes took over {share(accounts.OTHERS_MOST)} "

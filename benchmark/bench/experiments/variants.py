@@ -14,7 +14,7 @@ _PLAIN, _TRANSFORMED = (f"optireduce:none+hadamard={when}"
                         for when in ("off", "on"))
 _RUNS = range(1, 4)
 _SECONDS, _QUICK_S = 17, 5  # of each algorithm in a run
-# By the name of a part: the environment, and what is compared.
+# By the name of a part: its environment and algorithms.
 _PAIRS = {"multicast": ("clean", (_AUTHENTIC, _MULTICAST)),
           "groups-clean": ("clean", ("optireduce", _GROUPS)),
           "groups-p3": ("p3", ("optireduce", _GROUPS)),
