@@ -28,6 +28,7 @@ _ELEMENTS = (65536, 1048576, 6553600)
 _LAB_ELEMENTS = 1000000
 _ELEMENTS_MAX = 1 << 29
 _LAB_TURN_S = 1.0  # an iteration takes a tenth of this
+_SHARED_TURN_S = 4.0  # two jobs need time to share the links
 _EXIT_UNSOUND = 3  # a row is wrong or not as named; as the worker's
 
 _DESCRIPTION = """\
@@ -170,6 +171,10 @@ def late_options(lab: settings.Settings) -> list[str]:
             str(lab.seed)]
 
 
+def _turn_s(arguments: argparse.Namespace) -> float:
+    return _SHARED_TURN_S if arguments.lab_second else _LAB_TURN_S
+
+
 def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
                     redis_url: str) -> list[str]:
     own = ["--size", str(arguments.ranks),
@@ -184,7 +189,7 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
     if arguments.plot or arguments.json:
         own.append("--samples")
     if arguments.in_lab:
-        own += ["--turn-seconds", str(_LAB_TURN_S),
+        own += ["--turn-seconds", str(_turn_s(arguments)),
                 *late_options(arguments.in_lab)]
     return own
 
@@ -195,7 +200,9 @@ def _second_jobs_options(arguments: argparse.Namespace,
         **vars(arguments), "prefix": f"{arguments.prefix}-second",
         "elements": arguments.elements[:1], "seconds": second_job.SECONDS,
         "in_lab": None, "json": None, "plot": None})
-    return _worker_options(own, (arguments.lab_second,), redis_url)
+    # Turns of the same length make the jobs alike.
+    return [*_worker_options(own, (arguments.lab_second,), redis_url),
+            "--turn-seconds", str(_turn_s(arguments))]
 
 
 def _collect(job: Job, sizes: Sequence[int], per_size: int,
@@ -249,7 +256,7 @@ def _run(arguments: argparse.Namespace, binary: str,
         if arguments.in_lab:
             lab = stack.enter_context(Lab(arguments.in_lab))
             second = arguments.lab_second and _second_job(
-                arguments, binary, lab, redis_url, stack).bytes_on_link
+                arguments, binary, lab, redis_url, stack).since_last_call
             counts = Accounts(lab, second)
         count = arguments.ranks if arguments.local else 1
         job = stack.enter_context(Job(

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second job on the hosts of a lab."""
+from typing import NamedTuple
+
 from front_end.errors import EXIT_FAILED, UserError
 
 from .job import Job
 
 SECONDS = 1e6  # for its worker: longer than any comparison
 _WAIT_S = 0.1
+
+
+class Sent(NamedTuple):
+    """By finished allreduces on each link, without headers and repairs."""
+
+    sent_bytes: float
+    seconds: float
 
 
 class SecondJob:
@@ -16,27 +25,31 @@ class SecondJob:
         """`job` has been started. `bytes_each`: of an allreduce."""
         self._job = job
         self._bytes_on_link = 2 * (ranks - 1) / ranks * bytes_each
-        self._iterations = 0
 
     def warm_up(self) -> None:
         """Returns once its warm-up is over. Raises UserError if it failed."""
-        while not self._iterations:
-            self._take(_WAIT_S)
+        while not self._reports(_WAIT_S):
+            pass
 
-    def bytes_on_link(self) -> float:
-        """The bytes that its finished allreduces needed on each link, without
-        headers and repairs. Raises UserError if the job has failed."""
-        self._take(0)
-        return self._iterations * self._bytes_on_link
+    def since_last_call(self) -> Sent:
+        """What it sent between the first and the last of its reports since
+        then, because a count at the call itself would miss the iterations
+        since its last report. Raises UserError if it has failed."""
+        reports = self._reports(0)
+        if not reports:
+            return Sent(0, 0)
+        first, last = reports[0], reports[-1]
+        iterations = last["iterations"] - first["iterations"]
+        return Sent(iterations * self._bytes_on_link,
+                    last["elapsed_s"] - first["elapsed_s"])
 
-    def _take(self, wait_s: float) -> None:
+    def _reports(self, wait_s: float) -> list[dict]:
         try:
-            for event in self._job.new_lines(wait_s):
-                if event["event"] == "progress":
-                    self._iterations = event["iterations"]
+            lines = self._job.new_lines(wait_s)
         except UserError as error:
             raise UserError(f"the second job (--lab-second): {error}",
                             error.exit_code) from error
         if self._job.has_ended():
             raise UserError("the second job (--lab-second) has ended",
                             EXIT_FAILED)
+        return [line for line in lines if line["event"] == "progress"]

@@ -20,6 +20,7 @@ using Seconds = std::chrono::duration<double>;
 
 // After each batch the ranks exchange their measurements.
 constexpr Seconds kBatchTime(.3);
+constexpr Seconds kProgressTime(.1);
 constexpr size_t kRoundsPerBatchMax = 256;
 constexpr size_t kRoundsMin = 3;
 
@@ -62,6 +63,11 @@ std::vector<Measured> Comparison::run(
   warmUp();
   const Seconds total = perContender * contenders_.size();
   const auto start = Clock::now();
+  reported_ = start;
+  report_ = [&] {
+    reported_ = Clock::now();
+    progress({reported_ - start, total, rounds_, iterations_});
+  };
   Seconds elapsed(0);
   size_t next = 1;
   while (true) {
@@ -75,7 +81,7 @@ std::vector<Measured> Comparison::run(
     gather();
     rounds_ += rounds;
     elapsed = Clock::now() - start;
-    progress({elapsed, total, rounds_, iterations_});
+    report_();
     const Seconds aRound = (Clock::now() - batchStart) / (1.0 * rounds);
     const bool over = elapsed + aRound > total && rounds_ >= kRoundsMin;
     const Seconds left = std::min(kBatchTime, total - elapsed);
@@ -153,12 +159,16 @@ void Comparison::takeTurn(size_t contender) {
     const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
     const auto refill = Clock::now();
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
+    if (refill - reported_ > kProgressTime) {
+      report_();
+    }
     turnStart += Clock::now() - refill;
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
     const bool counts = comeLate(contender);
     const auto start = Clock::now();
     algorithm.run();
     const auto end = Clock::now();
+    iterations_++;
     const double us = counts ? Seconds(end - start).count() * 1e6 : 0;
     if (i == 0) {
       turnStart = end;
@@ -175,7 +185,6 @@ void Comparison::takeTurn(size_t contender) {
   }
   control_.barrier();
   atTurn({contender, false, batch.turnIterations + 1});
-  iterations_ += batch.turnIterations + 1;
   const double spent =
       cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart - copyCpu;
   const double timed = batch.turnIterations;

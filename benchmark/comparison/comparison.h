@@ -98,7 +98,8 @@ class Comparison {
              Options options);
 
   // `perContender` is the time for all iterations of each contender, including
-  // barriers and checks. `progress` is called now and then.
+  // barriers and checks. `progress` is called several times a second, unless
+  // an iteration takes longer. Never during a timed iteration.
   std::vector<Measured> run(
       std::chrono::duration<double> perContender,
       const std::function<void(const Progress&)>& progress);
@@ -147,7 +148,9 @@ class Comparison {
   std::vector<Measured> measured_;
   std::vector<Batch> batches_;
   std::vector<Errors> errors_;
-  std::vector<size_t> begun_;  // iterations of each, for LateRanks
+  std::vector<size_t> begun_;     // iterations of each, for LateRanks
+  std::function<void()> report_;  // calls progress
+  std::chrono::steady_clock::time_point reported_;
   size_t rounds_ = 0;
   size_t iterations_ = 0;
   double idleCpuSeconds_ = 0;  // of this rank, in turns without iterations

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from ..second_job import Sent
 from .counters import Queues, cpu_times
 from .lab import Lab
 from .settings import ETHERNET_HEADER, Links, Settings
@@ -22,9 +23,9 @@ class Accounts:
     """Counts at both ends of turns, for each algorithm and size."""
 
     def __init__(self, lab: Lab,
-                 second: Callable[[], float] | None = None) -> None:
-        """`second` returns how many bytes a second job on the lab's hosts has
-        sent on each link."""
+                 second: Callable[[], Sent] | None = None) -> None:
+        """`second` returns what a second job on the lab's hosts has sent
+        since the last call."""
         self._lab = lab
         self._second = second
         self._hosts = [Queues(host.network) for host in lab.hosts]
@@ -35,12 +36,13 @@ class Accounts:
     def take(self, event: Mapping) -> None:
         """Takes a worker's "turn" event, while no worker runs an iteration."""
         self._lab.traffic.check()
-        now = self._now()
+        now, second = self._now(), self._second() if self._second else (0, 0)
         if event["begins"]:
             self._began = now
             return
-        now["iterations"] = event["iterations"]
         now.subtract(self._began)
+        now["iterations"] = event["iterations"]
+        now["second"], now["second_seconds"] = second
         self._sums.setdefault(event["algorithm"], Counter()).update(now)
 
     def close(self, name: str) -> dict:
@@ -60,15 +62,16 @@ class Accounts:
                 spent["dropped"] / spent["iterations"],
             "flow_mbit": [8e-6 * spent[flow] / seconds
                           for flow in self._lab.traffic.flows],
-            "second_mbit": self._second and 8e-6 * spent["second"] / seconds,
+            "second_mbit": self._second and (
+                8e-6 * spent["second"] / spent["second_seconds"]
+                if spent["second_seconds"] else 0),
             "cpu_idle_fraction": spent["idle"] / spent["total"],
             "cpu_others_fraction": max(0, spent["others"] / spent["total"]),
             "late_rank": lateness and lateness.who}
 
     def _now(self) -> Counter:
         """All counters: seconds, `wire` (sent by hosts on links, without other
-        traffic), `dropped`, bytes of the job `second`, CPU times, and bytes
-        by flow."""
+        traffic), `dropped`, CPU times, and bytes by flow."""
         traffic, links = self._lab.traffic, self._lab.settings.links
         flows = dict(zip(traffic.flows, traffic.flow_bytes()))
         packet = links.mtu + ETHERNET_HEADER
@@ -79,7 +82,6 @@ class Accounts:
             "seconds": time.monotonic(),
             "wire": sent - sum(traffic.burst_bytes()) - flows_on_wire,
             "dropped": self._switch.read().dropped,
-            "second": self._second() if self._second else 0,
             **cpu_times()} | flows)
 
 

@@ -125,6 +125,22 @@ TEST_F(ComparisonTest, TakesTurnsAsLongAsAsked) {
   EXPECT_LE(longest, 21u);
 }
 
+TEST_F(ComparisonTest, ReportsProgressDuringLongTurns) {
+  ControlChannel control(context_);
+  const std::vector<Contender> contenders = {contender('A', 5ms)};
+  Comparison::Options options;
+  options.turnTime = 300ms;
+  bool inTurn = false;
+  options.atTurn = [&](const Comparison::Turn& turn) { inTurn = turn.begins; };
+  size_t reports = 0;
+  Comparison comparison(control, contenders, 10, options);
+  comparison.run(500ms, [&](const Comparison::Progress& progress) {
+    reports += inTurn;
+    EXPECT_EQ(runs_.size() - 1, progress.iterations);  // without warm-up
+  });
+  EXPECT_GE(reports, 1u);
+}
+
 // In how many of the first iterations each of four ranks is late.
 std::array<size_t, 4> lateIterations(const LateRanks& lateness,
                                      size_t iterations) {
