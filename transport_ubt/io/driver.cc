@@ -329,6 +329,9 @@ bool Driver::work(TimePoint* now) {
     drained = !receive();
     received += !drained;
   }
+  if (received > 0) {
+    received_ = *now;
+  }
   if (drained) {
     endpoint_.drained(*now);
   }
@@ -409,17 +412,17 @@ void Driver::drive(Lock& lock, const Waiter& self, TimePoint deadline) {
   } driving(&driving_);
   TimePoint now{};
   looked_ = steadyNow();
-  TimePoint yieldUntil = looked_ + self.idle.yield;
+  received_ = looked_;
   while (!self.ready() && steadyNow() < deadline) {
-    const bool busy = work(&now);
+    const bool more = work(&now);
     // A deadline might have waited for as long as this turn took.
     notLooked(now, now - looked_);
     looked_ = now;
     callReady();
-    if (busy) {
-      yieldUntil = now + self.idle.yield;
+    if (more) {
       makeWay(lock);
-    } else if (!self.ready() && now < yieldUntil && !sender_.blocked()) {
+    } else if (!self.ready() && now - received_ < self.idle.yield &&
+               !sender_.blocked()) {
       yield(lock, now);
     } else if (!self.ready()) {
       sleep(lock, now, deadline, self.idle.nap);

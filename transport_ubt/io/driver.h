@@ -150,6 +150,7 @@ class Driver : private ServiceThread::Client {
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // it sleeps there, without the mutex
   bool woken_ = false;     // wakeFd_ says so
+  TimePoint received_{};   // when it last took a datagram, or began
   TimePoint looked_{};     // when the driving caller last looked at the clock
   std::atomic<int> callers_{0};  // changes under the mutex
   TimePoint lastCall_{};         // when the last caller left

@@ -13,7 +13,8 @@ namespace ubt {
 // sender pays. So a caller should stay awake, or sleep until several datagrams
 // have come.
 struct IdlePolicy {
-  Duration yield{0};  // for this long it yields the CPU and looks again
+  Duration yield{0};  // for this long after a datagram it yields the CPU and
+                      // looks again
   Duration nap{0};    // then it sleeps this long, whatever arrives
 
   // Naps need a receive window of this size. A smaller one fills up, and all
