@@ -153,11 +153,12 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
   }
 }
 
-// The largest slot, in bytes, that all paths carry; at most the setup's.
-size_t Channel::agreeOnSlots(const Session::Setup& setup,
-                             std::vector<SocketAddress> addresses,
-                             std::chrono::milliseconds timeout,
-                             std::chrono::milliseconds wait) {
+// The largest slot that all paths carry is at most the setup's.
+PathAgreement::Agreed Channel::agreeOnPaths(
+    const Session::Setup& setup,
+    std::vector<SocketAddress> addresses,
+    std::chrono::milliseconds timeout,
+    std::chrono::milliseconds wait) {
   if (paths_ == nullptr) {
     PathAgreement::Setup paths;
     paths.epoch = setup.epoch;
@@ -169,12 +170,12 @@ size_t Channel::agreeOnSlots(const Session::Setup& setup,
     paths_ = std::make_unique<PathAgreement>(
         mesh_, &engine_->driver(), std::move(paths));
   }
-  const PathAgreement::Agreed agreed = paths_->run(wait);
+  PathAgreement::Agreed agreed = paths_->run(wait);
   for (const std::string& warning : agreed.warnings) {
     warnOnce("bounded allreduce: " + warning);
   }
   paths_.reset();
-  return agreed.slotBytes;
+  return agreed;
 }
 
 // All ranks derive the same epoch, slot size, keys and groups from the hellos.
@@ -211,8 +212,9 @@ void Channel::open(const std::vector<Hello>& hellos,
                        kSlotBytesFloor));
   setup.epoch = KeyExchange::epoch(publicKeys);
   setup.keys = exchange_.derive(mesh_.rank, publicKeys, settings().secret);
-  setup.slotBytesMax = agreeOnSlots(
+  PathAgreement::Agreed paths = agreeOnPaths(
       setup, addresses, timeout, std::min(timeout, allowedWait(wait)));
+  setup.slotBytesMax = paths.slotBytes;
   const size_t slotOfAll = (mesh_.size - 1) * setup.slotBytesMax;
   if (setup.options.order == SumOrder::kRank &&
       slotOfAll > settings().arenaBytes) {
@@ -232,12 +234,16 @@ void Channel::open(const std::vector<Hello>& hellos,
         multicastAddress(address().family(),
                          setup.epoch,
                          mesh_.rank == 0 ? hello_.port : hellos[0].port);
+    if (!paths.losesTrains.empty()) {
+      paths.losesTrains.push_back(mesh_.rank);  // that is the multicast address
+    }
   }
   if (setup.options.trace) {
     trace_ = std::make_unique<TraceFile>(
         settings().traceFolder, setup.epoch, mesh_.rank);
   }
-  session_ = engine_->driver().open(setup, std::move(addresses));
+  session_ =
+      engine_->driver().open(setup, std::move(addresses), paths.losesTrains);
 }
 
 OpShape Channel::shapeOf(TagSpace space,

@@ -103,10 +103,10 @@ class Channel {
   void linger();
   void checkEligibility(const std::vector<Hello>& hellos,
                         std::chrono::milliseconds timeout) const;
-  size_t agreeOnSlots(const Session::Setup& setup,
-                      std::vector<SocketAddress> addresses,
-                      std::chrono::milliseconds timeout,
-                      std::chrono::milliseconds wait);
+  PathAgreement::Agreed agreeOnPaths(const Session::Setup& setup,
+                                     std::vector<SocketAddress> addresses,
+                                     std::chrono::milliseconds timeout,
+                                     std::chrono::milliseconds wait);
   std::optional<RankGroups> agreeOnGroups(const std::vector<Hello>& hellos);
   void checkGroups(std::chrono::milliseconds timeout);
   void watch() noexcept;

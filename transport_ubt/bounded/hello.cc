@@ -10,7 +10,7 @@
 namespace ubt {
 namespace {
 
-constexpr uint32_t kMagic = 0x36746275;  // "ubt6", little-endian
+constexpr uint32_t kMagic = 0x37746275;  // "ubt7", little-endian
 
 // minBytes and the grouping share 64 bits.
 constexpr int kMinBytesBits = 41;

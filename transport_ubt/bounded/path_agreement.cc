@@ -33,23 +33,27 @@ constexpr std::chrono::milliseconds kLongestPause{160};
 // needed.
 constexpr int kFullRounds = 2;
 
-std::vector<uint8_t> encode(const std::vector<uint32_t>& sizes) {
-  std::vector<uint8_t> bytes(sizes.size() * sizeof(uint32_t));
+constexpr size_t kFindingBytes = 2 * sizeof(uint32_t);
+
+std::vector<uint8_t> encode(const std::vector<PathProbes::Heard>& findings) {
+  std::vector<uint8_t> bytes(findings.size() * kFindingBytes);
   WriteCursor cursor(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
-  for (const uint32_t size : sizes) {
-    cursor.put(size);
+  for (const PathProbes::Heard& heard : findings) {
+    cursor.put(heard.slotBytes);
+    cursor.put(heard.inTrains);
   }
   return bytes;
 }
 
-std::vector<uint32_t> decode(const std::vector<uint8_t>& bytes) {
+std::vector<PathProbes::Heard> decode(const std::vector<uint8_t>& bytes) {
   ReadCursor cursor(reinterpret_cast<const std::byte*>(bytes.data()),
                     bytes.size());
-  std::vector<uint32_t> sizes(bytes.size() / sizeof(uint32_t));
-  for (uint32_t& size : sizes) {
-    size = cursor.get<uint32_t>();
+  std::vector<PathProbes::Heard> findings(bytes.size() / kFindingBytes);
+  for (PathProbes::Heard& heard : findings) {
+    heard.slotBytes = cursor.get<uint32_t>();
+    heard.inTrains = cursor.get<uint32_t>();
   }
-  return sizes;
+  return findings;
 }
 
 std::vector<AuthKey> receiveKeys(const std::vector<PeerKeys>& peers) {
@@ -106,6 +110,16 @@ class PathAgreement::Prober {
   }
 
   void send(uint32_t slotBytes) const {
+    const size_t bytes = slotBytes + agreement_->setup_.aroundBytes;
+    const bool trains = agreement_->driver_->socket().segmentation() &&
+                        2 * bytes <= UdpSocket::kTrainBytesMax;
+    if (trains) {
+      send(slotBytes, PathProbe::Form::kTrain);
+    }
+    send(slotBytes, trains ? PathProbe::Form::kAlso : PathProbe::Form::kSingle);
+  }
+
+  void send(uint32_t slotBytes, PathProbe::Form form) const {
     const Setup& setup = agreement_->setup_;
     const UdpSocket& socket = agreement_->driver_->socket();
     for (int rank = 0; rank < agreement_->mesh_.size; rank++) {
@@ -117,13 +131,15 @@ class PathAgreement::Prober {
       probe.source = static_cast<uint32_t>(agreement_->mesh_.rank);
       probe.destination = static_cast<uint32_t>(rank);
       probe.slotBytes = slotBytes;
+      probe.form = form;
       const auto datagram =
           probe.encode(setup.keys[rank].send, slotBytes + setup.aroundBytes);
       // A probe that this host refuses to send counts as not arrived.
       (void)socket.sendWhole(
           reachedFrom(socket.address(), setup.addresses[rank]),
           datagram.data(),
-          datagram.size());
+          datagram.size(),
+          form == PathProbe::Form::kTrain);
     }
   }
 
@@ -163,12 +179,11 @@ std::vector<uint32_t> PathAgreement::candidates() const {
 // Waits until the probes to this rank have arrived, or until the limit is
 // over.
 void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
-  const auto full = static_cast<uint32_t>(setup_.slotBytes);
-  const auto arrived = [&](uint32_t slotBytes, std::chrono::milliseconds most) {
+  const auto arrived = [&](auto&& await, std::chrono::milliseconds most) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         probingSince_ + most - std::chrono::steady_clock::now());
     const auto wait = std::max(left, std::chrono::milliseconds(0));
-    if (listener_.await(slotBytes, std::min(wait, deadline.remaining()))) {
+    if (await(std::min(wait, deadline.remaining()))) {
       return true;
     }
     if (std::chrono::steady_clock::now() < probingSince_ + most) {
@@ -179,8 +194,14 @@ void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
     return false;
   };
   const auto limit = std::min(kAnyWait, setup_.timeout / 4);
+  const auto full = [&](std::chrono::milliseconds wait) {
+    return listener_.awaitTrains(static_cast<uint32_t>(setup_.slotBytes), wait);
+  };
+  const auto any = [&](std::chrono::milliseconds wait) {
+    return listener_.awaitAny(wait);
+  };
   if (!arrived(full, std::min(kFullWait, limit))) {
-    arrived(1, limit);
+    arrived(any, limit);
   }
 }
 
@@ -194,17 +215,35 @@ PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
   if (findings_ == nullptr) {
     awaitProbes(deadline);
     findings_ = std::make_unique<MeshSwap>(
-        mesh_, kFindingsSlot, encode(listener_.slotBytes()));
+        mesh_, kFindingsSlot, encode(listener_.heard()));
   }
   // The prober goes on, because other ranks may still limit for its probes.
   const auto all = findings_->run(deadline.remaining());
   prober_.reset();
-  std::vector<std::vector<uint32_t>> arrived;
+  std::vector<Arrived> arrived;
   arrived.reserve(all.size());
   for (const std::vector<uint8_t>& bytes : all) {
-    arrived.push_back(decode(bytes));
+    arrived.push_back(checked(static_cast<int>(arrived.size()), decode(bytes)));
   }
   return agreed(arrived);
+}
+
+// Throws if that rank reports what no rank has sent.
+PathAgreement::Arrived PathAgreement::checked(int receiver,
+                                              Arrived arrived) const {
+  const std::vector<uint32_t> sizes = candidates();
+  for (int sender = 0; sender < mesh_.size; sender++) {
+    for (const uint32_t slot :
+         {arrived[sender].slotBytes, arrived[sender].inTrains}) {
+      if (receiver != sender && slot != 0 &&
+          std::count(sizes.begin(), sizes.end(), slot) == 0) {
+        throw gloo::IoException(nameOf(receiver) + " reports a slot of " +
+                                std::to_string(slot) +
+                                " bytes, which no rank has tested");
+      }
+    }
+  }
+  return arrived;
 }
 
 std::string PathAgreement::nameOf(int rank) const {
@@ -214,39 +253,34 @@ std::string PathAgreement::nameOf(int rank) const {
              : name + " (" + setup_.addresses[rank].str() + ")";
 }
 
-// `arrived` is indexed by receiver, then by sender. In slot bytes.
+std::string PathAgreement::nameOf(int sender, int receiver) const {
+  return "from " + nameOf(sender) + " to " + nameOf(receiver);
+}
+
+// `arrived` is indexed by receiver, then by sender.
 PathAgreement::Agreed PathAgreement::agreed(
-    const std::vector<std::vector<uint32_t>>& arrived) const {
-  const auto path = [this](int sender, int receiver) {
-    return "from " + nameOf(sender) + " to " + nameOf(receiver);
-  };
-  const std::vector<uint32_t> sizes = candidates();
+    const std::vector<Arrived>& arrived) const {
   Agreed out;
   out.slotBytes = setup_.slotBytes;
   for (int receiver = 0; receiver < mesh_.size; receiver++) {
     for (int sender = 0; sender < mesh_.size; sender++) {
-      const uint32_t slot = arrived[receiver][sender];
-      if (receiver != sender && slot != 0 &&
-          std::count(sizes.begin(), sizes.end(), slot) == 0) {
-        throw gloo::IoException(nameOf(receiver) + " reports a slot of " +
-                                std::to_string(slot) +
-                                " bytes, which no rank has tested");
-      }
-      const bool own = receiver == mesh_.rank || sender == mesh_.rank;
+      const uint32_t slot = arrived[receiver][sender].slotBytes;
       if (sender == receiver || slot >= setup_.slotBytes) {
         continue;
       }
       if (slot >= Hello::kSlotBytesMin) {
         out.slotBytes = std::min<size_t>(out.slotBytes, slot);
       }
+      const bool own = receiver == mesh_.rank || sender == mesh_.rank;
       if (own && slot == 0) {
         out.warnings.push_back(
-            "no UDP datagram arrives " + path(sender, receiver) +
+            "no UDP datagram arrives " + nameOf(sender, receiver) +
             ": does a firewall block it? Open the ports of GLOO_UBT_PORTS on "
             "both hosts, or choose another interface (GLOO_SOCKET_IFNAME)");
       } else if (own && sender == mesh_.rank) {
         out.warnings.push_back(
-            "the path " + path(sender, receiver) + " carries no datagrams of " +
+            "the path " + nameOf(sender, receiver) +
+            " carries no datagrams of " +
             std::to_string(setup_.slotBytes + setup_.aroundBytes) +
             " bytes, only of " + std::to_string(slot + setup_.aroundBytes) +
             ": all ranks send datagrams of at most that size. Set GLOO_UBT_MTU "
@@ -254,7 +288,30 @@ PathAgreement::Agreed PathAgreement::agreed(
       }
     }
   }
+  addLostTrains(arrived, &out);
   return out;
+}
+
+// REQUIRES: `agreed` has the slot size.
+void PathAgreement::addLostTrains(const std::vector<Arrived>& arrived,
+                                  Agreed* agreed) const {
+  if (!driver_->socket().segmentation()) {
+    return;
+  }
+  for (int receiver = 0; receiver < mesh_.size; receiver++) {
+    const PathProbes::Heard& heard = arrived[receiver][mesh_.rank];
+    if (receiver == mesh_.rank || heard.slotBytes == 0 ||
+        heard.inTrains >= agreed->slotBytes) {
+      continue;
+    }
+    agreed->losesTrains.push_back(receiver);
+    agreed->warnings.push_back(
+        "trains of datagrams get lost " + nameOf(mesh_.rank, receiver) +
+        ", single ones do not: that host gets single datagrams, which take "
+        "more CPU time. An interface on the way may segment them wrongly; as "
+        "root, ethtool -K INTERFACE tx-udp-segmentation off lets the kernel do "
+        "it");
+  }
 }
 
 }  // namespace ubt

@@ -18,10 +18,11 @@
 namespace ubt {
 
 // Finds the largest slot that every path between two ranks of a context
-// carries. Each rank sends probes as long as full datagrams, which no host may
-// fragment, and shorter ones if those do not arrive. Then all ranks exchange
-// their results. If no probe arrives on a path, UDP is blocked there. Such a
-// path does not limit the slot, and the ranks at both ends get a warning.
+// carries, and the paths that lose trains. Each rank sends probes as long as
+// full datagrams, which no host may fragment, alone and in trains, and shorter
+// ones if those do not arrive. Then all ranks exchange their results. If no
+// probe arrives on a path, UDP is blocked there. Such a path does not limit the
+// slot, and the ranks at both ends get a warning.
 class PathAgreement {
  public:
   struct Setup {
@@ -35,6 +36,8 @@ class PathAgreement {
   };
   struct Agreed {
     size_t slotBytes = 0;  // the same on all ranks
+    // Ranks that single datagrams from here reach, and trains do not.
+    std::vector<int> losesTrains;
     // Warnings for the user, about paths that begin or end here.
     std::vector<std::string> warnings;
   };
@@ -59,8 +62,12 @@ class PathAgreement {
 
   void awaitProbes(const MeshDeadline& deadline);
   std::vector<uint32_t> candidates() const;
-  Agreed agreed(const std::vector<std::vector<uint32_t>>& arrived) const;
+  using Arrived = std::vector<PathProbes::Heard>;  // at one rank, by sender
+  Arrived checked(int receiver, Arrived arrived) const;
+  Agreed agreed(const std::vector<Arrived>& arrived) const;
+  void addLostTrains(const std::vector<Arrived>& arrived, Agreed* agreed) const;
   std::string nameOf(int rank) const;
+  std::string nameOf(int sender, int receiver) const;
 
   const Mesh mesh_;
   Driver* const driver_;

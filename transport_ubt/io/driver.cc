@@ -136,7 +136,8 @@ Driver::~Driver() {
 }
 
 Session* Driver::open(const Session::Setup& setup,
-                      std::vector<SocketAddress> addresses) {
+                      std::vector<SocketAddress> addresses,
+                      const std::vector<int>& losesTrains) {
   const Entry entry(this);
   const int ranksHere = 1 + othersAt(socket_.address(), addresses);
   const int cpus =
@@ -151,7 +152,7 @@ Session* Driver::open(const Session::Setup& setup,
       multicast_.join(session, addresses[setup.rank], socket_.address());
       wakeSleeper();
     }
-    sender_.setAddresses(session, std::move(addresses));
+    sender_.setAddresses(session, std::move(addresses), losesTrains);
   } catch (const std::exception&) {
     multicast_.leave(session);
     endpoint_.close(session);

@@ -53,9 +53,11 @@ class Driver : private ServiceThread::Client {
   uint64_t windowBytes() const { return limits_.windowBytesMax; }
 
   // `addresses` is indexed by rank. With multicast, this rank's own entry is
-  // the multicast address. The session is valid until close().
+  // the multicast address. Trains to the ranks `losesTrains` get lost. The
+  // session is valid until close().
   Session* open(const Session::Setup& setup,
-                std::vector<SocketAddress> addresses);
+                std::vector<SocketAddress> addresses,
+                const std::vector<int>& losesTrains = {});
 
   // Serves data that peers may still need from the session, for at most
   // `timeout`.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/io/packet_sender.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "transport_ubt/io/interface.h"
@@ -15,6 +12,7 @@ PacketSender::PacketSender(Endpoint* endpoint,
                            const FaultOptions& faults)
     : endpoint_(endpoint),
       socket_(socket),
+      paths_(socket, [this](const auto& to) { return nameOf(to); }),
       harmful_(faults.any()),
       faults_(faults),
       tail_(faults.tail),
@@ -26,9 +24,13 @@ PacketSender::PacketSender(Endpoint* endpoint,
 }
 
 void PacketSender::setAddresses(const Session* session,
-                                std::vector<SocketAddress> addresses) {
+                                std::vector<SocketAddress> addresses,
+                                const std::vector<int>& losesTrains) {
   for (SocketAddress& address : addresses) {
     address = reachedFrom(socket_->address(), address);
+  }
+  for (const int rank : losesTrains) {
+    paths_.loseTrains(addresses[rank]);
   }
   addresses_[session] = std::move(addresses);
 }
@@ -74,12 +76,11 @@ bool PacketSender::send(TimePoint now, int trains) {
       const OutPacket& head = *packets_[0];
       const size_t size = packet.headBytes + packet.payloadBytes;
       const size_t first = head.headBytes + head.payloadBytes;
-      const bool joins = count > 0 && socket_->segmentation() &&
-                         head.type == PacketType::kData &&
-                         sessions_[count] == sessions_[0] &&
-                         packet.peer == head.peer && size <= first &&
-                         !isNarrow(addresses_[sessions_[0]][head.peer]) &&
-                         bytes + size <= UdpSocket::kTrainBytesMax;
+      const bool joins =
+          count > 0 && head.type == PacketType::kData &&
+          sessions_[count] == sessions_[0] && packet.peer == head.peer &&
+          size <= first && bytes + size <= UdpSocket::kTrainBytesMax &&
+          paths_.takesTrains(addresses_[sessions_[0]][head.peer]);
       if (count > 0 && !joins) {
         flushTrain(count);
         std::swap(packets_[0], packets_[count]);
@@ -146,21 +147,14 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
                                     size_t count,
                                     size_t segmentBytes,
                                     size_t datagrams) {
-  const bool narrow = isNarrow(to);
-  if (narrow && datagrams > 1) {
-    return UdpSocket::Sent::kRefused;
-  }
-  const auto sent =
-      narrow ? socket_->sendInFragments(to, pieces, count)
-             : socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
-  if (sent == UdpSocket::Sent::kRefused && !narrow) {
-    refused(to, errno);
+  const auto sent = paths_.send(to, pieces, count, segmentBytes, datagrams);
+  if (sent == UdpSocket::Sent::kRefused) {
     return sent;
   }
-  if (sent == UdpSocket::Sent::kFailed || sent == UdpSocket::Sent::kRefused) {
+  if (sent == UdpSocket::Sent::kFailed) {
     // The protocol recovers from this as from a loss on the network.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
-    return UdpSocket::Sent::kFailed;
+    return sent;
   }
   justAsked_ = false;
   for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
@@ -168,25 +162,6 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
     sentBytes_ += pieces[i].iov_len;
   }
   return sent;
-}
-
-bool PacketSender::isNarrow(const SocketAddress& host) const {
-  return std::any_of(
-      narrow_.begin(), narrow_.end(), [&](const SocketAddress& other) {
-        return other.sameHost(host);
-      });
-}
-
-// Warns, and sends no trains to that host from now on. Called once for each
-// host.
-void PacketSender::refused(const SocketAddress& to, int error) {
-  narrow_.push_back(to);
-  socket_->warn(
-      "the path to " + nameOf(to) + " refuses datagrams (errno " +
-      std::to_string(error) + ", " + std::generic_category().message(error) +
-      "): its MTU is smaller than the interface's, or it takes no trains. From "
-      "now on that host gets single datagrams, which may be fragmented and "
-      "take more time. Set GLOO_UBT_MTU to a size that all paths carry");
 }
 
 std::string PacketSender::nameOf(const SocketAddress& to) const {

@@ -10,16 +10,16 @@
 #include "transport_ubt/core/session/endpoint.h"
 #include "transport_ubt/io/fault_injector.h"
 #include "transport_ubt/io/message_tail.h"
+#include "transport_ubt/io/path_limits.h"
 #include "transport_ubt/io/socket_address.h"
 #include "transport_ubt/io/udp_socket.h"
 
 namespace ubt {
 
 // Moves datagrams from an endpoint to a socket, without copying them.
-// Consecutive datagrams to one peer leave as one train. The path to a host may
-// refuse a train, because its MTU has shrunk or its interface cannot segment.
-// From then on this host gets single datagrams, which may be fragmented. One
-// warning says so, and the refused datagrams are sent again. Not thread-safe.
+// Consecutive datagrams to one peer leave as one train, if its path takes
+// trains (PathLimits). Refused datagrams are sent again, one by one. Not
+// thread-safe.
 class PacketSender {
  public:
   // `endpoint` and `socket` must outlive this.
@@ -27,9 +27,11 @@ class PacketSender {
                UdpSocket* socket,
                const FaultOptions& faults);
 
-  // The addresses of a session's ranks, indexed by rank.
+  // The addresses of a session's ranks, indexed by rank. Trains to the ranks
+  // `losesTrains` get lost.
   void setAddresses(const Session* session,
-                    std::vector<SocketAddress> addresses);
+                    std::vector<SocketAddress> addresses,
+                    const std::vector<int>& losesTrains);
   void forget(const Session* session) { addresses_.erase(session); }
 
   // One turn: sends about `trains` trains, and at most datagramsMax(trains)
@@ -68,8 +70,6 @@ class PacketSender {
                         size_t count,
                         size_t segmentBytes,
                         size_t datagrams);
-  bool isNarrow(const SocketAddress& host) const;
-  void refused(const SocketAddress& to, int error);
   std::string nameOf(const SocketAddress& to) const;
   void flushTrain(size_t count);
   void sendHarmed(TimePoint now, const OutPacket& packet);
@@ -82,6 +82,7 @@ class PacketSender {
 
   Endpoint* const endpoint_;
   UdpSocket* const socket_;
+  PathLimits paths_;
   const bool harmful_;
   FaultInjector faults_;
   MessageTail tail_;
@@ -89,8 +90,7 @@ class PacketSender {
   // At most two trains, or their datagrams. While one train waits, nothing more
   // is taken from the endpoint, but a second train may have been taken already.
   std::deque<Waiting> waiting_;
-  std::vector<SocketAddress> narrow_;  // hosts that get no trains
-  bool full_ = false;                  // the socket was full when asked
+  bool full_ = false;        // the socket was full when asked
   size_t waitingBytes_ = 0;  // in the socket when asked, and sent since then
   bool justAsked_ = false;   // in this turn, and nothing was sent since then
   uint64_t sentBytes_ = 0;

@@ -45,6 +45,7 @@ std::vector<std::byte> PathProbe::encode(const AuthKey& key,
   cursor.put(source);
   cursor.put(destination);
   cursor.put(slotBytes);
+  cursor.put(static_cast<uint32_t>(form));
   const Tag tag = tagOf(key, datagram.data(), bytes);
   std::memcpy(datagram.data() + kTagOffset, tag.data(), tag.size());
   return datagram;
@@ -61,6 +62,7 @@ bool PathProbe::decode(const std::byte* datagram,
   out->source = cursor.get<uint32_t>();
   out->destination = cursor.get<uint32_t>();
   out->slotBytes = cursor.get<uint32_t>();
+  out->form = static_cast<Form>(cursor.get<uint32_t>());
   return true;
 }
 

@@ -12,16 +12,23 @@ namespace ubt {
 // A test datagram, as long as one that carries a slot of `slotBytes`. If it
 // arrives, slots of that size arrive, too. On the wire, little-endian: a magic
 // (u64) that no packet header begins with, epoch (u64), source and destination
-// (u32 each), slotBytes (u32), a tag (16 bytes), zeros. The tag is BLAKE2b,
-// keyed with the key of the direction, of all before it and the datagram's
-// length in bytes (u32).
+// (u32 each), slotBytes (u32), form (u32), a tag (16 bytes), zeros. The tag is
+// BLAKE2b, keyed with the key of the direction, of all before it and the
+// datagram's length in bytes (u32).
 struct PathProbe {
-  static constexpr size_t kBytesMin = 8 + 8 + 4 + 4 + 4 + 16;
+  static constexpr size_t kBytesMin = 8 + 8 + 4 + 4 + 4 + 4 + 16;
+
+  enum class Form : uint32_t {
+    kSingle,  // the sender sends no trains
+    kAlso,    // a single datagram of a sender that sends trains, too
+    kTrain,   // in a train
+  };
 
   uint64_t epoch = 0;
   uint32_t source = 0;
   uint32_t destination = 0;
   uint32_t slotBytes = 0;
+  Form form = Form::kSingle;
 
   // A datagram of `bytes` bytes. REQUIRES: bytes >= kBytesMin.
   std::vector<std::byte> encode(const AuthKey& key, size_t bytes) const;

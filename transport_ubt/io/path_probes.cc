@@ -16,7 +16,7 @@ PathProbes::Listener::Listener(PathProbes* probes,
       epoch_(epoch),
       rank_(rank),
       keys_(std::move(keys)),
-      slotBytes_(keys_.size()) {
+      heard_(keys_.size()) {
   const std::lock_guard<std::mutex> lock(probes_->mutex_);
   probes_->listeners_.insert(this);
   probes_->listening_++;
@@ -28,25 +28,35 @@ PathProbes::Listener::~Listener() {
   probes_->listening_--;
 }
 
-std::vector<uint32_t> PathProbes::Listener::slotBytes() const {
+std::vector<PathProbes::Heard> PathProbes::Listener::heard() const {
   const std::lock_guard<std::mutex> lock(probes_->mutex_);
-  return slotBytes_;
+  return heard_;
 }
 
-bool PathProbes::Listener::hasAll(uint32_t slotBytes) const {
-  for (size_t rank = 0; rank < slotBytes_.size(); rank++) {
-    if (static_cast<int>(rank) != rank_ && slotBytes_[rank] < slotBytes) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool PathProbes::Listener::await(uint32_t slotBytes,
-                                 std::chrono::milliseconds limit) {
+bool PathProbes::Listener::await(
+    std::chrono::milliseconds limit,
+    const std::function<bool(const Heard&)>& enough) {
   std::unique_lock<std::mutex> lock(probes_->mutex_);
-  return probes_->changed_.wait_for(
-      lock, limit, [&] { return hasAll(slotBytes); });
+  return probes_->changed_.wait_for(lock, limit, [&] {
+    for (size_t rank = 0; rank < heard_.size(); rank++) {
+      if (static_cast<int>(rank) != rank_ && !enough(heard_[rank])) {
+        return false;
+      }
+    }
+    return true;
+  });
+}
+
+bool PathProbes::Listener::awaitTrains(uint32_t slotBytes,
+                                       std::chrono::milliseconds limit) {
+  return await(limit, [slotBytes](const Heard& heard) {
+    return heard.slotBytes >= slotBytes &&
+           (heard.inTrains >= slotBytes || !heard.sendsTrains);
+  });
+}
+
+bool PathProbes::Listener::awaitAny(std::chrono::milliseconds limit) {
+  return await(limit, [](const Heard& heard) { return heard.slotBytes > 0; });
 }
 
 bool PathProbes::take(const std::byte* datagram, size_t bytes) {
@@ -65,8 +75,11 @@ bool PathProbes::take(const std::byte* datagram, size_t bytes) {
         probe.source != probe.destination &&
         PathProbe::isAuthentic(
             listener->keys_[probe.source], datagram, bytes)) {
-      uint32_t& known = listener->slotBytes_[probe.source];
+      Heard& heard = listener->heard_[probe.source];
+      uint32_t& known = probe.form == PathProbe::Form::kTrain ? heard.inTrains
+                                                              : heard.slotBytes;
       known = std::max(known, probe.slotBytes);
+      heard.sendsTrains = probe.form != PathProbe::Form::kSingle;
       changed_.notify_all();
     }
   }

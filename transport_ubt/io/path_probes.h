@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -18,6 +19,14 @@ namespace ubt {
 // Probes without a listener are ignored. Any thread may call any method.
 class PathProbes {
  public:
+  // The largest slots that one rank has probed, in bytes; 0 if no such probe
+  // has come.
+  struct Heard {
+    uint32_t slotBytes = 0;
+    uint32_t inTrains = 0;
+    bool sendsTrains = true;  // as far as known
+  };
+
   // One rank of a context that begins.
   class Listener {
    public:
@@ -31,22 +40,25 @@ class PathProbes {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    // The size of the largest slot, in bytes, that each rank has probed; 0 if
-    // no probe has come.
-    std::vector<uint32_t> slotBytes() const;
+    // What has come from each rank.
+    std::vector<Heard> heard() const;
     // Waits until probes of at least `slotBytes` have come from every other
-    // rank, or for `limit`. True if they have come.
-    bool await(uint32_t slotBytes, std::chrono::milliseconds limit);
+    // rank, in trains, too, if it sends trains; or for `limit`. True if they
+    // have come.
+    bool awaitTrains(uint32_t slotBytes, std::chrono::milliseconds limit);
+    // Waits until any probe has come from every other rank, or for `limit`.
+    bool awaitAny(std::chrono::milliseconds limit);
 
    private:
     friend class PathProbes;
-    bool hasAll(uint32_t slotBytes) const;
+    bool await(std::chrono::milliseconds limit,
+               const std::function<bool(const Heard&)>& enough);
 
     PathProbes* const probes_;
     const uint64_t epoch_;
     const int rank_;
     const std::vector<AuthKey> keys_;
-    std::vector<uint32_t> slotBytes_;  // by rank
+    std::vector<Heard> heard_;  // by rank
   };
 
   // True if the datagram has the form of a probe. Then nobody else needs it.

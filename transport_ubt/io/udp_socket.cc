@@ -198,7 +198,7 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
                                 const iovec* pieces,
                                 size_t count,
                                 size_t segmentBytes,
-                                bool train) {
+                                bool train) const {
   msghdr message{};
   message.msg_name = const_cast<sockaddr*>(to.data());
   message.msg_namelen = to.size();
@@ -249,12 +249,15 @@ UdpSocket::Sent UdpSocket::sendInFragments(const SocketAddress& to,
 
 bool UdpSocket::sendWhole(const SocketAddress& to,
                           const std::byte* datagram,
-                          size_t bytes) const {
+                          size_t bytes,
+                          bool twice) const {
+  const iovec piece{const_cast<std::byte*>(datagram), bytes};
+  const iovec pieces[] = {piece, piece};
   const std::lock_guard<std::mutex> lock(cutting_);
   setCut(Cut::kNobody);
-  const ssize_t sent = sendto(fd_, datagram, bytes, 0, to.data(), to.size());
+  const Sent sent = send(to, pieces, twice ? 2 : 1, bytes, twice);
   setCut(Cut::kSender);
-  return sent >= 0;
+  return sent == Sent::kYes;
 }
 
 // A socket option, because no message can select this for itself. If it fails,

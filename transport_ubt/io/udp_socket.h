@@ -83,16 +83,17 @@ class UdpSocket {
             const iovec* pieces,
             size_t count,
             size_t segmentBytes,
-            bool train);
+            bool train) const;
   // Sends one datagram, in fragments if it exceeds the path MTU.
   Sent sendInFragments(const SocketAddress& to,
                        const iovec* pieces,
                        size_t count);
-  // Sends one datagram whole or not at all. Any thread may call. False if it
-  // did not leave this host.
+  // Sends one datagram whole or not at all; with `twice`, a train of two equal
+  // ones. Any thread may call. False if nothing left this host.
   bool sendWhole(const SocketAddress& to,
                  const std::byte* datagram,
-                 size_t bytes) const;
+                 size_t bytes,
+                 bool twice = false) const;
 
   // Receives one train and calls
   //     take(TimePoint, const std::byte*, size_t bytes, bool congested)

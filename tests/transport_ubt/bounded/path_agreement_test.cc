@@ -24,6 +24,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -93,6 +94,7 @@ class PathAgreementTest : public ::testing::Test {
 TEST_F(PathAgreementTest, IsOnTheLargestSlotWhereAllPathsCarryIt) {
   for (const PathAgreement::Agreed& agreed : agree()) {
     EXPECT_EQ(agreed.slotBytes, kFullSlot);
+    EXPECT_THAT(agreed.losesTrains, IsEmpty());
     EXPECT_THAT(agreed.warnings, IsEmpty());
   }
 }
@@ -102,6 +104,7 @@ TEST_F(PathAgreementTest, IsOnTheSizeOfASmallerRoute) {
   const auto all = agree();
   for (const PathAgreement::Agreed& agreed : all) {
     EXPECT_EQ(agreed.slotBytes, kSlotOf1500);
+    EXPECT_THAT(agreed.losesTrains, IsEmpty());
   }
   ASSERT_THAT(all[0].warnings, SizeIs(1));
   EXPECT_THAT(all[0].warnings[0],
@@ -110,7 +113,7 @@ TEST_F(PathAgreementTest, IsOnTheSizeOfASmallerRoute) {
   EXPECT_THAT(all[2].warnings, IsEmpty());
 }
 
-// No ICMP error comes back.
+// No ICMP error comes back. A train is one packet for the filter.
 TEST_F(PathAgreementTest, IsOnTheSizeOfAHopThatDropsLargerOnesSilently) {
   hosts_->there().run(
       "nft 'add table ip hop; "
@@ -120,10 +123,36 @@ TEST_F(PathAgreementTest, IsOnTheSizeOfAHopThatDropsLargerOnesSilently) {
   for (const PathAgreement::Agreed& agreed : all) {
     EXPECT_EQ(agreed.slotBytes, kSlotOf1500);
   }
+  EXPECT_THAT(all[0].losesTrains, ElementsAre(1, 2));
   EXPECT_THAT(all[0].warnings,
-              AllOf(SizeIs(2),
-                    Contains(HasSubstr("to " + nameOf(1))),
-                    Contains(HasSubstr("to " + nameOf(2)))));
+              AllOf(SizeIs(4),
+                    Contains(AllOf(HasSubstr("carries no datagrams"),
+                                   HasSubstr("to " + nameOf(1)))),
+                    Contains(AllOf(HasSubstr("carries no datagrams"),
+                                   HasSubstr("to " + nameOf(2))))));
+}
+
+// As an interface does that segments wrongly.
+TEST_F(PathAgreementTest, NamesThePathsThatLoseTrains) {
+  hosts_->there().run(
+      "nft 'add table ip hop; "
+      "add chain ip hop in { type filter hook prerouting priority 0; }; "
+      "add rule ip hop in ip saddr 10.0.0.1 ip daddr 10.0.0.2 meta length > "
+      "9000 drop'");
+  const auto all = agree();
+  for (const PathAgreement::Agreed& agreed : all) {
+    EXPECT_EQ(agreed.slotBytes, kFullSlot);
+  }
+  EXPECT_THAT(all[0].losesTrains, ElementsAre(1));
+  ASSERT_THAT(all[0].warnings, SizeIs(1));
+  EXPECT_THAT(all[0].warnings[0],
+              AllOf(HasSubstr("trains"),
+                    HasSubstr("to " + nameOf(1)),
+                    HasSubstr("ethtool")));
+  for (int rank = 1; rank < kRanks; rank++) {
+    EXPECT_THAT(all[rank].losesTrains, IsEmpty());
+    EXPECT_THAT(all[rank].warnings, IsEmpty());
+  }
 }
 
 TEST_F(PathAgreementTest, NamesAPathThatIsBlockedOneWay) {

@@ -66,7 +66,7 @@ class PacketSenderTest : public ::testing::TestWithParam<bool> {
 TEST_P(PacketSenderTest, ATurnEndsThoughThereIsAlwaysMore) {
   PacketSender sender(&endpoint_, &socket_, faults_);
   Session* const session = endpoint_.open(endless());
-  sender.setAddresses(session, {SocketAddress(), peer_.address()});
+  sender.setAddresses(session, {SocketAddress(), peer_.address()}, {});
   std::vector<float> bucket(1000, 1);
   session->enter(steadyNow(), 0, shapeOf(bucket), bytesOf(&bucket));
   for (int turn = 0; turn < 3; turn++) {

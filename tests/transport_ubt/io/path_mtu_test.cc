@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The path from rank 0 to rank 1 shrinks.
+// The path from rank 0 to rank 1 shrinks, or loses trains.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr int kRanks = test::TwoHosts::kRanks;
@@ -64,7 +65,8 @@ class PathMtuTest : public ::testing::Test {
       setup.slotBytesMax = kSlotBytes;
       setup.keys.resize(kRanks);
       setup.windowBytes.assign(kRanks, 1 << 20);
-      sessions_.push_back(drivers_[rank]->open(setup, addresses));
+      sessions_.push_back(drivers_[rank]->open(
+          setup, addresses, rank == 0 ? losesTrains_ : std::vector<int>()));
     }
   }
   void TearDown() override {
@@ -107,6 +109,7 @@ class PathMtuTest : public ::testing::Test {
   }
 
   const bool trains_;
+  std::vector<int> losesTrains_;  // on the way from rank 0
   std::unique_ptr<test::TwoHosts> hosts_;
   std::vector<std::unique_ptr<Driver>> drivers_;
   std::vector<Session*> sessions_;
@@ -157,6 +160,21 @@ TEST_F(PathMtuTest, OtherPeersKeepTheirTrains) {
   ASSERT_EQ(warnings_[0].size(), 2u);
   EXPECT_THAT(warnings_[0][0], HasSubstr("rank 1 (10.0.0.2:"));
   EXPECT_THAT(warnings_[0][1], HasSubstr("rank 2 (10.0.0.3:"));
+}
+
+class LostTrains : public PathMtuTest {
+ protected:
+  LostTrains() { losesTrains_ = {1, 2}; }
+};
+
+TEST_F(LostTrains, DatagramsLeaveAloneWhereTrainsGetLost) {
+  hosts_->there().run(
+      "nft 'add table ip hop; "
+      "add chain ip hop in { type filter hook prerouting priority 0; }; "
+      "add rule ip hop in ip saddr 10.0.0.1 meta length > 9000 drop'");
+  expectSums(0);
+  EXPECT_THAT(warnings_[0], IsEmpty());
+  EXPECT_TRUE(drivers_[0]->socket().segmentation());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WithAndWithoutTrains, ::testing::Bool());

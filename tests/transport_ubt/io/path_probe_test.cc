@@ -38,6 +38,15 @@ class PathProbesTest : public ::testing::Test {
     return probes_.take(datagram.data(), datagram.size());
   }
 
+  // By rank.
+  std::vector<uint32_t> slotBytes() const {
+    std::vector<uint32_t> all;
+    for (const PathProbes::Heard& heard : listener_.heard()) {
+      all.push_back(heard.slotBytes);
+    }
+    return all;
+  }
+
   PathProbes probes_;
   PathProbes::Listener listener_{
       &probes_, kEpoch, 0, {keyOf(0), keyOf(1), keyOf(2)}};
@@ -49,13 +58,41 @@ TEST_F(PathProbesTest, KnowTheLargestSlotOfEachRank) {
   for (const PathProbe& sent : {probe(), large, probe()}) {
     EXPECT_TRUE(take(sent.encode(keyOf(1), 2000)));
   }
-  EXPECT_EQ(listener_.slotBytes(), (std::vector<uint32_t>{0, kSlot + 32, 0}));
-  EXPECT_FALSE(listener_.await(1, kNow));
+  EXPECT_EQ(slotBytes(), (std::vector<uint32_t>{0, kSlot + 32, 0}));
+  EXPECT_FALSE(listener_.awaitAny(kNow));
   PathProbe other = probe();
   other.source = 2;
   EXPECT_TRUE(take(other.encode(keyOf(2), 2000)));
-  EXPECT_TRUE(listener_.await(kSlot, kNow));
-  EXPECT_FALSE(listener_.await(kSlot + 1, kNow));
+  EXPECT_TRUE(listener_.awaitAny(kNow));
+  EXPECT_TRUE(listener_.awaitTrains(kSlot, kNow));
+  EXPECT_FALSE(listener_.awaitTrains(kSlot + 1, kNow));
+}
+
+TEST_F(PathProbesTest, AwaitTrainsOfRanksThatSendSome) {
+  for (const uint32_t source : {1, 2}) {
+    PathProbe sent = probe();
+    sent.source = source;
+    sent.form = PathProbe::Form::kAlso;
+    take(sent.encode(keyOf(source), 2000));
+  }
+  EXPECT_TRUE(listener_.awaitAny(kNow));
+  EXPECT_FALSE(listener_.awaitTrains(kSlot, kNow));
+  for (const uint32_t source : {1, 2}) {
+    PathProbe sent = probe();
+    sent.source = source;
+    sent.form = PathProbe::Form::kTrain;
+    take(sent.encode(keyOf(source), 2000));
+  }
+  EXPECT_TRUE(listener_.awaitTrains(kSlot, kNow));
+  EXPECT_EQ(listener_.heard()[2].inTrains, kSlot);
+}
+
+// Its single datagrams may get lost, too.
+TEST_F(PathProbesTest, ATrainIsNoSingleDatagram) {
+  PathProbe sent = probe();
+  sent.form = PathProbe::Form::kTrain;
+  take(sent.encode(keyOf(1), 2000));
+  EXPECT_EQ(listener_.heard()[1].slotBytes, 0u);
 }
 
 TEST_F(PathProbesTest, BelieveNothingThatIsAlteredOrCut) {
@@ -69,9 +106,9 @@ TEST_F(PathProbesTest, BelieveNothingThatIsAlteredOrCut) {
     take({right.begin(), right.begin() + bytes});
   }
   take(probe().encode(keyOf(2), 200));  // another's key
-  EXPECT_EQ(listener_.slotBytes(), std::vector<uint32_t>(kRanks));
+  EXPECT_EQ(slotBytes(), std::vector<uint32_t>(kRanks));
   take(right);
-  EXPECT_EQ(listener_.slotBytes()[1], kSlot);
+  EXPECT_EQ(slotBytes()[1], kSlot);
 }
 
 TEST_F(PathProbesTest, AreNoPackets) {
