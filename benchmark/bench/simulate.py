@@ -145,7 +145,10 @@ def _parser() -> argparse.ArgumentParser:
         "(default: learned). Ops of the warm-up stay exact")
     what.add_argument(
         "--seeds", type=positive(int), default=1, metavar="N",
-        help="the seeds 1 to N (default: 1)")
+        help="how many seeds (default: 1)")
+    what.add_argument(
+        "--first-seed", type=positive(int), default=1, metavar="S",
+        help="the first of them; the others follow it (default: 1)")
     what.add_argument(
         "--errors", action="store_true",
         help="sum data, too, and show the errors of sums; not for many ranks "
@@ -190,6 +193,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
         help="processes at a time (default: one for each CPU)")
+    parser.add_argument(
+        "--trace", metavar="FOLDER",
+        help="record there when contributions arrive, as GLOO_UBT_TRACE does; "
+        "for one algorithm, number of ranks, tail and seed")
     options.add_results(parser, "write all rows, as a list; each has its "
                         "figures for each seed, too")
     return parser
@@ -218,6 +225,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     _complete_network(parser, arguments)
     options.check_results(parser, arguments)
+    if arguments.trace:
+        if len(_jobs(arguments)) > 1:
+            parser.error("--trace: more than one job; name one algorithm, one "
+                         "number of ranks, one tail and one seed")
+        if not os.path.isdir(arguments.trace):
+            parser.error(f"--trace: no folder {arguments.trace}; make it")
     arguments.processes = arguments.processes or os.cpu_count() or 1
     return arguments
 
@@ -228,21 +241,25 @@ class _Job:
     ranks: int
     tail: float | None  # of paths; None: the lab's
     options: Mapping[str, object]  # of transport_ubt/sim/sim_options.h
+    trace: str | None  # a folder
 
     @property
     def command(self) -> list[str]:
         """The arguments of the simulator."""
         return ["--algorithms", self.algorithm, "--options",
-                text_of(self.options)]
+                text_of(self.options),
+                *(("--trace", self.trace) if self.trace else ())]
 
 
 def _jobs(arguments: argparse.Namespace) -> list[_Job]:
     return [_Job(algorithm, ranks, tail,
-                 _options(arguments, algorithm, ranks, tail, seed))
+                 _options(arguments, algorithm, ranks, tail, seed),
+                 arguments.trace)
             for ranks in arguments.ranks
             for tail in arguments.tail or (None,)
             for algorithm in arguments.algorithms
-            for seed in range(1, arguments.seeds + 1)]
+            for seed in range(arguments.first_seed,
+                              arguments.first_seed + arguments.seeds)]
 
 
 def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,

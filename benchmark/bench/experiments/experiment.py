@@ -30,8 +30,8 @@ class Part:
     @property
     def needs_root(self) -> bool:
         """Whether it runs in the lab."""
-        return "--lab" in self.command and self.command[0] in (
-            "benchmark/compare", "benchmark/train")
+        return "--lab" in self.command and (
+            "benchmark/compare" in self.command or self.trains)
 
     @property
     def trains(self) -> bool:

@@ -2,10 +2,11 @@
 """All experiments, in the order of the report. To add one, add a module and a
 row."""
 from . import (ablation, accuracy, costs, errors, goals, harmless,
-               loopback, scale, sharing, stragglers, tails, variants)
+               loopback, scale, sharing, stops, stragglers, tails, variants)
 
 SUITE = {experiment.name: experiment for experiment in (
     goals.EXPERIMENT,
+    stops.EXPERIMENT,
     loopback.EXPERIMENT,
     sharing.EXPERIMENT,
     variants.EXPERIMENT,

@@ -195,6 +195,29 @@ class Report(unittest.TestCase):
         self.assertIn("| optireduce | 0.800 | 0.300 | 140.0 |",
                       self.shown("sharing", results))
 
+    def test_the_rule_is_compared_with_the_best_x(self):
+        def replay(rule_ms):
+            return {"ops": 100, "exact": {"mean_ms": 60, "slow_tenth_ms": 200},
+                    "rule": {"mean_ms": 50, "slow_tenth_ms": rule_ms,
+                             "cut_late": 0.02, "cut_absent": 0.001},
+                    "best_fixed": {"mean_ms": 50, "slow_tenth_ms": 100,
+                                   "x": 1.5}}
+        row = made_up.row("optireduce+cut_budget=0", 60)
+        results = {
+            "lab-p3-seed-11": {"row": row, "replay": replay(130)},
+            "lab-p3-seed-12": {"row": {**row, "cpu_others_fraction": 0.1},
+                               "replay": replay(200)},
+            "simulated-p3-seed-11": {"row": {}, "replay": replay(110)}}
+        score, cut, simulated, _ = SUITE["stops"].claims(results)
+        self.assertEqual(("least 0.70 (p3)", False), (score.found,
+                                                      score.holds))
+        self.assertEqual(("most 2.1 % (p3)", True), (cut.found, cut.holds))
+        self.assertEqual(("least 0.90 (p3)", True), (simulated.found,
+                                                     simulated.holds))
+        text = self.shown("stops", results)
+        self.assertIn("| 0.700 | 100 |", text)
+        self.assertIn("| 0.900 | 100 |", text)
+
     def test_multicast_is_compared_with_unicast(self):
         rows = [{**made_up.row(name, ms), "mse": 0.1, "worst_se": 1.0,
                  "slow_tenth_us": 3000 * ms}

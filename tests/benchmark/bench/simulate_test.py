@@ -97,6 +97,28 @@ class Rows(unittest.TestCase):
         self.assertEqual({"loss": "0.05", "train_bytes": "9000"},
                          lossy["also"])
 
+    def test_the_first_seed_may_be_chosen(self):
+        options = ("--algorithms", "optireduce", "--ranks", "8", "--lab", "p3",
+                   "--elements", "100000", "--ops", "5")
+        name = ("optireduce", 8)
+        both = rows_of(*options, "--seeds", "2")[name]["by_seed"]
+        second = rows_of(*options, "--first-seed", "2")[name]["by_seed"]
+        self.assertEqual(both[1:], second)
+
+    def test_arrivals_are_recorded(self):
+        options = ("--algorithms", "optireduce", "--ranks", "3", "--elements",
+                   "100000", "--ops", "5")
+        with tempfile.TemporaryDirectory() as folder:
+            rows_of(*options, "--trace", folder)
+            self.assertEqual(3, len(os.listdir(folder)))
+
+    def test_only_one_job_is_recorded(self):
+        error = io.StringIO()
+        with contextlib.redirect_stderr(error), self.assertRaises(SystemExit):
+            simulate.parse(["--ranks", "8", "--seeds", "2", "--algorithms",
+                            "optireduce", "--trace", "/tmp"])
+        self.assertIn("more than one job", error.getvalue())
+
     def test_each_rank_may_be_late_now_and_then(self):
         options = ("--algorithms", "ring,optireduce", "--ranks", "8",
                    "--elements", "100000", "--ops", "40")
