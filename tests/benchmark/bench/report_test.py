@@ -202,7 +202,7 @@ class Report(unittest.TestCase):
                              "cut_late": 0.02, "cut_absent": 0.001},
                     "best_fixed": {"mean_ms": 50, "slow_tenth_ms": 100,
                                    "x": 1.5}}
-        row = made_up.row("optireduce+cut_budget=0", 60)
+        row = made_up.row("optireduce:both+cut_budget=0", 60)
         results = {
             "lab-p3-seed-11": {"row": row, "replay": replay(130)},
             "lab-p3-seed-12": {"row": {**row, "cpu_others_fraction": 0.1},
