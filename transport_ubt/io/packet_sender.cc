@@ -38,7 +38,7 @@ void PacketSender::setAddresses(const Session* session,
 bool PacketSender::send(TimePoint now, int trains) {
   full_ = false;
   LinkRate& link = endpoint_->shared().link;
-  justAsked_ = false;
+  asked_ = false;
   if (link.measuring()) {
     askSocket();
     if (waitingBytes_ == 0) {
@@ -156,7 +156,6 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
     return sent;
   }
-  justAsked_ = false;
   for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
     waitingBytes_ += pieces[i].iov_len;
     sentBytes_ += pieces[i].iov_len;
@@ -177,13 +176,13 @@ std::string PacketSender::nameOf(const SocketAddress& to) const {
 
 void PacketSender::askSocket() {
   waitingBytes_ = socket_->waitingBytes();
-  justAsked_ = true;
+  asked_ = true;
 }
 
 // Asks the socket before a train is built, because a train without room must be
 // copied and wait. Does not ask while there is surely room.
 bool PacketSender::hasRoom(TimePoint now) {
-  if (!justAsked_ && waitingBytes_ >= backlogBytes_ / 2) {
+  if (!asked_ && waitingBytes_ >= backlogBytes_ / 2) {
     askSocket();
   }
   full_ = waitingBytes_ >= backlogBytes_;

@@ -92,7 +92,7 @@ class PacketSender {
   std::deque<Waiting> waiting_;
   bool full_ = false;        // the socket was full when asked
   size_t waitingBytes_ = 0;  // in the socket when asked, and sent since then
-  bool justAsked_ = false;   // in this turn, and nothing was sent since then
+  bool asked_ = false;       // in this turn
   uint64_t sentBytes_ = 0;
   size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // set in the socket
   // The packets of the train being built, and the session of each.

@@ -55,6 +55,7 @@ void DeliveryWindow::start(uint64_t bytes, size_t slotBytes) {
   bytesMin_ = std::clamp<uint64_t>(kSlotsMin * slotBytes, bytesMin_, bytesMax_);
   slotBytes_ = std::max<uint64_t>(slotBytes_, slotBytes);
   start_ = std::clamp(bytes, std::max(start_, bytesMin_), bytesMax_);
+  bytes_ = 0;
 }
 
 void DeliveryWindow::overtaken(uint64_t bytes) {
@@ -69,7 +70,15 @@ Duration DeliveryWindow::round() const {
   return roundTrip_.known() ? Duration(-roundTrip_.get()) + hosts_ : hosts_;
 }
 
+// Asked for each datagram, while what it depends on changes once in a turn.
 uint64_t DeliveryWindow::bytes() const {
+  if (bytes_ == 0) {
+    bytes_ = computeBytes();
+  }
+  return bytes_;
+}
+
+uint64_t DeliveryWindow::computeBytes() const {
   if (without_.has(Loop::kWindow)) {
     return start_;
   }
@@ -134,6 +143,7 @@ void DeliveryWindow::lookIfPassed() {
   }
   if (recovering_ == 0) {
     windowPassed();
+    bytes_ = 0;
     recovering_ = bytes() < before ? before : 0;
   } else {
     recovering_ = 0;
@@ -192,6 +202,7 @@ void DeliveryWindow::marksPassed(Duration took, bool alone) {
 void DeliveryWindow::drained(TimePoint now) {
   if (roundTrip_.known()) {
     rate_.drained(now, kSampleRounds * round());
+    bytes_ = 0;
   }
 }
 

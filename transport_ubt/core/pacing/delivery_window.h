@@ -72,13 +72,20 @@ class DeliveryWindow {
 
   // What hosts add to a round trip: events that this one notices late, and data
   // that waits in sockets, before credit and before other data.
-  void hostsDelay(Duration delay) { hosts_ = delay; }
+  void hostsDelay(Duration delay) {
+    hosts_ = delay;
+    bytes_ = 0;
+  }
   // All senders' trains together.
-  void trains(uint64_t bytes) { trains_ = bytes; }
+  void trains(uint64_t bytes) {
+    trains_ = bytes;
+    bytes_ = 0;
+  }
   // A control datagram took this time to a peer and back, without the time that
   // the peer held it.
   void roundTrip(TimePoint now, Duration took) {
     roundTrip_.add(now, -took.count());
+    bytes_ = 0;
   }
 
   // `congested`: the network marked the data.
@@ -108,12 +115,14 @@ class DeliveryWindow {
 
   Duration round() const;
   double rateTimesRound() const;
+  uint64_t computeBytes() const;
   uint64_t ceiling() const;
   void lookIfPassed();
   void windowPassed();
   void reduce(Cause* cause, const LossResponse::Window& window);
   void marksPassed(Duration took, bool alone);
 
+  mutable uint64_t bytes_ = 0;  // bytes(); 0: to be computed
   uint64_t bytesMin_;
   uint64_t slotBytes_ = 0;  // of the largest slots
   const uint64_t bytesMax_;
