@@ -19,6 +19,7 @@ _SEEDS = (11, 12)  # nothing was tuned on these
 _SECONDS = 20
 _OPS, _QUICK_OPS, _OP_S = 150, 50, 0.05  # simulated
 _SCORE_LEAST = 0.8
+_SAVING_LEAST = 0.05
 _BUDGET = 0.025
 
 
@@ -67,11 +68,12 @@ def _found(results: Results, where: str, environment: str) -> list[Mapping]:
 
 def _score(replays: Sequence[Mapping]) -> float | None:
     """The rule's saving of the slowest tenth over that of the best constant
-    x, of all seeds together. None: that saves less than a hundredth."""
+    x, of all seeds together. None: that saves too little to compare."""
     exact, rule, best = (sum(replay[way]["slow_tenth_ms"]
                              for replay in replays)
                          for way in ("exact", "rule", "best_fixed"))
-    return (exact - rule) / (exact - best) if best < 0.99 * exact else None
+    return ((exact - rule) / (exact - best)
+            if exact - best > _SAVING_LEAST * exact else None)
 
 
 def _mean(replays: Sequence[Mapping], way: str, key: str) -> float:
