@@ -20,7 +20,6 @@ using Seconds = std::chrono::duration<double>;
 
 // After each batch the ranks exchange their measurements.
 constexpr Seconds kBatchTime(.3);
-constexpr Seconds kProgressTime(.1);
 constexpr size_t kRoundsPerBatchMax = 256;
 constexpr size_t kRoundsMin = 3;
 
@@ -61,13 +60,9 @@ std::vector<Measured> Comparison::run(
     std::chrono::duration<double> perContender,
     const std::function<void(const Progress&)>& progress) {
   warmUp();
-  const Seconds total = perContender * contenders_.size();
-  const auto start = Clock::now();
-  reported_ = start;
-  report_ = [&] {
-    reported_ = Clock::now();
-    progress({reported_ - start, total, rounds_, iterations_});
-  };
+  total_ = perContender * contenders_.size();
+  progress_ = progress;
+  start_ = reported_ = Clock::now();
   Seconds elapsed(0);
   size_t next = 1;
   while (true) {
@@ -80,11 +75,11 @@ std::vector<Measured> Comparison::run(
     runBatch(rounds);
     gather();
     rounds_ += rounds;
-    elapsed = Clock::now() - start;
-    report_();
+    elapsed = Clock::now() - start_;
+    report();
     const Seconds aRound = (Clock::now() - batchStart) / (1.0 * rounds);
-    const bool over = elapsed + aRound > total && rounds_ >= kRoundsMin;
-    const Seconds left = std::min(kBatchTime, total - elapsed);
+    const bool over = elapsed + aRound > total_ && rounds_ >= kRoundsMin;
+    const Seconds left = std::min(kBatchTime, total_ - elapsed);
     next = over ? 0
                 : std::clamp<size_t>(
                       static_cast<size_t>(std::max(left / aRound, 0.0)),
@@ -159,8 +154,9 @@ void Comparison::takeTurn(size_t contender) {
     const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
     const auto refill = Clock::now();
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
-    if (refill - reported_ > kProgressTime) {
-      report_();
+    if (options_.turnTime >= kProgressTime &&
+        refill - reported_ > kProgressTime) {
+      report();
     }
     turnStart += Clock::now() - refill;
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
@@ -189,6 +185,11 @@ void Comparison::takeTurn(size_t contender) {
       cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart - copyCpu;
   const double timed = batch.turnIterations;
   measured.cpuSeconds += spent * timed / (timed + 1);
+}
+
+void Comparison::report() {
+  reported_ = Clock::now();
+  progress_({reported_ - start_, total_, rounds_, iterations_});
 }
 
 void Comparison::atTurn(const Turn& turn) {

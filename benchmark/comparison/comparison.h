@@ -83,6 +83,7 @@ class Comparison {
     LateRanks lateness;  // the same on all ranks
   };
 
+  static constexpr std::chrono::milliseconds kProgressTime{250};
   struct Progress {
     std::chrono::duration<double> elapsed;
     std::chrono::duration<double> total;
@@ -98,8 +99,9 @@ class Comparison {
              Options options);
 
   // `perContender` is the time for all iterations of each contender, including
-  // barriers and checks. `progress` is called several times a second, unless
-  // an iteration takes longer. Never during a timed iteration.
+  // barriers and checks. `progress` is called several times a second,
+  // unless an iteration takes longer. In turns of at least kProgressTime it is
+  // called between iterations, and otherwise after some turns.
   std::vector<Measured> run(
       std::chrono::duration<double> perContender,
       const std::function<void(const Progress&)>& progress);
@@ -130,6 +132,7 @@ class Comparison {
   void check(size_t contender);
   void takeTurn(size_t contender);
   void atTurn(const Turn& turn);
+  void report();
   bool comeLate(size_t contender);
   double barrierThenCpu();
   void gather();
@@ -148,8 +151,10 @@ class Comparison {
   std::vector<Measured> measured_;
   std::vector<Batch> batches_;
   std::vector<Errors> errors_;
-  std::vector<size_t> begun_;     // iterations of each, for LateRanks
-  std::function<void()> report_;  // calls progress
+  std::vector<size_t> begun_;  // iterations of each, for LateRanks
+  std::function<void(const Progress&)> progress_;
+  std::chrono::duration<double> total_{0};
+  std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point reported_;
   size_t rounds_ = 0;
   size_t iterations_ = 0;

@@ -153,7 +153,7 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
   }
 }
 
-// The largest slot that all paths carry is at most the setup's.
+// Slots become at most as large as the setup's.
 PathAgreement::Agreed Channel::agreeOnPaths(
     const Session::Setup& setup,
     std::vector<SocketAddress> addresses,

@@ -46,11 +46,12 @@ class Channel {
   // Begins the session. `hellos` and `addresses` are indexed by rank; ports in
   // `addresses` and this rank's entries are unused. `timeout` is the context's.
   // Waits, for at most `wait`, until all other ranks call it, and finds out how
-  // many bytes a datagram may have on the paths to them (PathAgreement). Call
-  // it from one thread at a time, before any allreduce. Throws gloo::Exception
-  // that names a rank whose settings or key do not match or that has gone, or a
-  // setting that is too small. Throws MeshSwap::TimedOut if a rank does not
-  // come; then the same call may be repeated.
+  // many bytes a datagram may have on the paths to them, and whether trains
+  // arrive (PathAgreement). Call it from one thread at a time, before any
+  // allreduce. Throws gloo::Exception that names a rank whose settings or key
+  // do not match or that has gone, or a setting that is too small. Throws
+  // MeshSwap::TimedOut if a rank does not come; then the same call may be
+  // repeated.
   void open(const std::vector<Hello>& hellos,
             std::vector<SocketAddress> addresses,
             std::chrono::milliseconds timeout,

@@ -73,6 +73,7 @@ class PathAgreement::Prober {
   explicit Prober(const PathAgreement* agreement)
       : agreement_(agreement),
         candidates_(agreement->candidates()),
+        inTrains_(agreement->mesh_.size),
         thread_(quietThread([this] { run(); })) {}
   ~Prober() {
     {
@@ -84,6 +85,12 @@ class PathAgreement::Prober {
   }
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
+
+  // The largest slot of which a train has left for each rank; 0: none has.
+  std::vector<uint32_t> inTrains() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return inTrains_;
+  }
 
  private:
   void run() {
@@ -109,45 +116,57 @@ class PathAgreement::Prober {
     }
   }
 
-  void send(uint32_t slotBytes) const {
-    const size_t bytes = slotBytes + agreement_->setup_.aroundBytes;
-    const bool trains = agreement_->driver_->socket().segmentation() &&
-                        2 * bytes <= UdpSocket::kTrainBytesMax;
-    if (trains) {
-      send(slotBytes, PathProbe::Form::kTrain);
-    }
-    send(slotBytes, trains ? PathProbe::Form::kAlso : PathProbe::Form::kSingle);
-  }
-
-  void send(uint32_t slotBytes, PathProbe::Form form) const {
-    const Setup& setup = agreement_->setup_;
+  void send(uint32_t slotBytes) {
     const UdpSocket& socket = agreement_->driver_->socket();
     for (int rank = 0; rank < agreement_->mesh_.size; rank++) {
       if (rank == agreement_->mesh_.rank) {
         continue;
       }
-      PathProbe probe;
-      probe.epoch = setup.epoch;
-      probe.source = static_cast<uint32_t>(agreement_->mesh_.rank);
-      probe.destination = static_cast<uint32_t>(rank);
-      probe.slotBytes = slotBytes;
-      probe.form = form;
-      const auto datagram =
-          probe.encode(setup.keys[rank].send, slotBytes + setup.aroundBytes);
-      // A probe that this host refuses to send counts as not arrived.
-      (void)socket.sendWhole(
-          reachedFrom(socket.address(), setup.addresses[rank]),
-          datagram.data(),
-          datagram.size(),
-          form == PathProbe::Form::kTrain);
+      const SocketAddress to =
+          reachedFrom(socket.address(), agreement_->setup_.addresses[rank]);
+      const auto probe = [&](PathProbe::Form form) {
+        return encoded(rank, slotBytes, form);
+      };
+      // A probe that this host refuses to send counts as not sent.
+      const bool train = fitTrain(slotBytes) &&
+                         agreement_->driver_->takesTrains(to) &&
+                         socket.sendWhole(to,
+                                          {probe(PathProbe::Form::kTrainBegin),
+                                           probe(PathProbe::Form::kTrainEnd)});
+      (void)socket.sendWhole(to,
+                             {probe(train ? PathProbe::Form::kSingleToo
+                                          : PathProbe::Form::kSingle)});
+      if (train) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        inTrains_[rank] = std::max(inTrains_[rank], slotBytes);
+      }
     }
+  }
+
+  bool fitTrain(uint32_t slotBytes) const {
+    return 2 * (slotBytes + agreement_->setup_.aroundBytes) <=
+           UdpSocket::kTrainBytesMax;
+  }
+
+  std::vector<std::byte> encoded(int rank,
+                                 uint32_t slotBytes,
+                                 PathProbe::Form form) const {
+    const Setup& setup = agreement_->setup_;
+    PathProbe probe;
+    probe.epoch = setup.epoch;
+    probe.source = static_cast<uint32_t>(agreement_->mesh_.rank);
+    probe.destination = static_cast<uint32_t>(rank);
+    probe.slotBytes = slotBytes;
+    probe.form = form;
+    return probe.encode(setup.keys[rank].send, slotBytes + setup.aroundBytes);
   }
 
   const PathAgreement* const agreement_;
   const std::vector<uint32_t> candidates_;  // the largest first
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;
+  std::vector<uint32_t> inTrains_;  // by rank
   std::thread thread_;
 };
 
@@ -195,7 +214,7 @@ void PathAgreement::awaitProbes(const MeshDeadline& deadline) {
   };
   const auto limit = std::min(kAnyWait, setup_.timeout / 4);
   const auto full = [&](std::chrono::milliseconds wait) {
-    return listener_.awaitTrains(static_cast<uint32_t>(setup_.slotBytes), wait);
+    return listener_.awaitFull(static_cast<uint32_t>(setup_.slotBytes), wait);
   };
   const auto any = [&](std::chrono::milliseconds wait) {
     return listener_.awaitAny(wait);
@@ -217,15 +236,18 @@ PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
     findings_ = std::make_unique<MeshSwap>(
         mesh_, kFindingsSlot, encode(listener_.heard()));
   }
-  // The prober goes on, because other ranks may still limit for its probes.
+  // The prober goes on, because other ranks may still wait for its probes.
   const auto all = findings_->run(deadline.remaining());
+  const std::vector<uint32_t> sent = prober_->inTrains();
   prober_.reset();
   std::vector<Arrived> arrived;
   arrived.reserve(all.size());
   for (const std::vector<uint8_t>& bytes : all) {
     arrived.push_back(checked(static_cast<int>(arrived.size()), decode(bytes)));
   }
-  return agreed(arrived);
+  Agreed out = agreed(arrived);
+  addLostTrains(sent, arrived, &out);
+  return out;
 }
 
 // Throws if that rank reports what no rank has sent.
@@ -288,19 +310,18 @@ PathAgreement::Agreed PathAgreement::agreed(
       }
     }
   }
-  addLostTrains(arrived, &out);
   return out;
 }
 
-// REQUIRES: `agreed` has the slot size.
-void PathAgreement::addLostTrains(const std::vector<Arrived>& arrived,
+// `sent`: by rank, of which slots trains have left. REQUIRES: `agreed` has the
+// slot size.
+void PathAgreement::addLostTrains(const std::vector<uint32_t>& sent,
+                                  const std::vector<Arrived>& arrived,
                                   Agreed* agreed) const {
-  if (!driver_->socket().segmentation()) {
-    return;
-  }
   for (int receiver = 0; receiver < mesh_.size; receiver++) {
     const PathProbes::Heard& heard = arrived[receiver][mesh_.rank];
     if (receiver == mesh_.rank || heard.slotBytes == 0 ||
+        sent[receiver] < agreed->slotBytes ||
         heard.inTrains >= agreed->slotBytes) {
       continue;
     }

@@ -42,8 +42,8 @@ class PathAgreement {
     std::vector<std::string> warnings;
   };
 
-  // How long to wait for full datagrams, and then for any. If ranks can hear
-  // each other, their probes arrive earlier, unless their hosts are very busy.
+  // How long to wait for full datagrams and trains, and then for any. They
+  // arrive earlier, unless a path loses them or hosts are very busy.
   static constexpr std::chrono::milliseconds kFullWait{1000};
   static constexpr std::chrono::milliseconds kAnyWait{3000};
 
@@ -65,7 +65,9 @@ class PathAgreement {
   using Arrived = std::vector<PathProbes::Heard>;  // at one rank, by sender
   Arrived checked(int receiver, Arrived arrived) const;
   Agreed agreed(const std::vector<Arrived>& arrived) const;
-  void addLostTrains(const std::vector<Arrived>& arrived, Agreed* agreed) const;
+  void addLostTrains(const std::vector<uint32_t>& sent,
+                     const std::vector<Arrived>& arrived,
+                     Agreed* agreed) const;
   std::string nameOf(int rank) const;
   std::string nameOf(int sender, int receiver) const;
 

@@ -161,6 +161,11 @@ Session* Driver::open(const Session::Setup& setup,
   return session;
 }
 
+bool Driver::takesTrains(const SocketAddress& host) {
+  const Entry entry(this);
+  return sender_.takesTrains(host);
+}
+
 void Driver::linger(Session* session, Duration timeout) {
   Call call(this);
   driveUntil(

@@ -47,6 +47,8 @@ class Driver : private ServiceThread::Client {
   ~Driver() override;
 
   const UdpSocket& socket() const { return socket_; }
+  // Whether trains may be sent to that host (PathLimits).
+  bool takesTrains(const SocketAddress& host);
   // The path probes that arrive on the socket.
   PathProbes& probes() { return probes_; }
   // The receive window that this rank announces, in bytes.

@@ -30,15 +30,24 @@ void PacketSender::setAddresses(const Session* session,
     address = reachedFrom(socket_->address(), address);
   }
   for (const int rank : losesTrains) {
-    paths_.loseTrains(addresses[rank]);
+    paths_.trainsGetLost(addresses[rank]);
   }
   addresses_[session] = std::move(addresses);
+}
+
+void PacketSender::forget(const Session* session) {
+  const auto found = addresses_.find(session);
+  if (found != addresses_.end()) {
+    // A multicast address is the session's own. Other hosts' limits stay.
+    paths_.forget(found->second[session->rank()]);
+    addresses_.erase(found);
+  }
 }
 
 bool PacketSender::send(TimePoint now, int trains) {
   full_ = false;
   LinkRate& link = endpoint_->shared().link;
-  asked_ = false;
+  justAsked_ = false;
   if (link.measuring()) {
     askSocket();
     if (waitingBytes_ == 0) {
@@ -156,6 +165,7 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
     return sent;
   }
+  justAsked_ = false;
   for (size_t i = 0; i < count && sent == UdpSocket::Sent::kYes; i++) {
     waitingBytes_ += pieces[i].iov_len;
     sentBytes_ += pieces[i].iov_len;
@@ -176,13 +186,13 @@ std::string PacketSender::nameOf(const SocketAddress& to) const {
 
 void PacketSender::askSocket() {
   waitingBytes_ = socket_->waitingBytes();
-  asked_ = true;
+  justAsked_ = true;
 }
 
 // Asks the socket before a train is built, because a train without room must be
 // copied and wait. Does not ask while there is surely room.
 bool PacketSender::hasRoom(TimePoint now) {
-  if (!asked_ && waitingBytes_ >= backlogBytes_ / 2) {
+  if (!justAsked_ && waitingBytes_ >= backlogBytes_ / 2) {
     askSocket();
   }
   full_ = waitingBytes_ >= backlogBytes_;

@@ -32,7 +32,11 @@ class PacketSender {
   void setAddresses(const Session* session,
                     std::vector<SocketAddress> addresses,
                     const std::vector<int>& losesTrains);
-  void forget(const Session* session) { addresses_.erase(session); }
+  void forget(const Session* session);
+  // Whether trains may be sent to that host.
+  bool takesTrains(const SocketAddress& host) const {
+    return paths_.takesTrains(host);
+  }
 
   // One turn: sends about `trains` trains, and at most datagramsMax(trains)
   // datagrams. So it ends even if the endpoint always has more. The socket
@@ -92,7 +96,7 @@ class PacketSender {
   std::deque<Waiting> waiting_;
   bool full_ = false;        // the socket was full when asked
   size_t waitingBytes_ = 0;  // in the socket when asked, and sent since then
-  bool asked_ = false;       // in this turn
+  bool justAsked_ = false;   // in this turn, and nothing was sent since then
   uint64_t sentBytes_ = 0;
   size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // set in the socket
   // The packets of the train being built, and the session of each.

@@ -24,22 +24,29 @@ bool PathLimits::takesTrains(const SocketAddress& to) const {
   return socket_->segmentation() && takes(to) == Takes::kTrains;
 }
 
-void PathLimits::loseTrains(const SocketAddress& to) {
+void PathLimits::trainsGetLost(const SocketAddress& to) {
   if (takes(to) == Takes::kTrains) {
-    limit(to, Takes::kSingles);
+    limitOf(to).takes = Takes::kSingles;
   }
 }
 
-void PathLimits::limit(const SocketAddress& to, Takes takes) {
+void PathLimits::forget(const SocketAddress& host) {
+  limits_.erase(std::remove_if(limits_.begin(),
+                               limits_.end(),
+                               [&](const Limit& limit) {
+                                 return limit.host.sameHost(host);
+                               }),
+                limits_.end());
+}
+
+PathLimits::Limit& PathLimits::limitOf(const SocketAddress& to) {
   const auto known =
       std::find_if(limits_.begin(), limits_.end(), [&](const Limit& limit) {
         return limit.host.sameHost(to);
       });
-  if (known == limits_.end()) {
-    limits_.push_back({to, takes});
-  } else {
-    known->takes = takes;
-  }
+  return known != limits_.end()
+             ? *known
+             : limits_.emplace_back(Limit{to, Takes::kTrains, false});
 }
 
 UdpSocket::Sent PathLimits::send(const SocketAddress& to,
@@ -55,16 +62,21 @@ UdpSocket::Sent PathLimits::send(const SocketAddress& to,
     const auto sent = socket_->sendInFragments(to, pieces, count);
     return sent == UdpSocket::Sent::kRefused ? UdpSocket::Sent::kFailed : sent;
   }
-  const auto sent =
-      socket_->send(to, pieces, count, segmentBytes, datagrams > 1);
+  const bool train = datagrams > 1;
+  const auto sent = socket_->send(to, pieces, count, segmentBytes, train);
   if (sent == UdpSocket::Sent::kRefused) {
-    refused(to, errno);
+    refused(to, train ? Takes::kSingles : Takes::kFragments, errno);
   }
   return sent;
 }
 
-void PathLimits::refused(const SocketAddress& to, int error) {
-  limit(to, Takes::kFragments);
+void PathLimits::refused(const SocketAddress& to, Takes takes, int error) {
+  Limit& limit = limitOf(to);
+  limit.takes = takes;
+  if (limit.refused) {
+    return;
+  }
+  limit.refused = true;
   socket_->warn(
       "the path to " + nameOf_(to) + " refuses datagrams (errno " +
       std::to_string(error) + ", " + std::generic_category().message(error) +

@@ -14,11 +14,15 @@
 
 namespace ubt {
 
-// What the path to each host takes: trains; or single datagrams, because probes
-// found that trains get lost on it (PathAgreement); or single datagrams,
-// perhaps in fragments, because it refused a datagram: its MTU has shrunk, or
-// its interface cannot segment. A limit stays, and holds for all ranks on that
-// host. Not thread-safe.
+// What the path to each host takes.
+//
+//     trains             at first
+//     single datagrams   after a train got lost (PathAgreement) or was refused
+//     fragments          after a single datagram was refused: the path's MTU
+//     has
+//                        shrunk
+//
+// A limit stays, and holds for all ranks on that host. Not thread-safe.
 class PathLimits {
  public:
   using NameOf = std::function<std::string(const SocketAddress&)>;
@@ -28,12 +32,14 @@ class PathLimits {
 
   // Whether the socket and the path take trains.
   bool takesTrains(const SocketAddress& to) const;
-  // Trains get lost on the way to that host.
-  void loseTrains(const SocketAddress& to);
+  // Probes show that trains to that host get lost.
+  void trainsGetLost(const SocketAddress& to);
+  // Nothing is sent to that host any more.
+  void forget(const SocketAddress& host);
 
   // Sends as UdpSocket::send() does, in the form that the path takes. kRefused:
-  // it takes no such train, so send the same datagrams again, one by one. The
-  // first refusal by a host makes a warning.
+  // it takes no such train or datagram, so send the same datagrams again, one
+  // by one. The first refusal by a host makes a warning.
   UdpSocket::Sent send(const SocketAddress& to,
                        const iovec* pieces,
                        size_t count,
@@ -45,10 +51,11 @@ class PathLimits {
   struct Limit {
     SocketAddress host;
     Takes takes;
+    bool refused;  // a warning told that
   };
   Takes takes(const SocketAddress& to) const;
-  void limit(const SocketAddress& to, Takes takes);
-  void refused(const SocketAddress& to, int error);
+  Limit& limitOf(const SocketAddress& to);
+  void refused(const SocketAddress& to, Takes takes, int error);
 
   UdpSocket* const socket_;
   const NameOf nameOf_;

@@ -62,8 +62,9 @@ bool PathProbe::decode(const std::byte* datagram,
   out->source = cursor.get<uint32_t>();
   out->destination = cursor.get<uint32_t>();
   out->slotBytes = cursor.get<uint32_t>();
-  out->form = static_cast<Form>(cursor.get<uint32_t>());
-  return true;
+  const auto form = cursor.get<uint32_t>();
+  out->form = static_cast<Form>(form);
+  return form <= static_cast<uint32_t>(Form::kTrainEnd);
 }
 
 bool PathProbe::isAuthentic(const AuthKey& key,

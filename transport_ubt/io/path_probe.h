@@ -19,9 +19,10 @@ struct PathProbe {
   static constexpr size_t kBytesMin = 8 + 8 + 4 + 4 + 4 + 4 + 16;
 
   enum class Form : uint32_t {
-    kSingle,  // the sender sends no trains
-    kAlso,    // a single datagram of a sender that sends trains, too
-    kTrain,   // in a train
+    kSingle,      // the sender sends no trains of this size on this path
+    kSingleToo,   // a single datagram; the sender has sent a train before it
+    kTrainBegin,  // the first one of a train
+    kTrainEnd,    // the last one of a train
   };
 
   uint64_t epoch = 0;

@@ -47,8 +47,8 @@ bool PathProbes::Listener::await(
   });
 }
 
-bool PathProbes::Listener::awaitTrains(uint32_t slotBytes,
-                                       std::chrono::milliseconds limit) {
+bool PathProbes::Listener::awaitFull(uint32_t slotBytes,
+                                     std::chrono::milliseconds limit) {
   return await(limit, [slotBytes](const Heard& heard) {
     return heard.slotBytes >= slotBytes &&
            (heard.inTrains >= slotBytes || !heard.sendsTrains);
@@ -76,10 +76,13 @@ bool PathProbes::take(const std::byte* datagram, size_t bytes) {
         PathProbe::isAuthentic(
             listener->keys_[probe.source], datagram, bytes)) {
       Heard& heard = listener->heard_[probe.source];
-      uint32_t& known = probe.form == PathProbe::Form::kTrain ? heard.inTrains
-                                                              : heard.slotBytes;
-      known = std::max(known, probe.slotBytes);
-      heard.sendsTrains = probe.form != PathProbe::Form::kSingle;
+      if (probe.form == PathProbe::Form::kTrainEnd) {
+        heard.inTrains = std::max(heard.inTrains, probe.slotBytes);
+      } else if (probe.form != PathProbe::Form::kTrainBegin &&
+                 probe.slotBytes >= heard.slotBytes) {
+        heard.slotBytes = probe.slotBytes;
+        heard.sendsTrains = probe.form == PathProbe::Form::kSingleToo;
+      }
       changed_.notify_all();
     }
   }

@@ -23,8 +23,8 @@ class PathProbes {
   // has come.
   struct Heard {
     uint32_t slotBytes = 0;
-    uint32_t inTrains = 0;
-    bool sendsTrains = true;  // as far as known
+    uint32_t inTrains = 0;     // in whole trains
+    bool sendsTrains = false;  // of slots of `slotBytes`
   };
 
   // One rank of a context that begins.
@@ -45,7 +45,7 @@ class PathProbes {
     // Waits until probes of at least `slotBytes` have come from every other
     // rank, in trains, too, if it sends trains; or for `limit`. True if they
     // have come.
-    bool awaitTrains(uint32_t slotBytes, std::chrono::milliseconds limit);
+    bool awaitFull(uint32_t slotBytes, std::chrono::milliseconds limit);
     // Waits until any probe has come from every other rank, or for `limit`.
     bool awaitAny(std::chrono::milliseconds limit);
 

@@ -247,15 +247,22 @@ UdpSocket::Sent UdpSocket::sendInFragments(const SocketAddress& to,
   return sent;
 }
 
-bool UdpSocket::sendWhole(const SocketAddress& to,
-                          const std::byte* datagram,
-                          size_t bytes,
-                          bool twice) const {
-  const iovec piece{const_cast<std::byte*>(datagram), bytes};
-  const iovec pieces[] = {piece, piece};
+bool UdpSocket::sendWhole(
+    const SocketAddress& to,
+    const std::vector<std::vector<std::byte>>& datagrams) const {
+  std::vector<iovec> pieces;
+  pieces.reserve(datagrams.size());
+  for (const std::vector<std::byte>& datagram : datagrams) {
+    pieces.push_back(
+        {const_cast<std::byte*>(datagram.data()), datagram.size()});
+  }
   const std::lock_guard<std::mutex> lock(cutting_);
   setCut(Cut::kNobody);
-  const Sent sent = send(to, pieces, twice ? 2 : 1, bytes, twice);
+  const Sent sent = send(to,
+                         pieces.data(),
+                         pieces.size(),
+                         datagrams.front().size(),
+                         datagrams.size() > 1);
   setCut(Cut::kSender);
   return sent == Sent::kYes;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/io/socket_address.h"
@@ -88,12 +89,11 @@ class UdpSocket {
   Sent sendInFragments(const SocketAddress& to,
                        const iovec* pieces,
                        size_t count);
-  // Sends one datagram whole or not at all; with `twice`, a train of two equal
-  // ones. Any thread may call. False if nothing left this host.
+  // Sends datagrams of one size whole or not at all, several as one train. Any
+  // thread may call. False if nothing left this host. REQUIRES: for a train,
+  // segmentation(), and no more than the kernel's limits.
   bool sendWhole(const SocketAddress& to,
-                 const std::byte* datagram,
-                 size_t bytes,
-                 bool twice = false) const;
+                 const std::vector<std::vector<std::byte>>& datagrams) const;
 
   // Receives one train and calls
   //     take(TimePoint, const std::byte*, size_t bytes, bool congested)

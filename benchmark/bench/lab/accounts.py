@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from front_end.errors import UserError
+
 from ..second_job import Sent
 from .counters import Queues, cpu_times
 from .lab import Lab
@@ -62,9 +64,7 @@ class Accounts:
                 spent["dropped"] / spent["iterations"],
             "flow_mbit": [8e-6 * spent[flow] / seconds
                           for flow in self._lab.traffic.flows],
-            "second_mbit": self._second and (
-                8e-6 * spent["second"] / spent["second_seconds"]
-                if spent["second_seconds"] else 0),
+            "second_mbit": self._second and _second_mbit(name, spent),
             "cpu_idle_fraction": spent["idle"] / spent["total"],
             "cpu_others_fraction": max(0, spent["others"] / spent["total"]),
             "late_rank": lateness and lateness.who}
@@ -83,6 +83,15 @@ class Accounts:
             "wire": sent - sum(traffic.burst_bytes()) - flows_on_wire,
             "dropped": self._switch.read().dropped,
             **cpu_times()} | flows)
+
+
+def _second_mbit(name: str, spent: Mapping) -> float:
+    """Raises UserError if it is unknown."""
+    if not spent["second_seconds"]:
+        raise UserError("the second job (--lab-second) ended too few "
+                        f"allreduces during {name}; take fewer --elements, or "
+                        "more --seconds")
+    return 8e-6 * spent["second"] / spent["second_seconds"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -129,12 +129,12 @@ TEST_F(ComparisonTest, ReportsProgressDuringLongTurns) {
   ControlChannel control(context_);
   const std::vector<Contender> contenders = {contender('A', 5ms)};
   Comparison::Options options;
-  options.turnTime = 300ms;
+  options.turnTime = 2 * Comparison::kProgressTime;
   bool inTurn = false;
   options.atTurn = [&](const Comparison::Turn& turn) { inTurn = turn.begins; };
   size_t reports = 0;
   Comparison comparison(control, contenders, 10, options);
-  comparison.run(500ms, [&](const Comparison::Progress& progress) {
+  comparison.run(1s, [&](const Comparison::Progress& progress) {
     reports += inTurn;
     EXPECT_EQ(runs_.size() - 1, progress.iterations);  // without warm-up
   });

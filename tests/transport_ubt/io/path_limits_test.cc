@@ -43,12 +43,18 @@ TEST_F(PathLimitsTest, APathTakesTrainsAtFirst) {
 }
 
 TEST_F(PathLimitsTest, WhereTrainsGetLostASingleDatagramPasses) {
-  limits_.loseTrains(peer_.address().withPort(1));  // of the same host
+  limits_.trainsGetLost(peer_.address().withPort(1));  // of the same host
   EXPECT_FALSE(limits_.takesTrains(peer_.address()));
   EXPECT_EQ(send(3), UdpSocket::Sent::kRefused);
   EXPECT_EQ(received(), 0u);
   EXPECT_EQ(send(1), UdpSocket::Sent::kYes);
   EXPECT_EQ(received(), 1u);
+}
+
+TEST_F(PathLimitsTest, AForgottenHostTakesTrainsAgain) {
+  limits_.trainsGetLost(peer_.address());
+  limits_.forget(peer_.address());
+  EXPECT_TRUE(limits_.takesTrains(peer_.address()));
 }
 
 TEST_F(PathLimitsTest, ASocketWithoutTrainsSendsNone) {

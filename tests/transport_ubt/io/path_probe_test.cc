@@ -64,33 +64,57 @@ TEST_F(PathProbesTest, KnowTheLargestSlotOfEachRank) {
   other.source = 2;
   EXPECT_TRUE(take(other.encode(keyOf(2), 2000)));
   EXPECT_TRUE(listener_.awaitAny(kNow));
-  EXPECT_TRUE(listener_.awaitTrains(kSlot, kNow));
-  EXPECT_FALSE(listener_.awaitTrains(kSlot + 1, kNow));
+  EXPECT_TRUE(listener_.awaitFull(kSlot, kNow));
+  EXPECT_FALSE(listener_.awaitFull(kSlot + 1, kNow));
 }
 
 TEST_F(PathProbesTest, AwaitTrainsOfRanksThatSendSome) {
   for (const uint32_t source : {1, 2}) {
     PathProbe sent = probe();
     sent.source = source;
-    sent.form = PathProbe::Form::kAlso;
+    sent.form = PathProbe::Form::kSingleToo;
     take(sent.encode(keyOf(source), 2000));
   }
   EXPECT_TRUE(listener_.awaitAny(kNow));
-  EXPECT_FALSE(listener_.awaitTrains(kSlot, kNow));
-  for (const uint32_t source : {1, 2}) {
-    PathProbe sent = probe();
-    sent.source = source;
-    sent.form = PathProbe::Form::kTrain;
-    take(sent.encode(keyOf(source), 2000));
+  for (const auto form :
+       {PathProbe::Form::kTrainBegin, PathProbe::Form::kTrainEnd}) {
+    EXPECT_FALSE(listener_.awaitFull(kSlot, kNow));
+    for (const uint32_t source : {1, 2}) {
+      PathProbe sent = probe();
+      sent.source = source;
+      sent.form = form;
+      take(sent.encode(keyOf(source), 2000));
+    }
   }
-  EXPECT_TRUE(listener_.awaitTrains(kSlot, kNow));
+  EXPECT_TRUE(listener_.awaitFull(kSlot, kNow));
   EXPECT_EQ(listener_.heard()[2].inTrains, kSlot);
+}
+
+// Two of the largest slots do not fit a train. Smaller ones do.
+TEST_F(PathProbesTest, TheLargestSlotSaysWhetherTrainsAreSent) {
+  for (const uint32_t source : {1, 2}) {
+    PathProbe large = probe();
+    large.source = source;
+    large.slotBytes = kSlot + 32;
+    take(large.encode(keyOf(source), 2000));
+    PathProbe small = large;
+    small.slotBytes = kSlot;
+    small.form = PathProbe::Form::kSingleToo;
+    take(small.encode(keyOf(source), 2000));
+  }
+  EXPECT_TRUE(listener_.awaitFull(kSlot + 32, kNow));
+}
+
+TEST_F(PathProbesTest, AnUnknownFormIsNoProbe) {
+  PathProbe odd = probe();
+  odd.form = static_cast<PathProbe::Form>(4);
+  EXPECT_FALSE(take(odd.encode(keyOf(1), 2000)));
 }
 
 // Its single datagrams may get lost, too.
 TEST_F(PathProbesTest, ATrainIsNoSingleDatagram) {
   PathProbe sent = probe();
-  sent.form = PathProbe::Form::kTrain;
+  sent.form = PathProbe::Form::kTrainEnd;
   take(sent.encode(keyOf(1), 2000));
   EXPECT_EQ(listener_.heard()[1].slotBytes, 0u);
 }

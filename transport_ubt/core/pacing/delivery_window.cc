@@ -55,7 +55,7 @@ void DeliveryWindow::start(uint64_t bytes, size_t slotBytes) {
   bytesMin_ = std::clamp<uint64_t>(kSlotsMin * slotBytes, bytesMin_, bytesMax_);
   slotBytes_ = std::max<uint64_t>(slotBytes_, slotBytes);
   start_ = std::clamp(bytes, std::max(start_, bytesMin_), bytesMax_);
-  bytes_ = 0;
+  changed();
 }
 
 void DeliveryWindow::overtaken(uint64_t bytes) {
@@ -143,7 +143,7 @@ void DeliveryWindow::lookIfPassed() {
   }
   if (recovering_ == 0) {
     windowPassed();
-    bytes_ = 0;
+    changed();
     recovering_ = bytes() < before ? before : 0;
   } else {
     recovering_ = 0;
@@ -202,7 +202,7 @@ void DeliveryWindow::marksPassed(Duration took, bool alone) {
 void DeliveryWindow::drained(TimePoint now) {
   if (roundTrip_.known()) {
     rate_.drained(now, kSampleRounds * round());
-    bytes_ = 0;
+    changed();
   }
 }
 

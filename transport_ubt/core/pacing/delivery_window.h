@@ -74,18 +74,18 @@ class DeliveryWindow {
   // that waits in sockets, before credit and before other data.
   void hostsDelay(Duration delay) {
     hosts_ = delay;
-    bytes_ = 0;
+    changed();
   }
   // All senders' trains together.
   void trains(uint64_t bytes) {
     trains_ = bytes;
-    bytes_ = 0;
+    changed();
   }
   // A control datagram took this time to a peer and back, without the time that
   // the peer held it.
   void roundTrip(TimePoint now, Duration took) {
     roundTrip_.add(now, -took.count());
-    bytes_ = 0;
+    changed();
   }
 
   // `congested`: the network marked the data.
@@ -116,6 +116,8 @@ class DeliveryWindow {
   Duration round() const;
   double rateTimesRound() const;
   uint64_t computeBytes() const;
+  // What bytes() depends on.
+  void changed() { bytes_ = 0; }
   uint64_t ceiling() const;
   void lookIfPassed();
   void windowPassed();
