@@ -51,11 +51,8 @@ class PathsTest : public ::testing::Test {
 
   // The rank's host drops the other rank's packets that match the rule.
   void drop(const std::string& rule, int rank = 1) {
-    networks_[rank].run(
-        std::string("nft 'add table ip hop; "
-                    "add chain ip hop in { type filter hook prerouting "
-                    "priority 0; }; add rule ip hop in ip saddr ") +
-        kIps[1 - rank] + " ip protocol udp " + rule + " drop'");
+    networks_[rank].drop(std::string("ip saddr ") + kIps[1 - rank] +
+                         " ip protocol udp " + rule);
   }
 
   // Runs `body` at each rank with a context. Returns the errors by rank.

@@ -58,6 +58,13 @@ std::string PrivateNetwork::path() const {
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_);
 }
 
+void PrivateNetwork::drop(const std::string& match) const {
+  run("nft 'add table ip hop; "
+      "add chain ip hop in { type filter hook prerouting priority 0; }; "
+      "add rule ip hop in " +
+      match + " drop'");
+}
+
 void connect(const Wire& wire) {
   const std::string mtu = " mtu " + std::to_string(wire.mtuBytes);
   wire.one->run("ip link add " + wire.nameOfOne + mtu +

@@ -29,6 +29,10 @@ class PrivateNetwork {
   // it fails, throws std::runtime_error with the command.
   void run(const std::string& command) const;
 
+  // Drops the IPv4 packets that arrive from outside and match a rule of nft,
+  // such as `ip saddr 10.0.0.1`. An unsegmented train is one packet.
+  void drop(const std::string& match) const;
+
   // A path to the namespace, for the `ip` command of a child of this process.
   std::string path() const;
 

@@ -135,10 +135,7 @@ TEST_F(PathAgreementTest, IsOnTheSizeOfASmallerRoute) {
 // No ICMP error comes back. A hop sees the segments of a train.
 TEST_F(PathAgreementTest, IsOnTheSizeOfAHopThatDropsLargerOnesSilently) {
   hosts_->here().run("ip link set here gso_max_segs 1");
-  hosts_->there().run(
-      "nft 'add table ip hop; "
-      "add chain ip hop in { type filter hook prerouting priority 0; }; "
-      "add rule ip hop in ip saddr 10.0.0.1 meta length > 1500 drop'");
+  hosts_->there().drop("ip saddr 10.0.0.1 meta length > 1500");
   const auto all = agree();
   for (const PathAgreement::Agreed& agreed : all) {
     EXPECT_EQ(agreed.slotBytes, kSlotOf1500);
@@ -152,11 +149,8 @@ TEST_F(PathAgreementTest, IsOnTheSizeOfAHopThatDropsLargerOnesSilently) {
 
 // As an interface does that segments wrongly.
 TEST_F(PathAgreementTest, NamesThePathsThatLoseTrains) {
-  hosts_->there().run(
-      "nft 'add table ip hop; "
-      "add chain ip hop in { type filter hook prerouting priority 0; }; "
-      "add rule ip hop in ip saddr 10.0.0.1 ip daddr 10.0.0.2 meta length > "
-      "9000 drop'");
+  hosts_->there().drop(
+      "ip saddr 10.0.0.1 ip daddr 10.0.0.2 meta length > 9000");
   const auto all = agree();
   for (const PathAgreement::Agreed& agreed : all) {
     EXPECT_EQ(agreed.slotBytes, kFullSlot);
@@ -174,11 +168,7 @@ TEST_F(PathAgreementTest, NamesThePathsThatLoseTrains) {
 }
 
 TEST_F(PathAgreementTest, NamesAPathThatIsBlockedOneWay) {
-  hosts_->there().run(
-      "nft 'add table ip wall; "
-      "add chain ip wall in { type filter hook input priority 0; }; "
-      "add rule ip wall in ip saddr 10.0.0.1 ip daddr 10.0.0.2 udp dport "
-      "1-65535 drop'");
+  hosts_->there().drop("ip saddr 10.0.0.1 ip daddr 10.0.0.2 udp dport 1-65535");
   const auto all = agree();
   for (const PathAgreement::Agreed& agreed : all) {
     EXPECT_EQ(agreed.slotBytes, kFullSlot);
