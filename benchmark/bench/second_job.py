@@ -32,9 +32,9 @@ class SecondJob:
             pass
 
     def since_last_call(self) -> Sent:
-        """What it sent between the first and the last of its reports since
-        then, because a count at the call itself would miss the iterations
-        since its last report. Raises UserError if it has failed."""
+        """Its traffic between the first and the last of its reports since
+        then. A count at the call itself would miss the iterations since the
+        last report. Raises UserError if it has failed."""
         reports = self._reports(0)
         if not reports:
             return Sent(0, 0)

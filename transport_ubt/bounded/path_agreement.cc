@@ -86,7 +86,8 @@ class PathAgreement::Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // The largest slot of which a train has left for each rank; 0: none has.
+  // For each rank, the slots of the largest train that has left, in bytes; 0:
+  // no train has left.
   std::vector<uint32_t> inTrains() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return inTrains_;
@@ -313,8 +314,7 @@ PathAgreement::Agreed PathAgreement::agreed(
   return out;
 }
 
-// `sent`: by rank, of which slots trains have left. REQUIRES: `agreed` has the
-// slot size.
+// `sent`: Prober::inTrains(). REQUIRES: `agreed` has the slot size.
 void PathAgreement::addLostTrains(const std::vector<uint32_t>& sent,
                                   const std::vector<Arrived>& arrived,
                                   Agreed* agreed) const {

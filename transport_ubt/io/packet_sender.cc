@@ -157,12 +157,11 @@ UdpSocket::Sent PacketSender::offer(const SocketAddress& to,
                                     size_t segmentBytes,
                                     size_t datagrams) {
   const auto sent = paths_.send(to, pieces, count, segmentBytes, datagrams);
-  if (sent == UdpSocket::Sent::kRefused) {
-    return sent;
-  }
   if (sent == UdpSocket::Sent::kFailed) {
     // The protocol recovers from this as from a loss on the network.
     endpoint_->shared().counters.add(Counter::kSendFailed, datagrams);
+  }
+  if (sent == UdpSocket::Sent::kFailed || sent == UdpSocket::Sent::kRefused) {
     return sent;
   }
   justAsked_ = false;

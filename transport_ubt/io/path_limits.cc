@@ -11,13 +11,16 @@ namespace ubt {
 PathLimits::PathLimits(UdpSocket* socket, NameOf nameOf)
     : socket_(socket), nameOf_(std::move(nameOf)) {}
 
+std::vector<PathLimits::Limit>::const_iterator PathLimits::find(
+    const SocketAddress& host) const {
+  return std::find_if(limits_.begin(), limits_.end(), [&](const Limit& limit) {
+    return limit.host.sameHost(host);
+  });
+}
+
 PathLimits::Takes PathLimits::takes(const SocketAddress& to) const {
-  for (const Limit& limit : limits_) {
-    if (limit.host.sameHost(to)) {
-      return limit.takes;
-    }
-  }
-  return Takes::kTrains;
+  const auto known = find(to);
+  return known == limits_.end() ? Takes::kTrains : known->takes;
 }
 
 bool PathLimits::takesTrains(const SocketAddress& to) const {
@@ -31,22 +34,17 @@ void PathLimits::trainsGetLost(const SocketAddress& to) {
 }
 
 void PathLimits::forget(const SocketAddress& host) {
-  limits_.erase(std::remove_if(limits_.begin(),
-                               limits_.end(),
-                               [&](const Limit& limit) {
-                                 return limit.host.sameHost(host);
-                               }),
-                limits_.end());
+  if (const auto known = find(host); known != limits_.end()) {
+    limits_.erase(known);
+  }
 }
 
 PathLimits::Limit& PathLimits::limitOf(const SocketAddress& to) {
-  const auto known =
-      std::find_if(limits_.begin(), limits_.end(), [&](const Limit& limit) {
-        return limit.host.sameHost(to);
-      });
-  return known != limits_.end()
-             ? *known
-             : limits_.emplace_back(Limit{to, Takes::kTrains, false});
+  const auto at = find(to) - limits_.cbegin();
+  if (at == limits_.cend() - limits_.cbegin()) {
+    limits_.push_back({to, Takes::kTrains, false});
+  }
+  return limits_[at];
 }
 
 UdpSocket::Sent PathLimits::send(const SocketAddress& to,
@@ -55,14 +53,14 @@ UdpSocket::Sent PathLimits::send(const SocketAddress& to,
                                  size_t segmentBytes,
                                  size_t datagrams) {
   const Takes form = takes(to);
-  if (form != Takes::kTrains && datagrams > 1) {
+  const bool train = datagrams > 1;
+  if (form != Takes::kTrains && train) {
     return UdpSocket::Sent::kRefused;
   }
   if (form == Takes::kFragments) {
     const auto sent = socket_->sendInFragments(to, pieces, count);
     return sent == UdpSocket::Sent::kRefused ? UdpSocket::Sent::kFailed : sent;
   }
-  const bool train = datagrams > 1;
   const auto sent = socket_->send(to, pieces, count, segmentBytes, train);
   if (sent == UdpSocket::Sent::kRefused) {
     refused(to, train ? Takes::kSingles : Takes::kFragments, errno);

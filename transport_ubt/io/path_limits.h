@@ -53,13 +53,14 @@ class PathLimits {
     Takes takes;
     bool refused;  // a warning told that
   };
+  std::vector<Limit>::const_iterator find(const SocketAddress& host) const;
   Takes takes(const SocketAddress& to) const;
   Limit& limitOf(const SocketAddress& to);
   void refused(const SocketAddress& to, Takes takes, int error);
 
   UdpSocket* const socket_;
   const NameOf nameOf_;
-  std::vector<Limit> limits_;  // of few hosts, mostly of none
+  std::vector<Limit> limits_;  // one a host; of few hosts, mostly of none
 };
 
 }  // namespace ubt

@@ -40,7 +40,7 @@ class PathProbes {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    // What has come from each rank.
+    // The probes of each rank so far.
     std::vector<Heard> heard() const;
     // Waits until probes of at least `slotBytes` have come from every other
     // rank, in trains, too, if it sends trains; or for `limit`. True if they

@@ -23,7 +23,7 @@ _GRACE_S = 20  # a lab has to clean up
 
 
 def _run(command: Sequence[str], **variables: str) -> str:
-    """Returns what it prints. Raises UserError if it fails."""
+    """Returns its standard output. Raises UserError if it fails."""
     process = subprocess.Popen(
         with_parent(list(command)), cwd=bazel.ROOT, stdout=subprocess.PIPE,
         env={**os.environ, **variables}, text=True, start_new_session=True)
@@ -44,7 +44,7 @@ def _only(found: Sequence, what: str) -> dict:
 
 
 def measure(command: Sequence[str]) -> dict:
-    """The command's row, and what the replay says of its record."""
+    """The command's row, and the replay's report on its record."""
     replay = bazel.build(REPLAY)
     with tempfile.TemporaryDirectory(prefix="replayed-") as folder:
         path = os.path.join(folder, "rows")

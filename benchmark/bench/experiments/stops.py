@@ -3,6 +3,7 @@
 constant x."""
 from collections.abc import Mapping, Sequence
 
+from ..lab.accounts import is_disturbed
 from ..lab.environments import ENVIRONMENTS
 from ..simulate import why_not
 from . import figures
@@ -62,7 +63,7 @@ def _found(results: Results, where: str, environment: str) -> list[Mapping]:
     """The replays of all seeds. Leaves out those of disturbed runs."""
     return [found["replay"] for seed in _SEEDS
             if (found := results.get(_name(where, environment, seed)))
-            and not (where == "lab" and figures.disturbed([found["row"]]))]
+            and not (where == "lab" and is_disturbed(found["row"]))]
 
 
 def _score(replays: Sequence[Mapping]) -> float | None:

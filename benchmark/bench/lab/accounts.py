@@ -26,7 +26,7 @@ class Accounts:
 
     def __init__(self, lab: Lab,
                  second: Callable[[], Sent] | None = None) -> None:
-        """`second` returns what a second job on the lab's hosts has sent
+        """`second` returns the traffic of a second job on the lab's hosts
         since the last call."""
         self._lab = lab
         self._second = second

@@ -70,7 +70,7 @@ Duration DeliveryWindow::round() const {
   return roundTrip_.known() ? Duration(-roundTrip_.get()) + hosts_ : hosts_;
 }
 
-// Asked for each datagram, while what it depends on changes once in a turn.
+// Called for each datagram, although its inputs change about once in a turn.
 uint64_t DeliveryWindow::bytes() const {
   if (bytes_ == 0) {
     bytes_ = computeBytes();

@@ -116,7 +116,7 @@ class DeliveryWindow {
   Duration round() const;
   double rateTimesRound() const;
   uint64_t computeBytes() const;
-  // What bytes() depends on.
+  // An input of bytes() has changed.
   void changed() { bytes_ = 0; }
   uint64_t ceiling() const;
   void lookIfPassed();
