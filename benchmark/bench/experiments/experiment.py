@@ -8,6 +8,8 @@ from typing import Any
 
 from .page import Page
 
+# Before a command that measures: its record is replayed (replayed.py).
+REPLAYED = ("python", "-m", "bench.experiments.replayed")
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 
@@ -28,10 +30,16 @@ class Part:
         assert _NAME.fullmatch(self.name), self.name
 
     @property
+    def measuring(self) -> Sequence[str]:
+        """The command that measures."""
+        replayed = tuple(self.command[:len(REPLAYED)]) == REPLAYED
+        return self.command[len(REPLAYED):] if replayed else self.command
+
+    @property
     def needs_root(self) -> bool:
         """Whether it runs in the lab."""
-        return "--lab" in self.command and (
-            "benchmark/compare" in self.command or self.trains)
+        return ("--lab" in self.command
+                and self.measuring[0] != "benchmark/simulate")
 
     @property
     def trains(self) -> bool:

@@ -25,6 +25,10 @@ _SETUP_S = 3  # namespaces, connections, warm-up of the processes
 # Smaller buckets than GLOO_UBT_MIN_BYTES would not be bounded.
 _SMALL_BYTES = 256 << 10
 
+# Of a comparison that is measured several times, seeded by the run's number.
+RUNS = range(1, 4)
+RUN_S, QUICK_RUN_S = 17, 5  # of each algorithm in a run
+
 # About, of a training: its processes and data, a step, an evaluation.
 _START_S, _STEP_S, _EVALUATION_S = 5, 0.28, 0.6
 # In the lab: links that are slow enough for steps to wait for them, not for
@@ -70,6 +74,16 @@ def undisturbed(results: Results, names: Iterable[str],
     return [row for name in names if (rows := results.get(name))
             and not disturbed(rows)
             and (row := of(rows, algorithm))]
+
+
+def run_name(name: str, run: int) -> str:
+    return f"{name}-run-{run}"
+
+
+def of_runs(results: Results, name: str, algorithm: str) -> list[Mapping]:
+    """The algorithm's rows of the undisturbed RUNS."""
+    return undisturbed(results, (run_name(name, run) for run in RUNS),
+                       algorithm)
 
 
 def mean(rows: Iterable[Mapping], of_row: Callable[[Mapping], float]) -> float:

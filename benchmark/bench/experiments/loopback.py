@@ -13,7 +13,6 @@ _GLOOS = ("ring", "ring_chunked", "halving_doubling", "bcube")
 _NAMES = (*_GLOOS, _DEFAULT, "optireduce:none")
 _SMALL, _MIDDLE, _LARGE = 65536, 1000000, 6250000  # floats
 _SIZES = {_SMALL: "256 KB", _MIDDLE: "4 MB", _LARGE: "25 MB"}
-_RUNS = range(1, 4)  # of each number of ranks
 _SECONDS = 5  # of each algorithm and size in a run
 # By ranks and floats: the best median of Gloo's over the default's.
 _GOALS = {4: {_SMALL: 1.9, _MIDDLE: 1.6, _LARGE: 1.5},
@@ -22,7 +21,7 @@ _GOALS = {4: {_SMALL: 1.9, _MIDDLE: 1.6, _LARGE: 1.5},
 
 def _part(ranks: int, run: int, sizes: Sequence[int] = tuple(_SIZES)) -> Part:
     return Part(
-        f"{ranks}-ranks-run-{run}",
+        figures.run_name(f"{ranks}-ranks", run),
         ("benchmark/compare", "--ranks", str(ranks), "--elements",
          ",".join(map(str, sizes)), "--seconds", str(_SECONDS),
          "--algorithms", ",".join(_NAMES)),
@@ -31,8 +30,8 @@ def _part(ranks: int, run: int, sizes: Sequence[int] = tuple(_SIZES)) -> Part:
 
 def _parts(quick: bool) -> Sequence[Part]:
     if quick:
-        return [_part(min(_GOALS), _RUNS[0], (_MIDDLE,))]
-    return [_part(ranks, run) for run in _RUNS for ranks in _GOALS]
+        return [_part(min(_GOALS), figures.RUNS[0], (_MIDDLE,))]
+    return [_part(ranks, run) for run in figures.RUNS for ranks in _GOALS]
 
 
 def _jobs(results: Results) -> Iterator[tuple[int, int,
@@ -40,7 +39,7 @@ def _jobs(results: Results) -> Iterator[tuple[int, int,
     """Ranks, floats, and the rows of each run by algorithm."""
     for ranks in _GOALS:
         for floats in _SIZES:
-            runs = [own for run in _RUNS if (own := {
+            runs = [own for run in figures.RUNS if (own := {
                 row["algorithm"]: row
                 for row in results.get(_part(ranks, run).name, ())
                 if row["elements"] == floats})]

@@ -9,8 +9,6 @@ from .page import Page, number
 
 _OURS = ("optireduce", "optireduce:none")
 _RING = figures.RING
-_RUNS = range(1, 4)
-_SECONDS, _QUICK_S = 17, 5  # of each algorithm in a run
 # By the name of a part: the environment, and the second job's algorithm.
 _PLACES = {"tcp-flow": ("mixed", None), "ring": ("clean", _RING),
            "optireduce": ("clean", "optireduce")}
@@ -21,14 +19,10 @@ _LEAST = 0.4  # of the link, of each
 _EQUAL = 1.2  # two jobs of ours: the larger share over the smaller
 
 
-def _name(place: str, run: int) -> str:
-    return f"{place}-run-{run}"
-
-
-def _part(place: str, run: int, seconds: float = _SECONDS) -> Part:
+def _part(place: str, run: int, seconds: float = figures.RUN_S) -> Part:
     environment, second = _PLACES[place]
-    part = figures.comparison(_name(place, run), environment, (_RING, *_OURS),
-                              seconds, seed=run)
+    part = figures.comparison(figures.run_name(place, run), environment,
+                              (_RING, *_OURS), seconds, seed=run)
     more = ("--lab-second", second) if second else ()
     return Part(part.name, (*part.command, *more), part.seconds + 5,
                 part.variables)
@@ -36,8 +30,8 @@ def _part(place: str, run: int, seconds: float = _SECONDS) -> Part:
 
 def _parts(quick: bool) -> Sequence[Part]:
     if quick:
-        return [_part("optireduce", _RUNS[0], _QUICK_S)]
-    return [_part(place, run) for run in _RUNS for place in _PLACES]
+        return [_part("optireduce", figures.RUNS[0], figures.QUICK_RUN_S)]
+    return [_part(place, run) for run in figures.RUNS for place in _PLACES]
 
 
 def _own_share(row: Mapping) -> float:
@@ -56,8 +50,7 @@ def _others_share(row: Mapping) -> float:
 def _mean(results: Results, place: str, algorithm: str,
           of: Callable[[Mapping], float]) -> float | None:
     """Over all runs; None: not measured."""
-    rows = figures.undisturbed(
-        results, (_name(place, run) for run in _RUNS), algorithm)
+    rows = figures.of_runs(results, place, algorithm)
     return figures.mean(rows, of) if rows else None
 
 

@@ -7,7 +7,7 @@ from ..lab.accounts import is_disturbed
 from ..lab.environments import ENVIRONMENTS
 from ..simulate import why_not
 from . import figures
-from .experiment import Claim, Experiment, Part, Results
+from .experiment import REPLAYED, Claim, Experiment, Part, Results
 from .page import Page, number, share
 
 # Nothing is left out of the record: losses are repaired.
@@ -42,8 +42,7 @@ def _simulated(environment: str, seed: int, ops: int = _OPS) -> Part:
 
 
 def _replayed(name: str, command: Sequence[str], seconds: float) -> Part:
-    return Part(name, ("python", "-m", "bench.experiments.replayed", *command),
-                seconds)
+    return Part(name, (*REPLAYED, *command), seconds)
 
 
 def _simulates(environment: str) -> bool:

@@ -12,8 +12,6 @@ _MULTICAST = f"{_AUTHENTIC}+multicast=auto"
 _GROUPS = "hierarchical_optireduce"
 _PLAIN, _TRANSFORMED = (f"optireduce:none+hadamard={when}"
                         for when in ("off", "on"))
-_RUNS = range(1, 4)
-_SECONDS, _QUICK_S = 17, 5  # of each algorithm in a run
 # By the name of a part: its environment and algorithms.
 _PAIRS = {"multicast": ("clean", (_AUTHENTIC, _MULTICAST)),
           "groups-clean": ("clean", ("optireduce", _GROUPS)),
@@ -23,23 +21,14 @@ _BYTES_MOST = 0.6    # by multicast, over unicast
 _MEDIAN_MOST = 1.03  # the same
 
 
-def _name(pair: str, run: int) -> str:
-    return f"{pair}-run-{run}"
-
-
 def _parts(quick: bool) -> Sequence[Part]:
-    pairs, runs, seconds = ((("multicast",), _RUNS[:1], _QUICK_S) if quick
-                            else (tuple(_PAIRS), _RUNS, _SECONDS))
-    return [figures.comparison(_name(pair, run), environment,
+    pairs, runs, seconds = (
+        (("multicast",), figures.RUNS[:1], figures.QUICK_RUN_S) if quick
+        else (tuple(_PAIRS), figures.RUNS, figures.RUN_S))
+    return [figures.comparison(figures.run_name(pair, run), environment,
                                (figures.RING, *names), seconds, seed=run)
             for run in runs for pair in pairs
             for environment, names in (_PAIRS[pair],)]
-
-
-def _rows(results: Results, pair: str, name: str) -> list[Mapping]:
-    """Of all runs."""
-    return figures.undisturbed(
-        results, (_name(pair, run) for run in _RUNS), name)
 
 
 def _mean(rows: Sequence[Mapping], key: str) -> float:
@@ -63,7 +52,7 @@ def _show(results: Results, page: Page) -> None:
     for pair, (environment, names) in _PAIRS.items():
         found = [(name, *(text(rows) for _, text in _COLUMNS))
                  for name in (figures.RING, *names)
-                 if (rows := _rows(results, pair, name))]
+                 if (rows := figures.of_runs(results, pair, name))]
         if found:
             page.heading(f"{pair}, in {environment}"
                          if environment not in pair else pair)
@@ -71,7 +60,7 @@ def _show(results: Results, page: Page) -> None:
 
 
 def _claims(results: Results) -> list[Claim]:
-    unicast, multicast = (_rows(results, "multicast", name)
+    unicast, multicast = (figures.of_runs(results, "multicast", name)
                           for name in (_AUTHENTIC, _MULTICAST))
     if not unicast or not multicast:
         return []

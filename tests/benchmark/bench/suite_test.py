@@ -16,8 +16,6 @@ MEASURE = os.path.abspath("benchmark/measure")
 PARSERS = {"benchmark/compare": compare.parse,
            "benchmark/simulate": simulate.parse,
            "benchmark/train": train.parse}
-# Before a command whose record is replayed.
-REPLAYED = ("python", "-m", "bench.experiments.replayed")
 QUICK_MINUTES, FULL_MINUTES = 10, 375
 
 
@@ -28,9 +26,7 @@ def parts(quick):
 
 def command(part):
     """The program of the part, and its arguments."""
-    own = tuple(part.command)
-    program, *argv = (own[len(REPLAYED):] if own[:len(REPLAYED)] == REPLAYED
-                      else own)
+    program, *argv = part.measuring
     return program, argv
 
 

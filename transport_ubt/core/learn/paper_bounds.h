@@ -20,8 +20,8 @@ namespace ubt {
 // measured ones (StopLearning) with them. Each size class has its own tB, tC
 // and x. Its first ops are exact; nothing is borrowed from other classes. The
 // budget of cuts does not apply. The paper's dynamic incast is Incast. Its rate
-// control after TIMELY is not built: the rate follows from credit alone. Not
-// thread-safe.
+// control after TIMELY is left out, because it does not suit hosts that notice
+// datagrams late (docs/results/goals.md). Not thread-safe.
 class PaperBounds : public StopStrategy {
  public:
   // `options` must outlive this.

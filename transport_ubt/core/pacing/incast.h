@@ -19,7 +19,7 @@ namespace ubt {
 // the next turn begins. A turn also ends if the sender leaves its credit
 // unused. In the paper, ranks meet in the same rounds. Here, receivers choose
 // senders alone, and two may choose the same one. So a small I leaves links
-// idle. A rate after TIMELY is not built.
+// idle.
 //
 // Used only with Options::loops kPaper. Not thread-safe.
 class Incast {
