@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variants of the bounded allreduce in the lab: results by multicast, ranks in
-groups, transformed shards."""
+groups, transformed shards, and stages that do not wait for a stopped host."""
 from collections.abc import Callable, Mapping, Sequence
 
 from . import figures
@@ -10,13 +10,15 @@ from .page import Page, number, share
 _AUTHENTIC = "optireduce+auth=full"  # as multicast needs
 _MULTICAST = f"{_AUTHENTIC}+multicast=auto"
 _GROUPS = "hierarchical_optireduce"
-_PLAIN, _TRANSFORMED = (f"optireduce:none+hadamard={when}"
+_NONE = "optireduce:none"
+_PLAIN, _TRANSFORMED = (f"{_NONE}+hadamard={when}"
                         for when in ("off", "on"))
 # By the name of a part: its environment and algorithms.
 _PAIRS = {"multicast": ("clean", (_AUTHENTIC, _MULTICAST)),
           "groups-clean": ("clean", ("optireduce", _GROUPS)),
           "groups-p3": ("p3", ("optireduce", _GROUPS)),
-          "hadamard": ("p3", (_PLAIN, _TRANSFORMED))}
+          "hadamard": ("p3", (_PLAIN, _TRANSFORMED)),
+          "paused": ("paused", (_NONE, f"{_NONE}+without=pause"))}
 _BYTES_MOST = 0.6    # by multicast, over unicast
 _MEDIAN_MOST = 1.03  # the same
 
