@@ -183,23 +183,31 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
   options.arenaBytes = 1 << 30;
   const Duration longQueue = median(options);
   options.queueBytes = 128 << 10;
-  EXPECT_LT(median(options), longQueue * 13 / 10);
+  options.ops = 32;  // the window takes some to find its size
+  const SimResult result = runChecked(options);
+  ASSERT_EQ(result.opTimes.size(), 24u);
+  EXPECT_LT(percentile({result.opTimes.end() - 8, result.opTimes.end()}, 0.5),
+            longQueue * 13 / 10);
 }
 
 // Trains get lost now and then, whole. Each is a large share of a window, but
-// says nothing about it.
+// says nothing about it. Nobody waits for what nobody repeats.
 TEST(Window, TrainsLostAtRandomCostLittle) {
-  SimOptions options = job();
-  withoutData(&options);
-  options.ops = 80;
-  options.elementsMax = 1000000;
-  options.bytesPerSecond = 6.25e7;
-  options.queueBytes = 512 << 10;
-  options.trainBytes = 64256;
-  options.lateness = microseconds(500);
-  const Duration without = median(options);
-  options.loss = 0.001;
-  EXPECT_LT(median(options), without * 103 / 100);
+  for (const RepairPolicy repair :
+       {RepairPolicy::kBroadcast, RepairPolicy::kNone}) {
+    SimOptions options = job();
+    options.protocol.repair = repair;
+    withoutData(&options);
+    options.ops = 80;
+    options.elementsMax = 1000000;
+    options.bytesPerSecond = 6.25e7;
+    options.queueBytes = 512 << 10;
+    options.trainBytes = 64256;
+    options.lateness = microseconds(500);
+    const Duration without = median(options);
+    options.loss = 0.001;
+    EXPECT_LT(median(options), without * 103 / 100);
+  }
 }
 
 // A queue marks data before it is full, and so loses much less.
@@ -216,7 +224,7 @@ TEST(Window, MarksPreventLosses) {
   EXPECT_LT(marking.faults.get(Fault::kFullQueue),
             losing.faults.get(Fault::kFullQueue) / 3);
   EXPECT_LT(percentile(marking.opTimes, 0.5),
-            percentile(losing.opTimes, 0.5) * 21 / 20);
+            percentile(losing.opTimes, 0.5) * 11 / 10);
 }
 
 // 4 ranks on links of 2 Gbit/s, whose queues hold 2 ms. An op needs 101 ms. If

@@ -114,7 +114,7 @@ NETWORKS = (
     *map(_control, ("micro", "stalls3", "straggler", "jitter", "lossy:0.05")),
     _short("short-queue", "64 ranks in front of queues of 128 KiB", 64,
            "queue_bytes=131072", "window", "queue", "traffic", "base_loss",
-           "trains", "notice_delay", "early_credit"),
+           "trains", "notice_delay", "early_credit", "shares"),
     _short("small-buffer", "rank 0 reads its buffer of 208 KiB each 400 us", 8,
            "inbox_bytes=212992,inbox_polls=0,inbox_polls_every_ns=400000",
            "window", "buffer", "notice_delay"),

@@ -23,6 +23,7 @@ class Requests : public OpHost {
  public:
   static constexpr Duration kPause = std::chrono::milliseconds(10);
   static constexpr Duration kLossAfter = std::chrono::milliseconds(3);
+  static constexpr Duration kLossAfterTrip = std::chrono::milliseconds(1);
 
   void control(TimePoint /*now*/,
                int peer,
@@ -32,6 +33,8 @@ class Requests : public OpHost {
       all.emplace_back(peer, record);
     } else if (record.type == ControlType::kHalf) {
       halves.emplace_back(peer, record.stage);
+    } else if (record.type == ControlType::kLostSlots) {
+      lost.emplace_back(peer, record);
     }
   }
   Duration retryAfter(TimePoint /*now*/, int /*peer*/) const override {
@@ -39,6 +42,9 @@ class Requests : public OpHost {
   }
   Duration lossAfter(TimePoint /*now*/, int /*peer*/) const override {
     return kLossAfter;
+  }
+  Duration lossAfterTrip(TimePoint /*now*/, int /*peer*/) const override {
+    return kLossAfterTrip;
   }
   TimePoint lastHeard(int /*peer*/) const override { return {}; }
   bool isSilent(int /*peer*/) const override { return false; }
@@ -49,6 +55,8 @@ class Requests : public OpHost {
   std::vector<std::pair<int, ControlRecord>> all;
   // Reports that half of a stage's senders are complete.
   std::vector<std::pair<int, Stage>> halves;
+  // Reports that slots were lost.
+  std::vector<std::pair<int, ControlRecord>> lost;
 };
 
 // One op of rank 0, without a session. Its shards have slots of kSlotBytes.

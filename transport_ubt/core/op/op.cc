@@ -16,7 +16,7 @@ constexpr size_t kNodeBytes = 256;
 // The arena's charges for these objects. They are constants, so that moving a
 // member does not change simulated results.
 constexpr size_t kOpBytes = 2560;
-constexpr size_t kPeerBytes = 448;
+constexpr size_t kPeerBytes = 592;
 constexpr size_t kExchangeBytes = 320;
 static_assert(sizeof(Op) <= kOpBytes, "the account covers an op");
 static_assert(sizeof(ExchangeStage) <= kExchangeBytes,
@@ -66,6 +66,7 @@ Op::Op(const Setup& setup,
       scatterRun_(ranks_.size()),
       exchangeRun_(ranks_.grouped() ? ranks_.size() : 1),
       broadcastRun_(ranks_.size()),
+      reported_(ranks_.members()),
       notices_(ranks_.size()) {
   if (setup.options->trace) {
     trace_ = std::make_unique<OpTrace>(ranks_.size());
@@ -101,20 +102,22 @@ size_t Op::bytesFor(const OpParts& parts) {
                 "the account covers a peer");
   const Shard own = ranks.shard();
   size_t bytes = kOpBytes + kNodeBytes + ranks.size() * kPeerBytes +
+                 ReportedLosses::bytesFor(ranks.members()) +
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
                  BroadcastStage::bytesFor(layout, own, ranks.members()) +
                  2 * StageProgress::bytesFor(ranks.size()) +
                  (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
                  Retries::bytesFor(1);
   for (Shard shard(0); shard < ranks.members(); shard.number++) {
-    // The send queue, and as many bits for slots that were turned away.
-    bytes += 2 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
+    // The send queue, and as many bits for slots that were turned away, and for
+    // lost ones.
+    bytes += 3 * SendQueue::bytesFor(layout.slots(shard), layout.slots(own));
   }
   if (ranks.grouped()) {
     bytes +=
         kExchangeBytes + ExchangeStage::bytesFor(layout, own, ranks.groups()) +
         StageProgress::bytesFor(ranks.size()) +
-        2 * (ranks.groups() - 1) * SendQueue::bytesFor(0, layout.slots(own));
+        3 * (ranks.groups() - 1) * SendQueue::bytesFor(0, layout.slots(own));
   }
   return bytes;
 }
@@ -263,6 +266,54 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
       request(now, rank, Stage::kScatter);
       restart(&scatterRun_.repairs, now, rank);
     }
+  }
+}
+
+// Whether this op goes on without slots of the stage that the rank does not
+// repeat.
+bool Op::goesOnWithout(int rank, Stage stage) const {
+  return ranks_.isMember(rank) &&
+         (stage == Stage::kScatter ? !owned_.sum().closed() && !repairsScatter()
+                                   : !call_.finished() && !needsEveryResult());
+}
+
+void Op::lostHere(
+    TimePoint now, int rank, Stage stage, uint32_t slot, uint32_t slots) {
+  if (goesOnWithout(rank, stage)) {
+    if (stage == Stage::kScatter) {
+      rankEntered(now, rank);  // else it would not have sent any
+    }
+    reported_.add(now + setup_.host->lossAfterTrip(now, rank),
+                  {rank, stage, slot, slots});
+  }
+}
+
+void Op::countLost(TimePoint now, const ReportedLosses::Slots& lost) {
+  const auto [rank, stage, first, slots] = lost;
+  if (!goesOnWithout(rank, stage)) {
+    return;
+  }
+  const bool scatter = stage == Stage::kScatter;
+  const Shard shard = scatter ? ranks_.shard() : ranks_.shardOf(rank);
+  const BitSet& here = scatter ? owned_.sum().contributed(ranks_.shardOf(rank))
+                               : broadcast_.received(shard);
+  const auto limit = static_cast<uint32_t>(here.size());
+  StageRun* const run = scatter ? &scatterRun_ : &broadcastRun_;
+  const uint32_t end = first + std::min(slots, limit - std::min(first, limit));
+  for (uint32_t slot = first; slot < end; slot++) {
+    const bool isNew =
+        !here.test(slot) &&
+        run->lose(now, rank, slot, limit, layout_.slotSize(shard, slot));
+    if (isNew && scatter) {
+      owned_.sum().lose(slot);
+    }
+  }
+  if (run->progress().hasEnded(rank)) {
+    newsAt_ = scatter ? now : newsAt_;
+    noteEnd(now, rank, stage);
+  }
+  if (scatter) {
+    slotsClosed(now);
   }
 }
 

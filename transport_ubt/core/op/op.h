@@ -26,6 +26,7 @@
 #include "transport_ubt/core/op/outbox.h"
 #include "transport_ubt/core/op/owned_shard.h"
 #include "transport_ubt/core/op/replica_proof.h"
+#include "transport_ubt/core/op/reported_losses.h"
 #include "transport_ubt/core/op/stage_run.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
@@ -188,8 +189,13 @@ class Op {
   void deadlinePassed(TimePoint now);
 
   // The network lost slots of this stage on their way to a peer. They leave
-  // again if the op repairs that stage.
-  void repeatLost(
+  // again if the op repairs that stage. Otherwise the peer hears which they
+  // are: it knows only their packet numbers.
+  void lostByPeer(
+      TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
+  // The peer says so of slots on their way to this rank. They may have been
+  // overtaken only, so they count as lost a little later.
+  void lostHere(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
 
   // What the op has to teach so far. It counts late data completely only once
@@ -239,6 +245,8 @@ class Op {
   void noteProgress(TimePoint now);
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
+  bool goesOnWithout(int rank, Stage stage) const;
+  void countLost(TimePoint now, const ReportedLosses::Slots& lost);
   void closeScatter(TimePoint now);
   bool excuses(TimePoint now, TimePoint end);
   void noteEnd(TimePoint now, int peer, Stage stage);
@@ -338,6 +346,7 @@ class Op {
   StageRun scatterRun_;    // contributions to the own shard
   StageRun exchangeRun_;   // other groups' sums of the own shard
   StageRun broadcastRun_;  // results of other shards
+  ReportedLosses reported_;
   Notices notices_;
   ReplicaProof replicas_;
   uint64_t hash_ = 0;            // of all results; 0: not told

@@ -45,6 +45,10 @@ Counter Op::scatterData(TimePoint now,
     return owned_.sum().add(
         ranks_.shardOf(header.source), header.slot, header.form, payload);
   };
+  if (!owned_.sum().isClosed(header.slot) &&
+      scatterRun_.find(header.source, header.slot, bytes)) {
+    owned_.sum().find(header.slot);
+  }
   auto outcome = add();
   if (outcome == ScatterStage::Outcome::kArenaFull) {
     const size_t all = ScatterStage::roomFor(
@@ -67,8 +71,10 @@ Counter Op::scatterData(TimePoint now,
       if (attendance_.enteredAt(header.source) <= scatterRun_.closedAt) {
         scatterRun_.lastLate = now;
       }
-      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots())) {
-        scatterRun_.countLostAsLate(header.source, bytes);
+      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots()) &&
+          !scatterRun_.countLostAsLate(header.source, bytes) &&
+          !scatterSettled_) {
+        scatterRun_.countLate(header.source, bytes);
       }
       if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
@@ -125,6 +131,7 @@ Counter Op::broadcastData(TimePoint now,
   if (bucket_.here()) {
     bucket_.contribute(shard);
   }
+  broadcastRun_.find(header.source, header.slot, bytes);
   switch (broadcast_.add(
       shard, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:

@@ -35,14 +35,22 @@ bool Op::repairAsked(
   return true;
 }
 
-void Op::repeatLost(
+void Op::lostByPeer(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
-  if (stage == Stage::kBroadcast) {
-    if (needsEveryResult()) {
-      outbox_.repeatResults(now, peer, slot, slot + slots);
+  const bool results = stage == Stage::kBroadcast;
+  if (results && needsEveryResult()) {
+    outbox_.repeatResults(now, peer, slot, slot + slots);
+  } else if (!results && repairsScatter()) {
+    if (call_.entered() && !call_.returned()) {
+      outbox_.repeatContributions(peer, slot, slot + slots);
     }
-  } else if (repairsScatter() && call_.entered() && !call_.returned()) {
-    outbox_.repeatContributions(peer, slot, slot + slots);
+  } else if (!bounds_.paper && ranks_.isMember(peer)) {
+    ControlRecord record =
+        ControlRecord::about(ControlType::kLostSlots, setup_.id);
+    record.stage = stage;
+    record.slot = slot;
+    record.slots = slots;
+    setup_.host->control(now, peer, record, true);
   }
 }
 

@@ -20,6 +20,9 @@ int Op::sendersPending() const {
 // When missing slots count as lost, if all senders of a stage have ended.
 TimePoint Op::overAt(const StageRun& run, TimePoint least) const {
   const StageProgress& progress = run.progress();
+  if (progress.owed() == 0) {
+    return least;  // the senders have said which are lost
+  }
   return std::max(progress.lastArrival(), least) +
          setup_.host->lossAfter(progress.lastArrival(), progress.lastSender());
 }

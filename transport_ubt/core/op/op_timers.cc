@@ -37,7 +37,8 @@ void Op::restart(Retries* retries, TimePoint now, int peer) {
 }
 
 TimePoint Op::nextDeadline() const {
-  TimePoint next = std::min({scatterEnd(), exchangeEnd(), resultsEnd()});
+  TimePoint next = std::min(
+      {scatterEnd(), exchangeEnd(), resultsEnd(), reported_.earliest()});
   if (call_.waits()) {
     next = std::min({next, callEnd(), notices_.progressToAll.earliest()});
   }
@@ -106,6 +107,7 @@ bool Op::mayEndScatter() const {
 }
 
 void Op::deadlinePassed(TimePoint now) {
+  reported_.forDue(now, [&](const auto& lost) { countLost(now, lost); });
   stopsPassed(now);
   if (call_.waits() && now >= callEnd()) {
     expire(now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/op/scatter_stage.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -240,6 +241,9 @@ void ScatterStage::swapForms() {
 void ScatterStage::complete(uint32_t index) {
   majorities_ += contributors(index) == setup_.size / 2 + 1;
   if (contributors(index) < setup_.size) {
+    if (lacksOnlyLost(index)) {
+      close(index);
+    }
     return;
   }
   complete_++;
@@ -248,6 +252,31 @@ void ScatterStage::complete(uint32_t index) {
   } else if (complete_ == slots_.size()) {
     closeMixed();
   }
+}
+
+void ScatterStage::lose(uint32_t index) {
+  slots_[index].lost++;
+  if (!slots_[index].closed && lacksOnlyLost(index)) {
+    close(index);
+  }
+}
+
+void ScatterStage::find(uint32_t index) {
+  UBT_REQUIRE(!slots_[index].closed && slots_[index].lost > 0);
+  slots_[index].lost--;
+}
+
+// Whether most ranks are in the slot, and the other contributions are lost.
+// While a rank's form is unknown, ranks may turn out to differ in their forms.
+// Then all slots have to close together.
+bool ScatterStage::lacksOnlyLost(uint32_t index) const {
+  const int here = contributors(index);
+  const int lost = slots_[index].lost;
+  return lost > 0 && here + lost == setup_.size && here > setup_.size / 2 &&
+         !mixed_ &&
+         std::all_of(forms_.begin(), forms_.end(), [](const auto& form) {
+           return form.has_value();
+         });
 }
 
 void ScatterStage::close(uint32_t index) {

@@ -17,10 +17,11 @@
 namespace ubt {
 
 // The scatter stage at an owner. It adds up the contributions to its shard,
-// slot by slot. A slot closes when all ranks are in it; the others close at the
-// bound. Closing is final. A closed slot holds the sum times ranks /
-// contributors. Sums lie in the arena until the local caller enters, and then
-// in the caller's memory, so that nothing is copied.
+// slot by slot. A slot closes when all ranks are in it, or when most are and
+// the network has lost the other contributions. The others close at the bound.
+// Closing is final. A closed slot holds the sum times ranks / contributors.
+// Sums lie in the arena until the local caller enters, and then in the caller's
+// memory, so that nothing is copied.
 //
 // Where ranks form groups, ranks are the members of the own group, by their
 // places, and a closed slot holds the bare sum: it is no result yet.
@@ -73,6 +74,13 @@ class ScatterStage {
   // payload of exactly the slot's size.
   Outcome add(int source, uint32_t slot, Form form, const std::byte* payload);
 
+  // A contribution to the slot is lost, and will not come. Called once for
+  // each.
+  void lose(uint32_t slot);
+  // A lost contribution comes after all: add() follows. REQUIRES that the slot
+  // is open.
+  void find(uint32_t slot);
+
   // The local caller enters. `shard` holds its contribution, in `form`, and
   // becomes the accumulator until leave(). The values of slots that are closed
   // already are copied to `shard`.
@@ -122,6 +130,7 @@ class ScatterStage {
   };
   struct Slot : Sum {
     bool closed = false;
+    uint16_t lost = 0;  // contributions
   };
 
   bool accept(Sum* sum, uint32_t slot, const std::byte* payload, bool here);
@@ -135,6 +144,7 @@ class ScatterStage {
   void forgetForm(int source);
   void swapForms();
   void complete(uint32_t slot);
+  bool lacksOnlyLost(uint32_t slot) const;
   void close(uint32_t slot);
   Shard ownShard() const { return Shard(setup_.rank); }
   void scale(uint32_t slot, std::byte* data, int ranks, int contributors);

@@ -21,10 +21,9 @@ void StageProgress::expect(int sender, uint32_t slots) {
 
 void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   Flow& flow = flows_[sender];
-  if (flow.came == flow.owed) {
+  if (flow.open() == 0) {
     return;
   }
-  const bool wasEnding = flow.marked;
   if (flow.came == 0) {
     flow.first = now;
   }
@@ -32,12 +31,10 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   flow.last = last_ = now;
   lastSender_ = sender;
   came_++;
-  const bool complete = flow.came == flow.owed;
-  flow.marked = flow.marked || marked || complete;
-  if (flow.marked && !wasEnding) {
-    noteEnded(now);
+  complete_ += flow.came == flow.owed;
+  if (marked || flow.open() == 0) {
+    mark(now, &flow);
   }
-  complete_ += complete;
 }
 
 bool StageProgress::end(TimePoint now, int sender) {
@@ -45,14 +42,34 @@ bool StageProgress::end(TimePoint now, int sender) {
   if (flow.marked || flow.owed == 0) {
     return false;
   }
-  flow.marked = true;
   flow.last = last_ = now;
   lastSender_ = sender;
-  noteEnded(now);
+  mark(now, &flow);
   return true;
 }
 
-void StageProgress::noteEnded(TimePoint now) {
+void StageProgress::lost(TimePoint now, int sender) {
+  Flow& flow = flows_[sender];
+  if (flow.open() == 0) {
+    return;
+  }
+  flow.lost++;
+  lost_++;
+  if (flow.open() == 0) {
+    mark(now, &flow);
+  }
+}
+
+void StageProgress::found(int sender) {
+  flows_[sender].lost--;
+  lost_--;
+}
+
+void StageProgress::mark(TimePoint now, Flow* flow) {
+  if (flow->marked) {
+    return;
+  }
+  flow->marked = true;
   ending_++;
   if (2 * ending_ >= senders_ && halfEndedAt_ == kNever) {
     halfEndedAt_ = now;

@@ -33,11 +33,15 @@ class StageProgress {
 
   // The sender says that nothing more is on its way. False: it has ended.
   bool end(TimePoint now, int sender);
+  // A slot of the sender was lost, and will not come.
+  void lost(TimePoint now, int sender);
+  // A slot that counted as lost comes after all: arrived() follows.
+  void found(int sender);
 
   uint64_t came() const { return came_; }
 
-  // A sender has ended if it is complete, if a marked slot has arrived, or if
-  // it said so.
+  // A sender has ended if none of its slots can come any more, if a marked slot
+  // has arrived, or if it said so.
   bool hasEnded(int sender) const { return flows_[sender].marked; }
   uint32_t ended() const { return ending_; }
   uint32_t complete() const { return complete_; }
@@ -53,33 +57,35 @@ class StageProgress {
   // When the sender would be complete at its pace; kNever: unknown.
   TimePoint projectedEnd(int sender) const;
 
-  // Slots that a sender, or all senders together, still owe.
-  uint32_t owed(int sender) const {
-    return flows_[sender].owed - flows_[sender].came;
-  }
-  uint64_t owed() const { return owed_ - came_; }
+  // Slots of a sender, or of all senders together, that may still come.
+  uint32_t owed(int sender) const { return flows_[sender].open(); }
+  uint64_t owed() const { return owed_ - came_ - lost_; }
 
   // The stage's duration if all of it arrives at the pace between `start` and
   // the last arrival; zero if nothing has arrived.
   Duration projected(TimePoint start) const;
 
  private:
-  void noteEnded(TimePoint now);
-
   struct Flow {
     uint32_t owed = 0;
     uint32_t came = 0;
+    uint32_t lost = 0;
     bool marked = false;
     TimePoint first{};
     TimePoint last{};
+
+    uint32_t open() const { return owed - came - lost; }
   };
+
+  void mark(TimePoint now, Flow* flow);
 
   std::vector<Flow> flows_;
   uint64_t owed_ = 0;
   uint64_t came_ = 0;
+  uint64_t lost_ = 0;
   uint32_t senders_ = 0;   // owing anything
   uint32_t complete_ = 0;  // senders
-  uint32_t ending_ = 0;    // senders: complete, or a mark has arrived
+  uint32_t ending_ = 0;    // senders that have ended
   TimePoint last_{};       // arrival of a new slot
   int lastSender_ = 0;
   TimePoint halfEndedAt_ = kNever;

@@ -39,6 +39,30 @@ void StageRun::acceptTurnedAway(int rank, uint32_t slot) {
   }
 }
 
+bool StageRun::lose(
+    TimePoint now, int rank, uint32_t slot, uint32_t slots, size_t bytes) {
+  Sender& sender = senders_[rank];
+  if (sender.lost.size() == 0) {
+    sender.lost = BitSet(slots);
+  }
+  if (progress_.owed(rank) == 0 || !sender.lost.set(slot)) {
+    return false;
+  }
+  sender.lostBytes += bytes;
+  progress_.lost(now, rank);
+  return true;
+}
+
+bool StageRun::find(int rank, uint32_t slot, size_t bytes) {
+  Sender& sender = senders_[rank];
+  if (sender.lost.size() == 0 || !sender.lost.clear(slot)) {
+    return false;
+  }
+  sender.lostBytes -= bytes;
+  progress_.found(rank);
+  return true;
+}
+
 void StageRun::dropped(int rank, uint64_t bytes) {
   StageBytes& of = senders_[rank].bytes;
   of.received -= bytes;
@@ -67,10 +91,13 @@ void StageRun::countMissingAsLate(int rank, size_t bytes) {
 void StageRun::settle(int rank, uint64_t notStoredBytes, Cause cause) {
   StageBytes& bytes = senders_[rank].bytes;
   bytes.refused = notStoredBytes - bytes.late;
-  uint64_t& missing = cause == Cause::kAbsent ? bytes.absent
-                      : cause == Cause::kCut  ? bytes.cut
-                                              : bytes.lost;
-  missing = bytes.expected - bytes.received - bytes.late - bytes.refused;
+  const uint64_t missing =
+      bytes.expected - bytes.received - bytes.late - bytes.refused;
+  bytes.lost = std::min(missing, senders_[rank].lostBytes);
+  uint64_t& rest = cause == Cause::kAbsent ? bytes.absent
+                   : cause == Cause::kCut  ? bytes.cut
+                                           : bytes.lost;
+  rest += missing - bytes.lost;
 }
 
 double StageRun::lostShare() const {

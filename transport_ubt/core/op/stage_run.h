@@ -60,6 +60,14 @@ class StageRun {
   // Stored slots of the rank were dropped to make room.
   void dropped(int rank, uint64_t bytes);
 
+  // A slot was lost on its way and will not come. `slots`: the rank's number of
+  // slots; `bytes`: of the slot. False: that was known, or the rank owes
+  // nothing more.
+  bool lose(
+      TimePoint now, int rank, uint32_t slot, uint32_t slots, size_t bytes);
+  // A slot is about to be stored. False: it did not count as lost.
+  bool find(int rank, uint32_t slot, size_t bytes);
+
   // Bytes arrived after the stage's end. The first function is for before
   // settle(). The second is for after it: the bytes had been counted as cut or
   // lost. False: fewer bytes than that were.
@@ -70,7 +78,8 @@ class StageRun {
   void countMissingAsLate(int rank, size_t bytes);
 
   // No further slot of the rank will be stored. `notStoredBytes` arrived, and
-  // were refused or late. `cause`: of the other missing bytes.
+  // were refused or late. `cause`: of the other missing bytes, but for those of
+  // lost slots.
   enum class Cause : uint8_t { kLost, kAbsent, kCut };
   void settle(int rank, uint64_t notStoredBytes, Cause cause);
   // The share of bytes that the network lost. Senders from which nothing came
@@ -95,6 +104,8 @@ class StageRun {
   struct Sender {
     StageBytes bytes;
     BitSet turnedAway;  // sized on first use
+    BitSet lost;        // sized on first use
+    uint64_t lostBytes = 0;
   };
 
   std::vector<Sender> senders_;  // by rank

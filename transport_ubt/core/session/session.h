@@ -222,6 +222,9 @@ class Session : private OpHost {
                bool urgent) override;
   Duration retryAfter(TimePoint now, int peer) const override;
   Duration lossAfter(TimePoint now, int peer) const override;
+  Duration lossAfterTrip(TimePoint now, int peer) const override {
+    return lossAfter(now, peer) - peers_[peer].roundTrip();
+  }
   TimePoint lastHeard(int peer) const override;
   bool isSilent(int peer) const override {
     return peers_[peer].heard() &&
@@ -302,7 +305,7 @@ class Session : private OpHost {
   void numberIn(TimePoint now, int peer, uint64_t number, size_t bytes);
   void numbersUsed(TimePoint now, int peer, uint64_t next);
   void findLosses(TimePoint now, int peer);
-  void repeatLost(TimePoint now, int peer, const ControlRecord& record);
+  void lostIn(TimePoint now, int peer, const ControlRecord& record);
   void considerCredit(TimePoint now, int peer);
   // Eighths of a round trip, or more if hosts may be late.
   Duration longerThanTrip(TimePoint now, int peer, int eighths) const;

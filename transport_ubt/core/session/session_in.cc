@@ -205,7 +205,12 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       peers_[peer].creditBy(now);
       return;
     case ControlType::kLost:
-      repeatLost(now, peer, record);
+      lostIn(now, peer, record);
+      return;
+    case ControlType::kLostSlots:
+      if (op != nullptr) {
+        op->lostHere(now, peer, record.stage, record.slot, record.slots);
+      }
       return;
     case ControlType::kRepair:
       if (record.slots == 0) {
@@ -321,7 +326,7 @@ void Session::doneIn(TimePoint now,
   }
 }
 
-// Asks for numbers that have become lost.
+// Tells the peer which numbers have become lost.
 void Session::findLosses(TimePoint now, int rank) {
   LossDetector& losses = peers_[rank].losses;
   if (!losses.hasGaps()) {
@@ -337,8 +342,7 @@ void Session::findLosses(TimePoint now, int rank) {
     shared_->link.shortTrains(now);
     shared_->window.lost(count * lossBytes_,
                          trainsOf(before + count) - trainsOf(before));
-    if (setup_.options.needsEveryResult() &&
-        setup_.options.has(Loop::kLossNumbers)) {
+    if (setup_.options.tellsLosses()) {
       ControlRecord record;
       record.type = ControlType::kLost;
       record.number = first;
@@ -351,13 +355,13 @@ void Session::findLosses(TimePoint now, int rank) {
   losses_.set(rank, losses.nextDeadline(after));
 }
 
-// The peer misses data numbers. Ops that repair what these carried repeat it.
-void Session::repeatLost(TimePoint now, int peer, const ControlRecord& record) {
+// The peer misses data numbers. Ops repeat the slots, or say that they do not.
+void Session::lostIn(TimePoint now, int peer, const ControlRecord& record) {
   shared_->link.shortTrains(now);
   peers_[peer].sent.find(
       record.number, record.slots, [&](const SentHistory::Run& run) {
         if (Op* const op = ops_.find(run.op); op != nullptr) {
-          op->repeatLost(now, peer, run.stage, run.slot, run.slots);
+          op->lostByPeer(now, peer, run.stage, run.slot, run.slots);
         }
       });
 }

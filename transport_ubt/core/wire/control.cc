@@ -10,7 +10,8 @@ constexpr uint8_t kClassBit = 0x80;
 bool hasOp(ControlType type) {
   return type != ControlType::kCredit && type != ControlType::kBlocked &&
          (type < ControlType::kLeave || type == ControlType::kNoMore ||
-          type == ControlType::kHalf || type == ControlType::kOver);
+          type == ControlType::kHalf || type == ControlType::kOver ||
+          type == ControlType::kLostSlots);
 }
 
 }  // namespace
@@ -39,6 +40,7 @@ void ControlRecord::encode(WriteCursor* out) const {
       out->put(slots);
       break;
     case ControlType::kRepair:
+    case ControlType::kLostSlots:
       out->put(static_cast<uint8_t>(stage));
       out->put(slot);
       out->put(slots);
@@ -74,7 +76,7 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
   const auto first = in->get<uint8_t>();
   const auto type = static_cast<uint8_t>(first & ~kClassBit);
   if (type < static_cast<uint8_t>(ControlType::kAnnounce) ||
-      type > static_cast<uint8_t>(ControlType::kOver)) {
+      type > static_cast<uint8_t>(ControlType::kLostSlots)) {
     return false;
   }
   out->type = static_cast<ControlType>(type);
@@ -108,7 +110,8 @@ bool ControlRecord::decode(ReadCursor* in, ControlRecord* out) {
       out->number = in->get<uint64_t>();
       out->slots = in->get<uint32_t>();
       break;
-    case ControlType::kRepair: {
+    case ControlType::kRepair:
+    case ControlType::kLostSlots: {
       const auto stage = in->get<uint8_t>();
       if (stage > static_cast<uint8_t>(Stage::kBroadcast)) {
         return false;

@@ -27,10 +27,12 @@ enum class ControlType : uint8_t {
   kLeave = 10,         // this context ends; `slot` names the cause
   kHalf = 11,          // half of this stage's senders are complete here
   kMulticastKey = 12,  // seed of my multicast keys, masked
-  kHears = 13,   // your multicast came; numbers below `number` may be sent
-  kNoMore = 14,  // no slot of this stage is on its way to you
-  kLost = 15,    // `slots` data numbers from `number` on did not arrive
-  kOver = 16,    // the call has returned here: I repeat no contributions
+  kHears = 13,      // your multicast came; numbers below `number` may be sent
+  kNoMore = 14,     // no slot of this stage is on its way to you
+  kLost = 15,       // `slots` data numbers from `number` on did not arrive
+  kOver = 16,       // the call has returned here: I repeat no contributions
+  kLostSlots = 17,  // these slots were lost on their way to you, and I do not
+                    // repeat them
 };
 
 // One record. The type decides which members are used.
@@ -41,12 +43,13 @@ struct ControlRecord {
   // kCredit, kHears: the limit; kBlocked, kLost: the number; kDone, kDoneQuery:
   // the hash of all results (ReplicaProof), 0: not told.
   uint64_t number = 0;
-  Stage stage{};  // kRepair, kNoMore, kHalf
-  // kRepair: the first slot; kProgress: the first that is missing; kLeave: the
-  // rank at fault, or kNobody.
+  Stage stage{};  // kRepair, kNoMore, kHalf, kLostSlots
+  // kRepair, kLostSlots: the first slot; kProgress: the first that is missing;
+  // kLeave: the rank at fault, or kNobody.
   uint32_t slot = 0;
-  // kRepair: number of slots. kClosed: contributions of a slot that were cut
-  // while they were on their way. kDone, kDoneQuery: the same for results.
+  // kRepair, kLostSlots: number of slots. kClosed: contributions of a slot that
+  // were cut while they were on their way. kDone, kDoneQuery: the same for
+  // results.
   uint32_t slots = 0;
   MulticastSeed multicastKey{};  // kMulticastKey
 

@@ -75,6 +75,13 @@ struct Options {
     return repair != RepairPolicy::kNone || skipLoss > 0;
   }
 
+  // Whether ranks tell each other which data was lost. The paper's loops
+  // leave all to the bounds, unless results are repaired.
+  bool tellsLosses() const {
+    return has(Loop::kLossNumbers) &&
+           (loops == Loops::kMeasured || needsEveryResult());
+  }
+
   // If an owner lacks more than this fraction of its shard's (contributor,
   // element) pairs when its stage ends, it sends zeros for incomplete slots.
   // Zero: it never does.

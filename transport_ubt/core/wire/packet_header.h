@@ -19,7 +19,7 @@ enum class Form : uint8_t { kPlain = 0, kTransformed = 1 };
 struct PacketHeader {
   static constexpr size_t kBytes = 32;
   static constexpr size_t kTagOffset = 24;
-  static constexpr uint8_t kVersion = 4;
+  static constexpr uint8_t kVersion = 5;
   // Every slot index is below this.
   static constexpr uint32_t kSlotsMax = 1 << 24;
 

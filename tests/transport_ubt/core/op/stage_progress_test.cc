@@ -62,6 +62,30 @@ TEST_F(StageProgressTest, ASenderEndsWithAMarkWithAllSlotsOrIfItSaysSo) {
   EXPECT_EQ(progress_.lastSender(), 3);
 }
 
+TEST_F(StageProgressTest, ASenderEndsOnceItsOtherSlotsAreLost) {
+  come(0, 8, 20);
+  progress_.lost(at(21), 0);
+  EXPECT_EQ(progress_.owed(0), 1u);
+  EXPECT_FALSE(progress_.hasEnded(0));
+  progress_.lost(at(22), 0);
+  progress_.lost(at(22), 0);  // more than is owed
+  EXPECT_EQ(progress_.owed(0), 0u);
+  EXPECT_EQ(progress_.owed(), 30u);
+  EXPECT_TRUE(progress_.hasEnded(0));
+  EXPECT_EQ(progress_.complete(), 0u);
+  EXPECT_EQ(progress_.lastArrival(0), at(20));
+}
+
+TEST_F(StageProgressTest, ALostSlotMayComeAfterAll) {
+  come(0, 8, 20);
+  progress_.lost(at(21), 0);
+  progress_.found(0);
+  EXPECT_EQ(progress_.owed(0), 2u);
+  come(0, 2, 30);
+  EXPECT_EQ(progress_.complete(), 1u);
+  EXPECT_EQ(progress_.owed(), 30u);
+}
+
 TEST_F(StageProgressTest, AMarkIsSeenOnce) {
   come(0, 8, 20, true);
   come(0, 1, 21, true);

@@ -80,6 +80,40 @@ TEST_F(StageRunTest, LateDataBeforeTheFinalCountIsNotRefused) {
   expectSum(1);
 }
 
+// The sender's other slots were cut on their way.
+TEST_F(StageRunTest, SlotsThatTheNetworkLostAreNotCut) {
+  come(1, 5);
+  EXPECT_TRUE(run_.lose(kNow, 1, 6, kSlots, 100));
+  EXPECT_FALSE(run_.lose(kNow, 1, 6, kSlots, 100));
+  EXPECT_TRUE(run_.lose(kNow, 1, 7, kSlots, 100));
+  EXPECT_EQ(run_.progress().owed(1), 3u);
+  run_.settle(1, 0, StageRun::Cause::kCut);
+  EXPECT_EQ(run_.bytes(1).lost, 200);
+  EXPECT_EQ(run_.bytes(1).cut, 300);
+  expectSum(1);
+}
+
+// Whatever a peer says.
+TEST_F(StageRunTest, NoMoreIsLostThanIsOwed) {
+  come(1, 9);
+  EXPECT_TRUE(run_.lose(kNow, 1, 0, kSlots, 100));
+  EXPECT_FALSE(run_.lose(kNow, 1, 1, kSlots, 100));
+  EXPECT_FALSE(run_.find(1, 1, 100));
+}
+
+TEST_F(StageRunTest, ALostSlotThatComesIsNotLost) {
+  come(1, 9);
+  EXPECT_FALSE(run_.find(1, 9, 100));
+  run_.lose(kNow, 1, 9, kSlots, 100);
+  EXPECT_TRUE(run_.find(1, 9, 100));
+  EXPECT_FALSE(run_.find(1, 9, 100));
+  come(1, 1);
+  run_.settle(1, 0, StageRun::Cause::kLost);
+  EXPECT_EQ(run_.bytes(1).lost, 0);
+  EXPECT_EQ(run_.bytes(1).received, 1000);
+  expectSum(1);
+}
+
 TEST_F(StageRunTest, ASlotIsTurnedAwayOnceUntilItIsStored) {
   EXPECT_FALSE(run_.anyTurnedAway(1));
   EXPECT_TRUE(run_.turnAway(1, 3, kSlots));

@@ -72,6 +72,59 @@ TEST_F(Stages, ASlotClosesWhenEveryoneIsInIt) {
   EXPECT_FALSE(scatter_.closed());
 }
 
+TEST_F(Stages, ASlotClosesWhenTheOthersAreLost) {
+  for (const SumOrder order : {SumOrder::kArrival, SumOrder::kRank}) {
+    ScatterStage scatter = scatterBy(order);
+    const auto add = [&](int source, uint32_t index, float value) {
+      return scatter.add(source, index, Form::kPlain, bytes(slot(value)));
+    };
+    scatter.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
+    EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+    scatter.lose(0);
+    EXPECT_FALSE(scatter.isClosed(0));  // nothing of rank 2 is known
+    EXPECT_EQ(add(2, 1, 100), Outcome::kAccepted);
+    scatter.lose(1);
+    EXPECT_TRUE(scatter.isClosed(1));
+    EXPECT_EQ(bucket_[48], 151.5F);  // 101 x 3 / 2
+    EXPECT_EQ(scatter.contributors(1), 2);
+    EXPECT_EQ(add(0, 1, 10), Outcome::kLate);
+  }
+}
+
+TEST_F(Stages, ASlotClosesOnlyWithAMajority) {
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
+  EXPECT_EQ(add(0, 1, 10), Outcome::kAccepted);
+  EXPECT_EQ(add(2, 1, 100), Outcome::kAccepted);
+  scatter_.lose(0);
+  scatter_.lose(0);
+  EXPECT_FALSE(scatter_.isClosed(0));
+  scatter_.find(0);
+  EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
+  EXPECT_TRUE(scatter_.isClosed(0));
+}
+
+// The slot closes with its last contribution.
+TEST_F(Stages, ALostContributionMayComeAfterAll) {
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  EXPECT_EQ(add(2, 1, 100), Outcome::kAccepted);
+  scatter_.lose(0);
+  EXPECT_FALSE(scatter_.isClosed(0));  // the caller is away
+  scatter_.find(0);
+  EXPECT_EQ(add(2, 0, 100), Outcome::kAccepted);
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
+  EXPECT_EQ(value(0), 111);
+}
+
+// All of them have to close together.
+TEST_F(Stages, NoSlotClosesWithoutLostOnesIfFormsDiffer) {
+  scatter_.enter(enterWith(1) + layout_.shardOffset(Shard(1)), Form::kPlain);
+  EXPECT_EQ(add(0, 0, 10), Outcome::kAccepted);
+  EXPECT_EQ(scatter_.add(2, 1, Form::kTransformed, bytes(slot(1))),
+            Outcome::kAccepted);
+  scatter_.lose(0);
+  EXPECT_FALSE(scatter_.isClosed(0));
+}
+
 TEST_F(Stages, ContributionsBeforeTheCallerWaitInTheArena) {
   EXPECT_EQ(add(0, 1, 10), Outcome::kAccepted);
   EXPECT_GT(arena_.usedBytes(), 0u);

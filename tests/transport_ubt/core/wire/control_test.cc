@@ -24,7 +24,7 @@ ControlRecord full(ControlType type) {
 }
 
 TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
-  for (int type = 1; type <= 16; type++) {
+  for (int type = 1; type <= 17; type++) {
     ControlRecord in = full(static_cast<ControlType>(type));
     in.op.space = type % 2 == 0 ? TagSpace::kOptions : TagSpace::kClass;
     std::byte bytes[kRoom];
@@ -51,19 +51,22 @@ TEST(ControlRecord, EveryTypeSurvivesTheWireAndItsTruncationsDoNot) {
 TEST(ControlRecord, RefusesUnknownTypesStagesAndElements) {
   // 131: credit of the class form, which cannot exist, because credit has no
   // op.
-  for (const int type : {0, 17, 18, 128, 131, 255}) {
+  for (const int type : {0, 18, 19, 128, 131, 255}) {
     const std::byte bytes[kRoom] = {static_cast<std::byte>(type)};
     ReadCursor reader(bytes, sizeof(bytes));
     ControlRecord out;
     EXPECT_FALSE(ControlRecord::decode(&reader, &out)) << type;
   }
   std::byte bytes[kRoom];
-  WriteCursor writer(bytes, sizeof(bytes));
-  full(ControlType::kRepair).encode(&writer);
-  bytes[9] = std::byte{2};  // the stage
-  ReadCursor reader(bytes, sizeof(bytes));
   ControlRecord out;
-  EXPECT_FALSE(ControlRecord::decode(&reader, &out));
+  for (const ControlType type :
+       {ControlType::kRepair, ControlType::kLostSlots}) {
+    WriteCursor writer(bytes, sizeof(bytes));
+    full(type).encode(&writer);
+    bytes[9] = std::byte{2};  // the stage
+    ReadCursor reader(bytes, sizeof(bytes));
+    EXPECT_FALSE(ControlRecord::decode(&reader, &out));
+  }
   WriteCursor announce(bytes, sizeof(bytes));
   full(ControlType::kAnnounce).encode(&announce);
   bytes[17] = std::byte{kElementTypes};

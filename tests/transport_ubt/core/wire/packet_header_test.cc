@@ -27,9 +27,9 @@ PacketHeader example() {
 }
 
 const std::vector<uint8_t> kExampleBytes = {
-    0x80, 0x41, 0x01, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0xa0, 0x41, 0x01, 0x00, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x03, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x04, 0x00, 0x00, 0x88, 0x77};
-constexpr uint64_t kExampleTag = 0x712de1095c35aad0;
+constexpr uint64_t kExampleTag = 0x7a774b9d50d98ac6;
 
 TEST(PacketHeader, EncodesTheDocumentedExample) {
   std::byte bytes[PacketHeader::kBytes];
@@ -95,7 +95,7 @@ TEST(PacketHeader, RefusesUnknownFormats) {
   // Versions; hierarchical control, too many contributors, a partial result of
   // an op that is not hierarchical, a partial contribution.
   for (const Change& change :
-       {Change{0, 0x40}, {0, 0x60}, {0, 0xc0}, {14, 1}, {1, 0x61}, {1, 0xe0}}) {
+       {Change{0, 0x80}, {0, 0x60}, {0, 0xc0}, {14, 1}, {1, 0x61}, {1, 0xe0}}) {
     std::byte bad[PacketHeader::kBytes];
     std::copy(good, good + sizeof(good), bad);
     bad[change.offset] = static_cast<std::byte>(change.value);
