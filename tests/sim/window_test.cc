@@ -191,7 +191,7 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
 }
 
 // Trains get lost now and then, whole. Each is a large share of a window, but
-// says nothing about it. Nobody waits for what nobody repeats.
+// says nothing about it. Slots that nobody repeats cost no wait.
 TEST(Window, TrainsLostAtRandomCostLittle) {
   for (const RepairPolicy repair :
        {RepairPolicy::kBroadcast, RepairPolicy::kNone}) {

@@ -40,7 +40,7 @@ class PathProbes {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    // The probes of each rank so far.
+    // The probes of each rank that have arrived.
     std::vector<Heard> heard() const;
     // Waits until probes of at least `slotBytes` have come from every other
     // rank, in trains, too, if it sends trains; or for `limit`. True if they

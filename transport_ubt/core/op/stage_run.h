@@ -78,8 +78,8 @@ class StageRun {
   void countMissingAsLate(int rank, size_t bytes);
 
   // No further slot of the rank will be stored. `notStoredBytes` arrived, and
-  // were refused or late. `cause`: of the other missing bytes, but for those of
-  // lost slots.
+  // were refused or late. Missing bytes of lost slots count as lost, and
+  // `cause` is that of the others.
   enum class Cause : uint8_t { kLost, kAbsent, kCut };
   void settle(int rank, uint64_t notStoredBytes, Cause cause);
   // The share of bytes that the network lost. Senders from which nothing came
