@@ -110,6 +110,21 @@ TEST(Stops, JitterOfEntriesIsNotCut) {
   EXPECT_LT(missing(result, options), 1e-3);
 }
 
+// Ops take 1 ms, and now and then a rank enters 5 ms late, as in a script whose
+// ranks rest between bursts of ops.
+TEST(Stops, JitterOfEntriesIsNotCutIfItIsLongerThanAnOp) {
+  for (const double late : {0.025, 0.1}) {
+    SimOptions options = slowLinks(200, 1 << 17, RepairPolicy::kBroadcast);
+    options.ranks = 3;
+    options.bytesPerSecond = 1.25e9;
+    options.lateOps = late;
+    options.lateBy = milliseconds(5);
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.pairsMissing, 0u);
+    EXPECT_LT(percentile(result.opTimes, 0.5), milliseconds(2));
+  }
+}
+
 // For 100 ms everything is lost, so that no mark of last slots comes through.
 TEST(Stops, NobodyWaitsForDataThatWasLostAsAWhole) {
   for (const RepairPolicy repair :

@@ -88,7 +88,6 @@ Setting share(Setting::Kind kind,
 // Control loops, joined by "/".
 Setting without() {
   const Choices<Loop> loops = {{"factor", Loop::kFactor},
-                               {"wait", Loop::kWait},
                                {"absent", Loop::kAbsent},
                                {"split", Loop::kSplit},
                                {"spacing", Loop::kSpacing},

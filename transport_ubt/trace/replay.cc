@@ -12,7 +12,6 @@
 #include "transport_ubt/core/learn/absence_budget.h"
 #include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
-#include "transport_ubt/core/learn/least_wait.h"
 #include "transport_ubt/core/learn/stop_rule.h"
 #include "transport_ubt/core/learn/usual_times.h"
 
@@ -65,10 +64,8 @@ class Owner {
   End take(const StageRecord& stage, double factor, double earned, bool exact) {
     budget_.earn(earned);
     const Duration margin = 2 * options_.lateness;
-    const StopRule rule{usual_.usual(),
-                        factor,
-                        learns_ ? wait_.get(margin) : margin,
-                        absentWait_.get(margin)};
+    const StopRule rule{
+        usual_.usual(), factor, margin, std::max(margin, kJitter)};
     const TimePoint q = kStart + halfThroughAt(stage);
     End end;
     end.at = completeAt(stage);
@@ -98,25 +95,21 @@ class Owner {
     const auto& senders = stage.senders;
     const Duration absentEnd = rule.absentEnd(kStart, q) - kStart;
     End end;
-    Duration lastEntry{0};
     for (const StageRecord::Sender& sender : senders) {
       end.absent += sender.enteredAt > absentEnd;
-      lastEntry = std::max(lastEntry, sender.enteredAt);
     }
     const double cost = static_cast<double>(end.absent) / senders.size();
     const bool cutsAbsent =
         learns_ && end.absent > 0 && cost <= budget_.tokens();
-    const Duration base = rule.base(kStart, q);
-    absentWait_.add(lastEntry - base);
     if (cutsAbsent) {
       budget_.spend(cost);
-      lastEntry = Duration{0};
     } else {
       end.absent = 0;
     }
     const auto isCut = [&](const StageRecord::Sender& sender) {
       return cutsAbsent && sender.enteredAt > absentEnd;
     };
+    Duration lastEntry{0};
     for (const StageRecord::Sender& sender : senders) {
       if (!isCut(sender)) {
         lastEntry = std::max(lastEntry, sender.enteredAt);
@@ -130,9 +123,6 @@ class Owner {
         end.at = std::max(end.at, senders[rank].completeAt(stage.slots));
       }
     }
-    if (!cutsAbsent || end.at > absentEnd) {
-      wait_.add(end.at - lastEntry - base);
-    }
     end.at = std::min({end.at, networkEnd, complete});
     for (size_t rank = 0; rank < senders.size(); rank++) {
       if (static_cast<int>(rank) != stage.rank && !isCut(senders[rank])) {
@@ -145,8 +135,6 @@ class Owner {
   const ReplayOptions options_;
   const bool learns_;
   UsualTimes usual_;
-  LeastWait wait_;
-  LeastWait absentWait_;
   AbsenceBudget budget_;
 };
 

@@ -27,7 +27,7 @@ class Loop:
 
 
 # transport_ubt/core/base/loop_set.h describes each loop.
-_STAGES = ("factor", "wait", "absent", "split", "spacing", "half",
+_STAGES = ("factor", "absent", "split", "spacing", "half",
            "results_first", "pause", "majority")
 _SENDERS = ("order", "shares", "early_credit", "loss_numbers", "reordering",
             "notice_delay", "trains")

@@ -33,7 +33,7 @@ TEST(Settings, ReadsEachVariable) {
   LoopSet off = with("without", "window/trains").protocol.without;
   EXPECT_TRUE(off.has(Loop::kWindow));
   EXPECT_TRUE(off.has(Loop::kTrains));
-  EXPECT_FALSE(off.has(Loop::kWait));
+  EXPECT_FALSE(off.has(Loop::kQueue));
   EXPECT_EQ(with("loops", "paper").protocol.loops, Loops::kPaper);
   EXPECT_EQ(with("loops", "measured").protocol.loops, Loops::kMeasured);
   EXPECT_EQ(with("hadamard", "on").protocol.hadamard, Hadamard::kAlways);

@@ -21,6 +21,10 @@ using TimePoint = ProtocolClock::time_point;
 
 constexpr TimePoint kNever = TimePoint::max();
 
+// Hosts delay programs by up to some milliseconds: by scheduling, interrupts
+// and interpreters. A longer delay has a cause of its own.
+constexpr Duration kJitter = std::chrono::milliseconds(10);
+
 // Converts the result of arithmetic with fractions to whole nanoseconds,
 // rounded towards zero.
 inline Duration wholeNanoseconds(

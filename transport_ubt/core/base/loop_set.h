@@ -10,7 +10,6 @@ namespace ubt {
 enum class Loop : uint8_t {
   // When a stage ends.
   kFactor,        // x stays at its first value (CutFactor)
-  kWait,          // the least wait is the margin (LeastWait)
   kAbsent,        // absent ranks are never cut (AbsenceBudget)
   kSplit,         // each cause gets half of the budget (BudgetSplit)
   kSpacing,       // the margin is a multiple of lateness (StepSpacing)

@@ -39,19 +39,6 @@ struct OpSample {
   // The share of contributions to this rank that the network lost, plus the
   // share of results: 0 to 2.
   double lost = 0;
-  // When half of the other ranks were through with a stage (q of StopRule), and
-  // when its last data came. Data that was cut counts with the time at which it
-  // came, or would have come.
-  struct Stage {
-    Duration half{0};  // from the start of the clock; zero: unknown
-    // Contributions: from the last entry of a rank before the stage's end.
-    // Results: from the start of the clock.
-    Duration last{0};
-  };
-  Stage scatter;
-  Stage results;
-  Duration lastEntry{0};  // of any rank, from the start of the clock
-
   // The end of a stage here, for the paper's loops.
   struct End {
     // From the stage's start (OpBounds); zero: it has not ended here, or was

@@ -85,16 +85,10 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
       std::max(kLatenesses * lateness,
                options_.has(Loop::kSpacing) ? spacing_.usual() / kStepParts
                                             : Duration{0});
-  const auto waitOf = [&](const LeastWait& wait) {
-    return options_.has(Loop::kWait) ? wait.get(margin) : margin;
-  };
-  const Duration resultsWait = waitOf(resultsWait_);
-  bounds.stop = {known.scatter,
-                 scatterFactor_.value(),
-                 waitOf(scatterWait_),
-                 waitOf(absentWait_)};
-  bounds.exchangeStop = {known.exchange, resultsFactor_.value(), resultsWait};
-  bounds.resultsStop = {known.results, resultsFactor_.value(), resultsWait};
+  bounds.stop = {
+      known.scatter, scatterFactor_.value(), margin, std::max(margin, kJitter)};
+  bounds.exchangeStop = {known.exchange, resultsFactor_.value(), margin};
+  bounds.resultsStop = {known.results, resultsFactor_.value(), margin};
   bounds.absentMost = options_.has(Loop::kAbsent) ? absence_.tokens() : 0;
   return bounds;
 }
@@ -135,15 +129,6 @@ void StopLearning::done(const OpSample& op) {
           static_cast<int>(rank),
           sender.took > Duration{0} ? sender.took : Duration::max());
     }
-  }
-  if (op.scatter.half > Duration{0}) {
-    const Duration base = std::max(times.scatter.usual(), op.scatter.half);
-    scatterWait_.add(op.scatter.last - base);
-    absentWait_.add(op.lastEntry - base);
-  }
-  if (op.results.half > Duration{0}) {
-    resultsWait_.add(op.results.last -
-                     std::max(times.results.usual(), op.results.half));
   }
   if (op.warmup || options_.cutBudget == 0) {
     return;

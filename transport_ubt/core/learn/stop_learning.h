@@ -9,7 +9,6 @@
 #include "transport_ubt/core/learn/absence_budget.h"
 #include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
-#include "transport_ubt/core/learn/least_wait.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
 #include "transport_ubt/core/learn/step_spacing.h"
@@ -21,8 +20,8 @@
 namespace ubt {
 
 // The measured loops: the rules that end stages are StopRule. Usual times
-// belong to a size class. The context has one x, one budget, one spacing of
-// steps and one set of least waits. Ops are exact until some class is warm. A
+// belong to a size class. The context has one x, one budget and one
+// spacing of steps. Ops are exact until some class is warm. A
 // class without times borrows those of its neighbours. Not thread-safe.
 class StopLearning : public StopStrategy {
  public:
@@ -79,9 +78,6 @@ class StopLearning : public StopStrategy {
   std::array<Classes, 2> classes_;  // of plain and hierarchical ops
   CutFactor scatterFactor_;
   CutFactor resultsFactor_;
-  LeastWait scatterWait_;
-  LeastWait resultsWait_;
-  LeastWait absentWait_;
   AbsenceBudget absence_;
   BudgetSplit stages_;         // contributions, results
   BudgetSplit contributions_;  // delayed by the network, of absent ranks

@@ -12,17 +12,18 @@ namespace ubt {
 // entered is absent, because it computes late. Each cause has its end:
 //
 //   base    = max(usual, q - t0)       q: when half of the others were through
-//   network = t0 + max(x base, base + wait)
-//   absent  = t0 + base + absentWait
+//   network = t0 + max(x base, base + margin)
+//   absent  = t0 + base + absentMargin
 //
 // t0 is when more than half of the ranks had entered. A network that is slow
 // for all ranks delays q, so nothing is cut there. The network's time begins
 // again when a rank enters after t0, so that its data has that time, too.
 struct StopRule {
-  Duration usual{0};       // UsualTimes::usual()
-  double factor = 1;       // x (CutFactor)
-  Duration wait{0};        // LeastWait of data
-  Duration absentWait{0};  // LeastWait of ranks
+  Duration usual{0};  // UsualTimes::usual()
+  double factor = 1;  // x (CutFactor)
+  // What a cut of data, or of an absent rank, should at least save.
+  Duration margin{0};
+  Duration absentMargin{0};
 
   // The time that a stage should take. REQUIRES t0 and q are known.
   Duration base(TimePoint t0, TimePoint q) const {
@@ -46,13 +47,14 @@ struct StopRule {
     return std::max(t0, lastEntry) + (stage + most(stage)) / 2;
   }
   TimePoint absentEnd(TimePoint t0, TimePoint q) const {
-    return t0 == kNever || q == kNever ? kNever : t0 + base(t0, q) + absentWait;
+    return t0 == kNever || q == kNever ? kNever
+                                       : t0 + base(t0, q) + absentMargin;
   }
 
  private:
   // The longest that data has, after it could begin to flow.
   Duration most(Duration stage) const {
-    return std::max(wholeNanoseconds(stage * factor), stage + wait);
+    return std::max(wholeNanoseconds(stage * factor), stage + margin);
   }
 };
 

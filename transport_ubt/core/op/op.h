@@ -314,7 +314,6 @@ class Op {
   ControlRecord closedRecord() const;
   Duration completedAfter(int rank) const;
   void sampleStops(OpSample* sample) const;
-  void sampleLast(OpSample* sample) const;
   void sampleEnds(OpSample* sample) const;
   void finishByBound(TimePoint now);
   TimePoint resultsStart() const {

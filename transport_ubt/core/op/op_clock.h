@@ -31,16 +31,13 @@ class OpClock {
     return std::max(std::min(startedAt_, now) - enteredAt_, Duration{0});
   }
 
-  // The shortest delay that is a stop of the host, and not of its scheduler.
-  static constexpr Duration kStop = std::chrono::milliseconds(10);
-
   // A stage had to end at `end`, which has been known since `known`. The host
-  // notices it at `now`. If that is late by kStop or more, the host was
+  // notices it at `now`. If that is late by kJitter or more, the host was
   // stopped, and so were senders on it. Then the stage goes on from now for the
   // time that it missed, at most `most`, once per op. False: it ends.
   bool excuse(TimePoint now, TimePoint end, TimePoint known, Duration most) {
     const Duration missed = now - std::max(end, known);
-    if (excused_ > Duration{0} || missed < kStop) {
+    if (excused_ > Duration{0} || missed < kJitter) {
       return false;
     }
     excused_ = now + std::min(missed, most) - end;

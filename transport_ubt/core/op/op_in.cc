@@ -68,9 +68,6 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (attendance_.enteredAt(header.source) <= scatterRun_.closedAt) {
-        scatterRun_.lastLate = now;
-      }
       if (scatterRun_.turnAway(header.source, header.slot, owned_.slots()) &&
           !scatterRun_.countLostAsLate(header.source, bytes) &&
           !scatterSettled_) {
@@ -114,7 +111,6 @@ Counter Op::broadcastData(TimePoint now,
   }
   const size_t bytes = layout_.slotSize(shard, header.slot);
   const BitSet& taken = broadcast_.received(shard);
-  broadcastRun_.lastLate = call_.finished() ? now : broadcastRun_.lastLate;
   if (call_.returned()) {
     if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
       broadcastRun_.countLostAsLate(header.source, bytes);

@@ -522,7 +522,6 @@ void Op::sampleStops(OpSample* sample) const {
   sample->cutResults =
       (resultsCut_ + resultsCutByOthers_) / (owners * ranks_.size() * slots);
   sample->cutAbsent = static_cast<double>(absentCut_) / ranks_.members();
-  sampleLast(sample);
   sampleEnds(sample);
 }
 
@@ -560,41 +559,6 @@ void Op::sampleEnds(OpSample* sample) const {
             until,
             bounds_.byHand ? limit() : bounds_.paperResults.bound);
   }
-}
-
-// When the last data of the stages came, even if it was cut.
-void Op::sampleLast(OpSample* sample) const {
-  const auto halfOf = [&](Stage stage) {
-    const TimePoint half = attendance_.halfThroughAt(stage);
-    return half == kNever ? Duration{0}
-                          : std::max(half - clock_.startedAt(), Duration{1});
-  };
-  const TimePoint start = clock_.startedAt();
-  if (owned_.slots() > 0 && owned_.sum().closed()) {
-    // Data of ranks that entered after the end had no time here.
-    TimePoint entry = start;
-    TimePoint last = scatterRun_.lastLate;
-    for (int rank = 0; rank < ranks_.size(); rank++) {
-      if (!ranks_.isMember(rank) ||
-          attendance_.enteredAt(rank) > scatterRun_.closedAt) {
-        continue;
-      }
-      entry = std::max(entry, attendance_.enteredAt(rank));
-      if (rank != ranks_.rank()) {
-        const OpSample::Sender& sender = sample->senders[rank];
-        last = std::max({last,
-                         start + sender.took,
-                         sender.cut ? scatterRun_.closedAt : start});
-      }
-    }
-    sample->scatter = {halfOf(Stage::kScatter), last - entry};
-  }
-  if (sample->resultsTook > Duration{0}) {
-    sample->results = {
-        halfOf(Stage::kBroadcast),
-        std::max(sample->resultsTook, broadcastRun_.lastLate - start)};
-  }
-  sample->lastEntry = attendance_.lastEntry() - start;
 }
 
 }  // namespace ubt

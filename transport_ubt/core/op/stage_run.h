@@ -97,7 +97,6 @@ class StageRun {
   // When the stage stopped waiting.
   TimePoint closedAt{};
   bool expired = false;   // before all slots had arrived
-  TimePoint lastLate{};   // data came after its end
   bool toldHalf = false;  // others know that half of the senders are complete
 
  private:

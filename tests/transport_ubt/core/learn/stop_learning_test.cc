@@ -66,8 +66,8 @@ TEST_F(StopLearningTest, TheFirstOpsAreExact) {
   EXPECT_EQ(learned.stop.usual, milliseconds(10));
   EXPECT_EQ(learned.resultsStop.usual, milliseconds(20));
   EXPECT_EQ(learned.stop.factor, CutFactor::kFirst);
-  EXPECT_EQ(learned.stop.wait, 2 * kLateness);
-  EXPECT_EQ(learned.stop.absentWait, 2 * kLateness);
+  EXPECT_EQ(learned.stop.margin, 2 * kLateness);
+  EXPECT_EQ(learned.stop.absentMargin, kJitter);
   EXPECT_EQ(learned.absentMost, AbsenceBudget::kFirst);
 }
 
@@ -88,7 +88,7 @@ TEST_F(StopLearningTest, TheMarginIsATenthOfAStep) {
     learning_.ends();
     learning_.ends();
   }
-  EXPECT_EQ(bounds(1 << 20).stop.wait, milliseconds(10));
+  EXPECT_EQ(bounds(1 << 20).stop.margin, milliseconds(10));
 }
 
 TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
@@ -136,21 +136,6 @@ TEST_F(StopLearningTest, AnAbsentRanksTimeIsKnownWhenItHasEntered) {
     learning_.done(op);
   }
   EXPECT_EQ(bounds(1 << 20).stop.usual, milliseconds(30));
-}
-
-TEST_F(StopLearningTest, EachCauseHasItsLeastWait) {
-  warmUp(1 << 20, milliseconds(10));
-  OpSample op = sample(1 << 20, milliseconds(10));
-  op.scatter = {milliseconds(2), milliseconds(13)};   // usually 10 ms
-  op.results = {milliseconds(25), milliseconds(26)};  // usually 20 ms
-  op.lastEntry = milliseconds(15);
-  learning_.returned(op);
-  EXPECT_EQ(bounds(1 << 20).stop.wait, 2 * kLateness);
-  learning_.done(op);
-  const OpBounds learned = bounds(1 << 20);
-  EXPECT_EQ(learned.stop.wait, milliseconds(3) + 2 * kLateness);
-  EXPECT_EQ(learned.resultsStop.wait, 2 * kLateness);
-  EXPECT_EQ(learned.stop.absentWait, 2 * kLateness);  // a cut saves 3 ms
 }
 
 TEST_F(StopLearningTest, WithoutABudgetNothingIsCut) {

@@ -12,7 +12,7 @@ TimePoint at(int ms) {
   return TimePoint(milliseconds(ms));
 }
 
-// Usual 60 ms, x 1.5; the least wait of data is 12 ms, that of ranks 10 ms.
+// Usual 60 ms, x 1.5; the margin is 12 ms, for ranks 10 ms.
 const StopRule kRule{milliseconds(60), 1.5, milliseconds(12), milliseconds(10)};
 
 TEST(StopRule, NothingIsCutBeforeMostHaveEnteredAndHalfAreThrough) {
@@ -32,7 +32,7 @@ TEST(StopRule, ASlowNetworkDelaysTheEnd) {
   EXPECT_EQ(kRule.absentEnd(at(100), at(300)), at(310));
 }
 
-TEST(StopRule, DelayedDataHasTheLeastWait) {
+TEST(StopRule, DelayedDataHasTheMargin) {
   const StopRule rule{milliseconds(20), 1.5, milliseconds(12)};
   EXPECT_EQ(rule.networkEnd(at(0), at(10), at(0)), at(32));
 }
