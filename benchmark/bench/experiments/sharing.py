@@ -8,6 +8,8 @@ from .experiment import Claim, Experiment, Part, Results
 from .page import Page, number
 
 _OURS = ("optireduce", "optireduce:none")
+# What these loops are for: the simulator has no TCP.
+_WITHOUT = tuple(f"optireduce+without={loop}" for loop in ("queue", "traffic"))
 _RING = figures.RING
 # By the name of a part: the environment, and the second job's algorithm.
 _PLACES = {"tcp-flow": ("mixed", None), "ring": ("clean", _RING),
@@ -22,7 +24,9 @@ _EQUAL = 1.2  # two jobs of ours: the larger share over the smaller
 def _part(place: str, run: int, seconds: float = figures.RUN_S) -> Part:
     environment, second = _PLACES[place]
     part = figures.comparison(figures.run_name(place, run), environment,
-                              (_RING, *_OURS), seconds, seed=run)
+                              (_RING, *_OURS,
+                               *(() if second else _WITHOUT)),
+                              seconds, seed=run)
     more = ("--lab-second", second) if second else ()
     return Part(part.name, (*part.command, *more), part.seconds + 5,
                 part.variables)
@@ -59,7 +63,7 @@ def _show(results: Results, page: Page) -> None:
         rows = [(name, number(own), number(_mean(
             results, place, name, _others_share)), number(_mean(
                 results, place, name, lambda row: row["p50_us"] / 1000)))
-                for name in (_RING, *_OURS)
+                for name in (_RING, *_OURS, *_WITHOUT)
                 if (own := _mean(results, place, name, _own_share))]
         if rows:
             page.heading(title)
