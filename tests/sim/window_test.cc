@@ -183,7 +183,7 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
   options.arenaBytes = 1 << 30;
   const Duration longQueue = median(options);
   options.queueBytes = 128 << 10;
-  options.ops = 32;  // the window takes some to find its size
+  options.ops = 32;  // the window takes some 16 to find its size
   const SimResult result = runChecked(options);
   ASSERT_EQ(result.opTimes.size(), 24u);
   EXPECT_LT(percentile({result.opTimes.end() - 8, result.opTimes.end()}, 0.5),
@@ -210,7 +210,8 @@ TEST(Window, TrainsLostAtRandomCostLittle) {
   }
 }
 
-// A queue marks data before it is full, and so loses much less.
+// A queue marks data before it is full, and so loses much less. That costs a
+// little time: losses are repaired quickly.
 TEST(Window, MarksPreventLosses) {
   SimOptions options = job();
   withoutData(&options);

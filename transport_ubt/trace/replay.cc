@@ -63,9 +63,7 @@ class Owner {
   // Ends the stage, and learns from it. `exact`: it waits for everything.
   End take(const StageRecord& stage, double factor, double earned, bool exact) {
     budget_.earn(earned);
-    const Duration margin = 2 * options_.lateness;
-    const StopRule rule{
-        usual_.usual(), factor, margin, std::max(margin, kJitter)};
+    const StopRule rule{usual_.usual(), factor, 2 * options_.lateness};
     const TimePoint q = kStart + halfThroughAt(stage);
     End end;
     end.at = completeAt(stage);

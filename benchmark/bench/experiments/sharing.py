@@ -8,7 +8,7 @@ from .experiment import Claim, Experiment, Part, Results
 from .page import Page, number
 
 _OURS = ("optireduce", "optireduce:none")
-# What these loops are for: the simulator has no TCP.
+# These loops make room for others. The simulator has no TCP.
 _WITHOUT = tuple(f"optireduce+without={loop}" for loop in ("queue", "traffic"))
 _RING = figures.RING
 # By the name of a part: the environment, and the second job's algorithm.

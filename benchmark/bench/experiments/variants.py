@@ -77,5 +77,5 @@ def _claims(results: Results) -> list[Claim]:
     return claims
 
 
-EXPERIMENT = Experiment("variants", "Multicast, groups, transformed shards",
-                        _parts, _show, _claims)
+EXPERIMENT = Experiment("variants", "Multicast, groups, transformed shards, "
+                        "stopped hosts", _parts, _show, _claims)

@@ -21,7 +21,7 @@ enum class Loop : uint8_t {
   kOrder,        // data of any op leaves first (Session::goesFirst)
   kShares,       // all senders get the same share (CreditGrants)
   kEarlyCredit,  // new credit leaves when half of a share is used up
-  kLossNumbers,  // a rank asks only for slots (ControlType::kLost)
+  kLossNumbers,  // nobody hears of lost packets (ControlType::kLost)
   kReordering,   // three later numbers always mean a loss (LossDetector)
   kNoticeDelay,  // the window covers only the network's delay (NoticeDelay)
   kTrains,       // trains have the greatest length (LinkRate)

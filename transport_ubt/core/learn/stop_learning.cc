@@ -85,8 +85,7 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
       std::max(kLatenesses * lateness,
                options_.has(Loop::kSpacing) ? spacing_.usual() / kStepParts
                                             : Duration{0});
-  bounds.stop = {
-      known.scatter, scatterFactor_.value(), margin, std::max(margin, kJitter)};
+  bounds.stop = {known.scatter, scatterFactor_.value(), margin};
   bounds.exchangeStop = {known.exchange, resultsFactor_.value(), margin};
   bounds.resultsStop = {known.results, resultsFactor_.value(), margin};
   bounds.absentMost = options_.has(Loop::kAbsent) ? absence_.tokens() : 0;

@@ -13,17 +13,15 @@ namespace ubt {
 //
 //   base    = max(usual, q - t0)       q: when half of the others were through
 //   network = t0 + max(x base, base + margin)
-//   absent  = t0 + base + absentMargin
+//   absent  = t0 + base + max(margin, kJitter)
 //
 // t0 is when more than half of the ranks had entered. A network that is slow
 // for all ranks delays q, so nothing is cut there. The network's time begins
 // again when a rank enters after t0, so that its data has that time, too.
 struct StopRule {
-  Duration usual{0};  // UsualTimes::usual()
-  double factor = 1;  // x (CutFactor)
-  // What a cut of data, or of an absent rank, should at least save.
-  Duration margin{0};
-  Duration absentMargin{0};
+  Duration usual{0};   // UsualTimes::usual()
+  double factor = 1;   // x (CutFactor)
+  Duration margin{0};  // what a cut should at least save
 
   // The time that a stage should take. REQUIRES t0 and q are known.
   Duration base(TimePoint t0, TimePoint q) const {
@@ -47,8 +45,9 @@ struct StopRule {
     return std::max(t0, lastEntry) + (stage + most(stage)) / 2;
   }
   TimePoint absentEnd(TimePoint t0, TimePoint q) const {
-    return t0 == kNever || q == kNever ? kNever
-                                       : t0 + base(t0, q) + absentMargin;
+    return t0 == kNever || q == kNever
+               ? kNever
+               : t0 + base(t0, q) + std::max(margin, kJitter);
   }
 
  private:

@@ -16,7 +16,7 @@ constexpr size_t kNodeBytes = 256;
 // The arena's charges for these objects. They are constants, so that moving a
 // member does not change simulated results.
 constexpr size_t kOpBytes = 2560;
-constexpr size_t kPeerBytes = 592;
+constexpr size_t kPeerBytes = 616;
 constexpr size_t kExchangeBytes = 320;
 static_assert(sizeof(Op) <= kOpBytes, "the account covers an op");
 static_assert(sizeof(ExchangeStage) <= kExchangeBytes,
@@ -117,7 +117,7 @@ size_t Op::bytesFor(const OpParts& parts) {
     bytes +=
         kExchangeBytes + ExchangeStage::bytesFor(layout, own, ranks.groups()) +
         StageProgress::bytesFor(ranks.size()) +
-        3 * (ranks.groups() - 1) * SendQueue::bytesFor(0, layout.slots(own));
+        2 * (ranks.groups() - 1) * SendQueue::bytesFor(0, layout.slots(own));
   }
   return bytes;
 }
@@ -270,11 +270,21 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
 }
 
 // Whether this op goes on without slots of the stage that the rank does not
-// repeat.
+// repeat. Bounds by hand and those of the paper end stages alone.
 bool Op::goesOnWithout(int rank, Stage stage) const {
-  return ranks_.isMember(rank) &&
-         (stage == Stage::kScatter ? !owned_.sum().closed() && !repairsScatter()
-                                   : !call_.finished() && !needsEveryResult());
+  if (!ranks_.isMember(rank) || bounds_.byHand || bounds_.paper) {
+    return false;
+  }
+  return stage == Stage::kScatter
+             ? !owned_.sum().closed() && !repairsScatter() && !zeroesMajority()
+             : !call_.finished() && !needsEveryResult();
+}
+
+// Whether slots that hold a majority may become zero. The end of the stage
+// decides that, so lost contributions must not close a slot.
+bool Op::zeroesMajority() const {
+  const double share = setup_.options->zeroLoss;
+  return !ranks_.grouped() && share > 0 && share < 0.5;
 }
 
 void Op::lostHere(
@@ -294,16 +304,19 @@ void Op::countLost(TimePoint now, const ReportedLosses::Slots& lost) {
     return;
   }
   const bool scatter = stage == Stage::kScatter;
-  const Shard shard = scatter ? ranks_.shard() : ranks_.shardOf(rank);
-  const BitSet& here = scatter ? owned_.sum().contributed(ranks_.shardOf(rank))
-                               : broadcast_.received(shard);
-  const auto limit = static_cast<uint32_t>(here.size());
+  const Shard of = ranks_.shardOf(rank);
+  const Shard shard = scatter ? ranks_.shard() : of;
+  const BitSet& here =
+      scatter ? owned_.sum().contributed(of) : broadcast_.received(of);
   StageRun* const run = scatter ? &scatterRun_ : &broadcastRun_;
-  const uint32_t end = first + std::min(slots, limit - std::min(first, limit));
+  const uint32_t end = layout_.endOfRange(shard, first, slots);
   for (uint32_t slot = first; slot < end; slot++) {
     const bool isNew =
-        !here.test(slot) &&
-        run->lose(now, rank, slot, limit, layout_.slotSize(shard, slot));
+        !here.test(slot) && run->lose(now,
+                                      rank,
+                                      slot,
+                                      layout_.slots(shard),
+                                      layout_.slotSize(shard, slot));
     if (isNew && scatter) {
       owned_.sum().lose(slot);
     }

@@ -193,8 +193,9 @@ class Op {
   // are: it knows only their packet numbers.
   void lostByPeer(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
-  // The peer says so of slots on their way to this rank. They may have been
-  // overtaken only, so they count as lost a little later.
+  // The peer reports slots that were in lost packets on their way to this rank.
+  // They may only have been overtaken, so they count as lost a little later.
+  // Any numbers are allowed.
   void lostHere(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
 
@@ -246,6 +247,7 @@ class Op {
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
   bool goesOnWithout(int rank, Stage stage) const;
+  bool zeroesMajority() const;
   void countLost(TimePoint now, const ReportedLosses::Slots& lost);
   void closeScatter(TimePoint now);
   bool excuses(TimePoint now, TimePoint end);

@@ -82,11 +82,7 @@ Counter Op::sumData(TimePoint now,
       return Counter::kDuplicateData;
     case ExchangeStage::Outcome::kLate:
       if (exchangeRun_.turnAway(rank, header.slot, owned_.slots())) {
-        if (call_.returned()) {
-          exchangeRun_.countMissingAsLate(rank, bytes);
-        } else {
-          exchangeRun_.countLate(rank, bytes);
-        }
+        exchangeRun_.countLate(rank, header.slot, bytes);
       }
       return Counter::kLateData;
     case ExchangeStage::Outcome::kAccepted:

@@ -68,10 +68,8 @@ Counter Op::scatterData(TimePoint now,
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots()) &&
-          !scatterRun_.countLostAsLate(header.source, bytes) &&
-          !scatterSettled_) {
-        scatterRun_.countLate(header.source, bytes);
+      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots())) {
+        scatterRun_.countLate(header.source, header.slot, bytes);
       }
       if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
@@ -106,21 +104,15 @@ Counter Op::broadcastData(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* payload) {
   const Shard shard = ranks_.shardOf(header.source);
-  if (call_.returned() && broadcast_.received(shard).test(header.slot)) {
-    return Counter::kDuplicateData;
-  }
   const size_t bytes = layout_.slotSize(shard, header.slot);
   const BitSet& taken = broadcast_.received(shard);
-  if (call_.returned()) {
-    if (broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
-      broadcastRun_.countLostAsLate(header.source, bytes);
-    }
-    return Counter::kLateData;
+  if (call_.returned() && taken.test(header.slot)) {
+    return Counter::kDuplicateData;
   }
-  if (call_.entered() && call_.finished()) {
+  if (call_.returned() || (call_.entered() && call_.finished())) {
     if (!taken.test(header.slot) &&
         broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
-      broadcastRun_.countLate(header.source, bytes);
+      broadcastRun_.countLate(header.source, header.slot, bytes);
     }
     return Counter::kLateData;
   }

@@ -32,6 +32,7 @@ void Op::settleScatter() {
   for (int rank = 0; rank < ranks_.size(); rank++) {
     if (rank != ranks_.rank() && ranks_.isMember(rank)) {
       const BitSet& taken = owned_.sum().contributed(ranks_.shardOf(rank));
+      scatterRun_.expired |= !taken.all();
       scatterRun_.settle(
           rank,
           notStored(scatterRun_.turnedAway(rank), taken, ranks_.shard()),

@@ -2,8 +2,6 @@
 //
 // Requests for repeats.
 
-#include <algorithm>
-
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
@@ -21,9 +19,10 @@ bool Op::repairAsked(
   if (stage == Stage::kBroadcast) {
     rankEntered(now, peer);  // only a rank that has entered asks for results
   }
-  const uint32_t limit = layout_.slots(
-      stage == Stage::kScatter ? ranks_.shardOf(peer) : ranks_.shard());
-  const uint32_t end = slot + std::min(slots, limit - std::min(slot, limit));
+  const uint32_t end = layout_.endOfRange(
+      stage == Stage::kScatter ? ranks_.shardOf(peer) : ranks_.shard(),
+      slot,
+      slots);
   if (stage == Stage::kBroadcast) {
     return outbox_.repeatResults(now, peer, slot, end);
   }

@@ -314,7 +314,8 @@ bool Op::wantsResults() const {
   const StageProgress& progress = scatterRun_.progress();
   const TimePoint start = clock_.startedAt();
   const TimePoint q = attendance_.halfThroughAt(Stage::kScatter);
-  const double missing = 1 - static_cast<double>(progress.came()) / owed;
+  const double missing =
+      1 - static_cast<double>(progress.came() + progress.lost()) / owed;
   return std::max(start, progress.lastArrival()) +
              wholeNanoseconds(bounds_.stop.usual * missing) >
          bounds_.stop.resultsFirstAt(

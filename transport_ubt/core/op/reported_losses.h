@@ -23,11 +23,9 @@ class ReportedLosses {
     uint32_t count = 0;
   };
 
-  explicit ReportedLosses(int ranks) : most_(kPerRank * ranks) {}
+  explicit ReportedLosses(int ranks) : most_(kEach * ranks) {}
   // The most bytes that one allocates.
-  static size_t bytesFor(int ranks) {
-    return kPerRank * ranks * sizeof(Report);
-  }
+  static size_t bytesFor(int ranks) { return kEach * ranks * sizeof(Report); }
 
   // They count as lost at `due`. Forgets them if too many wait: then the end of
   // the stage decides.
@@ -61,7 +59,8 @@ class ReportedLosses {
   }
 
  private:
-  static constexpr size_t kPerRank = 4;
+  // A mean: one rank may have more.
+  static constexpr size_t kEach = 4;
 
   struct Report {
     TimePoint due;

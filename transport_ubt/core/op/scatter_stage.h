@@ -74,11 +74,11 @@ class ScatterStage {
   // payload of exactly the slot's size.
   Outcome add(int source, uint32_t slot, Form form, const std::byte* payload);
 
-  // A contribution to the slot is lost, and will not come. Called once for
-  // each.
+  // A contribution to the slot is lost, and will not come. The slot may be
+  // closed. Called once for each.
   void lose(uint32_t slot);
-  // A lost contribution comes after all: add() follows. REQUIRES that the slot
-  // is open.
+  // A contribution that lose() was called for comes after all: add() follows.
+  // REQUIRES that the slot is open.
   void find(uint32_t slot);
 
   // The local caller enters. `shard` holds its contribution, in `form`, and

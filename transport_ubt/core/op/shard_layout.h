@@ -51,6 +51,12 @@ class ShardLayout {
     return static_cast<uint32_t>((shardSize(shard) + slotBytes_ - 1) /
                                  slotBytes_);
   }
+  // The end of a range of slots of the shard. `first` and `count` may be any
+  // numbers, as from the wire: beyond the shard, the range is empty.
+  uint32_t endOfRange(Shard shard, uint32_t first, uint32_t count) const {
+    const uint32_t all = slots(shard);
+    return first + std::min(count, all - std::min(first, all));
+  }
   // Byte range of a slot in its shard.
   size_t slotOffset(uint32_t slot) const { return slot * slotBytes_; }
   size_t slotSize(Shard shard, uint32_t slot) const {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/base/require.h"
+
 namespace ubt {
 namespace {
 
@@ -50,12 +52,11 @@ bool StageProgress::end(TimePoint now, int sender) {
 
 void StageProgress::lost(TimePoint now, int sender) {
   Flow& flow = flows_[sender];
-  if (flow.open() == 0) {
-    return;
-  }
+  UBT_REQUIRE(flow.open() > 0);
   flow.lost++;
   lost_++;
-  if (flow.open() == 0) {
+  if (flow.open() == 0 && !flow.marked) {
+    flow.last = now;
     mark(now, &flow);
   }
 }

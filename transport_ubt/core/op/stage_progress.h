@@ -33,12 +33,14 @@ class StageProgress {
 
   // The sender says that nothing more is on its way. False: it has ended.
   bool end(TimePoint now, int sender);
-  // A slot of the sender was lost, and will not come.
+  // A slot of the sender was lost, and will not come. REQUIRES owed(sender) >
+  // 0.
   void lost(TimePoint now, int sender);
   // A slot that counted as lost comes after all: arrived() follows.
   void found(int sender);
 
   uint64_t came() const { return came_; }
+  uint64_t lost() const { return lost_; }
 
   // A sender has ended if none of its slots can come any more, if a marked slot
   // has arrived, or if it said so.
@@ -53,6 +55,7 @@ class StageProgress {
   // Of a new slot. TimePoint{}: none has arrived.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
+  // The same of one sender; or when it was known that nothing more comes.
   TimePoint lastArrival(int sender) const { return flows_[sender].last; }
   // When the sender would be complete at its pace; kNever: unknown.
   TimePoint projectedEnd(int sender) const;

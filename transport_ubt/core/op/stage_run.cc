@@ -45,7 +45,9 @@ bool StageRun::lose(
   if (sender.lost.size() == 0) {
     sender.lost = BitSet(slots);
   }
-  if (progress_.owed(rank) == 0 || !sender.lost.set(slot)) {
+  if (progress_.owed(rank) == 0 ||
+      (sender.turnedAway.size() > 0 && sender.turnedAway.test(slot)) ||
+      !sender.lost.set(slot)) {
     return false;
   }
   sender.lostBytes += bytes;
@@ -69,26 +71,23 @@ void StageRun::dropped(int rank, uint64_t bytes) {
   of.repaired = std::min(of.repaired, of.received);
 }
 
-bool StageRun::countLostAsLate(int rank, size_t bytes) {
-  StageBytes& of = senders_[rank].bytes;
-  uint64_t& missing = of.cut > 0 ? of.cut : of.lost;
-  if (missing < bytes) {
-    return false;
+void StageRun::countLate(int rank, uint32_t slot, size_t bytes) {
+  Sender& sender = senders_[rank];
+  StageBytes& of = sender.bytes;
+  const bool lost = sender.lost.size() > 0 && sender.lost.clear(slot);
+  if (!sender.settled) {
+    of.late += bytes;
+    sender.lostBytes -= lost ? bytes : 0;
+    return;
   }
-  missing -= bytes;
-  of.late += bytes;
-  return true;
-}
-
-void StageRun::countMissingAsLate(int rank, size_t bytes) {
-  StageBytes& of = senders_[rank].bytes;
-  uint64_t& missing = of.cut > 0 ? of.cut : of.lost;
+  uint64_t& missing = lost || of.cut == 0 ? of.lost : of.cut;
   const uint64_t moved = std::min<uint64_t>(bytes, missing);
   missing -= moved;
   of.late += moved;
 }
 
 void StageRun::settle(int rank, uint64_t notStoredBytes, Cause cause) {
+  senders_[rank].settled = true;
   StageBytes& bytes = senders_[rank].bytes;
   bytes.refused = notStoredBytes - bytes.late;
   const uint64_t missing =

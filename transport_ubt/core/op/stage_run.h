@@ -28,8 +28,8 @@ class StageRun {
   // each rank that owes any, before the first slot arrives.
   void expect(int rank, uint32_t slots, uint64_t bytes);
 
-  // The fate of a rank's bytes. Before settle(), only received and repaired
-  // ones are counted.
+  // The fate of a rank's bytes. Before settle(), only received, repaired and
+  // late ones are counted.
   const StageBytes& bytes(int rank) const { return senders_[rank].bytes; }
   const StageProgress& progress() const { return progress_; }
 
@@ -61,21 +61,18 @@ class StageRun {
   void dropped(int rank, uint64_t bytes);
 
   // A slot was lost on its way and will not come. `slots`: the rank's number of
-  // slots; `bytes`: of the slot. False: that was known, or the rank owes
-  // nothing more.
+  // slots; `bytes`: of the slot. False: that was known, the slot was turned
+  // away, or the rank owes nothing more.
   bool lose(
       TimePoint now, int rank, uint32_t slot, uint32_t slots, size_t bytes);
-  // A slot is about to be stored. False: it did not count as lost.
+  // A slot is about to be stored. If it counted as lost, the rank owes it
+  // again. False: it did not.
   bool find(int rank, uint32_t slot, size_t bytes);
 
-  // Bytes arrived after the stage's end. The first function is for before
-  // settle(). The second is for after it: the bytes had been counted as cut or
-  // lost. False: fewer bytes than that were.
-  void countLate(int rank, size_t bytes) { senders_[rank].bytes.late += bytes; }
-  bool countLostAsLate(int rank, size_t bytes);
-  // As countLostAsLate(), but a part of the bytes may have been counted as
-  // absent.
-  void countMissingAsLate(int rank, size_t bytes);
+  // A slot arrived after it had closed, and was turned away for the first time.
+  // After settle(), bytes that count as cut or lost become late; those of an
+  // absent rank stay absent.
+  void countLate(int rank, uint32_t slot, size_t bytes);
 
   // No further slot of the rank will be stored. `notStoredBytes` arrived, and
   // were refused or late. Missing bytes of lost slots count as lost, and
@@ -105,6 +102,7 @@ class StageRun {
     BitSet turnedAway;  // sized on first use
     BitSet lost;        // sized on first use
     uint64_t lostBytes = 0;
+    bool settled = false;
   };
 
   std::vector<Sender> senders_;  // by rank

@@ -67,7 +67,6 @@ TEST_F(StopLearningTest, TheFirstOpsAreExact) {
   EXPECT_EQ(learned.resultsStop.usual, milliseconds(20));
   EXPECT_EQ(learned.stop.factor, CutFactor::kFirst);
   EXPECT_EQ(learned.stop.margin, 2 * kLateness);
-  EXPECT_EQ(learned.stop.absentMargin, kJitter);
   EXPECT_EQ(learned.absentMost, AbsenceBudget::kFirst);
 }
 

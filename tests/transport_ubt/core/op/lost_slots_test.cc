@@ -14,9 +14,9 @@ class LostSlots : public OneOp {
  protected:
   static constexpr uint32_t kSlots = 4;
 
-  void begin(RepairPolicy repair) {
+  void begin(RepairPolicy repair, const OpBounds& bounds = farAway()) {
     options_.repair = repair;
-    OneOp::begin(3, kSlots, farAway());
+    OneOp::begin(3, kSlots, bounds);
     for (const int rank : {1, 2}) {
       op_->announced(now_, rank, op_->shape());
     }
@@ -70,6 +70,44 @@ TEST_F(LostSlots, OfContributionsAreNotWaitedFor) {
   EXPECT_TRUE(op_->hasResults());
 }
 
+TEST_F(LostSlots, AreMissing) {
+  begin(RepairPolicy::kBroadcast);
+  contributions(1, 0, kSlots);
+  now_ += std::chrono::milliseconds(20);
+  lost(Stage::kScatter, 0, kSlots);
+  EXPECT_TRUE(op_->hasResults());
+  // Nothing of rank 2 came, but that took some time.
+  EXPECT_EQ(op_->sample().senders[2].took,
+            std::chrono::milliseconds(20) + Requests::kLossAfterTrip);
+  op_->giveUp("over");
+  const OpReport report = op_->leave(now_);
+  EXPECT_TRUE(report.scatterExpired);
+  EXPECT_EQ(report.scatter[2].lost, report.scatter[2].expected);
+}
+
+TEST_F(LostSlots, DoNotEndBoundsByHand) {
+  OpBounds bounds = farAway();
+  bounds.byHand = true;
+  bounds.scatter = std::chrono::seconds(1);
+  begin(RepairPolicy::kBroadcast, bounds);
+  contributions(1, 0, kSlots);
+  lost(Stage::kScatter, 0, kSlots);
+  EXPECT_FALSE(op_->hasResults());
+}
+
+// The owner may still have to send zeros.
+TEST_F(LostSlots, AreWaitedForIfAMajorityMayBecomeZero) {
+  options_.zeroLoss = 0.3;
+  begin(RepairPolicy::kBroadcast);
+  contributions(1, 0, kSlots);
+  contributions(2, 0, 1);
+  lost(Stage::kScatter, 1, kSlots - 1);
+  EXPECT_FALSE(op_->hasResults());
+  op_->noMore(now_, 2, Stage::kScatter);
+  pass(Requests::kLossAfter);
+  EXPECT_TRUE(op_->hasResults());
+}
+
 // The result of the slot leaves while other contributions still come.
 TEST_F(LostSlots, CloseTheirSlotAtOnce) {
   begin(RepairPolicy::kBroadcast);
@@ -119,7 +157,8 @@ TEST_F(LostSlots, AreWaitedForAWhile) {
   EXPECT_TRUE(op_->hasResults());
 }
 
-// Even if that took longer. Their slots are open, because others lack.
+// Even if that took longer. Their slots are open, because rank 1's
+// contributions are missing.
 TEST_F(LostSlots, ThatComeAfterAllCount) {
   begin(RepairPolicy::kBroadcast);
   contributions(1, 0, 1);

@@ -21,7 +21,7 @@ class OpStopTest : public OneOp {
     OpBounds bounds;
     bounds.warmup = false;
     bounds.limit = seconds(100);
-    bounds.stop = {milliseconds(60), 1.5, milliseconds(12), milliseconds(12)};
+    bounds.stop = {milliseconds(60), 1.5, milliseconds(12)};
     bounds.absentMost = .5;
     return bounds;
   }

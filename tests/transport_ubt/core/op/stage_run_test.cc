@@ -62,10 +62,11 @@ TEST_F(StageRunTest, LateDataWasNotLost) {
   come(1, 8);
   run_.settle(1, 0, StageRun::Cause::kLost);
   EXPECT_EQ(run_.lostShare(), 0.2);
-  EXPECT_TRUE(run_.countLostAsLate(1, 100));
-  EXPECT_TRUE(run_.countLostAsLate(1, 100));
-  EXPECT_FALSE(run_.countLostAsLate(1, 100));
+  for (const uint32_t slot : {8, 9}) {
+    run_.countLate(1, slot, 100);
+  }
   EXPECT_EQ(run_.lostShare(), 0);
+  EXPECT_EQ(run_.bytes(1).late, 200);
   expectSum(1);
 }
 
@@ -73,7 +74,7 @@ TEST_F(StageRunTest, LateDataWasNotLost) {
 TEST_F(StageRunTest, LateDataBeforeTheFinalCountIsNotRefused) {
   come(1, 9);
   EXPECT_TRUE(run_.turnAway(1, 9, kSlots));
-  run_.countLate(1, 100);
+  run_.countLate(1, 9, 100);
   run_.settle(1, 100, StageRun::Cause::kLost);
   EXPECT_EQ(run_.bytes(1).late, 100);
   EXPECT_EQ(run_.bytes(1).refused, 0);
@@ -91,6 +92,29 @@ TEST_F(StageRunTest, SlotsThatTheNetworkLostAreNotCut) {
   EXPECT_EQ(run_.bytes(1).lost, 200);
   EXPECT_EQ(run_.bytes(1).cut, 300);
   expectSum(1);
+}
+
+// Before the final count and after it.
+TEST_F(StageRunTest, ALostSlotThatComesLateIsNotLost) {
+  come(1, 5);
+  for (const uint32_t slot : {5, 6, 7}) {
+    run_.lose(kNow, 1, slot, kSlots, 100);
+  }
+  EXPECT_TRUE(run_.turnAway(1, 5, kSlots));
+  run_.countLate(1, 5, 100);
+  run_.settle(1, 100, StageRun::Cause::kCut);
+  EXPECT_EQ(run_.bytes(1).lost, 200);
+  EXPECT_EQ(run_.bytes(1).cut, 200);
+  run_.countLate(1, 6, 100);
+  EXPECT_EQ(run_.bytes(1).lost, 100);
+  EXPECT_EQ(run_.bytes(1).cut, 200);
+  EXPECT_EQ(run_.bytes(1).late, 200);
+  expectSum(1);
+}
+
+TEST_F(StageRunTest, ASlotThatWasTurnedAwayIsNotLost) {
+  EXPECT_TRUE(run_.turnAway(1, 5, kSlots));
+  EXPECT_FALSE(run_.lose(kNow, 1, 5, kSlots, 100));
 }
 
 // Whatever a peer says.
@@ -136,7 +160,7 @@ TEST_F(StageRunTest, DroppedSlotsWereNotReceived) {
 TEST_F(StageRunTest, MoreThanWasLostMayComeLate) {
   come(1, 9);
   run_.settle(1, 50, StageRun::Cause::kLost);
-  run_.countMissingAsLate(1, 100);
+  run_.countLate(1, 9, 100);
   EXPECT_EQ(run_.bytes(1).lost, 0);
   EXPECT_EQ(run_.bytes(1).late, 50);
   expectSum(1);

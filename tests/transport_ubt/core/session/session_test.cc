@@ -304,6 +304,50 @@ TEST(Session, DataOfAnOlderOpLeavesFirst) {
   EXPECT_GT(tags.size(), 93u);
 }
 
+// A peer knows only the number of a lost packet.
+TEST(Session, LostSlotsAreRepeatedOrNamed) {
+  for (const RepairPolicy repair :
+       {RepairPolicy::kBroadcast, RepairPolicy::kBoth}) {
+    OneRank::Setup setup;
+    setup.options.repair = repair;
+    OneRank rank(setup);
+    const OpShape shape = floats(64);
+    std::vector<float> bucket(shape.elements, 1);
+    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
+    rank.say(1, {ControlRecord::announce({0, 0}, shape)});
+    ControlRecord lost = record(ControlType::kLost);
+    lost.slots = 1;
+    for (const OneRank::Sent& one : rank.sent()) {
+      PacketHeader header;
+      if (one.packet.type == PacketType::kData) {
+        ASSERT_TRUE(PacketHeader::decode(
+            one.packet.head, one.packet.headBytes, &header));
+        lost.number = header.number;
+      }
+    }
+    rank.say(1, {lost});
+    int repeated = 0;
+    std::vector<ControlRecord> named;
+    for (const OneRank::Sent& one : rank.sent()) {
+      repeated += one.packet.type == PacketType::kData;
+      for (const ControlRecord& told : OneRank::recordsIn(one.packet)) {
+        if (told.type == ControlType::kLostSlots) {
+          named.push_back(told);
+        }
+      }
+    }
+    const bool names = repair == RepairPolicy::kBroadcast;
+    EXPECT_EQ(repeated, names ? 0 : 1);
+    ASSERT_EQ(named.size(), names ? 1u : 0u);
+    if (names) {
+      EXPECT_EQ(named[0].op, (OpId{0, 0}));
+      EXPECT_EQ(named[0].stage, Stage::kScatter);
+      EXPECT_EQ(named[0].slot, 0u);
+      EXPECT_EQ(named[0].slots, 1u);
+    }
+  }
+}
+
 // Slots without room in the arena are skipped.
 TEST(Session, ResultsThatWereNotKeptDelayNothing) {
   OneRank::Setup setup;
