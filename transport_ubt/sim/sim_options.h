@@ -185,8 +185,8 @@ struct SimOptions {
            (protocol.loops == Loops::kMeasured ||
             protocol.boundScatter > Duration{0}) &&
            (groups == 1 || protocol.repair != RepairPolicy::kNone) &&
-           (protocol.zeroLoss == 0 || protocol.zeroLoss >= 0.5) &&
-           arenaBytes >= (1 << 20) && bytesPerSecond >= 1e9 &&
+           !protocol.zeroesMajority() && arenaBytes >= (1 << 20) &&
+           bytesPerSecond >= 1e9 &&
            (protocol.boundScatter > Duration{0}
                 ? protocol.warmupOps > 0 ||
                       protocol.boundScatter >= std::chrono::milliseconds(3)

@@ -21,7 +21,7 @@ namespace ubt {
 struct StopRule {
   Duration usual{0};   // UsualTimes::usual()
   double factor = 1;   // x (CutFactor)
-  Duration margin{0};  // what a cut should at least save
+  Duration margin{0};  // the least time that a cut should save
 
   // The time that a stage should take. REQUIRES t0 and q are known.
   Duration base(TimePoint t0, TimePoint q) const {

@@ -275,16 +275,12 @@ bool Op::goesOnWithout(int rank, Stage stage) const {
   if (!ranks_.isMember(rank) || bounds_.byHand || bounds_.paper) {
     return false;
   }
-  return stage == Stage::kScatter
-             ? !owned_.sum().closed() && !repairsScatter() && !zeroesMajority()
-             : !call_.finished() && !needsEveryResult();
-}
-
-// Whether slots that hold a majority may become zero. The end of the stage
-// decides that, so lost contributions must not close a slot.
-bool Op::zeroesMajority() const {
-  const double share = setup_.options->zeroLoss;
-  return !ranks_.grouped() && share > 0 && share < 0.5;
+  if (stage == Stage::kBroadcast) {
+    return !call_.finished() && !needsEveryResult();
+  }
+  // The end of the stage decides whether slots become zero.
+  return !owned_.sum().closed() && !repairsScatter() &&
+         (ranks_.grouped() || !setup_.options->zeroesMajority());
 }
 
 void Op::lostHere(

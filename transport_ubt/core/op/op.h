@@ -247,7 +247,6 @@ class Op {
   void needsNothing(int peer);
   void tellProgress(TimePoint now);
   bool goesOnWithout(int rank, Stage stage) const;
-  bool zeroesMajority() const;
   void countLost(TimePoint now, const ReportedLosses::Slots& lost);
   void closeScatter(TimePoint now);
   bool excuses(TimePoint now, TimePoint end);

@@ -30,9 +30,12 @@ void Op::settleScatter() {
   scatterSettled_ = true;
   scatterRun_.repairs.stopAll();
   for (int rank = 0; rank < ranks_.size(); rank++) {
-    if (rank != ranks_.rank() && ranks_.isMember(rank)) {
-      const BitSet& taken = owned_.sum().contributed(ranks_.shardOf(rank));
-      scatterRun_.expired |= !taken.all();
+    if (!ranks_.isMember(rank)) {
+      continue;
+    }
+    const BitSet& taken = owned_.sum().contributed(ranks_.shardOf(rank));
+    scatterRun_.expired |= !taken.all();
+    if (rank != ranks_.rank()) {
       scatterRun_.settle(
           rank,
           notStored(scatterRun_.turnedAway(rank), taken, ranks_.shard()),

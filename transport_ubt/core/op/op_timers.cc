@@ -146,7 +146,6 @@ void Op::repeatDueRecords(TimePoint now) {
 }
 
 void Op::expireScatter(TimePoint now) {
-  scatterRun_.expired = true;
   noteCut();
   // A group's sum is not zeroed: other groups may miss even more.
   owned_.sum().closeAll(ranks_.grouped() ? 0 : setup_.options->zeroLoss);

@@ -33,8 +33,8 @@ class StageProgress {
 
   // The sender says that nothing more is on its way. False: it has ended.
   bool end(TimePoint now, int sender);
-  // A slot of the sender was lost, and will not come. REQUIRES owed(sender) >
-  // 0.
+  // A slot of the sender was lost, and will not come. REQUIRES that it owes
+  // one.
   void lost(TimePoint now, int sender);
   // A slot that counted as lost comes after all: arrived() follows.
   void found(int sender);

@@ -86,6 +86,8 @@ struct Options {
   // element) pairs when its stage ends, it sends zeros for incomplete slots.
   // Zero: it never does.
   double zeroLoss = 0.5;
+  // Whether slots that hold a majority may become zero.
+  bool zeroesMajority() const { return zeroLoss > 0 && zeroLoss < 0.5; }
   // If a rank lacks, on average, more than this fraction of the other ranks'
   // contributions, it halts the job: no rank begins another op. Zero: never.
   double haltLoss = 0.9;

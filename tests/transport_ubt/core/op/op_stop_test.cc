@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr uint32_t kSlots = 4;
 
-// Four ranks. The usual time is 60 ms, the margins are 12 ms, x is 1.5.
+// Four ranks. The usual time is 60 ms, the margin is 12 ms, x is 1.5.
 class OpStopTest : public OneOp {
  protected:
   static OpBounds usual() {
