@@ -8,55 +8,26 @@
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
-namespace {
-
-const BitSet kNothing;
-
-}  // namespace
-
-// The slots received from a member (results) or from a co-owner (its group's
-// sum).
-const BitSet& Op::received(int rank) const {
-  if (ranks_.isMember(rank)) {
-    return broadcast_.received(ranks_.shardOf(rank));
-  }
-  return ranks_.isCoOwner(rank)
-             ? owned_.exchange()->received(ranks_.groupOf(rank))
-             : kNothing;
-}
-
-bool Op::owesContributions(int rank) const {
-  return ranks_.isMember(rank) &&
-         !owned_.sum().contributed(ranks_.shardOf(rank)).all();
-}
 
 // Some slots of the own group's sum may have closed.
 void Op::slotsClosed(TimePoint now) {
-  if (owned_.sum().closed()) {
+  if (state_.owned.sum().closed()) {
     closeScatter(now);
   } else {
     noteExchange(now);
   }
 }
 
-// From now on the op waits for sums of other groups.
-void Op::awaitSums(TimePoint now) {
-  for (int rank = 0; rank < ranks_.size(); rank++) {
-    if (ranks_.isCoOwner(rank) && exchangeRun_.repairs.at(rank) == kNever) {
-      schedule(&exchangeRun_.repairs, now, rank);
-    }
-  }
-}
-
 // Gives closed slots of the own group's sum to the exchange, which may be over
 // then.
 void Op::noteExchange(TimePoint now) {
-  if (!owned_.exchangeSums()) {
+  if (!state_.owned.exchangeSums()) {
     return;
   }
-  exchangeRun_.closedAt = now;
-  if (!exchangeRun_.expired) {
-    exchangeRun_.took = std::max(now - scatterRun_.closedAt, Duration{1});
+  state_.exchangeRun.closedAt = now;
+  if (!state_.exchangeRun.expired) {
+    state_.exchangeRun.took =
+        std::max(now - state_.scatterRun.closedAt, Duration{1});
   }
 }
 
@@ -64,33 +35,35 @@ Counter Op::sumData(TimePoint now,
                     const PacketHeader& header,
                     const std::byte* payload) {
   const int rank = header.source;
-  const size_t bytes = layout_.slotSize(ranks_.shard(), header.slot);
+  const size_t bytes =
+      state_.layout.slotSize(state_.ranks.shard(), header.slot);
   const auto add = [&] {
-    return owned_.exchange()->add(
-        ranks_.groupOf(rank), header.slot, header.contributors, payload);
+    return state_.owned.exchange()->add(
+        state_.ranks.groupOf(rank), header.slot, header.contributors, payload);
   };
   auto outcome = add();
   if (outcome == ExchangeStage::Outcome::kArenaFull &&
-      setup_.host->makeRoom(soleAnnouncer(), bytes)) {
+      state_.setup.host->makeRoom(soleAnnouncer(), bytes)) {
     outcome = add();
   }
   switch (outcome) {
     case ExchangeStage::Outcome::kArenaFull:
-      exchangeRun_.turnAway(rank, header.slot, owned_.slots());
+      state_.exchangeRun.turnAway(rank, header.slot, state_.owned.slots());
       return Counter::kArenaFull;
     case ExchangeStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ExchangeStage::Outcome::kLate:
-      if (exchangeRun_.turnAway(rank, header.slot, owned_.slots())) {
-        exchangeRun_.countLate(rank, header.slot, bytes);
+      if (state_.exchangeRun.turnAway(
+              rank, header.slot, state_.owned.slots())) {
+        state_.exchangeRun.countLate(rank, header.slot, bytes);
       }
       return Counter::kLateData;
     case ExchangeStage::Outcome::kAccepted:
       break;
   }
-  exchangeRun_.arrived(
+  state_.exchangeRun.arrived(
       now, rank, {bytes, header.repair, header.lastPercentile});
-  restart(&exchangeRun_.repairs, now, rank);
+  requests_.arrived(now, rank, Stage::kBroadcast);
   noteExchange(now);
   noteProgress(now);
   return Counter::kAcceptedData;
@@ -98,40 +71,40 @@ Counter Op::sumData(TimePoint now,
 
 // Goes on without the missing sums. No-op if there are none.
 void Op::expireExchange(TimePoint now) {
-  if (owned_.exchanged()) {
+  if (state_.owned.exchanged()) {
     return;
   }
-  if (!owned_.sum().closed()) {
+  if (!state_.owned.sum().closed()) {
     expireScatter(now);
   }
-  if (owned_.exchanged()) {  // only the own group's sum was missing
+  if (state_.owned.exchanged()) {  // only the own group's sum was missing
     return;
   }
-  exchangeRun_.expired = true;
-  owned_.exchange()->closeAll();
+  state_.exchangeRun.expired = true;
+  state_.owned.exchange()->closeAll();
   noteExchange(now);
   noteProgress(now);
 }
 
 void Op::reportExchange(OpReport* report) const {
-  if (owned_.exchange() == nullptr) {
+  if (state_.owned.exchange() == nullptr) {
     return;
   }
-  report->exchangeExpired = exchangeRun_.expired;
-  for (int group = 0; group < ranks_.groups(); group++) {
-    report->sums.push_back(owned_.exchange()->received(group));
+  report->exchangeExpired = state_.exchangeRun.expired;
+  for (int group = 0; group < state_.ranks.groups(); group++) {
+    report->sums.push_back(state_.owned.exchange()->received(group));
   }
-  for (int shard = 0; shard < ranks_.members(); shard++) {
-    report->shardOwners.push_back(ranks_.ownerIn(0, Shard(shard)));
+  for (int shard = 0; shard < state_.ranks.members(); shard++) {
+    report->shardOwners.push_back(state_.ranks.ownerIn(0, Shard(shard)));
   }
-  report->partial = broadcast_.partial(setup_.shape.type);
-  const Shard own = ranks_.shard();
-  for (uint32_t slot = 0; slot < owned_.exchange()->slots(); slot++) {
-    if (owned_.exchange()->partial(slot)) {
+  report->partial = state_.broadcast.partial(state_.setup.shape.type);
+  const Shard own = state_.ranks.shard();
+  for (uint32_t slot = 0; slot < state_.owned.exchange()->slots(); slot++) {
+    if (state_.owned.exchange()->partial(slot)) {
       report->partial.push_back(
-          {(layout_.shardOffset(own) + layout_.slotOffset(slot)) /
-               elementSize(setup_.shape.type),
-           layout_.slotElements(own, slot)});
+          {(state_.layout.shardOffset(own) + state_.layout.slotOffset(slot)) /
+               elementSize(state_.setup.shape.type),
+           state_.layout.slotElements(own, slot)});
     }
   }
   for (const OpReport::Range& range : report->partial) {

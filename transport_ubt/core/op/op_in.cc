@@ -13,23 +13,25 @@ Counter Op::data(TimePoint now,
                  const std::byte* payload,
                  size_t payloadBytes) {
   const bool scatter = header.stage == Stage::kScatter;
-  const bool sum = !scatter && ranks_.isCoOwner(header.source);
-  if (header.elementType != setup_.shape.type ||
-      header.hierarchical != setup_.shape.hierarchical() ||
-      (ranks_.grouped() && header.form != Form::kPlain) ||
-      (scatter && header.elements != setup_.shape.elements) ||
-      !(sum || ranks_.isMember(header.source)) ||
-      (header.partial && (sum || !ranks_.grouped()))) {
+  const bool sum = !scatter && state_.ranks.isCoOwner(header.source);
+  if (header.elementType != state_.setup.shape.type ||
+      header.hierarchical != state_.setup.shape.hierarchical() ||
+      (state_.ranks.grouped() && header.form != Form::kPlain) ||
+      (scatter && header.elements != state_.setup.shape.elements) ||
+      !(sum || state_.ranks.isMember(header.source)) ||
+      (header.partial && (sum || !state_.ranks.grouped()))) {
     return Counter::kMismatched;
   }
-  const Shard shard =
-      scatter || sum ? ranks_.shard() : ranks_.shardOf(header.source);
-  if (header.slot >= layout_.slots(shard)) {
+  const Shard shard = scatter || sum ? state_.ranks.shard()
+                                     : state_.ranks.shardOf(header.source);
+  if (header.slot >= state_.layout.slots(shard)) {
     return Counter::kMismatched;
   }
   const bool empty = !scatter && header.contributors == 0;
-  if (payloadBytes != (empty ? 0 : layout_.slotSize(shard, header.slot)) ||
-      header.contributors > (sum ? ranks_.members() : ranks_.size())) {
+  if (payloadBytes !=
+          (empty ? 0 : state_.layout.slotSize(shard, header.slot)) ||
+      header.contributors >
+          (sum ? state_.ranks.members() : state_.ranks.size())) {
     return Counter::kMismatched;
   }
   return scatter ? scatterData(now, header, payload)
@@ -40,40 +42,45 @@ Counter Op::data(TimePoint now,
 Counter Op::scatterData(TimePoint now,
                         const PacketHeader& header,
                         const std::byte* payload) {
-  const size_t bytes = layout_.slotSize(ranks_.shard(), header.slot);
+  const size_t bytes =
+      state_.layout.slotSize(state_.ranks.shard(), header.slot);
   const auto add = [&] {
-    return owned_.sum().add(
-        ranks_.shardOf(header.source), header.slot, header.form, payload);
+    return state_.owned.sum().add(
+        state_.ranks.shardOf(header.source), header.slot, header.form, payload);
   };
-  if (!owned_.sum().isClosed(header.slot) &&
-      scatterRun_.find(header.source, header.slot, bytes)) {
-    owned_.sum().find(header.slot);
+  if (!state_.owned.sum().isClosed(header.slot) &&
+      state_.scatterRun.find(header.source, header.slot, bytes)) {
+    state_.owned.sum().find(header.slot);
   }
   auto outcome = add();
   if (outcome == ScatterStage::Outcome::kArenaFull) {
-    const size_t all = ScatterStage::roomFor(
-        layout_, ranks_.shard(), ranks_.members(), setup_.options->order);
-    if (setup_.host->makeRoom(soleAnnouncer(),
-                              all - std::min(all, heldBytes_))) {
+    const size_t all = ScatterStage::roomFor(state_.layout,
+                                             state_.ranks.shard(),
+                                             state_.ranks.members(),
+                                             state_.setup.options->order);
+    if (state_.setup.host->makeRoom(soleAnnouncer(),
+                                    all - std::min(all, state_.heldBytes))) {
       outcome = add();
     }
   }
   switch (outcome) {
     case ScatterStage::Outcome::kArenaFull:
       rankEntered(now, header.source);
-      scatterRun_.turnAway(header.source, header.slot, owned_.slots());
+      state_.scatterRun.turnAway(
+          header.source, header.slot, state_.owned.slots());
       return Counter::kArenaFull;
     case ScatterStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
     case ScatterStage::Outcome::kMismatched:
       return Counter::kMismatched;
     case ScatterStage::Outcome::kLate:
-      if (scatterRun_.turnAway(header.source, header.slot, owned_.slots())) {
-        scatterRun_.countLate(header.source, header.slot, bytes);
+      if (state_.scatterRun.turnAway(
+              header.source, header.slot, state_.owned.slots())) {
+        state_.scatterRun.countLate(header.source, header.slot, bytes);
       }
       if (const TimePoint next = notices_.closed.at(header.source);
           now >= next || next == kNever) {
-        setup_.host->control(now, header.source, closedRecord(), true);
+        state_.setup.host->control(now, header.source, closedRecord(), true);
         scheduleNotice(&notices_.closed, now, header.source);
       }
       return Counter::kLateData;
@@ -84,16 +91,14 @@ Counter Op::scatterData(TimePoint now,
   if (trace_ != nullptr) {
     trace_->arrived(now, header.source);
   }
-  scatterRun_.acceptTurnedAway(header.source, header.slot);
-  const bool last = setup_.options->loops == Loops::kPaper
+  state_.scatterRun.acceptTurnedAway(header.source, header.slot);
+  const bool last = state_.setup.options->loops == Loops::kPaper
                         ? header.lastPercentile
-                        : header.slot + 1 == owned_.slots();
-  scatterRun_.arrived(now, header.source, {bytes, header.repair, last});
+                        : header.slot + 1 == state_.owned.slots();
+  state_.scatterRun.arrived(now, header.source, {bytes, header.repair, last});
   noteEnd(now, header.source, Stage::kScatter);
-  if (asksForContributions()) {
-    restart(&scatterRun_.repairs, now, header.source);
-  }
-  if (scatterRun_.progress().owed(header.source) == 0) {
+  requests_.arrived(now, header.source, Stage::kScatter);
+  if (state_.scatterRun.progress().owed(header.source) == 0) {
     noteContributions(now);  // it may have been the last missing rank
   }
   slotsClosed(now);
@@ -103,27 +108,29 @@ Counter Op::scatterData(TimePoint now,
 Counter Op::broadcastData(TimePoint now,
                           const PacketHeader& header,
                           const std::byte* payload) {
-  const Shard shard = ranks_.shardOf(header.source);
-  const size_t bytes = layout_.slotSize(shard, header.slot);
-  const BitSet& taken = broadcast_.received(shard);
-  if (call_.returned() && taken.test(header.slot)) {
+  const Shard shard = state_.ranks.shardOf(header.source);
+  const size_t bytes = state_.layout.slotSize(shard, header.slot);
+  const BitSet& taken = state_.broadcast.received(shard);
+  if (state_.call.returned() && taken.test(header.slot)) {
     return Counter::kDuplicateData;
   }
-  if (call_.returned() || (call_.entered() && call_.finished())) {
+  if (state_.call.returned() ||
+      (state_.call.entered() && state_.call.finished())) {
     if (!taken.test(header.slot) &&
-        broadcastRun_.turnAway(header.source, header.slot, taken.size())) {
-      broadcastRun_.countLate(header.source, header.slot, bytes);
+        state_.broadcastRun.turnAway(
+            header.source, header.slot, taken.size())) {
+      state_.broadcastRun.countLate(header.source, header.slot, bytes);
     }
     return Counter::kLateData;
   }
-  if (bucket_.here()) {
-    bucket_.contribute(shard);
+  if (state_.bucket.here()) {
+    state_.bucket.contribute(shard);
   }
-  broadcastRun_.find(header.source, header.slot, bytes);
-  switch (broadcast_.add(
+  state_.broadcastRun.find(header.source, header.slot, bytes);
+  switch (state_.broadcast.add(
       shard, header.slot, header.contributors, header.form, payload)) {
     case BroadcastStage::Outcome::kArenaFull:
-      broadcastRun_.turnAway(header.source, header.slot, taken.size());
+      state_.broadcastRun.turnAway(header.source, header.slot, taken.size());
       return Counter::kArenaFull;
     case BroadcastStage::Outcome::kDuplicate:
       return Counter::kDuplicateData;
@@ -133,20 +140,20 @@ Counter Op::broadcastData(TimePoint now,
       break;
   }
   if (header.partial) {
-    broadcast_.markPartial(shard, header.slot);
+    state_.broadcast.markPartial(shard, header.slot);
   }
   // The owner knows that this rank has entered, or no longer needs to.
   announceSeen(header.source);
-  broadcastRun_.arrived(
+  state_.broadcastRun.arrived(
       now, header.source, {bytes, header.repair, header.lastPercentile});
   noteEnd(now, header.source, Stage::kBroadcast);
-  restart(&broadcastRun_.repairs, now, header.source);
-  if (bucket_.here() && taken.all()) {
+  requests_.arrived(now, header.source, Stage::kBroadcast);
+  if (state_.bucket.here() && taken.all()) {
     // Now, while others' results are still on their way.
-    bucket_.invert(shard, resultForm(shard));
+    state_.bucket.invert(shard, resultForm(shard));
   }
-  if (broadcast_.complete()) {
-    resultsAt_ = now;
+  if (state_.broadcast.complete()) {
+    state_.resultsAt = now;
   }
   noteProgress(now);
   return Counter::kAcceptedData;

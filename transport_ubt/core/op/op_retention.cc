@@ -9,26 +9,29 @@ namespace ubt {
 // The others may lack room, too, and wait to hear that this rank has all
 // results.
 void Op::tellProgress(TimePoint now) {
-  for (int peer = 0; peer < ranks_.size(); peer++) {
+  for (int peer = 0; peer < state_.ranks.size(); peer++) {
     ControlRecord record;
-    if (peer != ranks_.rank() && progressRecord(peer, &record)) {
-      setup_.host->control(now, peer, record, true);
+    if (peer != state_.ranks.rank() && progressRecord(peer, &record)) {
+      state_.setup.host->control(now, peer, record, true);
     }
   }
   notices_.progressToAll.schedule(
-      0, now, setup_.host->retryAfter(now, ranks_.rank() == 0 ? 1 : 0));
+      0,
+      now,
+      state_.setup.host->retryAfter(now, state_.ranks.rank() == 0 ? 1 : 0));
 }
 
 uint32_t Op::dropEarly() {
   uint32_t slots = 0;
-  for (int rank = 0; needsEveryResult() && rank < ranks_.size(); rank++) {
-    if (!ranks_.isMember(rank)) {
+  for (int rank = 0; state_.needsEveryResult() && rank < state_.ranks.size();
+       rank++) {
+    if (!state_.ranks.isMember(rank)) {
       continue;
     }
-    const BroadcastStage::Dropped dropped = broadcast_.dropEarly(
-        ranks_.shardOf(rank),
-        &broadcastRun_.turnedAway(rank, received(rank).size()));
-    broadcastRun_.dropped(rank, dropped.bytes);
+    const BroadcastStage::Dropped dropped = state_.broadcast.dropEarly(
+        state_.ranks.shardOf(rank),
+        &state_.broadcastRun.turnedAway(rank, state_.received(rank).size()));
+    state_.broadcastRun.dropped(rank, dropped.bytes);
     slots += dropped.slots;
   }
   return slots;

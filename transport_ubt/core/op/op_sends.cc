@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests for repeats.
+// Answers to requests of other ranks, and reports of lost slots.
 
 #include "transport_ubt/core/op/op.h"
 
@@ -8,8 +8,8 @@ namespace ubt {
 
 bool Op::repairAsked(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
-  if (!ranks_.takesSlots(peer) ||
-      (stage == Stage::kScatter && !ranks_.isMember(peer))) {
+  if (!state_.ranks.takesSlots(peer) ||
+      (stage == Stage::kScatter && !state_.ranks.isMember(peer))) {
     return true;
   }
   if (slots == 0) {
@@ -19,17 +19,18 @@ bool Op::repairAsked(
   if (stage == Stage::kBroadcast) {
     rankEntered(now, peer);  // only a rank that has entered asks for results
   }
-  const uint32_t end = layout_.endOfRange(
-      stage == Stage::kScatter ? ranks_.shardOf(peer) : ranks_.shard(),
-      slot,
-      slots);
+  const uint32_t end = state_.layout.endOfRange(stage == Stage::kScatter
+                                                    ? state_.ranks.shardOf(peer)
+                                                    : state_.ranks.shard(),
+                                                slot,
+                                                slots);
   if (stage == Stage::kBroadcast) {
-    return outbox_.repeatResults(now, peer, slot, end);
+    return state_.outbox.repeatResults(now, peer, slot, end);
   }
-  if (call_.returned() && !call_.failed()) {
+  if (state_.call.returned() && !state_.call.failed()) {
     sayOver(now, peer);
-  } else if (call_.entered() && !call_.failed()) {
-    outbox_.repeatContributions(peer, slot, end);
+  } else if (state_.call.entered() && !state_.call.failed()) {
+    state_.outbox.repeatContributions(peer, slot, end);
   }
   return true;
 }
@@ -37,55 +38,61 @@ bool Op::repairAsked(
 void Op::lostByPeer(
     TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots) {
   const bool results = stage == Stage::kBroadcast;
-  if (results && needsEveryResult()) {
-    outbox_.repeatResults(now, peer, slot, slot + slots);
-  } else if (!results && repairsScatter()) {
-    if (call_.entered() && !call_.returned()) {
-      outbox_.repeatContributions(peer, slot, slot + slots);
+  if (results && state_.needsEveryResult()) {
+    state_.outbox.repeatResults(now, peer, slot, slot + slots);
+  } else if (!results && state_.repairsScatter()) {
+    if (state_.call.entered() && !state_.call.returned()) {
+      state_.outbox.repeatContributions(peer, slot, slot + slots);
     }
-  } else if (!bounds_.paper && ranks_.isMember(peer)) {
+  } else if (!state_.bounds.paper && state_.ranks.isMember(peer)) {
     ControlRecord record =
-        ControlRecord::about(ControlType::kLostSlots, setup_.id);
+        ControlRecord::about(ControlType::kLostSlots, state_.setup.id);
     record.stage = stage;
     record.slot = slot;
     record.slots = slots;
-    setup_.host->control(now, peer, record, true);
+    state_.setup.host->control(now, peer, record, true);
   }
 }
 
 void Op::sayNoMore(TimePoint now, int peer, Stage stage) {
-  ControlRecord record = ControlRecord::about(ControlType::kNoMore, setup_.id);
+  ControlRecord record =
+      ControlRecord::about(ControlType::kNoMore, state_.setup.id);
   record.stage = stage;
-  setup_.host->control(now, peer, record, true);
+  state_.setup.host->control(now, peer, record, true);
 }
 
 void Op::sayOver(TimePoint now, int peer) {
-  setup_.host->control(
-      now, peer, ControlRecord::about(ControlType::kOver, setup_.id), true);
+  state_.setup.host->control(
+      now,
+      peer,
+      ControlRecord::about(ControlType::kOver, state_.setup.id),
+      true);
 }
 
 // The peer has not seen the marks of the last slots: they may be lost.
 void Op::moreAsked(TimePoint now, int peer, Stage stage) {
-  if (stage == Stage::kScatter && call_.returned() && !call_.failed()) {
+  if (stage == Stage::kScatter && state_.call.returned() &&
+      !state_.call.failed()) {
     sayOver(now, peer);
     return;
   }
-  const bool mayCome = stage == Stage::kScatter
-                           ? !call_.entered() || outbox_.hasContribution(peer)
-                           : !(ranks_.isMember(peer) ? owned_.complete()
-                                                     : owned_.sum().closed()) ||
-                                 outbox_.owesResults(peer);
+  const bool mayCome =
+      stage == Stage::kScatter
+          ? !state_.call.entered() || state_.outbox.hasContribution(peer)
+          : !(state_.ranks.isMember(peer) ? state_.owned.complete()
+                                          : state_.owned.sum().closed()) ||
+                state_.outbox.owesResults(peer);
   if (!mayCome) {
     sayNoMore(now, peer, stage);
   }
 }
 
 bool Op::progressRecord(int peer, ControlRecord* out) const {
-  const BitSet& here = received(peer);
-  if (call_.returned() || here.none()) {
+  const BitSet& here = state_.received(peer);
+  if (state_.call.returned() || here.none()) {
     return false;
   }
-  *out = ControlRecord::about(ControlType::kProgress, setup_.id);
+  *out = ControlRecord::about(ControlType::kProgress, state_.setup.id);
   out->slot = static_cast<uint32_t>(here.firstClear(0));
   return true;
 }

@@ -17,7 +17,8 @@ namespace ubt {
 
 // The ops of one session that are open here, and the use counts of tags. An op
 // is here from its first news until it is done on all ranks. The table also
-// measures, for each rank, the ops that only this rank has begun (Op::asker).
+// measures, for each rank, the ops that only this rank has begun
+// (Op::soleAnnouncer).
 class OpTable {
  public:
   // The most ops at a time.

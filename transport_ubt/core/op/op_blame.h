@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/op/op_failure.h"
+#include "transport_ubt/core/op/op_state.h"
+#include "transport_ubt/core/op/replica_proof.h"
+
+namespace ubt {
+
+// Why an op's call fails: the text of its error, and the rank to blame.
+
+// The ranks that an op waits for, and which one to blame. The first of these
+// that is not empty:
+// - ranks that have not entered, together with those that owe contributions
+// - ranks that owe results (they may wait for ranks of the first kind)
+// - ranks that lack results which this rank has no room to keep
+// To blame is the rank of that kind that has been silent longest, because the
+// others may wait for it, too.
+OpFailure::Blame missingRanks(const OpState& op);
+
+// The op's call has reached its timeout.
+OpFailure::Blame blameForTimeout(const OpState& op, TimePoint now);
+
+// A rank brings another shape than the one that began the op.
+OpFailure::Blame blameForShapes(const OpState& op,
+                                int rank,
+                                const OpShape& shape);
+
+// Replicas differ. The text is empty if all hashes that ranks have told are
+// equal. The rank to blame is another one, though this one may be wrong.
+OpFailure::Blame blameForResults(const OpState& op,
+                                 const ReplicaProof& replicas);
+
+}  // namespace ubt

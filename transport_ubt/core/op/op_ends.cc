@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An op's deadlines: they end its stages and its call, and repeat its records.
+
+#include <algorithm>
+
+#include "transport_ubt/core/op/op.h"
+
+namespace ubt {
+
+TimePoint Op::nextDeadline() const {
+  TimePoint next =
+      std::min({ends_.earliest(), requests_.earliest(), reported_.earliest()});
+  if (state_.call.waits()) {
+    next =
+        std::min({next, state_.callEnd(), notices_.progressToAll.earliest()});
+  }
+  if (announces()) {
+    next = std::min(next, notices_.announcement.earliest());
+  }
+  if (state_.call.returned()) {
+    next = std::min(next, notices_.doneQuery.earliest());
+  }
+  return next;
+}
+
+void Op::deadlinePassed(TimePoint now) {
+  reported_.forDue(now, [&](const auto& lost) { countLost(now, lost); });
+  stopsPassed(now);
+  if (state_.call.waits() && now >= state_.callEnd()) {
+    expire(now);
+  }
+  if (state_.call.waits() && now >= notices_.progressToAll.earliest()) {
+    tellProgress(now);
+    noteProgress(now);  // the arena may have room by now
+  }
+  repeatDueRecords(now);
+}
+
+void Op::repeatDueRecords(TimePoint now) {
+  if (announces()) {
+    notices_.announcement.forDue(now, [&](int rank) {
+      state_.setup.host->control(
+          now,
+          rank,
+          ControlRecord::announce(state_.setup.id, state_.setup.shape),
+          true);
+      scheduleNotice(&notices_.announcement, now, rank);
+    });
+  }
+  requests_.askDue(now);
+  if (state_.call.returned()) {
+    notices_.doneQuery.forDue(now, [&](int rank) {
+      state_.setup.host->control(
+          now, rank, doneRecord(ControlType::kDoneQuery), true);
+      scheduleNotice(&notices_.doneQuery, now, rank);
+    });
+  }
+}
+
+void Op::stopsPassed(TimePoint now) {
+  const TimePoint end = ends_.scatter();
+  if (now >= end && !excuses(now, end)) {
+    if (ends_.mostIsLost()) {
+      requests_.requestContributions(now);
+    } else {
+      expireScatter(now);
+    }
+  }
+  if (now >= ends_.exchange()) {
+    expireExchange(now);
+  }
+  if (now >= ends_.results()) {
+    if (!state_.owned.sum().closed()) {
+      expireScatter(now);
+    }
+    finishByBound(now);
+  }
+}
+
+// Whether the scatter stage gets more time, because this host was stopped. Its
+// end may have been known only since the last news.
+bool Op::excuses(TimePoint now, TimePoint end) {
+  return ends_.scatterWaits() && !state_.scatterOverdue &&
+         state_.setup.options->has(Loop::kPause) &&
+         state_.clock.excuse(
+             now,
+             end,
+             std::max({state_.scatterRun.progress().lastArrival(),
+                       state_.attendance.lastEntry(),
+                       state_.newsAt}),
+             state_.bounds.byHand ? state_.bounds.scatter
+                                  : now - state_.clock.startedAt());
+}
+
+// The call's own deadline has passed.
+void Op::expire(TimePoint now) {
+  if (state_.needsEveryResult() || !state_.clock.runs()) {
+    state_.call.fail(blameForTimeout(state_, now));
+    return;
+  }
+  if (!state_.owned.sum().closed()) {
+    expireScatter(now);
+  }
+  finishByBound(now);
+}
+
+void Op::expireScatter(TimePoint now) {
+  noteCut();
+  // A group's sum is not zeroed: other groups may miss even more.
+  state_.owned.sum().closeAll(
+      state_.ranks.grouped() ? 0 : state_.setup.options->zeroLoss);
+  closeScatter(now);
+}
+
+// The call does not wait any longer for results and other groups' sums.
+void Op::finishByBound(TimePoint now) {
+  expireExchange(now);
+  if (!state_.call.finished()) {
+    state_.broadcastRun.closedAt = now;
+    state_.call.finish(EndedBy::kBound);
+  }
+}
+
+// What this owner leaves out because the stage ends.
+void Op::noteCut() {
+  for (int rank = 0; rank < state_.ranks.size(); rank++) {
+    if (!state_.ranks.isMember(rank)) {
+      continue;
+    }
+    const bool own = rank == state_.ranks.rank();
+    if (own ? !state_.call.entered() : !state_.attendance.hasEntered(rank)) {
+      state_.cut.absent++;
+    } else if (!own && state_.causeOf(rank) == StageRun::Cause::kCut) {
+      state_.cut.late += state_.scatterRun.progress().owed(rank);
+    }
+  }
+}
+
+void Op::closeScatter(TimePoint now) {
+  if (state_.scatterRun.closedAt == TimePoint{}) {
+    state_.scatterRun.closedAt = now;
+  }
+  if (!scatterSettled_) {
+    // Members stop sending, and learn that this rank is through.
+    tellOwners(now, closedRecord(), state_.cut.late > 0);
+  }
+  settleScatter();
+  if (!state_.owned.exchanged() && state_.needsEveryResult()) {
+    requests_.awaitSums(now);
+  }
+  noteExchange(now);
+  noteProgress(now);
+}
+
+// Bytes of slots of a shard that were turned away, or late, and never stored.
+uint64_t Op::notStored(const BitSet& turnedAway,
+                       const BitSet& stored,
+                       Shard shard) const {
+  uint64_t bytes = 0;
+  for (size_t slot = turnedAway.firstSet(0); slot < turnedAway.size();
+       slot = turnedAway.firstSet(slot + 1)) {
+    bytes += stored.test(slot) ? 0 : state_.layout.slotSize(shard, slot);
+  }
+  return bytes;
+}
+
+// Once every slot is closed.
+void Op::settleScatter() {
+  if (scatterSettled_) {
+    return;
+  }
+  scatterSettled_ = true;
+  state_.scatterRun.repairs.stopAll();
+  for (int rank = 0; rank < state_.ranks.size(); rank++) {
+    if (!state_.ranks.isMember(rank)) {
+      continue;
+    }
+    const BitSet& taken =
+        state_.owned.sum().contributed(state_.ranks.shardOf(rank));
+    state_.scatterRun.expired |= !taken.all();
+    if (rank != state_.ranks.rank()) {
+      state_.scatterRun.settle(
+          rank,
+          notStored(
+              state_.scatterRun.turnedAway(rank), taken, state_.ranks.shard()),
+          state_.causeOf(rank));
+    }
+  }
+}
+
+}  // namespace ubt

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of an op's call, and its report.
+
+#include <cstring>
+#include <utility>
+
+#include "transport_ubt/core/base/require.h"
+#include "transport_ubt/core/op/op.h"
+
+namespace ubt {
+
+Form Op::resultForm(Shard shard) const {
+  return shard == state_.ranks.shard()
+             ? state_.owned.sum().form()
+             : state_.broadcast.form(shard).value_or(
+                   state_.bucket.contributed()[shard]);
+}
+
+// What settleScatter() does for contributions, for results and for sums.
+void Op::settleResults() {
+  for (int rank = 0; rank < state_.ranks.size(); rank++) {
+    if (rank == state_.ranks.rank() || !state_.ranks.takesSlots(rank)) {
+      continue;
+    }
+    StageRun& run = state_.runOf(rank);
+    const Shard shard = state_.ranks.isMember(rank) ? state_.ranks.shardOf(rank)
+                                                    : state_.ranks.shard();
+    const bool silent =
+        !state_.attendance.isDone(rank) && run.bytes(rank).received == 0 &&
+        !run.anyTurnedAway(rank) &&
+        state_.setup.host->lastHeard(rank) < state_.clock.enteredAt();
+    if (!silent && state_.isCut(run, rank)) {
+      state_.cut.results += run.progress().owed(rank);
+    }
+    run.settle(rank,
+               notStored(run.turnedAway(rank), state_.received(rank), shard),
+               silent                    ? StageRun::Cause::kAbsent
+               : state_.isCut(run, rank) ? StageRun::Cause::kCut
+                                         : StageRun::Cause::kLost);
+  }
+}
+
+OpReport Op::leave(TimePoint now) {
+  UBT_REQUIRE(state_.call.finished() && !state_.call.returned());
+  OpReport report;
+  report.op = state_.setup.id;
+  report.bounded = !state_.bounds.warmup;
+  report.endedBy = state_.call.endedBy();
+  report.scatterExpired = state_.scatterRun.expired;
+  report.elapsed = now - state_.clock.enteredAt();
+  if (trace_ != nullptr) {
+    trace_->startedAt = state_.clock.startedAt();
+    report.trace = std::move(trace_);
+  }
+  report.waited = state_.clock.waited(now);
+  report.limit = state_.limit();
+  ends_.report(&report);
+  const size_t elementBytes = elementSize(state_.setup.shape.type);
+  const Shard own = state_.ranks.shard();
+  report.ownShard = {state_.layout.shardOffset(own) / elementBytes,
+                     state_.layout.shardSize(own) / elementBytes};
+  report.contributed = state_.bucket.contributed();
+  report.shardElements = state_.layout.shardSize(Shard(0)) / elementBytes;
+  report.slotElements =
+      state_.owned.slots() > 0 ? state_.layout.slotElements(own, 0) : 0;
+  state_.call.leave();
+  settleResults();
+  if (state_.bucket.here()) {
+    if (!state_.call.failed()) {
+      report.filled = state_.broadcast.zeroMissing(state_.setup.shape.type);
+      for (const OpReport::Range& range : report.filled) {
+        report.driftElements += range.count;
+      }
+    }
+    report.pairsExpected =
+        static_cast<uint64_t>(state_.ranks.size()) * state_.layout.elements();
+    report.pairsMissing = state_.broadcast.pairsMissing() +
+                          report.driftElements * (state_.ranks.size() - 1);
+    for (uint32_t slot = 0; slot < state_.owned.slots(); slot++) {
+      report.pairsMissing +=
+          static_cast<uint64_t>(state_.ranks.size() -
+                                state_.owned.contributors(slot)) *
+          state_.layout.slotElements(own, slot);
+    }
+    reportExchange(&report);
+    if (state_.call.endedBy() == EndedBy::kComplete &&
+        report.pairsMissing > 0) {
+      report.endedBy = EndedBy::kCut;
+    }
+    report.zeroedElements = state_.owned.sum().zeroedElements();
+    if (!state_.call.failed()) {
+      if (!state_.owned.hasRoom() &&
+          !state_.owned.reserve(state_.outbox.needed())) {
+        state_.setup.host->makeRoom(-1, 0);
+      }
+      state_.owned.leave(state_.bucket.shard(own), state_.outbox.needed());
+      report.skipped = state_.setup.options->skipLoss > 0 &&
+                       report.pairsMissing > state_.setup.options->skipLoss *
+                                                 report.pairsExpected;
+      if (report.skipped) {
+        std::memset(state_.bucket.data(), 0, state_.setup.shape.bytes());
+      }
+      for (Shard shard(0); !report.skipped && shard < state_.ranks.members();
+           shard.number++) {
+        report.forms.push_back(resultForm(shard));
+        state_.bucket.invert(shard, report.forms.back());
+      }
+    }
+    state_.owned.giveRoomBack();
+    state_.broadcast.leave();
+    state_.bucket.leave();
+  }
+  for (int rank = 0; rank < state_.ranks.size(); rank++) {
+    state_.outbox.stopContributions(rank);
+    report.scatter.push_back(state_.scatterRun.bytes(rank));
+    report.broadcast.push_back(state_.runOf(rank).bytes(rank));
+    report.contributors.push_back(
+        state_.ranks.isMember(rank)
+            ? state_.owned.sum().summed(state_.ranks.shardOf(rank))
+            : BitSet());
+    if (rank == state_.ranks.rank()) {
+      continue;
+    }
+    if (state_.call.failed()) {  // nothing can be sent from here any more
+      state_.outbox.stopResults(rank);
+    }
+    state_.setup.host->control(
+        now, rank, doneRecord(ControlType::kDone), false);
+    if (!state_.attendance.isDone(rank)) {
+      scheduleNotice(&notices_.doneQuery, now, rank);
+    }
+  }
+  return report;
+}
+
+}  // namespace ubt
