@@ -14,11 +14,11 @@ enum class Loop : uint8_t {
   kSplit,         // each cause gets half of the budget (BudgetSplit)
   kSpacing,       // the margin is a multiple of lateness (StepSpacing)
   kHalf,          // nobody tells that half of the senders are through
-  kResultsFirst,  // contributions always go first (Op::wantsResults)
+  kResultsFirst,  // contributions always go first (StageEnds::wantsResults)
   kPause,         // a stop of the host does not prolong a stage (OpClock)
-  kMajority,      // slots without a majority close (Op::scatterEnd, askAgain)
+  kMajority,      // slots without a majority close (StageEnds::mostIsLost)
   // Who sends how much.
-  kOrder,        // data of any op leaves first (Session::goesFirst)
+  kOrder,        // data of any op leaves first (Transmitter::goesFirst)
   kShares,       // all senders get the same share (CreditGrants)
   kEarlyCredit,  // new credit leaves when half of a share is used up
   kLossNumbers,  // nobody hears of lost packets (ControlType::kLost)

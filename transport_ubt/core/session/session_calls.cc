@@ -3,6 +3,7 @@
 // A session's calls: how they wait, begin and end.
 
 #include <algorithm>
+#include <utility>
 
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/base/stood_still.h"
@@ -22,9 +23,9 @@ constexpr Duration kShapesFirst = std::chrono::milliseconds(200);
 // first op, the one that has been silent longest. The others may wait for it,
 // too.
 int Session::lagging() const {
-  for (const auto& [id, op] : ops_) {
+  for (const auto& [id, op] : state_.ops) {
     int silent = -1;
-    for (int rank = 0; op->returned() && rank < setup_.size; rank++) {
+    for (int rank = 0; op->returned() && rank < state_.setup.size; rank++) {
       if (!op->isDone(rank) &&
           (silent < 0 || lastHeard(rank) < lastHeard(silent))) {
         silent = rank;
@@ -39,8 +40,8 @@ int Session::lagging() const {
 
 std::vector<int> Session::neededBy() const {
   std::vector<int> ranks;
-  for (int rank = 0; lingering() && rank < setup_.size; rank++) {
-    if (ops_.any([rank](const Op& op) {
+  for (int rank = 0; lingering() && rank < state_.setup.size; rank++) {
+    if (state_.ops.any([rank](const Op& op) {
           return op.returned() && !op.isDone(rank);
         })) {
       ranks.push_back(rank);
@@ -53,7 +54,7 @@ void Session::fail(TimePoint now, const std::string& why, Duration tellAfter) {
   if (!departure_.fail(why)) {
     return;
   }
-  for (auto& [id, op] : ops_) {
+  for (auto& [id, op] : state_.ops) {
     op->giveUp(failure());
   }
   if (tellAfter > Duration{0}) {
@@ -82,8 +83,8 @@ void Session::giveUp(TimePoint now, const Call& call) {
   if (rank < 0 || stoodStill(now - call.until)) {
     failBecauseOf(
         now,
-        setup_.rank,
-        "rank " + std::to_string(setup_.rank) +
+        state_.setup.rank,
+        "rank " + std::to_string(state_.setup.rank) +
             " noticed too late that an allreduce had waited for its whole "
             "timeout: was its process or host stopped?");
     return;
@@ -105,8 +106,8 @@ void Session::giveUp(TimePoint now, const Call& call) {
 
 void Session::resultsUnavailable(TimePoint now, int peer) {
   failBecauseOf(now,
-                setup_.rank,
-                "rank " + std::to_string(setup_.rank) +
+                state_.setup.rank,
+                "rank " + std::to_string(state_.setup.rank) +
                     " had no room to keep results of an allreduce that rank " +
                     std::to_string(peer) +
                     " still lacks; raise GLOO_UBT_ARENA_BYTES");
@@ -119,11 +120,11 @@ OpId Session::refuseTag(TimePoint now,
                         const Call& call) {
   failBecauseOf(
       now,
-      setup_.rank,
-      "rank " + std::to_string(setup_.rank) +
+      state_.setup.rank,
+      "rank " + std::to_string(state_.setup.rank) +
           " no longer knows how often tag " + std::to_string(tag) +
           " was used: this context has used too many scattered tags (at most " +
-          std::to_string(setup_.options.tagEntriesMax) +
+          std::to_string(state_.setup.options.tagEntriesMax) +
           " runs of neighbouring tags are counted). Reuse tags, count them up "
           "by one, or create a new context earlier");
   const OpId id{tag, UINT32_MAX, space};
@@ -133,7 +134,8 @@ OpId Session::refuseTag(TimePoint now,
 
 bool Session::takes(const OpShape& shape) const {
   return shape.elements <= kElementsMax &&
-         partsOf(shape).layout.slots(Shard(0)) <= PacketHeader::kSlotsMax;
+         state_.partsOf(shape).layout.slots(Shard(0)) <=
+             PacketHeader::kSlotsMax;
 }
 
 OpId Session::begins(TimePoint now,
@@ -143,10 +145,10 @@ OpId Session::begins(TimePoint now,
                      Duration timeout) {
   timeout = timeoutOf(timeout);
   Call call{shape, bucket, now + timeout};
-  if (!ops_.knowsTag(tag, shape.space)) {
+  if (!state_.ops.knowsTag(tag, shape.space)) {
     return refuseTag(now, tag, shape.space, call);
   }
-  const OpId id = ops_.useTag(tag, shape.space);
+  const OpId id = state_.ops.useTag(tag, shape.space);
   if (!tryBegin(now, id, &call)) {
     admission_.add(id, call);
   }
@@ -159,27 +161,28 @@ TimePoint Session::mayBeginAt() const {
     return at;
   }
   for (const auto& [id, call] : admission_) {
-    const bool awaited = ops_.find(id) != nullptr;
+    const bool awaited = state_.ops.find(id) != nullptr;
     at = std::min(at, admission_.triesAt(call, awaited));
   }
   return at;
 }
 
 ArenaBuffer Session::reserveKept(const OpShape& shape) {
-  return shared_->arena.reserve(OwnedShard::keptBytes(partsOf(shape)));
+  return state_.shared->arena.reserve(
+      OwnedShard::keptBytes(state_.partsOf(shape)));
 }
 
 // Begins the op unless it has to wait. It waits for room only if some rank lags
 // and no other rank has begun the op.
 bool Session::tryBegin(TimePoint now, const OpId& id, Call* call) {
-  const bool awaited = ops_.find(id) != nullptr;
+  const bool awaited = state_.ops.find(id) != nullptr;
   if (!admission_.lead().mayBegin(awaited)) {
     return false;
   }
   ArenaBuffer room = reserveKept(call->shape);
   call->lacksRoom = false;
   if (!room && !awaited && admission_.lead().any() &&
-      setup_.options.needsEveryResult()) {
+      state_.setup.options.needsEveryResult()) {
     admission_.lackRoom(now, call);
     return false;
   }
@@ -191,39 +194,33 @@ void Session::begin(TimePoint now,
                     const OpId& id,
                     const Call& call,
                     ArenaBuffer room) {
-  Op* op = ops_.find(id);
+  Op* op = state_.ops.find(id);
   if (op == nullptr) {
-    op = start(now, id, call.shape, partsOf(call.shape), setup_.rank, {});
+    op = start(
+        now, id, call.shape, state_.partsOf(call.shape), state_.setup.rank, {});
   } else if (op->shape() != call.shape) {
     // The others should learn the shape that this rank brings.
-    for (int peer = 0; peer < setup_.size; peer++) {
-      if (peer != setup_.rank) {
-        control(now, peer, ControlRecord::announce(id, call.shape), true);
+    for (int peer = 0; peer < state_.setup.size; peer++) {
+      if (peer != state_.setup.rank) {
+        state_.control(
+            now, peer, ControlRecord::announce(id, call.shape), true);
       }
     }
-    op->disagree(now, setup_.rank, call.shape);
+    op->disagree(now, state_.setup.rank, call.shape);
   }
   learning_.begins(now, call.shape);
-  op->enter(now,
-            call.bucket,
-            contributionForm(),
-            learning_.boundsFor(
-                call.shape, shared_->lateness.worst(now), call.until - now),
-            std::move(room));
-  updateActivity();
+  op->enter(
+      now,
+      call.bucket,
+      contributionForm(),
+      learning_.boundsFor(
+          call.shape, state_.shared->lateness.worst(now), call.until - now),
+      std::move(room));
+  state_.updateActivity();
   watchSilence(now);
-  multicast_.seek(now);
-  // Ranks begin an op at about the same time. Each serves the next rank first,
-  // then the one after it. While they keep in step, no two senders meet at a
-  // receiver.
-  turns_.start((setup_.rank + 1) % setup_.size);
-  if (incast_) {
-    incast_->restart();
-    // The paper's bounds take no account of trains, so their length must not
-    // change.
-    shared_->link.shortTrains(now);
-    passTurns(now);
-  }
+  state_.multicast.seek(now);
+  out_.opEntered();
+  credit_.opEntered(now);
 }
 
 // Begins the waiting calls that may begin now.
@@ -241,13 +238,14 @@ void Session::admit(TimePoint now) {
 
 bool Session::isFinished(const OpId& id) const {
   return admission_.waits(id) ? departure_.hasFailed()
-                              : ops_.find(id)->finished();
+                              : state_.ops.find(id)->finished();
 }
 
 const std::string& Session::failure(const OpId& id) const {
   UBT_REQUIRE(finished(id));
-  return broken_ || admission_.waits(id) ? failure()
-                                         : ops_.find(id)->failure().text();
+  return state_.broken || admission_.waits(id)
+             ? failure()
+             : state_.ops.find(id)->failure().text();
 }
 
 OpReport Session::ends(TimePoint now, const OpId& id) {
@@ -255,9 +253,9 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     tellRefusal(now);
     return {};
   }
-  Op* const op = ops_.find(id);
+  Op* const op = state_.ops.find(id);
   OpReport report = op->leave(now);
-  shared_->counters.add(Counter::kNotRetained, op->notRetained());
+  state_.shared->counters.add(Counter::kNotRetained, op->notRetained());
   if (op->failure().any()) {
     departure_.blame(op->failure().culprit());
     // First all ranks hear all shapes: that says more than that a rank leaves.
@@ -265,11 +263,11 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
          op->failure().text(),
          op->failure().disagreed() ? kShapesFirst : Duration{0});
     tellRefusal(now);
-    ops_.erase(id);
+    state_.ops.erase(id);
   } else {
     learning_.ends();
     learnFrom(now, op->sample(), report);
-    const Options& options = setup_.options;
+    const Options& options = state_.setup.options;
     report.safeguards = {learning_.missing(),
                          options.zeroLoss,
                          options.skipLoss,
@@ -277,7 +275,7 @@ OpReport Session::ends(TimePoint now, const OpId& id) {
     admission_.lead().returned(op->shape().bytes());
     forgetIfDone(now, id);
   }
-  updateActivity();
+  state_.updateActivity();
   return report;
 }
 

@@ -14,16 +14,16 @@ namespace ubt {
 // that no longer enter.
 void Session::halt(TimePoint now, const std::string& why) {
   departure_.fail(why);
-  for (auto& [id, op] : ops_) {
+  for (auto& [id, op] : state_.ops) {
     if (op->warmup()) {
       op->giveUp(failure());
     }
   }
-  multicast_.halt();
-  for (int peer = 0; peer < setup_.size; peer++) {
-    peers_[peer].halted = true;
-    if (peer != setup_.rank) {
-      peers_[peer].creditBy(now);
+  state_.multicast.halt();
+  for (int peer = 0; peer < state_.setup.size; peer++) {
+    state_.peers[peer].halted = true;
+    if (peer != state_.setup.rank) {
+      state_.peers[peer].creditBy(now);
     }
   }
 }
@@ -33,7 +33,8 @@ void Session::learnFrom(TimePoint now,
                         const OpReport& report) {
   std::optional<double> missing;
   if (!op.warmup && report.pairsExpected > 0) {
-    const double others = static_cast<double>(setup_.size - 1) / setup_.size;
+    const double others =
+        static_cast<double>(state_.setup.size - 1) / state_.setup.size;
     // An owner that zeroed slots also lacks its own contribution: 1 at most.
     missing =
         std::min(1.0,
@@ -41,15 +42,13 @@ void Session::learnFrom(TimePoint now,
                      (others * static_cast<double>(report.pairsExpected)));
   }
   learning_.returned(op, missing);
-  if (incast_) {
-    incast_->returned(op.missing(), op.expired());
-  }
+  credit_.opReturned(op);
   if (missing && learning_.haltDue() && !departure_.hasFailed()) {
     halt(now, learning_.whyHalt());
   }
-  for (int peer = 0; peer < setup_.size; peer++) {
-    if (peer != setup_.rank) {
-      peers_[peer].wish = learning_.wish();
+  for (int peer = 0; peer < state_.setup.size; peer++) {
+    if (peer != state_.setup.rank) {
+      state_.peers[peer].wish = learning_.wish();
     }
   }
 }
@@ -59,10 +58,11 @@ void Session::learnFrom(TimePoint now,
 Form Session::contributionForm() const {
   const bool wanted =
       learning_.wish() == Form::kTransformed ||
-      std::any_of(peers_.begin(), peers_.end(), [](const PeerLink& peer) {
-        return peer.peerWish == Form::kTransformed;
-      });
-  return wanted && setup_.options.hadamard != Hadamard::kNever
+      std::any_of(
+          state_.peers.begin(), state_.peers.end(), [](const PeerLink& peer) {
+            return peer.peerWish == Form::kTransformed;
+          });
+  return wanted && state_.setup.options.hadamard != Hadamard::kNever
              ? Form::kTransformed
              : Form::kPlain;
 }

@@ -24,7 +24,7 @@ void Session::guarded(TimePoint now, const Verb& verb) {
 
 template <typename Verb>
 void Session::contained(TimePoint now, const Verb& verb) {
-  if (broken_) {
+  if (state_.broken) {
     dropOps();
   } else {
     guarded(now, verb);
@@ -34,11 +34,11 @@ void Session::contained(TimePoint now, const Verb& verb) {
 // Ops stay until the next verb, because a datagram of packetOut() may point
 // into one.
 void Session::breakOff(TimePoint now, const char* why) noexcept {
-  if (broken_) {
+  if (state_.broken) {
     return;
   }
-  broken_ = true;
-  departure_.blame(setup_.rank);
+  state_.broken = true;
+  departure_.blame(state_.setup.rank);
   departure_.failWithout(why, &outOfMemory_);
   try {
     sayLeaveToAll(now);
@@ -49,9 +49,8 @@ void Session::breakOff(TimePoint now, const char* why) noexcept {
 
 // Ops may be half changed. Only their destructors run.
 void Session::dropOps() {
-  ops_.clear();
+  state_.dropOps();
   admission_.clear();
-  setActive(false);
 }
 
 OpId Session::enter(TimePoint now,
@@ -69,7 +68,7 @@ OpReport Session::leave(TimePoint now, const OpId& id) {
   UBT_REQUIRE(finished(id));
   OpReport report;
   contained(now, [&] { report = ends(now, id); });
-  if (broken_) {
+  if (state_.broken) {
     dropOps();
   }
   return report;
@@ -95,7 +94,7 @@ Counter Session::packetIn(TimePoint now,
   // The fate of a datagram that breaks the session.
   Counter fate = header.type == PacketType::kControl ? Counter::kClosedPeer
                                                      : Counter::kLateData;
-  if (broken_) {
+  if (state_.broken) {
     dropOps();
   }
   guarded(now, [&] { fate = takeIn(now, header, datagram, bytes, congested); });
@@ -104,13 +103,13 @@ Counter Session::packetIn(TimePoint now,
 
 bool Session::packetOut(TimePoint now, OutPacket* out) {
   bool any = false;
-  guarded(now, [&] { any = nextOut(now, out); });
+  guarded(now, [&] { any = out_.next(now, out); });
   return any;
 }
 
 bool Session::burstOut(TimePoint now, OutPacket* out) {
   bool any = false;
-  guarded(now, [&] { any = nextOfBurst(now, out); });
+  guarded(now, [&] { any = out_.nextOfBurst(now, out); });
   return any;
 }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "transport_ubt/core/base/arena.h"
+#include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/core/base/counters.h"
+#include "transport_ubt/core/base/deadlines.h"
+#include "transport_ubt/core/base/rank_groups.h"
+#include "transport_ubt/core/base/reduction.h"
+#include "transport_ubt/core/link/multicast.h"
+#include "transport_ubt/core/link/peer_link.h"
+#include "transport_ubt/core/op/op_parts.h"
+#include "transport_ubt/core/pacing/delivery_window.h"
+#include "transport_ubt/core/pacing/link_rate.h"
+#include "transport_ubt/core/pacing/notice_delay.h"
+#include "transport_ubt/core/pacing/timer_lateness.h"
+#include "transport_ubt/core/session/op_table.h"
+#include "transport_ubt/core/wire/control.h"
+#include "transport_ubt/core/wire/options.h"
+
+namespace ubt {
+
+struct SessionState;
+
+// The state that all sessions on one socket share. Owned by the endpoint.
+struct SharedState {
+  Arena arena;
+  DeliveryWindow window;
+  Counters counters;
+  TimerLateness lateness;
+  NoticeDelay noticeDelay;
+  LinkRate link;
+  Reduction reduction;
+  int activeSenders = 0;  // peers that owe data to some session
+  std::vector<SessionState*> sessions;
+};
+
+// The state that the parts of a session share: its peers and its ops. Session
+// owns it. Not thread-safe.
+struct SessionState {
+  struct Setup {
+    int rank = 0;
+    int size = 1;
+    uint64_t epoch = 0;
+    size_t slotBytesMax = 0;            // the same on all ranks
+    std::vector<PeerKeys> keys;         // by rank; the own entry is unused
+    MulticastSeed multicastSeed{};      // of the own multicast; fresh
+    std::vector<uint64_t> windowBytes;  // by rank: the largest window
+    // The groups of hierarchical ops, the same on all ranks. Without groups, or
+    // with groups of unequal sizes, hierarchical ops run as plain ones.
+    std::optional<RankGroups> groups;
+    Options options;
+    // Called once for each long silence of a rank that is needed
+    // (SilenceWatch). May be empty. REQUIRES that it calls nothing of this
+    // session's endpoint.
+    std::function<void(int rank)> silent;
+  };
+
+  // `shared` must outlive this. Its `sessions` contain this while it lives.
+  SessionState(const Setup& setup, SharedState* shared);
+  ~SessionState();
+  SessionState(const SessionState&) = delete;
+  SessionState& operator=(const SessionState&) = delete;
+
+  // Queues a record for a peer (OpHost::control).
+  void control(TimePoint now,
+               int peer,
+               const ControlRecord& record,
+               bool urgent);
+  // See OpHost.
+  Duration retryAfter(TimePoint now, int peer) const;
+  Duration lossAfter(TimePoint now, int peer) const;
+
+  OpParts partsOf(const OpShape& shape) const { return {shape, parts}; }
+  // Whether some op has data for the peer.
+  bool hasData(int peer) const;
+  // The most bytes of data that go to one peer in its turn.
+  size_t trainBytes() const;
+  // Data flows into this session while a call is open here. Call this when an
+  // op begins or returns, and when one that has not returned is erased.
+  void updateActivity();
+  // The session is broken: erases all ops. Only their destructors run. No data
+  // flows into the session any longer.
+  void dropOps();
+
+  const Setup setup;
+  const OpParts::Context parts;
+  SharedState* const shared;
+  std::vector<std::byte> opened;  // one datagram, decrypted
+  Deadlines controlDues;          // of peers
+  std::vector<PeerLink> peers;
+  Multicast multicast;
+  OpTable ops;
+  bool active = false;  // data may flow into the session
+  bool broken = false;  // Session::breakOff()
+
+ private:
+  // Eighths of a round trip, or more if hosts may be late.
+  Duration longerThanTrip(TimePoint now, int peer, int eighths) const;
+  void setActive(bool flows);
+};
+
+}  // namespace ubt
