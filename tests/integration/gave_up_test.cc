@@ -76,7 +76,7 @@ TEST_F(GaveUpTest, IsSaidOfARankThatWaitedForAnother) {
             "");
   EXPECT_THAT(failures[0],
               HasSubstr("rank 0 (this one) has closed its connections"));
-  EXPECT_THAT(failures[0], HasSubstr("rank 2 never entered"));
+  EXPECT_THAT(failures[0], HasSubstr("rank 2 has not entered"));
   EXPECT_THAT(failures[1], HasSubstr("rank 0 has given up because of rank 2"));
   for (const std::string& failure : failures) {
     EXPECT_THAT(failure, Not(HasSubstr("has it died")));

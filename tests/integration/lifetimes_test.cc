@@ -196,10 +196,10 @@ TEST(Timeout, OfACallHoldsWhileWarmingUp) {
     const auto start = std::chrono::steady_clock::now();
     try {
       boundedTransposeAllreduce(options);
-      ADD_FAILURE() << "rank 1 never entered";
+      ADD_FAILURE() << "rank 1 has not entered";
     } catch (const IoException& error) {
       const std::string text = error.what();
-      EXPECT_NE(text.find("rank 1 never entered"), std::string::npos) << text;
+      EXPECT_NE(text.find("rank 1 has not entered"), std::string::npos) << text;
       EXPECT_NE(text.find("300 ms"), std::string::npos) << text;
     }
     EXPECT_LT(std::chrono::steady_clock::now() - start,
@@ -235,7 +235,7 @@ TEST(Timeout, IsNotWaitedForTwiceOnceARankIsGivenUp) {
       boundedTransposeAllreduce(options);
     }
   });
-  EXPECT_NE(error.find("rank 1 never entered"), std::string::npos) << error;
+  EXPECT_NE(error.find("rank 1 has not entered"), std::string::npos) << error;
   // The contexts' own timeout is 20 s.
   const auto start = std::chrono::steady_clock::now();
   mesh.reset();

@@ -219,7 +219,7 @@ TEST(AbsentRank, IsNamedByTimeoutWhileWarmingUp) {
     both += error.text();
   }
   // The second rank may hear of the first one's error before it fails itself.
-  EXPECT_THAT(both, HasSubstr("rank 2 never entered"));
+  EXPECT_THAT(both, HasSubstr("rank 2 has not entered"));
   EXPECT_THAT(both, HasSubstr("1000 ms"));
 }
 

@@ -18,7 +18,7 @@ TEST(Causes, NothingIsExplainedWhereNothingIsWrong) {
   for (const char* text :
        {"rank 1 died",
         "rank 1 has not answered for 10 s: it has died",
-        "op with tag 0 timed out after 5000 ms: rank 1 never entered;",
+        "op with tag 0 timed out after 5000 ms: rank 1 has not entered;",
         "rank 1 has given up because of rank 2, which died",
         "rank 1 has destroyed its context",
         "the connection to rank 1 is closed",

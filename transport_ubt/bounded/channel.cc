@@ -228,6 +228,9 @@ void Channel::open(const std::vector<Hello>& hellos,
   setup.silent = [own = address().str(), addresses](int rank) {
     warnOfSilence(rank, addresses[rank].str(), own);
   };
+  setup.warn = [](const std::string& text) {
+    warnOnce("bounded allreduce: " + text);
+  };
   if (setup.options.multicast) {
     // Rank 0's port: its firewall, if any, lets it through.
     addresses[mesh_.rank] =

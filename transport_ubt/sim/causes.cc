@@ -159,7 +159,7 @@ bool Causes::explain(int rank, const std::string& text) {
     const bool unheard =
         options_.losesDatagrams() && holds(text, "has not answered for");
     // An owner that waits for an absent rank does not deliver either.
-    const bool owners = holds(text, "never entered");
+    const bool owners = holds(text, "has not entered");
     return (some && (all || unheard || owners)) || blames(rank) || chained();
   }
   if (holds(text, "has not finished an allreduce") ||

@@ -51,12 +51,14 @@ class Requests : public OpHost {
   std::string silence(int /*peer*/) const override { return {}; }
   bool hearsMulticast(int /*peer*/) const override { return false; }
   bool makeRoom(int /*asker*/, size_t /*more*/) override { return false; }
+  void warn(const std::string& text) override { warnings.push_back(text); }
 
   std::vector<std::pair<int, ControlRecord>> all;
   // Reports that half of a stage's senders are complete.
   std::vector<std::pair<int, Stage>> halves;
   // Reports that slots were lost.
   std::vector<std::pair<int, ControlRecord>> lost;
+  std::vector<std::string> warnings;
 };
 
 // One op of rank 0, without a session. Its shards have slots of kSlotBytes.

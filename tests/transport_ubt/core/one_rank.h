@@ -40,6 +40,7 @@ class OneRank {
     int groups = 1;
     Options options = boundedBy(std::chrono::milliseconds(10));
     std::function<void(int rank)> silent;
+    std::function<void(const std::string& text)> warn;
   };
 
   static Options boundedBy(Duration bound) {
@@ -61,6 +62,7 @@ class OneRank {
     own.groups = RankGroups::equal(setup.size, setup.groups);
     own.options = setup.options;
     own.silent = setup.silent;
+    own.warn = setup.warn;
     for (int i = 0; i < setup.sessions; i++) {
       own.epoch = kEpoch + i;
       sessions_.push_back(endpoint_.open(own));

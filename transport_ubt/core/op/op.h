@@ -242,6 +242,13 @@ class Op {
     return state_.call.entered() && !state_.call.returned();
   }
   void repeatDueRecords(TimePoint now);
+  // When to warn of a long wait; kNever: not, or no longer.
+  TimePoint warnAt() const {
+    return state_.call.waits() && !warned_
+               ? state_.clock.enteredAt() + state_.longWait()
+               : kNever;
+  }
+  void warnOfWait();
   void scheduleNotice(Retries* retries, TimePoint now, int peer);
   void tellProgress(TimePoint now);
   void tellOwners(TimePoint now, const ControlRecord& record, bool urgent);
@@ -274,6 +281,7 @@ class Op {
   ReplicaProof replicas_;
   uint64_t hash_ = 0;  // of all results; 0: not told
   bool scatterSettled_ = false;
+  bool warned_ = false;             // of a long wait
   std::unique_ptr<OpTrace> trace_;  // null unless Options::trace
 };
 

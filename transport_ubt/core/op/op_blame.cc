@@ -68,7 +68,7 @@ OpFailure::Blame missingRanks(const OpState& op) {
       continue;
     }
     if (!op.attendance.hasEntered(rank)) {
-      absent.add(rank, "never entered" + host.silence(rank));
+      absent.add(rank, "has not entered" + host.silence(rank));
     } else if (!op.owned.sum().closed() && op.owesContributions(rank)) {
       slow.add(rank, "did not deliver");
     } else if (!op.received(rank).all()) {
@@ -86,6 +86,19 @@ OpFailure::Blame missingRanks(const OpState& op) {
     }
   }
   return {};
+}
+
+std::string warningOfWait(const OpState& op) {
+  const OpFailure::Blame missing = missingRanks(op);
+  if (missing.text.empty()) {
+    return "";
+  }
+  std::ostringstream text;
+  text << "an allreduce has waited for "
+       << whole<std::chrono::seconds>(op.longWait()) << " s:" << missing.text
+       << " it fails at its timeout of "
+       << whole<std::chrono::seconds>(op.bounds.limit) << " s";
+  return text.str();
 }
 
 OpFailure::Blame blameForTimeout(const OpState& op, TimePoint now) {

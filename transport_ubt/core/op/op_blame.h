@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_state.h"
@@ -18,6 +20,10 @@ namespace ubt {
 // To blame is the rank of that kind that has been silent longest, because the
 // others may wait for it, too.
 OpFailure::Blame missingRanks(const OpState& op);
+
+// The text of a warning: the op's call has waited for long. Empty: it waits for
+// no rank.
+std::string warningOfWait(const OpState& op);
 
 // The op's call has reached its timeout.
 OpFailure::Blame blameForTimeout(const OpState& op, TimePoint now);

@@ -3,14 +3,15 @@
 // An op's deadlines: they end its stages and its call, and repeat its records.
 
 #include <algorithm>
+#include <string>
 
 #include "transport_ubt/core/op/op.h"
 
 namespace ubt {
 
 TimePoint Op::nextDeadline() const {
-  TimePoint next =
-      std::min({ends_.earliest(), requests_.earliest(), reported_.earliest()});
+  TimePoint next = std::min(
+      {ends_.earliest(), requests_.earliest(), reported_.earliest(), warnAt()});
   if (state_.call.waits()) {
     next =
         std::min({next, state_.callEnd(), notices_.progressToAll.earliest()});
@@ -34,7 +35,18 @@ void Op::deadlinePassed(TimePoint now) {
     tellProgress(now);
     noteProgress(now);  // the arena may have room by now
   }
+  if (now >= warnAt()) {
+    warnOfWait();
+  }
   repeatDueRecords(now);
+}
+
+void Op::warnOfWait() {
+  warned_ = true;
+  const std::string text = warningOfWait(state_);
+  if (!text.empty()) {
+    state_.setup.host->warn(text);
+  }
 }
 
 void Op::repeatDueRecords(TimePoint now) {

@@ -41,6 +41,8 @@ class OpHost {
   // the bytes that the asker's op may still take. False: there was nothing to
   // drop.
   virtual bool makeRoom(int asker, size_t more) = 0;
+  // Tells the user of this rank.
+  virtual void warn(const std::string& text) = 0;
 };
 
 }  // namespace ubt

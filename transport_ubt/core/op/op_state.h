@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -65,6 +66,13 @@ struct OpState {
   // The longest time that the call may take: from its entry on or, if it is
   // bounded by hand and does not need every result, from the clock's start.
   Duration limit() const;
+  // A call that has waited for so long tells the user the ranks that it waits
+  // for.
+  static constexpr Duration kLongWait = std::chrono::seconds(10);
+  Duration longWait() const {
+    return std::max(
+        {kLongWait, 10 * bounds.stop.usual, 10 * bounds.resultsStop.usual});
+  }
   TimePoint callEnd() const { return clock.enteredAt() + bounds.limit; }
 
   // Ranks --------------------------------------------------------------------

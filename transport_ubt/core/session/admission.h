@@ -21,8 +21,9 @@ class Admission {
   struct Call {
     OpShape shape;
     std::byte* bucket = nullptr;
-    TimePoint until{};       // its timeout
-    bool lacksRoom = false;  // it waits only for room
+    TimePoint until{};          // its timeout
+    TimePoint warnAt = kNever;  // when to warn of a long wait
+    bool lacksRoom = false;     // it waits only for room
   };
 
   // See Options::leadOps and leadBytes.

@@ -121,7 +121,9 @@ TimePoint Session::nextDeadline() const {
     next = std::min({next, op->nextDeadline(), room_.expiryOf(*op)});
   }
   for (const auto& [id, call] : admission_) {
-    next = !departure_.hasFailed() ? std::min(next, call.until) : next;
+    if (!departure_.hasFailed()) {
+      next = std::min({next, call.until, call.warnAt});
+    }
   }
   if (!admission_.empty()) {
     next = std::min(next, mayBeginAt());
@@ -145,7 +147,11 @@ void Session::passDeadlines(TimePoint now) {
   }
   room_.expireUnentered(now);
   admit(now);
-  for (const auto& [id, call] : admission_) {
+  for (auto& [id, call] : admission_) {
+    if (now >= call.warnAt) {
+      call.warnAt = kNever;
+      warnOfWait(call);
+    }
     if (now >= call.until) {
       giveUp(now, call);
     }

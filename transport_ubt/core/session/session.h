@@ -174,6 +174,9 @@ class Session : private OpHost {
             Duration tellAfter = Duration{0});
   // The same, and blames that rank unless another one is to blame already.
   void failBecauseOf(TimePoint now, int rank, const std::string& why);
+  // A call has waited to begin for long: tells the user.
+  void warnOfWait(const Call& call);
+  std::string whyNoLead(const Call& call) const;
   // A call has waited to begin for its whole timeout.
   void giveUp(TimePoint now, const Call& call);
   // A peer needs results that this rank had no room to keep.
@@ -210,6 +213,11 @@ class Session : private OpHost {
   }
   bool hearsMulticast(int peer) const override {
     return state_.multicast.hears(peer);
+  }
+  void warn(const std::string& text) override {
+    if (state_.setup.warn != nullptr) {
+      state_.setup.warn(text);
+    }
   }
 
   // Calls and ops.

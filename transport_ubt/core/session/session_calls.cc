@@ -78,6 +78,24 @@ void Session::tellRefusal(TimePoint now) {
   }
 }
 
+// Why a call may not begin before a lagging rank has finished an earlier one.
+std::string Session::whyNoLead(const Call& call) const {
+  return call.lacksRoom
+             ? "GLOO_UBT_ARENA_BYTES leaves no room for more "
+               "results that it needs"
+             : "at most " + admission_.lead().limit() + " may be ahead of it";
+}
+
+void Session::warnOfWait(const Call& call) {
+  const int rank = lagging();
+  if (rank >= 0) {
+    warn("an allreduce has waited for " +
+         std::to_string(OpState::kLongWait / std::chrono::seconds(1)) +
+         " s to begin: rank " + std::to_string(rank) +
+         " has not finished an earlier one (" + whyNoLead(call) + ")");
+  }
+}
+
 void Session::giveUp(TimePoint now, const Call& call) {
   const int rank = lagging();
   if (rank < 0 || stoodStill(now - call.until)) {
@@ -95,10 +113,7 @@ void Session::giveUp(TimePoint now, const Call& call) {
       "rank " + std::to_string(rank) +
           " has not finished an allreduce that ended here, and did not within "
           "the timeout (" +
-          (call.lacksRoom ? "GLOO_UBT_ARENA_BYTES leaves no room for more "
-                            "results that it needs"
-                          : "at most " + admission_.lead().limit() +
-                                " may be ahead of it") +
+          whyNoLead(call) +
           "); is it stuck or stopped? If it is only slow, raise the context's "
           "timeout" +
           silence(rank));
@@ -144,7 +159,7 @@ OpId Session::begins(TimePoint now,
                      std::byte* bucket,
                      Duration timeout) {
   timeout = timeoutOf(timeout);
-  Call call{shape, bucket, now + timeout};
+  Call call{shape, bucket, now + timeout, now + OpState::kLongWait};
   if (!state_.ops.knowsTag(tag, shape.space)) {
     return refuseTag(now, tag, shape.space, call);
   }

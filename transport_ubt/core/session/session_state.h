@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "transport_ubt/core/base/arena.h"
@@ -60,6 +61,8 @@ struct SessionState {
     // (SilenceWatch). May be empty. REQUIRES that it calls nothing of this
     // session's endpoint.
     std::function<void(int rank)> silent;
+    // Called with a warning for the user of this rank. As above.
+    std::function<void(const std::string& text)> warn;
   };
 
   // `shared` must outlive this. Its `sessions` contain this while it lives.

@@ -18,14 +18,22 @@ namespace {
 // their bounds.
 class SessionLead : public ::testing::Test {
  protected:
-  SessionLead() : rank_(setup()) { buckets_.reserve(100); }
+  explicit SessionLead(Duration timeout = std::chrono::seconds(1))
+      : rank_(setup(timeout, &warnings_)) {
+    buckets_.reserve(100);
+  }
 
-  static OneRank::Setup setup() {
+  static OneRank::Setup setup(Duration timeout,
+                              std::vector<std::string>* warnings) {
     OneRank::Setup setup;
     setup.size = 3;
     setup.options.leadOps = 2;
     setup.options.repair = RepairPolicy::kNone;
     setup.options.leadBytes = 10000;
+    setup.options.timeout = timeout;
+    setup.warn = [warnings](const std::string& text) {
+      warnings->push_back(text);
+    };
     return setup;
   }
   OpId enter(uint32_t tag, size_t elements = 100) {
@@ -57,9 +65,31 @@ class SessionLead : public ::testing::Test {
     return failure;
   }
 
+  std::vector<std::string> warnings_;
   OneRank rank_;
   std::vector<std::vector<float>> buckets_;
 };
+
+class SessionLongLead : public SessionLead {
+ protected:
+  SessionLongLead() : SessionLead(std::chrono::minutes(30)) {}
+};
+
+TEST_F(SessionLongLead, ACallThatWaitsForLongNamesTheLaggardOnce) {
+  lead(0);
+  lead(1);
+  const OpId waits = enter(2);
+  for (int second = 0; second < 60; second++) {
+    EXPECT_EQ(warnings_.size(), second < 10 ? 0u : 1u);
+    rank_.say(1, {});
+    rank_.say(2, {});
+    pass(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(warnings_[0],
+            "an allreduce has waited for 10 s to begin: rank 2 has not "
+            "finished an earlier one (at most 2 ops may be ahead of it)");
+  EXPECT_FALSE(rank_.session().finished(waits));
+}
 
 TEST_F(SessionLead, OneThatGivesUpSaysSoAndStopsWaiting) {
   lead(0);

@@ -34,6 +34,9 @@ class SessionSilenceTest : public ::testing::Test {
     setup.silent = [this](int rank) {
       warnings_.emplace_back(rank, rank_->now - start_);
     };
+    setup.warn = [this](const std::string& text) {
+      waits_.emplace_back(text, rank_->now - start_);
+    };
     rank_ = std::make_unique<OneRank>(setup);
     start_ = rank_->now;
   }
@@ -60,6 +63,7 @@ class SessionSilenceTest : public ::testing::Test {
   std::vector<float> bucket_ = std::vector<float>(1000, 1);
   OpId id_;
   std::vector<std::pair<int, Duration>> warnings_;
+  std::vector<std::pair<std::string, Duration>> waits_;  // warnings of these
 };
 
 using Warnings = std::vector<std::pair<int, Duration>>;
@@ -178,7 +182,21 @@ TEST_F(SessionSilenceTest,
   rank_->session().peerClosed(
       rank_->now, 0, "rank 0 (this one) has closed them");
   EXPECT_THAT(failure(), StartsWith("rank 0 (this one) has closed them; "));
-  EXPECT_THAT(failure(), HasSubstr("rank 2 never entered"));
+  EXPECT_THAT(failure(), HasSubstr("rank 2 has not entered"));
+}
+
+// Both ranks answer, but their callers have not entered.
+TEST_F(SessionSilenceTest, ALongWaitNamesTheRanksOnce) {
+  enter();
+  pass(seconds(60), {1, 2});
+  EXPECT_TRUE(warnings_.empty());
+  ASSERT_EQ(waits_.size(), 1u);
+  EXPECT_THAT(waits_[0].first,
+              StartsWith("an allreduce has waited for 10 s: rank 1 has not "
+                         "entered"));
+  EXPECT_THAT(waits_[0].first, HasSubstr("rank 2 has not entered"));
+  EXPECT_THAT(waits_[0].first, HasSubstr("timeout of 1800 s"));
+  EXPECT_EQ(waits_[0].second, seconds(10));
 }
 
 }  // namespace
