@@ -51,22 +51,29 @@ class ResultsTest(unittest.TestCase):
                 f"README.md:{number}: take them from a row of {_REPORT}")
 
     def test_cells_of_readme_are_of_one_row_of_the_report(self):
-        """Figures of one row are from the report's rows of the same algorithm.
-        Does not check which of its rows and columns they are from."""
+        """A cell's figures are from one of the report's rows of the algorithm
+        that heads its column. Does not check which of its rows and columns."""
         rows = {}
         for line in _report_lines():
             if line.startswith("| "):
                 first, *cells = _cells(line)
                 rows.setdefault(first, []).append(_numbers(cells))
         checked = 0
+        algorithms = []
         for number, line in _section("README.md", "Measured"):
-            algorithm = re.match(r"\|[^|]*`([^`|]+)`", line)
-            for cell in _cells(line)[1:] if algorithm else ():
+            if not line.startswith("| "):
+                algorithms = algorithms if line.startswith("|--") else []
+                continue
+            cells = _cells(line)[1:]
+            if not algorithms:
+                algorithms = [cell.strip("`") for cell in cells]
+                continue
+            for algorithm, cell in zip(algorithms, cells, strict=True):
                 self.assertTrue(_numbers([cell]), f"README.md:{number}")
                 self.assertTrue(
                     any(_numbers([cell]) <= row
-                        for row in rows.get(algorithm[1], ())),
-                    f"README.md:{number}: no row of {algorithm[1]} in "
+                        for row in rows.get(algorithm, ())),
+                    f"README.md:{number}: no row of {algorithm} in "
                     f"{_REPORT} has {cell}")
                 checked += 1
         self.assertGreater(checked, 0)
