@@ -24,18 +24,25 @@ namespace {
 constexpr uint64_t kSlotsPerSender = 4;
 constexpr uint64_t kSlotBytesFloor = 1024;
 
+void warnUser(const std::string& text) noexcept {
+  try {
+    warnOnce("bounded allreduce: " + text);
+  } catch (const std::exception&) {
+    // Without memory for a warning, other errors will follow.
+  }
+}
+
 void warnOfSilence(int rank,
                    const std::string& address,
                    const std::string& own) noexcept {
   try {
-    warnOnce("bounded allreduce: no valid UDP datagram has arrived from rank " +
+    warnUser("no valid UDP datagram has arrived from rank " +
              std::to_string(rank) + " (" + address + ") to " + own +
              " for 5 s, and a call here waits for it. Does a firewall block "
              "it? Open the ports of GLOO_UBT_PORTS on both hosts, or choose "
              "another interface (GLOO_SOCKET_IFNAME). Or has that rank died, "
              "or been stopped?");
-  } catch (const std::exception&) {
-    // Without memory for a warning, other errors will follow.
+  } catch (const std::exception&) {  // as above
   }
 }
 
@@ -172,7 +179,7 @@ PathAgreement::Agreed Channel::agreeOnPaths(
   }
   PathAgreement::Agreed agreed = paths_->run(wait);
   for (const std::string& warning : agreed.warnings) {
-    warnOnce("bounded allreduce: " + warning);
+    warnUser(warning);
   }
   paths_.reset();
   return agreed;
@@ -228,9 +235,7 @@ void Channel::open(const std::vector<Hello>& hellos,
   setup.silent = [own = address().str(), addresses](int rank) {
     warnOfSilence(rank, addresses[rank].str(), own);
   };
-  setup.warn = [](const std::string& text) {
-    warnOnce("bounded allreduce: " + text);
-  };
+  setup.warn = warnUser;
   if (setup.options.multicast) {
     // Rank 0's port: its firewall, if any, lets it through.
     addresses[mesh_.rank] =
@@ -320,7 +325,7 @@ void Channel::record(const OpShape& shape, const OpReport& report) noexcept {
   try {
     trace_->add(report.op, shape.bytes(), *report.trace);
     if (!trace_->ok()) {
-      warnOnce("bounded allreduce: cannot write " + trace_->path() +
+      warnUser("cannot write " + trace_->path() +
                ": does the folder of GLOO_UBT_TRACE exist?");
     }
   } catch (const std::exception&) {  // no memory for a record
@@ -335,12 +340,12 @@ void Channel::advise(const OpReport& report) noexcept {
       absence = absenceWatch_.returned(report);
     }
     if (!absence.empty()) {
-      warnOnce("bounded allreduce: " + absence);
+      warnUser(absence);
     }
     if (report.driftElements > 0 &&
         settings().protocol.repair == RepairPolicy::kNone) {
-      warnOnce(
-          "bounded allreduce: replicas drift apart, because this rank lost "
+      warnUser(
+          "replicas drift apart, because this rank lost "
           "results and GLOO_UBT_REPAIR=none does not repair them. Set it to "
           "broadcast, or make replicas equal again (docs/drop_in.md, From "
           "Python)");

@@ -83,10 +83,7 @@ uint64_t Op::slotsComing(int peer) const {
                ? progress.owed(peer)
                : 0;
   }
-  return (state_.owned.exchanged() ? 0
-                                   : state_.exchangeRun.progress().owed(peer)) +
-         (state_.call.finished() ? 0
-                                 : state_.broadcastRun.progress().owed(peer));
+  return slotsAwaited(peer);
 }
 
 void Op::enter(TimePoint now,

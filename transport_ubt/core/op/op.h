@@ -176,7 +176,7 @@ class Op {
   bool wantsResults() const { return ends_.wantsResults(); }
   // The record that goes to a peer with its credit; false: none.
   bool progressRecord(int peer, ControlRecord* out) const;
-  // Slots of the own shard for which the arena had no room when the caller
+  // Slots of the own shard that found no room in the arena when the caller
   // left.
   uint32_t notRetained() const { return state_.owned.notRetained(); }
 
@@ -194,8 +194,8 @@ class Op {
   void lostHere(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
 
-  // The op's measurements so far. Late data is counted completely only once the
-  // op is done everywhere.
+  // The op's measurements up to now. Late data is counted completely only once
+  // the op is done everywhere.
   OpSample sample() const { return sampleOf(state_); }
   bool warmup() const { return state_.bounds.warmup; }
 

@@ -96,7 +96,7 @@ std::string warningOfWait(const OpState& op) {
   std::ostringstream text;
   text << "an allreduce has waited for "
        << whole<std::chrono::seconds>(op.longWait()) << " s:" << missing.text
-       << " it fails at its timeout of "
+       << " the call fails at its timeout of "
        << whole<std::chrono::seconds>(op.bounds.limit) << " s";
   return text.str();
 }

@@ -12,13 +12,14 @@ namespace ubt {
 
 // Why an op's call fails: the text of its error, and the rank to blame.
 
-// The ranks that an op waits for, and which one to blame. The first of these
-// that is not empty:
-// - ranks that have not entered, together with those that owe contributions
-// - ranks that owe results (they may wait for ranks of the first kind)
-// - ranks that lack results which this rank has no room to keep
-// To blame is the rank of that kind that has been silent longest, because the
-// others may wait for it, too.
+// The ranks that an op waits for, and which one to blame. Ranks of one kind are
+// named, the first of these kinds:
+// 1. Ranks that have not entered. Ranks that owe contributions are named, too.
+// 2. Ranks that owe contributions.
+// 3. Ranks that owe results. They may wait for ranks of the kinds above.
+// 4. Ranks that lack results, because this rank has no room to keep them.
+// To blame is the rank of that kind that has been silent longest. The others
+// may wait for it, too.
 OpFailure::Blame missingRanks(const OpState& op);
 
 // The text of a warning: the op's call has waited for long. Empty: it waits for

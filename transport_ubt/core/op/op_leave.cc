@@ -23,7 +23,7 @@ void Op::settleResults() {
     if (rank == state_.ranks.rank() || !state_.ranks.takesSlots(rank)) {
       continue;
     }
-    StageRun& run = state_.runOf(rank);
+    StageRun& run = state_.runOf(rank, Stage::kBroadcast);
     const Shard shard = state_.ranks.isMember(rank) ? state_.ranks.shardOf(rank)
                                                     : state_.ranks.shard();
     const bool silent =
@@ -114,7 +114,8 @@ OpReport Op::leave(TimePoint now) {
   for (int rank = 0; rank < state_.ranks.size(); rank++) {
     state_.outbox.stopContributions(rank);
     report.scatter.push_back(state_.scatterRun.bytes(rank));
-    report.broadcast.push_back(state_.runOf(rank).bytes(rank));
+    report.broadcast.push_back(
+        state_.runOf(rank, Stage::kBroadcast).bytes(rank));
     report.contributors.push_back(
         state_.ranks.isMember(rank)
             ? state_.owned.sum().summed(state_.ranks.shardOf(rank))

@@ -88,7 +88,8 @@ void Op::halfEnded(TimePoint now, int peer, Stage stage) {
 // If slots of the rank are still missing, they were lost.
 void Op::noMore(TimePoint now, int rank, Stage stage) {
   if (stage == Stage::kBroadcast) {
-    if (state_.ranks.takesSlots(rank) && state_.runOf(rank).end(now, rank)) {
+    if (state_.ranks.takesSlots(rank) &&
+        state_.runOf(rank, Stage::kBroadcast).end(now, rank)) {
       noteEnd(now, rank, Stage::kBroadcast);
       requests_.ended(now, rank, Stage::kBroadcast);
     }
@@ -114,9 +115,9 @@ void Op::over(TimePoint now, int rank) {
   noteContributions(now);
 }
 
-// This op is exact here, but was bounded at a rank that has returned and
-// repeats nothing. (Warm-up may end in different ops on different ranks.) So
-// the op waits only for the contributions of the other ranks.
+// This op is exact here. It was bounded at a rank that has returned and repeats
+// nothing, because warm-up may end in different ops on different ranks. So the
+// op waits only for the contributions of the other ranks.
 void Op::noteContributions(TimePoint now) {
   if (!state_.call.entered() || state_.call.failed() ||
       state_.owned.sum().closed() || !state_.repairsScatter()) {

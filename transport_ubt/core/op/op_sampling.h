@@ -6,8 +6,8 @@
 
 namespace ubt {
 
-// The op's measurements so far. Late data is counted completely only once the
-// op is done everywhere.
+// The op's measurements up to now. Late data is counted completely only once
+// the op is done everywhere.
 OpSample sampleOf(const OpState& op);
 
 }  // namespace ubt

@@ -66,8 +66,7 @@ struct OpState {
   // The longest time that the call may take: from its entry on or, if it is
   // bounded by hand and does not need every result, from the clock's start.
   Duration limit() const;
-  // A call that has waited for so long tells the user the ranks that it waits
-  // for.
+  // After this wait, a call tells the user for which ranks it waits.
   static constexpr Duration kLongWait = std::chrono::seconds(10);
   Duration longWait() const {
     return std::max(
@@ -100,9 +99,12 @@ struct OpState {
   // sum).
   const BitSet& received(int rank) const;
   bool isAllHere() const { return owned.complete() && broadcast.complete(); }
-  // The stage in which a rank sends results (a member) or sums (a co-owner).
-  StageRun& runOf(int rank) {
-    return ranks.isCoOwner(rank) ? exchangeRun : broadcastRun;
+  // The run of the slots that a rank sends in a stage. In the broadcast stage a
+  // member sends results, and a co-owner sums.
+  StageRun& runOf(int rank, Stage stage) {
+    return stage == Stage::kScatter ? scatterRun
+           : ranks.isCoOwner(rank)  ? exchangeRun
+                                    : broadcastRun;
   }
   // When the last of the own results was ready.
   TimePoint ownClosedAt() const {

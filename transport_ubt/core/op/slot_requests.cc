@@ -35,20 +35,21 @@ void SlotRequests::restart(Retries* retries, TimePoint now, int rank) {
   }
 }
 
-// Senders whose last slots carry marks need no question, unless all marks are
-// lost.
-bool SlotRequests::asksAboutContributions() const {
-  return mayAsk() && !op_->owned.sum().closed() && !repairsContributions() &&
-         op_->sendersPending() > 0;
-}
-
-bool SlotRequests::asksAboutSums() const {
-  return mayAsk() && op_->owned.sum().closed() && !op_->owned.exchanged() &&
-         !op_->needsEveryResult();
-}
-
-bool SlotRequests::asksAboutResults() const {
-  return mayAsk() && op_->call.waits() && !op_->needsEveryResult();
+template <typename Act>
+void SlotRequests::forOpen(const Act& act) const {
+  // Senders whose last slots carry marks need no question, unless all marks are
+  // lost.
+  const bool closed = op_->owned.sum().closed();
+  if (repairsContributions() ||
+      (!closed && mayAsk() && op_->sendersPending() > 0)) {
+    act(&op_->scatterRun, Stage::kScatter, repairsContributions());
+  }
+  if (repairsResults() || (op_->call.waits() && mayAsk())) {
+    act(&op_->broadcastRun, Stage::kBroadcast, repairsResults());
+  }
+  if (repairsSums() || (closed && !op_->owned.exchanged() && mayAsk())) {
+    act(&op_->exchangeRun, Stage::kBroadcast, repairsSums());
+  }
 }
 
 void SlotRequests::scheduleQuestions(TimePoint now) {
@@ -115,22 +116,17 @@ void SlotRequests::requestContributions(TimePoint now) {
 }
 
 void SlotRequests::arrived(TimePoint now, int rank, Stage stage) {
-  if (stage == Stage::kBroadcast) {
-    restart(&op_->runOf(rank).repairs, now, rank);
-  } else if (repairsContributions()) {
-    restart(&op_->scatterRun.repairs, now, rank);
+  if (stage == Stage::kBroadcast || repairsContributions()) {
+    restart(&op_->runOf(rank, stage).repairs, now, rank);
   }
 }
 
 void SlotRequests::ended(TimePoint now, int rank, Stage stage) {
-  const bool scatter = stage == Stage::kScatter;
-  if (scatter                     ? repairsContributions()
+  if (stage == Stage::kScatter    ? repairsContributions()
       : op_->ranks.isMember(rank) ? repairsResults()
                                   : repairsSums()) {
     request(now, rank, stage);
-    restart(scatter ? &op_->scatterRun.repairs : &op_->runOf(rank).repairs,
-            now,
-            rank);
+    restart(&op_->runOf(rank, stage).repairs, now, rank);
   }
 }
 
@@ -142,28 +138,16 @@ void SlotRequests::stop(int rank) {
 
 TimePoint SlotRequests::earliest() const {
   TimePoint next = kNever;
-  if (repairsContributions() || asksAboutContributions()) {
-    next = std::min(next, op_->scatterRun.repairs.earliest());
-  }
-  if (repairsResults() || asksAboutResults()) {
-    next = std::min(next, op_->broadcastRun.repairs.earliest());
-  }
-  if (repairsSums() || asksAboutSums()) {
-    next = std::min(next, op_->exchangeRun.repairs.earliest());
-  }
+  forOpen([&](const StageRun* run, Stage /*stage*/, bool /*repairs*/) {
+    next = std::min(next, run->repairs.earliest());
+  });
   return next;
 }
 
 void SlotRequests::askDue(TimePoint now) {
-  if (repairsContributions() || asksAboutContributions()) {
-    ask(now, &op_->scatterRun, Stage::kScatter, repairsContributions());
-  }
-  if (repairsResults() || asksAboutResults()) {
-    ask(now, &op_->broadcastRun, Stage::kBroadcast, repairsResults());
-  }
-  if (repairsSums() || asksAboutSums()) {
-    ask(now, &op_->exchangeRun, Stage::kBroadcast, repairsSums());
-  }
+  forOpen([&](StageRun* run, Stage stage, bool repairs) {
+    ask(now, run, stage, repairs);
+  });
 }
 
 // Asks each rank that owes slots whether more will come. A rank that has ended

@@ -60,9 +60,9 @@ class SlotRequests {
   // Whether it asks senders of a stage that it does not repair if more will
   // come. The paper's loops never ask.
   bool mayAsk() const { return op_->mayCut() && !op_->bounds.paper; }
-  bool asksAboutContributions() const;
-  bool asksAboutResults() const;
-  bool asksAboutSums() const;
+  // Calls act(run, stage, repairs) for each stage in which it asks ranks now.
+  template <typename Act>
+  void forOpen(const Act& act) const;
 
   void ask(TimePoint now, StageRun* run, Stage stage, bool repairs);
   bool request(TimePoint now, int rank, Stage stage);

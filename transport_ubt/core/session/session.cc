@@ -163,7 +163,7 @@ void Session::multicastDeadline(TimePoint now) {
     return;
   }
   const Multicast::Passed passed =
-      state_.multicast.deadlinePassed(now, state_.active);
+      state_.multicast.deadlinePassed(now, state_.active());
   for (const int rank : passed.deaf) {
     for (auto& [id, op] : state_.ops) {
       op->outbox().leaveMulticast(rank);

@@ -208,7 +208,7 @@ void Session::recordIn(TimePoint now, int peer, const ControlRecord& record) {
       return;
     case ControlType::kRepair:
       if (record.slots == 0) {
-        state_.peers[peer].creditBy(now);  // its clocks tell what has been sent
+        state_.peers[peer].creditBy(now);  // its clocks name the next number
       }
       if (op != nullptr &&
           !op->repairAsked(

@@ -155,10 +155,10 @@ void SessionState::dropOps() {
 }
 
 void SessionState::setActive(bool flows) {
-  if (flows == active) {
+  if (flows == active_) {
     return;
   }
-  active = flows;
+  active_ = flows;
   shared->activeSenders += flows ? setup.size - 1 : 1 - setup.size;
   if (shared->activeSenders == 0) {
     shared->window.pause();

@@ -88,6 +88,7 @@ struct SessionState {
   // Data flows into this session while a call is open here. Call this when an
   // op begins or returns, and when one that has not returned is erased.
   void updateActivity();
+  bool active() const { return active_; }
   // The session is broken: erases all ops. Only their destructors run. No data
   // flows into the session any longer.
   void dropOps();
@@ -100,13 +101,14 @@ struct SessionState {
   std::vector<PeerLink> peers;
   Multicast multicast;
   OpTable ops;
-  bool active = false;  // data may flow into the session
   bool broken = false;  // Session::breakOff()
 
  private:
   // Eighths of a round trip, or more if hosts may be late.
   Duration longerThanTrip(TimePoint now, int peer, int eighths) const;
   void setActive(bool flows);
+
+  bool active_ = false;
 };
 
 }  // namespace ubt
