@@ -93,7 +93,6 @@ Setting without() {
                                {"spacing", Loop::kSpacing},
                                {"half", Loop::kHalf},
                                {"results_first", Loop::kResultsFirst},
-                               {"pause", Loop::kPause},
                                {"majority", Loop::kMajority},
                                {"order", Loop::kOrder},
                                {"shares", Loop::kShares},

@@ -28,7 +28,7 @@ class Loop:
 
 # transport_ubt/core/base/loop_set.h describes each loop.
 _STAGES = ("factor", "absent", "split", "spacing", "half",
-           "results_first", "pause", "majority")
+           "results_first", "majority")
 _SENDERS = ("order", "shares", "early_credit", "loss_numbers", "reordering",
             "notice_delay", "trains")
 _WINDOWS = ("window", "queue", "traffic", "buffer", "base_loss", "marks")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variants of the bounded allreduce in the lab: results by multicast, ranks in
-groups, transformed shards, and stages that do not wait for a stopped host."""
+groups, and transformed shards."""
 from collections.abc import Callable, Mapping, Sequence
 
 from . import figures
@@ -17,8 +17,7 @@ _PLAIN, _TRANSFORMED = (f"{_NONE}+hadamard={when}"
 _PAIRS = {"multicast": ("clean", (_AUTHENTIC, _MULTICAST)),
           "groups-clean": ("clean", ("optireduce", _GROUPS)),
           "groups-p3": ("p3", ("optireduce", _GROUPS)),
-          "hadamard": ("p3", (_PLAIN, _TRANSFORMED)),
-          "paused": ("paused", (_NONE, f"{_NONE}+without=pause"))}
+          "hadamard": ("p3", (_PLAIN, _TRANSFORMED))}
 _BYTES_MOST = 0.6    # by multicast, over unicast
 _MEDIAN_MOST = 1.03  # the same
 
@@ -77,5 +76,5 @@ def _claims(results: Results) -> list[Claim]:
     return claims
 
 
-EXPERIMENT = Experiment("variants", "Multicast, groups, transformed shards, "
-                        "stopped hosts", _parts, _show, _claims)
+EXPERIMENT = Experiment("variants", "Multicast, groups, transformed shards",
+                        _parts, _show, _claims)

@@ -15,7 +15,6 @@ enum class Loop : uint8_t {
   kSpacing,       // the margin is a multiple of lateness (StepSpacing)
   kHalf,          // nobody tells that half of the senders are through
   kResultsFirst,  // contributions always go first (StageEnds::wantsResults)
-  kPause,         // a stop of the host does not prolong a stage (OpClock)
   kMajority,      // slots without a majority close (StageEnds::mostIsLost)
   // Who sends how much.
   kOrder,        // data of any op leaves first (Transmitter::goesFirst)

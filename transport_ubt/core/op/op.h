@@ -259,7 +259,6 @@ class Op {
 
   // The ends of stages, and of the call.
   void stopsPassed(TimePoint now);
-  bool excuses(TimePoint now, TimePoint end);
   void noteCut();
   void closeScatter(TimePoint now);
   void expireScatter(TimePoint now);

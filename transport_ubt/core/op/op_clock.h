@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 
 #include "transport_ubt/core/base/clock.h"
 
@@ -31,26 +30,10 @@ class OpClock {
     return std::max(std::min(startedAt_, now) - enteredAt_, Duration{0});
   }
 
-  // A stage had to end at `end`, which has been known since `known`. The host
-  // notices it at `now`. If that is late by kJitter or more, the host was
-  // stopped, and so were senders on it. Then the stage goes on from now for the
-  // time that it missed, at most `most`, once per op. False: it ends.
-  bool excuse(TimePoint now, TimePoint end, TimePoint known, Duration most) {
-    const Duration missed = now - std::max(end, known);
-    if (excused_ > Duration{0} || missed < kJitter) {
-      return false;
-    }
-    excused_ = now + std::min(missed, most) - end;
-    return true;
-  }
-  // What is added to the stage's end.
-  Duration excused() const { return excused_; }
-
  private:
   TimePoint begunAt_;
   TimePoint startedAt_ = kNever;
   TimePoint enteredAt_{};
-  Duration excused_{0};
 };
 
 }  // namespace ubt

@@ -71,8 +71,7 @@ void Op::repeatDueRecords(TimePoint now) {
 }
 
 void Op::stopsPassed(TimePoint now) {
-  const TimePoint end = ends_.scatter();
-  if (now >= end && !excuses(now, end)) {
+  if (now >= ends_.scatter()) {
     if (ends_.mostIsLost()) {
       requests_.requestContributions(now);
     } else {
@@ -88,21 +87,6 @@ void Op::stopsPassed(TimePoint now) {
     }
     finishByBound(now);
   }
-}
-
-// Whether the scatter stage gets more time, because this host was stopped. Its
-// end may have been known only since the last news.
-bool Op::excuses(TimePoint now, TimePoint end) {
-  return ends_.scatterWaits() && !state_.scatterOverdue &&
-         state_.setup.options->has(Loop::kPause) &&
-         state_.clock.excuse(
-             now,
-             end,
-             std::max({state_.scatterRun.progress().lastArrival(),
-                       state_.attendance.lastEntry(),
-                       state_.newsAt}),
-             state_.bounds.byHand ? state_.bounds.scatter
-                                  : now - state_.clock.startedAt());
 }
 
 // The call's own deadline has passed.

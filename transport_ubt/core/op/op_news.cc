@@ -78,7 +78,6 @@ void Op::halfEnded(TimePoint now, int peer, Stage stage) {
     return;
   }
   state_.attendance.passThrough(now, peer, stage);
-  state_.newsAt = now;
   if (trace_ != nullptr && stage == Stage::kScatter &&
       trace_->through[peer] == kNever) {
     trace_->through[peer] = now;
@@ -100,7 +99,6 @@ void Op::noMore(TimePoint now, int rank, Stage stage) {
   }
   rankEntered(now, rank);  // else it would not know
   if (state_.scatterRun.end(now, rank)) {
-    state_.newsAt = now;
     noteEnd(now, rank, Stage::kScatter);
     requests_.ended(now, rank, Stage::kScatter);
   }
@@ -183,7 +181,6 @@ void Op::countLost(TimePoint now, const ReportedLosses::Slots& lost) {
     }
   }
   if (run->progress().hasEnded(rank)) {
-    state_.newsAt = scatter ? now : state_.newsAt;
     noteEnd(now, rank, stage);
   }
   if (scatter) {

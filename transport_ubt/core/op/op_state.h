@@ -137,8 +137,6 @@ struct OpState {
   int membersEntered = 0;
   // Most contributions were lost, and are asked for again.
   bool scatterOverdue = false;
-  // News of a rank that is through, or of a sender that has ended.
-  TimePoint newsAt{};
   TimePoint resultsAt = kNever;  // all were here
 
   // Data that was left out because a stage ended.

@@ -23,14 +23,13 @@ TimePoint StageEnds::scatter() const {
     return kNever;
   }
   if (bounds.byHand) {
-    return clock.startedAt() + bounds.scatter + clock.excused();
+    return clock.startedAt() + bounds.scatter;
   }
   if (bounds.paper) {
     // The own contribution belongs to the stage, too.
-    const TimePoint end = bounds.paperScatter.end(
+    return bounds.paperScatter.end(
         clock.startedAt(),
         op_.call.entered() ? op_.scatterRun.progress().allEndedAt() : kNever);
-    return end == kNever ? end : end + clock.excused();
   }
   if (op_.scatterOverdue) {
     return mayEndScatter() ? TimePoint{} : kNever;
@@ -54,7 +53,7 @@ TimePoint StageEnds::scatter() const {
       end = std::max(end, clock.startedAt() + mostWait());
     }
   }
-  return end == kNever ? end : end + clock.excused();
+  return end;
 }
 
 // Until when contributions of ranks that have entered are waited for.
@@ -83,8 +82,7 @@ TimePoint StageEnds::exchange() const {
     return kNever;
   }
   if (bounds.byHand) {
-    return op_.clock.startedAt() + bounds.scatter + bounds.exchange +
-           op_.clock.excused();
+    return op_.clock.startedAt() + bounds.scatter + bounds.exchange;
   }
   const TimePoint sum = op_.scatterRun.closedAt;
   if (bounds.paper) {

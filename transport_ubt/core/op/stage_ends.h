@@ -35,12 +35,6 @@ class StageEnds {
     return std::min({scatter(), exchange(), results()});
   }
 
-  // Whether the scatter stage waits for data that can still come, or for its
-  // bound by hand.
-  bool scatterWaits() const {
-    return op_.bounds.byHand || op_.sendersPending() > 0 ||
-           !op_.allMembersEntered();
-  }
   // Nothing more comes, and some slot lacks a majority, although other ranks
   // are not through either: most was lost.
   bool mostIsLost() const;

@@ -29,33 +29,5 @@ TEST(OpClock, ALateRankHasNotWaited) {
   EXPECT_EQ(clock.waited(at(300)), Duration{0});
 }
 
-// Noticed 30 ms late, a deadline moves to 30 ms from now.
-TEST(OpClock, ExcusesTheTimeThatWasMissed) {
-  OpClock clock(at(0));
-  EXPECT_TRUE(clock.excuse(at(130), at(100), at(0), milliseconds(50)));
-  EXPECT_EQ(at(100) + clock.excused(), at(160));
-}
-
-// The deadline was known 20 ms after it had passed, and noticed 30 ms later.
-TEST(OpClock, ExcusesTheTimeSinceADeadlineWasKnown) {
-  OpClock clock(at(0));
-  EXPECT_TRUE(clock.excuse(at(150), at(100), at(120), milliseconds(50)));
-  EXPECT_EQ(at(100) + clock.excused(), at(180));
-}
-
-TEST(OpClock, ExcusesAtMostTheLimit) {
-  OpClock clock(at(0));
-  EXPECT_TRUE(clock.excuse(at(300), at(100), at(0), milliseconds(50)));
-  EXPECT_EQ(at(100) + clock.excused(), at(350));
-}
-
-TEST(OpClock, ExcusesOnceAndOnlyAStop) {
-  OpClock clock(at(0));
-  EXPECT_FALSE(clock.excuse(at(109), at(100), at(0), milliseconds(50)));
-  EXPECT_TRUE(clock.excuse(at(110), at(100), at(0), milliseconds(50)));
-  EXPECT_FALSE(clock.excuse(at(500), at(120), at(0), milliseconds(50)));
-  EXPECT_EQ(clock.excused(), milliseconds(20));
-}
-
 }  // namespace
 }  // namespace ubt

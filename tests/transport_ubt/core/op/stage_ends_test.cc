@@ -315,16 +315,5 @@ TEST_F(OpStopTest, ABoundByHandReplacesTheRules) {
   expectEnd(30);
 }
 
-TEST_F(OpStopTest, AStopOfTheHostIsTakenOffTheClockOnce) {
-  start();
-  contributions(1, kSlots);
-  contributions(2, kSlots);
-  contributions(3, 1);
-  now_ = startedAt_ + milliseconds(120);  // 30 ms late
-  op_->deadlinePassed(now_);
-  EXPECT_FALSE(closed());
-  expectEnd(150);
-}
-
 }  // namespace
 }  // namespace ubt

@@ -134,32 +134,5 @@ TEST(SessionBounds, TheRankThatHoldsUpTheLeadIsTheOneSilentLongest) {
   EXPECT_NE(why.find("rank 2 has not finished"), std::string::npos) << why;
 }
 
-// A whole host may stand still, including its senders.
-TEST(SessionBounds, ABoundThatPassedUnnoticedIsExcusedOnce) {
-  for (const bool comes : {true, false}) {
-    OneRank rank({});  // bounds of 10 ms
-    const OpShape shape = floats(32);
-    std::vector<float> bucket(shape.elements, 1);
-    rank.say(1, {ControlRecord::announce({0, 0}, shape)});
-    rank.session().enter(rank.now, 0, shape, bytesOf(bucket));
-    rank.sent();
-    rank.now += std::chrono::milliseconds(27);
-    rank.endpoint().deadlinePassed(rank.now);  // 17 ms late: a stop
-    rank.at(rank.now + std::chrono::milliseconds(9));
-    PacketHeader header = firstOp(shape);
-    if (comes) {
-      rank.send(1, header, 64);
-    }
-    rank.endpoint().deadlinePassed(rank.now += std::chrono::milliseconds(50));
-    rank.at(rank.now + std::chrono::milliseconds(10));
-    header.stage = Stage::kBroadcast;
-    header.contributors = 2;
-    rank.send(1, header, 64);
-    const OpReport report = rank.session().leave(rank.now, {0, 0});
-    EXPECT_EQ(report.scatterExpired, !comes);
-    EXPECT_EQ(report.scatter[1].received, comes ? 64u : 0u);
-  }
-}
-
 }  // namespace
 }  // namespace ubt
