@@ -198,11 +198,10 @@ def _second_jobs_options(arguments: argparse.Namespace,
                          redis_url: str) -> list[str]:
     own = argparse.Namespace(**{
         **vars(arguments), "prefix": f"{arguments.prefix}-second",
-        "elements": arguments.elements[:1], "seconds": second_job.SECONDS,
-        "in_lab": None, "json": None, "plot": None})
-    # Turns of the same length make the jobs alike.
+        "elements": arguments.elements[:1], "in_lab": None, "json": None,
+        "plot": None})
     return [*_worker_options(own, (arguments.lab_second,), redis_url),
-            "--turn-seconds", str(_turn_s(arguments))]
+            "--forever"]
 
 
 def _collect(job: Job, sizes: Sequence[int], per_size: int,

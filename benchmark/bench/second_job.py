@@ -6,7 +6,6 @@ from front_end.errors import EXIT_FAILED, UserError
 
 from .job import Job
 
-SECONDS = 1e6  # for its worker: longer than any comparison
 _WAIT_S = 0.1
 
 
@@ -19,7 +18,7 @@ class Sent(NamedTuple):
 
 class SecondJob:
     """A job that runs one algorithm all the time, next to the one that is
-    measured. Its rank 0 is benchmark/comparison/worker."""
+    measured. Its rank 0 is benchmark/comparison/worker --forever."""
 
     def __init__(self, job: Job, ranks: int, bytes_each: int) -> None:
         """`job` has been started. `bytes_each`: of an allreduce."""

@@ -90,6 +90,22 @@ std::vector<Measured> Comparison::run(
   return measured_;
 }
 
+// Sums of zeros are zeros, so the buffer needs no refill.
+void Comparison::runForever(
+    const std::function<void(const Progress&)>& progress) {
+  warmUp();
+  progress_ = progress;
+  start_ = reported_ = Clock::now();
+  std::fill(data_.begin(), data_.end(), 0.f);
+  while (true) {
+    algorithms_.front()->run();
+    iterations_++;
+    if (Clock::now() - reported_ > kProgressTime) {
+      report();
+    }
+  }
+}
+
 // Untimed runs: first enough to reach the steady state, then one with inputs
 // that need rounding.
 void Comparison::warmUp() {

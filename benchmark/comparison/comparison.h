@@ -106,6 +106,12 @@ class Comparison {
       std::chrono::duration<double> perContender,
       const std::function<void(const Progress&)>& progress);
 
+  // Warms up. Then it runs the first contender all the time, without barriers,
+  // and never returns: a second job next to a measured one. `progress` is
+  // called as in run().
+  [[noreturn]] void runForever(
+      const std::function<void(const Progress&)>& progress);
+
  private:
   // This rank's measurements of one contender since the last exchange: one
   // value for each iteration.

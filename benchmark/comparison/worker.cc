@@ -46,6 +46,7 @@ struct Arguments {
   std::string interface;
   bool samples = false;
   double turnSeconds = .05;
+  bool forever = false;
   std::string log;
   std::string turns;
   LateRanks lateness;
@@ -93,6 +94,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--samples", arguments.samples, "report every iteration");
   app.add_option("--turn-seconds", arguments.turnSeconds, "of one algorithm")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--forever",
+               arguments.forever,
+               "run the first algorithm until this process is ended");
   app.add_option("--log", arguments.log, "for rank 0's results");
   app.add_option("--turns",
                  arguments.turns,
@@ -184,13 +188,16 @@ bool compareAt(size_t elements,
   const bool reports = arguments.rank == 0;
   Comparison comparison(
       control, contenders, elements, optionsOf(arguments, contenders));
+  const auto show = [&](const Comparison::Progress& progress) {
+    if (reports) {
+      emit(progressOf(progress, elements));
+    }
+  };
+  if (arguments.forever) {
+    comparison.runForever(show);
+  }
   const auto measured =
-      comparison.run(std::chrono::duration<double>(arguments.seconds),
-                     [&](const Comparison::Progress& progress) {
-                       if (reports) {
-                         emit(progressOf(progress, elements));
-                       }
-                     });
+      comparison.run(std::chrono::duration<double>(arguments.seconds), show);
   bool sound = true;
   for (size_t i = 0; i < contenders.size(); i++) {
     const auto& spec = contenders[i].spec;
