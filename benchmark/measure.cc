@@ -31,6 +31,11 @@ namespace {
 using gloo::compare::AlgorithmName;
 
 constexpr char kBounded[] = "optireduce";
+constexpr char kBoundedInGroups[] = "hierarchical_optireduce";
+
+bool isBounded(const std::string& algorithm) {
+  return algorithm == kBounded || algorithm == kBoundedInGroups;
+}
 
 // Settings of sockets, processes and files, which nothing here has, and those
 // that --options has under other names.
@@ -79,6 +84,7 @@ std::vector<std::string> knownAlgorithms() {
                                  std::end(MessageGraph::kNames));
   for (const auto* const policy : {"", ":none", ":broadcast", ":both"}) {
     names.push_back(std::string(kBounded) + policy);
+    names.push_back(std::string(kBoundedInGroups) + policy);
   }
   return names;
 }
@@ -88,7 +94,7 @@ std::string whyNot(const std::string& algorithm, int ranks, int groups) {
   if (algorithm == "halving_doubling" && (ranks & (ranks - 1)) != 0) {
     return "needs a power of 2 ranks, not " + std::to_string(ranks);
   }
-  if (algorithm == "hierarchical_transpose" && ranks % groups != 0) {
+  if (algorithm.rfind("hierarchical_", 0) == 0 && ranks % groups != 0) {
     return "needs ranks that --groups " + std::to_string(groups) +
            " divides, not " + std::to_string(ranks);
   }
@@ -107,7 +113,7 @@ void check(const AlgorithmName& name, int ranks, int groups) {
         "there is no algorithm '" + name.algorithm + "'; did you mean " +
         ubt::nearest(name.algorithm, known) + "? There are: " + all);
   }
-  if (name.algorithm != kBounded && !name.settings.empty()) {
+  if (!isBounded(name.algorithm) && !name.settings.empty()) {
     throw std::invalid_argument(name.text + ": " + name.algorithm +
                                 " takes no settings; optireduce does");
   }
@@ -222,7 +228,7 @@ int run(const std::string& algorithm,
   options.measureError = !options.noData;
   options.checkResults = false;  // tests do this
   nlohmann::ordered_json report;
-  if (name.algorithm == kBounded) {
+  if (isBounded(name.algorithm)) {
     options.protocol.trace = !traceFolder.empty();
     const SimResult result = World(options, reductionKernels()).run();
     writeTraces(traceFolder, result);
@@ -256,7 +262,7 @@ int main(int argc, char** argv) {
   int groups = 1;
   app.add_option("--algorithms",
                  algorithms,
-                 "optireduce, with settings such as +gso=off, or an exact "
+                 "a bounded one, with settings such as +auth=full, or an exact "
                  "one over ideal connections (message_graph.h): these have "
                  "times and loss_fraction only")
       ->delimiter(',');

@@ -61,7 +61,8 @@ no time, and data is summed only with --errors.
 _EPILOG = """\
 algorithms
   ring, halving_doubling, tree (two binary trees, in chunks of 32 KiB),
-  transpose, hierarchical_transpose (in --groups), optireduce
+  transpose, optireduce, and both as hierarchical_transpose and
+  hierarchical_optireduce, in --groups
 
 """ + algorithms.SETTINGS_HELP + """\
 examples
@@ -127,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N,M", help="default: 8,32")
     what.add_argument(
         "--groups", type=positive(int), default=4, metavar="N",
-        help="of hierarchical_transpose (default: 4)")
+        help="of hierarchical algorithms (default: 4)")
     what.add_argument(
         "--elements", type=between(1, _ELEMENTS_MAX, "a number"),
         default=1000000, metavar="N",
@@ -273,7 +274,7 @@ def _options(arguments: argparse.Namespace, algorithm: str, ranks: int,
         "warmup_ops": arguments.warmup, "timeout_ns": 60 * 10**9}
     own |= (lab_options(arguments.lab, seed, ranks) if tail is None
             else _network(arguments, tail))
-    if algorithms.base(algorithm) == "hierarchical_transpose":
+    if algorithms.base(algorithm).startswith("hierarchical_"):
         own["groups"] = arguments.groups
     if bounded and arguments.bound:
         own |= {f"bound_{stage}_ns": arguments.bound * 1000

@@ -35,7 +35,7 @@ OpShape Inputs::shapeOf(const OpKey& key) const {
                             key.first.second * 10007ull + key.second);
   OpShape shape;
   shape.fingerprint = options_.protocol.fingerprint();
-  if (options_.groups > 1 && hash / 32 % 8 > 0) {
+  if (options_.groups > 1 && (options_.oneShape || hash / 32 % 8 > 0)) {
     shape.fingerprint |= OpShape::kHierarchical;
   }
   if (options_.oneShape) {

@@ -20,7 +20,8 @@ struct SimOptions {
 
   // The job.
   int ranks = 4;
-  // Number of groups of equal size. Most ops run in them. 1: none does.
+  // Number of groups of equal size. Most ops run in them, with oneShape all.
+  // 1: none does.
   int groups = 1;
   int contexts = 1;
   int threads = 1;  // callers per context and rank, each with own tags

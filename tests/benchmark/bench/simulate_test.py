@@ -16,7 +16,8 @@ from tests import junit_main
 MEASURE = os.path.abspath("benchmark/measure")
 ALGORITHMS = ("ring", "halving_doubling", "tree", "transpose",
               "hierarchical_transpose", "optireduce", "optireduce:none",
-              "optireduce:broadcast", "optireduce:both")
+              "optireduce:broadcast", "optireduce:both",
+              "hierarchical_optireduce:none")
 
 
 def rows_of(*argv):
