@@ -21,12 +21,20 @@ _LEAST = 0.4  # of the link, of each
 _EQUAL = 1.2  # two jobs of ours: the larger share over the smaller
 
 
-def _part(place: str, run: int, seconds: float = figures.RUN_S) -> Part:
+def _pair(place: str, algorithm: str) -> str:
+    """The name of its parts, without their run. Next to a second job each
+    algorithm has a run of its own: both jobs adapt to each other for longer
+    than a turn takes."""
+    name = algorithm.replace("_", "-").replace(":", "-")
+    return f"{place}-{name}" if _PLACES[place][1] else place
+
+
+def _part(place: str, algorithms: Sequence[str], run: int,
+          seconds: float = figures.RUN_S) -> Part:
     environment, second = _PLACES[place]
-    part = figures.comparison(figures.run_name(place, run), environment,
-                              (_RING, *_OURS,
-                               *(() if second else _WITHOUT)),
-                              seconds, seed=run)
+    part = figures.comparison(
+        figures.run_name(_pair(place, algorithms[0]), run), environment,
+        algorithms, seconds, seed=run)
     more = ("--lab-second", second) if second else ()
     return Part(part.name, (*part.command, *more), part.seconds + 5,
                 part.variables)
@@ -34,8 +42,13 @@ def _part(place: str, run: int, seconds: float = figures.RUN_S) -> Part:
 
 def _parts(quick: bool) -> Sequence[Part]:
     if quick:
-        return [_part("optireduce", figures.RUNS[0], figures.QUICK_RUN_S)]
-    return [_part(place, run) for run in figures.RUNS for place in _PLACES]
+        return [_part("optireduce", ("optireduce",), figures.RUNS[0],
+                      figures.QUICK_RUN_S)]
+    alone = [(name,) for name in (_RING, *_OURS)]
+    return [_part(place, algorithms, run) for run in figures.RUNS
+            for place, (_, second) in _PLACES.items()
+            for algorithms in (alone if second
+                               else [(_RING, *_OURS, *_WITHOUT)])]
 
 
 def _own_share(row: Mapping) -> float:
@@ -54,7 +67,7 @@ def _others_share(row: Mapping) -> float:
 def _mean(results: Results, place: str, algorithm: str,
           of: Callable[[Mapping], float]) -> float | None:
     """Over all runs; None: not measured."""
-    rows = figures.of_runs(results, place, algorithm)
+    rows = figures.of_runs(results, _pair(place, algorithm), algorithm)
     return figures.mean(rows, of) if rows else None
 
 

@@ -186,8 +186,9 @@ class Report(unittest.TestCase):
                  "flow_mbit": [150], "second_mbit": None}
                 for name in ("ring_chunked", "optireduce", "optireduce:none")]
         second = [{**row, "flow_mbit": [], "second_mbit": 300} for row in rows]
-        results = {"tcp-flow-run-1": rows, "ring-run-1": second,
-                   "optireduce-run-1": second}
+        results = {"tcp-flow-run-1": rows,
+                   "ring-optireduce-run-1": second,
+                   "optireduce-optireduce-run-1": second}
         flow, ring, ours = SUITE["sharing"].claims(results)
         self.assertEqual(("0.300", False), (flow.found, flow.holds))
         self.assertEqual(("0.800, 0.600", True), (ring.found, ring.holds))
