@@ -17,7 +17,7 @@ PacketSender::PacketSender(Endpoint* endpoint,
       faults_(faults),
       tail_(faults.tail),
       sessions_(UdpSocket::kTrainSegmentsMax + 1) {
-  socket_->setBacklog(backlogBytes_);
+  socket_->setBacklog(LinkRate::kBacklogBytes);
   while (packets_.size() < sessions_.size()) {
     packets_.push_back(std::make_unique<OutPacket>());
   }
@@ -55,7 +55,7 @@ bool PacketSender::send(TimePoint now, int trains) {
     }
   }
   if (!sendWaiting()) {
-    fitSocket(now);
+    link.full(now, sentBytes_);
     return false;
   }
   if (harmful_) {
@@ -191,25 +191,14 @@ void PacketSender::askSocket() {
 // Asks the socket before a train is built, because a train without room must be
 // copied and wait. Does not ask while there is surely room.
 bool PacketSender::hasRoom(TimePoint now) {
-  if (!justAsked_ && waitingBytes_ >= backlogBytes_ / 2) {
+  if (!justAsked_ && waitingBytes_ >= LinkRate::kBacklogBytes / 2) {
     askSocket();
   }
-  full_ = waitingBytes_ >= backlogBytes_;
+  full_ = waitingBytes_ >= LinkRate::kBacklogBytes;
   if (full_) {
-    fitSocket(now);
+    endpoint_->shared().link.full(now, sentBytes_);
   }
   return !full_;
-}
-
-// Adapts the backlog to the link. REQUIRES: the socket is full.
-void PacketSender::fitSocket(TimePoint now) {
-  LinkRate& link = endpoint_->shared().link;
-  link.full(now, sentBytes_);
-  const size_t bytes = link.backlogBytes();
-  if (bytes > backlogBytes_ * 5 / 4 || bytes < backlogBytes_ * 3 / 4) {
-    backlogBytes_ = bytes;
-    socket_->setBacklog(bytes);
-  }
 }
 
 // True if no train waits afterwards.

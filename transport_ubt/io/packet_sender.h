@@ -40,7 +40,7 @@ class PacketSender {
 
   // One turn: sends about `trains` trains, and at most datagramsMax(trains)
   // datagrams. So it ends even if the endpoint always has more. The socket
-  // never holds more than the link needs (LinkRate). True if only these limits
+  // never holds more than LinkRate::kBacklogBytes. True if only these limits
   // ended the turn. False: the endpoint is empty, or the socket is full.
   bool send(TimePoint now, int trains);
   static constexpr size_t datagramsMax(int trains) {
@@ -66,7 +66,6 @@ class PacketSender {
 
   void askSocket();
   bool hasRoom(TimePoint now);
-  void fitSocket(TimePoint now);
   bool sendWaiting();
   void divide(const Waiting& train);
   UdpSocket::Sent offer(const SocketAddress& to,
@@ -98,7 +97,6 @@ class PacketSender {
   size_t waitingBytes_ = 0;  // in the socket when asked, and sent since then
   bool justAsked_ = false;   // in this turn, and nothing was sent since then
   uint64_t sentBytes_ = 0;
-  size_t backlogBytes_ = LinkRate::kBacklogBytesMax;  // set in the socket
   // The packets of the train being built, and the session of each.
   std::vector<std::unique_ptr<OutPacket>> packets_;
   std::vector<const Session*> sessions_;

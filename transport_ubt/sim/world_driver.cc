@@ -11,10 +11,8 @@
 namespace ubt::sim {
 
 TimePoint World::writableAt(int rank) const {
-  return std::max(
-      hosts_[rank].sendBlockedUntil,
-      network_.writableAt(rank,
-                          hosts_[rank].endpoint->shared().link.backlogBytes()));
+  return std::max(hosts_[rank].sendBlockedUntil,
+                  network_.writableAt(rank, LinkRate::kBacklogBytes));
 }
 
 void World::sendNow(int rank, int peer, const Network::Train& train) {

@@ -9,13 +9,11 @@
 
 namespace ubt {
 
-// Estimates the rate of this host's link. It measures while the socket is full
-// again and again, and never empty in between. The rate limits how many bytes
-// may wait in the socket and how long a train may be. Bytes that wait in the
-// socket count as in flight to their receiver, though that receiver's link may
-// be idle. So in front of a slow link few bytes should wait, and trains should
-// be short enough for other peers. A link that is never full gets the maximum.
-// Not thread-safe.
+// Estimates the rate of this host's link, or of its share of the link. It
+// measures while the socket is full again and again, and never empty in
+// between. The rate limits how long a train may be: in front of a slow link,
+// trains should be short enough for other peers. A link that is never full gets
+// the longest trains. Not thread-safe.
 class LinkRate {
  public:
   // Limits of a train: its bytes, with room left for the control datagram
@@ -27,10 +25,12 @@ class LinkRate {
   static constexpr Duration kTrain = std::chrono::milliseconds(1);
   static constexpr Duration kShortTrain = std::chrono::microseconds(500);
   static constexpr Duration kShortFor = std::chrono::seconds(10);
-  // Limits of the bytes that wait in the socket: two trains. They have to last
-  // until their sender gets the CPU again.
-  static constexpr size_t kBacklogBytesMin = 32 << 10;
-  static constexpr size_t kBacklogBytesMax = 128 << 10;
+  // How many bytes may wait in the socket: about two of the longest trains.
+  // They have to last until their sender gets the CPU again. The number does
+  // not follow the rate: a queue serves its flows by the bytes that they have
+  // in it, so a socket with less data would get less of the link, measure a
+  // lower rate, and hold even less.
+  static constexpr size_t kBacklogBytes = 128 << 10;
 
   // Without `adapts` every link gets the maximum.
   explicit LinkRate(bool adapts = true) : adapts_(adapts) {}
@@ -70,19 +70,18 @@ class LinkRate {
   bool measuring() const { return since_ != kNever; }
 
   size_t trainBytes() const {
-    return adapts_ ? within(train(), kTrainBytesMin, kTrainBytesMax)
-                   : kTrainBytesMax;
-  }
-  size_t backlogBytes() const {
-    return adapts_ ? within(2 * train(), kBacklogBytesMin, kBacklogBytesMax)
-                   : kBacklogBytesMax;
+    const double bytes =
+        perSecond_ * std::chrono::duration<double>(train()).count();
+    return !adapts_ || perSecond_ == 0 || bytes >= kTrainBytesMax
+               ? kTrainBytesMax
+               : std::max(kTrainBytesMin, static_cast<size_t>(bytes));
   }
 
-  // How long a byte waits at most behind that backlog; zero: unknown.
+  // How long a byte waits at most behind the backlog; zero: unknown.
   Duration backlogTime() const {
     return perSecond_ == 0 ? Duration{0}
-                           : Duration(static_cast<int64_t>(
-                                 1e9 * backlogBytes() / perSecond_));
+                           : Duration(static_cast<int64_t>(1e9 * kBacklogBytes /
+                                                           perSecond_));
   }
 
  private:
@@ -90,13 +89,6 @@ class LinkRate {
   static constexpr double kGain = 0.125;  // weight of a sample
 
   Duration train() const { return short_ ? kShortTrain : kTrain; }
-  size_t within(Duration time, size_t least, size_t most) const {
-    const double bytes =
-        perSecond_ * std::chrono::duration<double>(time).count();
-    return perSecond_ == 0 || bytes >= static_cast<double>(most)
-               ? most
-               : std::max(least, static_cast<size_t>(bytes));
-  }
 
   bool adapts_;
   double perSecond_ = 0;  // zero: unknown

@@ -38,14 +38,14 @@ TEST(LinkRate, ALinkThatIsNeverFullTakesAllThatComes) {
   const LinkRate rate;
   EXPECT_FALSE(rate.measuring());
   EXPECT_EQ(rate.trainBytes(), LinkRate::kTrainBytesMax);
-  EXPECT_EQ(rate.backlogBytes(), LinkRate::kBacklogBytesMax);
+  EXPECT_EQ(rate.backlogTime(), Duration{0});
 }
 
-TEST(LinkRate, ASlowLinkHoldsLittle) {
+TEST(LinkRate, ASlowLinkGetsShortTrains) {
   Socket socket;
   socket.stayFull(milliseconds(20), 31.25e6);
   EXPECT_NEAR(socket.rate.trainBytes(), 31250, 200);
-  EXPECT_NEAR(socket.rate.backlogBytes(), 62500, 400);
+  EXPECT_NEAR(socket.rate.backlogTime().count() * 1e-6, 4.19, 0.03);
 }
 
 TEST(LinkRate, TrainsAreShorterAfterALoss) {
@@ -53,7 +53,6 @@ TEST(LinkRate, TrainsAreShorterAfterALoss) {
   socket.stayFull(milliseconds(20), 31.25e6);
   socket.lose();
   EXPECT_NEAR(socket.rate.trainBytes(), 15625, 100);
-  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMin);
   socket.stayFull(seconds(6), 31.25e6);
   socket.lose();
   socket.stayFull(seconds(9), 31.25e6);
@@ -65,29 +64,27 @@ TEST(LinkRate, TrainsAreShorterAfterALoss) {
 TEST(LinkRate, WithoutAdaptationTrainsAreLong) {
   Socket socket;
   socket.rate = LinkRate(false);
-  socket.stayFull(milliseconds(20), 62.5e6);
+  socket.stayFull(milliseconds(20), 31.25e6);
   EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
-  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
 }
 
-TEST(LinkRate, AFastLinkHoldsAtMostTheMaximum) {
+TEST(LinkRate, AFastLinkGetsTheLongestTrains) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);
   socket.stayFull(milliseconds(100), 1.25e9);
   EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
-  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
 }
 
 TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
   Socket socket;
   for (int op = 0; op < 20; op++) {
-    socket.stayFull(milliseconds(10), 62.5e6);
+    socket.stayFull(milliseconds(10), 31.25e6);
     socket.rate.empty();
     EXPECT_FALSE(socket.rate.measuring());
     socket.pause(seconds(1));
   }
-  socket.stayFull(milliseconds(60), 62.5e6);
-  EXPECT_NEAR(socket.rate.backlogBytes(), 125000, 4000);
+  socket.stayFull(milliseconds(60), 31.25e6);
+  EXPECT_NEAR(socket.rate.trainBytes(), 31250, 1000);
 }
 
 // On such a link the socket is never full for long enough to measure: it is
@@ -95,29 +92,28 @@ TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
 TEST(LinkRate, ALinkThatWasTakenForTooSlowGetsMoreAgain) {
   Socket socket;
   socket.stayFull(milliseconds(20), 1e6);
-  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMin);
   EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMin);
   for (int wake = 0; wake < 60; wake++) {
     socket.stayFull(microseconds(500), 1.25e9);
     socket.rate.empty();
   }
-  EXPECT_EQ(socket.rate.backlogBytes(), LinkRate::kBacklogBytesMax);
+  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
 }
 
 // The estimate also stays when a socket is checked again without new data.
 TEST(LinkRate, ASocketThatGetsNothingIsNoSlowOne) {
   Socket socket;
-  socket.stayFull(milliseconds(10), 62.5e6);
-  const size_t before = socket.rate.backlogBytes();
+  socket.stayFull(milliseconds(10), 31.25e6);
+  const size_t before = socket.rate.trainBytes();
   socket.stayFull(milliseconds(10), 0);
-  EXPECT_EQ(socket.rate.backlogBytes(), before);
+  EXPECT_EQ(socket.rate.trainBytes(), before);
 }
 
 TEST(LinkRate, FollowsALinkThatOthersUse) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);
   socket.stayFull(milliseconds(200), 40e6);
-  EXPECT_NEAR(socket.rate.backlogBytes(), 80000, 800);
+  EXPECT_NEAR(socket.rate.trainBytes(), 40000, 400);
 }
 
 }  // namespace
