@@ -171,10 +171,6 @@ def late_options(lab: settings.Settings) -> list[str]:
             str(lab.seed)]
 
 
-def _turn_s(arguments: argparse.Namespace) -> float:
-    return _SHARED_TURN_S if arguments.lab_second else _LAB_TURN_S
-
-
 def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
                     redis_url: str) -> list[str]:
     own = ["--size", str(arguments.ranks),
@@ -189,7 +185,8 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
     if arguments.plot or arguments.json:
         own.append("--samples")
     if arguments.in_lab:
-        own += ["--turn-seconds", str(_turn_s(arguments)),
+        turn_s = _SHARED_TURN_S if arguments.lab_second else _LAB_TURN_S
+        own += ["--turn-seconds", str(turn_s),
                 *late_options(arguments.in_lab)]
     return own
 

@@ -59,10 +59,8 @@ Comparison::Comparison(ControlChannel& control,
 std::vector<Measured> Comparison::run(
     std::chrono::duration<double> perContender,
     const std::function<void(const Progress&)>& progress) {
-  warmUp();
   total_ = perContender * contenders_.size();
-  progress_ = progress;
-  start_ = reported_ = Clock::now();
+  begin(progress);
   Seconds elapsed(0);
   size_t next = 1;
   while (true) {
@@ -93,17 +91,20 @@ std::vector<Measured> Comparison::run(
 // Sums of zeros are zeros, so the buffer needs no refill.
 void Comparison::runForever(
     const std::function<void(const Progress&)>& progress) {
-  warmUp();
-  progress_ = progress;
-  start_ = reported_ = Clock::now();
+  begin(progress);
   std::fill(data_.begin(), data_.end(), 0.f);
   while (true) {
     algorithms_.front()->run();
     iterations_++;
-    if (Clock::now() - reported_ > kProgressTime) {
-      report();
-    }
+    reportIfDue();
   }
+}
+
+// Warms up. The time of the run begins then.
+void Comparison::begin(const std::function<void(const Progress&)>& progress) {
+  warmUp();
+  progress_ = progress;
+  start_ = reported_ = Clock::now();
 }
 
 // Untimed runs: first enough to reach the steady state, then one with inputs
@@ -170,9 +171,8 @@ void Comparison::takeTurn(size_t contender) {
     const double copyStart = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
     const auto refill = Clock::now();
     std::copy(inputs_.begin(), inputs_.end(), data_.begin());
-    if (options_.turnTime >= kProgressTime &&
-        refill - reported_ > kProgressTime) {
-      report();
+    if (options_.turnTime >= kProgressTime) {
+      reportIfDue();
     }
     turnStart += Clock::now() - refill;
     copyCpu += cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - copyStart;
@@ -206,6 +206,12 @@ void Comparison::takeTurn(size_t contender) {
 void Comparison::report() {
   reported_ = Clock::now();
   progress_({reported_ - start_, total_, rounds_, iterations_});
+}
+
+void Comparison::reportIfDue() {
+  if (Clock::now() - reported_ > kProgressTime) {
+    report();
+  }
 }
 
 void Comparison::atTurn(const Turn& turn) {

@@ -133,12 +133,14 @@ class Comparison {
     double checks = 0;
   };
 
+  void begin(const std::function<void(const Progress&)>& progress);
   void warmUp();
   void runBatch(size_t rounds);
   void check(size_t contender);
   void takeTurn(size_t contender);
   void atTurn(const Turn& turn);
   void report();
+  void reportIfDue();
   bool comeLate(size_t contender);
   double barrierThenCpu();
   void gather();

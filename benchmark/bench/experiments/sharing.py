@@ -29,6 +29,13 @@ def _pair(place: str, algorithm: str) -> str:
     return f"{place}-{name}" if _PLACES[place][1] else place
 
 
+def _runs_of(place: str) -> Sequence[Sequence[str]]:
+    """The algorithms of each run there."""
+    if _PLACES[place][1]:
+        return [(name,) for name in (_RING, *_OURS)]
+    return [(_RING, *_OURS, *_WITHOUT)]
+
+
 def _part(place: str, algorithms: Sequence[str], run: int,
           seconds: float = figures.RUN_S) -> Part:
     environment, second = _PLACES[place]
@@ -44,11 +51,8 @@ def _parts(quick: bool) -> Sequence[Part]:
     if quick:
         return [_part("optireduce", ("optireduce",), figures.RUNS[0],
                       figures.QUICK_RUN_S)]
-    alone = [(name,) for name in (_RING, *_OURS)]
     return [_part(place, algorithms, run) for run in figures.RUNS
-            for place, (_, second) in _PLACES.items()
-            for algorithms in (alone if second
-                               else [(_RING, *_OURS, *_WITHOUT)])]
+            for place in _PLACES for algorithms in _runs_of(place)]
 
 
 def _own_share(row: Mapping) -> float:

@@ -21,10 +21,6 @@ using TimePoint = ProtocolClock::time_point;
 
 constexpr TimePoint kNever = TimePoint::max();
 
-// Hosts delay programs by up to this long: by scheduling, interrupts and
-// interpreters. A longer delay is a stop, or a rank that computes longer.
-constexpr Duration kJitter = std::chrono::milliseconds(10);
-
 // Converts the result of arithmetic with fractions to whole nanoseconds,
 // rounded towards zero.
 inline Duration wholeNanoseconds(

@@ -19,6 +19,10 @@ namespace ubt {
 // for all ranks delays q, so nothing is cut there. The network's time begins
 // again when a rank enters after t0, so that its data has that time, too.
 struct StopRule {
+  // Hosts delay programs by up to this long: by scheduling, interrupts and
+  // interpreters. A rank that enters even later computes longer.
+  static constexpr Duration kJitter = std::chrono::milliseconds(10);
+
   Duration usual{0};   // UsualTimes::usual()
   double factor = 1;   // x (CutFactor)
   Duration margin{0};  // the least time that a cut should save

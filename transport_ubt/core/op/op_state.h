@@ -66,7 +66,7 @@ struct OpState {
   // The longest time that the call may take: from its entry on or, if it is
   // bounded by hand and does not need every result, from the clock's start.
   Duration limit() const;
-  // After this wait, a call tells the user for which ranks it waits.
+  // After this wait, a call names the missing ranks in a warning.
   static constexpr Duration kLongWait = std::chrono::seconds(10);
   Duration longWait() const {
     return std::max(

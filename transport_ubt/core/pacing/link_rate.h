@@ -26,10 +26,10 @@ class LinkRate {
   static constexpr Duration kShortTrain = std::chrono::microseconds(500);
   static constexpr Duration kShortFor = std::chrono::seconds(10);
   // How many bytes may wait in the socket: about two of the longest trains.
-  // They have to last until their sender gets the CPU again. The number does
-  // not follow the rate: a queue serves its flows by the bytes that they have
-  // in it, so a socket with less data would get less of the link, measure a
-  // lower rate, and hold even less.
+  // They have to last until their sender gets the CPU again. This does not
+  // follow the rate. A flow's share of the link is its share of the bytes in
+  // the queue. So a socket with fewer bytes would get less of the link, measure
+  // a lower rate, and keep even fewer bytes.
   static constexpr size_t kBacklogBytes = 128 << 10;
 
   // Without `adapts` every link gets the maximum.
@@ -79,9 +79,10 @@ class LinkRate {
 
   // How long a byte waits at most behind the backlog; zero: unknown.
   Duration backlogTime() const {
-    return perSecond_ == 0 ? Duration{0}
-                           : Duration(static_cast<int64_t>(1e9 * kBacklogBytes /
-                                                           perSecond_));
+    return perSecond_ == 0
+               ? Duration{0}
+               : wholeNanoseconds(std::chrono::duration<double, std::nano>(
+                     1e9 * kBacklogBytes / perSecond_));
   }
 
  private:

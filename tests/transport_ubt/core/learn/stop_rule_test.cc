@@ -40,7 +40,7 @@ TEST(StopRule, DelayedDataHasTheMargin) {
 // Any host delays ranks by some milliseconds.
 TEST(StopRule, JitterIsNoAbsence) {
   const StopRule rule{milliseconds(20), 1.5, milliseconds(1)};
-  EXPECT_EQ(rule.absentEnd(at(0), at(10)), at(20) + kJitter);
+  EXPECT_EQ(rule.absentEnd(at(0), at(10)), at(20) + StopRule::kJitter);
 }
 
 TEST(StopRule, ARankThatEntersLateHasItsTimeFromThenOn) {

@@ -114,7 +114,7 @@ TEST_F(MostLost, DataWithoutRoomIsNotWaitedFor) {
   contribution(1, 0, true, Counter::kArenaFull);
   contribution(2, 0, true, Counter::kArenaFull);
   sendersEnd(1, 2);
-  pass(kJitter + kSoon);
+  pass(StopRule::kJitter + kSoon);
   EXPECT_TRUE(op_->hasResults());
 }
 
