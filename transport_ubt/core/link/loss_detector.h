@@ -19,7 +19,8 @@ class LossDetector {
   // RFC 9002, section 6.1.1: the packet threshold.
   static constexpr uint64_t kReorderingMin = 3;
   static constexpr uint64_t kReorderingMax = 512;
-  // The most gaps that it remembers. A further one ends the oldest.
+  // The most gaps that it remembers. If there are more, the numbers of the
+  // oldest one count as lost, and the oldest lost ones are forgotten.
   static constexpr size_t kGapsMax = 128;
 
   // Without `adapts` no number is overtaken: what counts as lost stays lost.
@@ -41,6 +42,7 @@ class LossDetector {
     if (!fill(&lost_, number)) {
       return false;  // too old to be remembered
     }
+    forgetOldest();  // a gap may have become two
     reordering_ = std::clamp(next_ - number, reordering_, kReorderingMax);
     return true;
   }
@@ -73,9 +75,7 @@ class LossDetector {
       run_ += end - gap.first;
       runEnd_ = end;
       lost_.push_back({gap.first, end, gap.at});
-      if (lost_.size() > kGapsMax) {
-        lost_.pop_front();
-      }
+      forgetOldest();
       gap.first = end;
       if (gap.first < gap.end) {
         break;
@@ -89,6 +89,8 @@ class LossDetector {
   }
 
   uint64_t reordering() const { return reordering_; }
+  // How many gaps it remembers whose numbers count as lost.
+  size_t lostGaps() const { return lost_.size(); }
 
  private:
   // Numbers that have not arrived; `at`: when a later one did.
@@ -98,6 +100,11 @@ class LossDetector {
     TimePoint at;
   };
 
+  void forgetOldest() {
+    if (lost_.size() > kGapsMax) {
+      lost_.pop_front();
+    }
+  }
   // Takes the number out of its gap. False: it is in none.
   static bool fill(std::deque<Gap>* gaps, uint64_t number) {
     const auto gap =

@@ -150,6 +150,8 @@ void Op::rankEntered(TimePoint now, int rank) {
   }
   state_.clock.start(now);
   requests_.scheduleQuestions(now);
+  tellHalf(now, Stage::kScatter);
+  tellHalf(now, Stage::kBroadcast);
 }
 
 void Op::announced(TimePoint now, int rank, const OpShape& shape) {

@@ -231,6 +231,7 @@ class Op {
   void rankEntered(TimePoint now, int rank);
   void needsNothing(int peer);
   void noteEnd(TimePoint now, int peer, Stage stage);
+  void tellHalf(TimePoint now, Stage stage);
   void noteContributions(TimePoint now);
   bool goesOnWithout(int rank, Stage stage) const;
   void countLost(TimePoint now, const ReportedLosses::Slots& lost);

@@ -49,16 +49,21 @@ void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
   }
 }
 
-// Data of the peer has arrived, or nothing more of it is on its way. Once half
-// of the senders are complete, other owners hear it. An owner whose own link is
-// congested learns the usual time from them.
+// Data of the peer has arrived, or nothing more of it is on its way.
 void Op::noteEnd(TimePoint now, int peer, Stage stage) {
+  const StageRun& run = stage == Stage::kScatter ? state_.scatterRun
+                                                 : state_.broadcastRun;
+  if (run.progress().hasEnded(peer)) {
+    state_.attendance.passThrough(now, peer, stage);
+    tellHalf(now, stage);
+  }
+}
+
+// Once half of the senders are complete, other owners hear it. An owner whose
+// own link is congested learns the usual time from them.
+void Op::tellHalf(TimePoint now, Stage stage) {
   const bool scatter = stage == Stage::kScatter;
   StageRun* const run = scatter ? &state_.scatterRun : &state_.broadcastRun;
-  if (!run->progress().hasEnded(peer)) {
-    return;
-  }
-  state_.attendance.passThrough(now, peer, stage);
   if (run->toldHalf || !state_.followsRule() ||
       !state_.setup.options->has(Loop::kHalf) ||
       run->progress().halfEndedAt() == kNever ||

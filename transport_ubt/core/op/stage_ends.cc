@@ -32,7 +32,9 @@ TimePoint StageEnds::scatter() const {
         op_.call.entered() ? op_.scatterRun.progress().allEndedAt() : kNever);
   }
   if (op_.scatterOverdue) {
-    return mayEndScatter() ? TimePoint{} : kNever;
+    return !mayEndScatter()           ? kNever
+           : op_.allMembersEntered() ? TimePoint{}
+                                     : absentEnd();
   }
   const bool pending = op_.sendersPending() > 0;
   if (op_.allMembersEntered() && !pending) {
@@ -128,8 +130,7 @@ TimePoint StageEnds::results() const {
 
 bool StageEnds::mostIsLost() const {
   return op_.setup.options->has(Loop::kMajority) && op_.followsRule() &&
-         !op_.scatterOverdue && op_.sendersPending() == 0 &&
-         op_.allMembersEntered() && !mayEndScatter();
+         !op_.scatterOverdue && op_.sendersPending() == 0 && !mayEndScatter();
 }
 
 // Whether the scatter stage may end although data was lost. A slot that holds

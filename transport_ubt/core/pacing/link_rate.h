@@ -56,7 +56,7 @@ class LinkRate {
   // Raises the rate a little; if that is wrong, the next samples correct it.
   void empty() {
     if (since_ != kNever) {
-      perSecond_ += perSecond_ * kGain;
+      perSecond_ = std::min(perSecond_ + perSecond_ * kGain, kPerSecondMost);
       since_ = kNever;
     }
   }
@@ -88,6 +88,8 @@ class LinkRate {
  private:
   static constexpr Duration kSample = std::chrono::milliseconds(2);
   static constexpr double kGain = 0.125;  // weight of a sample
+  // No link is faster. Samples correct such a rate in 0.2 s.
+  static constexpr double kPerSecondMost = 1e11;
 
   Duration train() const { return short_ ? kShortTrain : kTrain; }
 

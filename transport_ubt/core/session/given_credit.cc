@@ -35,7 +35,7 @@ CreditGrants::Load GivenCredit::loadOf(int peer) const {
   if (!session_->setup.options.has(Loop::kShares)) {
     return load;
   }
-  for (const auto& [id, op] : session_->ops) {
+  for (const Op* const op : session_->ops.oldestFirst()) {
     load.owed += op->slotsAwaited(peer);
     load.owedByAll += op->slotsAwaited();
     // The first op that a caller waits for comes first.
@@ -143,7 +143,7 @@ Incast::Sender GivenCredit::senderOf(TimePoint now, int rank) const {
   const PeerLink& peer = session_->peers[rank];
   const uint64_t most = std::max<uint64_t>(
       1, kTurnTrains * session_->trainBytes() / session_->setup.slotBytesMax);
-  for (const auto& [id, op] : session_->ops) {
+  for (const Op* const op : session_->ops.oldestFirst()) {
     sender.owed = std::min<uint64_t>(op->slotsComing(rank), most);
     if (sender.owed > 0) {
       break;

@@ -200,7 +200,7 @@ void Transmitter::multicastBlocked(TimePoint now) {
 }
 
 bool Transmitter::multicastDataOut(TimePoint now, OutPacket* out) {
-  for (auto& [id, op] : session_->ops) {
+  for (Op* const op : session_->ops.oldestFirst()) {
     DataSend send;
     if (multicasts(*op) && op->outbox().nextMulticast(&send)) {
       session_->multicast.dataOut(

@@ -105,5 +105,15 @@ TEST_F(LossDetectorTest, HoldsAFewGaps) {
   EXPECT_GE(all, 1990u);
 }
 
+// Every second of them arrives after all, which leaves many gaps.
+TEST_F(LossDetectorTest, RemembersAFewLostGaps) {
+  losses_.arrived(now_, 4000);
+  (void)lost();
+  for (uint64_t number = 0; number < 4000; number += 2) {
+    losses_.arrived(now_, number);
+  }
+  EXPECT_LE(losses_.lostGaps(), LossDetector::kGapsMax);
+}
+
 }  // namespace
 }  // namespace ubt

@@ -14,19 +14,27 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Rank 0 owns one slot. All others have entered.
+// Rank 0 owns one slot. Others have entered.
 class MostLost : public OneOp {
  protected:
   static constexpr Duration kSoon = Requests::kLossAfter + milliseconds(1);
 
   // The caller's own absence is within the budget.
-  void beginAway(int size) {
+  void beginAway(int size) { beginWithAbsent(size, 0); }
+  // Rank 0 enters if another rank is absent.
+  void beginWithAbsent(int size, int absent) {
     OpBounds bounds = farAway();
     bounds.stop.usual = milliseconds(1);
     bounds.absentMost = .5;
     OneOp::begin(size, 1, bounds);
     for (int rank = 1; rank < size; rank++) {
-      op_->announced(now_, rank, op_->shape());
+      if (rank != absent) {
+        op_->announced(now_, rank, op_->shape());
+      }
+    }
+    if (absent != 0) {
+      enter();
+      host_.all.clear();
     }
   }
   void begin(int size) {
@@ -68,6 +76,19 @@ TEST_F(MostLost, AMajorityIsRequestedUntilItComes) {
   contribution(1, 0, true);
   pass(kSoon);
   EXPECT_FALSE(op_->hasResults());  // two of four
+  contribution(2, 0, true);
+  pass(kSoon);
+  EXPECT_TRUE(op_->hasResults());
+}
+
+// Rank 4 computes late.
+TEST_F(MostLost, AMajorityIsRequestedAlsoIfARankIsAbsent) {
+  beginWithAbsent(5, 4);
+  sendersEnd(1, 3);
+  pass(StopRule::kJitter + kSoon);
+  EXPECT_FALSE(op_->hasResults());
+  EXPECT_EQ(requests(2 * Requests::kPause), 3);
+  contribution(1, 0, true);
   contribution(2, 0, true);
   pass(kSoon);
   EXPECT_TRUE(op_->hasResults());

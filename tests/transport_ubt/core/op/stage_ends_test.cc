@@ -148,6 +148,15 @@ TEST_F(OpStopTest, ItTellsOnceThatHalfOfItsSendersAreComplete) {
   EXPECT_EQ(host_.halves, toAll);
 }
 
+TEST_F(OpStopTest, TheLastRankToEnterTellsAtOnceThatHalfAreThrough) {
+  begin(4, kSlots, usual());
+  contributions(1, kSlots);
+  contributions(2, kSlots);
+  EXPECT_TRUE(host_.halves.empty());
+  enter();
+  EXPECT_EQ(host_.halves.size(), 3u);
+}
+
 TEST_F(OpStopTest, ResultsHaveXTimesTheTimeInWhichHalfOfThemCame) {
   options_.repair = RepairPolicy::kNone;
   OpBounds bounds = usual();

@@ -100,6 +100,19 @@ TEST(LinkRate, ALinkThatWasTakenForTooSlowGetsMoreAgain) {
   EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
 }
 
+// Sockets that are empty again and again do not raise it without a limit.
+TEST(LinkRate, ALinkThatWasTakenForTooFastGetsLessAgain) {
+  Socket socket;
+  socket.stayFull(milliseconds(20), 10e6);
+  for (int wake = 0; wake < 10000; wake++) {
+    socket.stayFull(microseconds(500), 1.25e9);
+    socket.rate.empty();
+  }
+  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
+  socket.stayFull(milliseconds(200), 10e6);
+  EXPECT_NEAR(socket.rate.trainBytes(), 10000, 2000);
+}
+
 // The estimate also stays when a socket is checked again without new data.
 TEST(LinkRate, ASocketThatGetsNothingIsNoSlowOne) {
   Socket socket;
