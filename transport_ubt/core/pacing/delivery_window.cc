@@ -162,17 +162,20 @@ void DeliveryWindow::windowPassed() {
                          kAlone * seconds(window.took) * rate_.bytesPerSecond();
   Cause& cause = overflowed_ ? buffer_ : alone ? queue_ : traffic_;
   const LossResponse::Verdict verdict = cause.response.judge(window);
-  // Loss says nothing about the other causes.
-  if (verdict == LossResponse::Verdict::kClean) {
-    for (Cause* const each : {&queue_, &traffic_, &buffer_}) {
-      each->response.passed(window);
-    }
-  } else if (verdict == LossResponse::Verdict::kUnclear) {
+  const bool clean = verdict == LossResponse::Verdict::kClean;
+  if (clean) {  // loss says nothing about other causes
+    queue_.response.passed(window);
+    buffer_.response.passed(window);
+  }
+  if (clean || &cause == &queue_) {  // no other traffic takes a part
+    traffic_.response.passed(window);
+  }
+  if (verdict == LossResponse::Verdict::kUnclear) {
     cause.response.stay(window);
-  } else if (&cause != &queue_ || !hadLoss_) {
+  } else if (!clean && (&cause != &queue_ || !hadLoss_)) {
     reduce(&cause, window);
   }
-  hadLoss_ = verdict != LossResponse::Verdict::kClean;
+  hadLoss_ = !clean;
   if (came_ > 0) {
     marksPassed(window.took, alone);
   }

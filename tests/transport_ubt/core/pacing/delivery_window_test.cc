@@ -217,6 +217,22 @@ TEST_F(DeliveryWindowTest, ReturnsFastFromOtherTraffic) {
 }
 
 // Smaller windows do not lessen this loss.
+// Other traffic has ended, but each window loses 4 % for another reason.
+TEST_F(DeliveryWindowTest, ReturnsFromOtherTrafficAlthoughDataIsLost) {
+  settle();
+  for (int i = 0; i < 20; i++) {
+    lose(20000);
+    deliver(&window_, milliseconds(10), 20e6);
+  }
+  const double need = DeliveryWindow::kNeed * 62.5e6 * 2.4e-3;
+  EXPECT_LT(bytes(), need * 0.9);
+  for (int i = 0; i < 2000; i++) {
+    lose(1440);
+    deliver(&window_, microseconds(553), 62.5e6);
+  }
+  EXPECT_GE(bytes(), need * 0.99);
+}
+
 TEST_F(DeliveryWindowTest, RandomLossDoesNotCloseIt) {
   for (const uint64_t bytesMin : {8 << 10, 64 << 10}) {
     for (const double loss : {.03, .05, .2}) {
