@@ -321,7 +321,7 @@ class Seed {
 
   void drawTrains() {
     if (chance(0.5)) {
-      o_.trainBytes = LinkRate::kTrainBytesMax;
+      o_.trainBytes = TrainLength::kBytesMax;
     }
   }
 

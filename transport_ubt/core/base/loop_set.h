@@ -23,7 +23,7 @@ enum class Loop : uint8_t {
   kLossNumbers,  // nobody hears of lost packets (ControlType::kLost)
   kReordering,   // three later numbers always mean a loss (LossDetector)
   kNoticeDelay,  // the window covers only the network's delay (NoticeDelay)
-  kTrains,       // trains have the greatest length (LinkRate)
+  kTrains,       // trains have the greatest length (TrainLength)
   // How the window reacts (DeliveryWindow).
   kWindow,    // it stays as it begins
   kQueue,     // not to loss in a queue that it fills alone

@@ -31,7 +31,8 @@ Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
               {},
               TimerLateness(),
               NoticeDelay(),
-              LinkRate(!limits.without.has(Loop::kTrains)),
+              LinkRate(),
+              TrainLength(!limits.without.has(Loop::kTrains)),
               reduction,
               0,
               {}} {}

@@ -142,7 +142,8 @@ Incast::Sender GivenCredit::senderOf(TimePoint now, int rank) const {
   }
   const PeerLink& peer = session_->peers[rank];
   const uint64_t most = std::max<uint64_t>(
-      1, kTurnTrains * session_->trainBytes() / session_->setup.slotBytesMax);
+      1,
+      kTurnTrains * session_->trainBytes(now) / session_->setup.slotBytesMax);
   for (const Op* const op : session_->ops.oldestFirst()) {
     sender.owed = std::min<uint64_t>(op->slotsComing(rank), most);
     if (sender.owed > 0) {
@@ -191,7 +192,7 @@ void GivenCredit::opEntered(TimePoint now) {
   incast_->restart();
   // The paper's bounds take no account of trains, so their length must not
   // change.
-  session_->shared->link.shortTrains(now);
+  session_->shared->trains.shorten(now);
   passTurns(now);
 }
 

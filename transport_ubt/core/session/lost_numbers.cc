@@ -49,11 +49,11 @@ void LostNumbers::find(TimePoint now, int peer) {
 // lost ones just before these.
 void LostNumbers::report(
     TimePoint now, int peer, uint64_t first, uint64_t count, uint64_t before) {
-  const uint64_t train = session_->trainBytes();
+  const uint64_t train = session_->trainBytes(now);
   const auto trainsOf = [&](uint64_t slots) {
     return (slots * datagramBytes_ + train - 1) / train;
   };
-  session_->shared->link.shortTrains(now);
+  session_->shared->trains.shorten(now);
   session_->shared->window.lost(count * datagramBytes_,
                                 trainsOf(before + count) - trainsOf(before));
   if (session_->setup.options.tellsLosses()) {
@@ -68,7 +68,7 @@ void LostNumbers::report(
 void LostNumbers::reportIn(TimePoint now,
                            int peer,
                            const ControlRecord& record) {
-  session_->shared->link.shortTrains(now);
+  session_->shared->trains.shorten(now);
   session_->peers[peer].sent.find(
       record.number, record.slots, [&](const SentHistory::Run& run) {
         if (Op* const op = session_->ops.find(run.op); op != nullptr) {

@@ -292,7 +292,7 @@ void Session::sampleRound(TimePoint now, int peer) {
     window.hostsDelay(state_.shared->noticeDelay.get() +
                       2 * state_.shared->link.backlogTime());
   }
-  window.trains(state_.trainBytes() *
+  window.trains(state_.trainBytes(now) *
                 std::max(state_.shared->activeSenders, state_.setup.size - 1));
   if (const Duration took = state_.peers[peer].measuredRoundTrip();
       took > Duration{0}) {

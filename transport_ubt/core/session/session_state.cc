@@ -134,15 +134,16 @@ bool SessionState::hasData(int peer) const {
 // A slot's sum needs contributions of all ranks. With long trains to many
 // peers, hardly any slot would be complete before all contributions have left,
 // and the stages would not overlap.
-size_t SessionState::trainBytes() const {
-  size_t bytes = LinkRate::kTrainBytesMin;
+size_t SessionState::trainBytes(TimePoint now) const {
+  size_t bytes = TrainLength::kBytesMin;
   for (const auto& [id, op] : ops) {
     const size_t owners = op->parts().ranks.members();
     bytes = std::max({bytes,
                       op->shape().bytes() / owners / kTrainsInShard,
                       kRoundBytes / owners});
   }
-  return std::min(shared->link.trainBytes(), bytes);
+  return std::min(shared->trains.bytes(now, shared->link.bytesPerSecond()),
+                  bytes);
 }
 
 void SessionState::updateActivity() {

@@ -21,6 +21,7 @@
 #include "transport_ubt/core/pacing/link_rate.h"
 #include "transport_ubt/core/pacing/notice_delay.h"
 #include "transport_ubt/core/pacing/timer_lateness.h"
+#include "transport_ubt/core/pacing/train_length.h"
 #include "transport_ubt/core/session/op_table.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/core/wire/options.h"
@@ -37,6 +38,7 @@ struct SharedState {
   TimerLateness lateness;
   NoticeDelay noticeDelay;
   LinkRate link;
+  TrainLength trains;
   Reduction reduction;
   int activeSenders = 0;  // peers that owe data to some session
   std::vector<SessionState*> sessions;
@@ -84,7 +86,7 @@ struct SessionState {
   // Whether some op has data for the peer.
   bool hasData(int peer) const;
   // The most bytes of data that go to one peer in its turn.
-  size_t trainBytes() const;
+  size_t trainBytes(TimePoint now) const;
   // Data flows into this session while a call is open here. Call this when an
   // op begins or returns, and when one that has not returned is erased.
   void updateActivity();

@@ -86,11 +86,11 @@ bool Transmitter::turnOut(TimePoint now, const Op* first, OutPacket* out) {
 }
 
 // Whether the burst to one peer, a train, has room for one more slot.
-bool Transmitter::mayBurst() const {
+bool Transmitter::mayBurst(TimePoint now) const {
   return !turns_.begun() || (!turns_.controlOnly() &&
                              turns_.dataBytes() + session_->setup.slotBytesMax +
                                      PacketHeader::kBytes <=
-                                 session_->trainBytes());
+                                 session_->trainBytes(now));
 }
 
 bool Transmitter::peerOut(TimePoint now,
@@ -101,7 +101,7 @@ bool Transmitter::peerOut(TimePoint now,
   // A rank that has never been heard may not have joined yet. It gets no data,
   // only announcements, until it answers.
   const bool open = !session_->broken && !peer.closed();
-  if (open && peer.joined() && mayBurst()) {
+  if (open && peer.joined() && mayBurst(now)) {
     if (!peer.send.available()) {
       questions_->blocked(now, rank);
     } else if ((turns_.begun() || first == nullptr ||
@@ -171,7 +171,7 @@ bool Transmitter::multicastOut(TimePoint now, OutPacket* out) {
   if (!multicast.on()) {
     return false;
   }
-  if (mayBurst() &&
+  if (mayBurst(now) &&
       session_->ops.any([this](const Op& op) { return multicasts(op); })) {
     if (!multicast.available()) {
       multicastBlocked(now);

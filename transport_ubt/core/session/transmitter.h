@@ -39,7 +39,7 @@ class Transmitter {
   const Op* goesFirst() const;
   bool takesData(int rank) const;
   bool turnOut(TimePoint now, const Op* first, OutPacket* out);
-  bool mayBurst() const;
+  bool mayBurst(TimePoint now) const;
   bool peerOut(TimePoint now, int rank, const Op* first, OutPacket* out);
   bool dataOut(int rank, OutPacket* out);
   bool controlOut(TimePoint now, int rank, OutPacket* out);

@@ -23,7 +23,6 @@ class Socket {
     }
   }
   void pause(Duration time) { now_ += time; }
-  void lose() { rate.shortTrains(now_); }
 
   LinkRate rate;
 
@@ -34,45 +33,18 @@ class Socket {
   uint64_t bytes_ = 0;
 };
 
-TEST(LinkRate, ALinkThatIsNeverFullTakesAllThatComes) {
+TEST(LinkRate, OfALinkThatIsNeverFullIsUnknown) {
   const LinkRate rate;
   EXPECT_FALSE(rate.measuring());
-  EXPECT_EQ(rate.trainBytes(), LinkRate::kTrainBytesMax);
+  EXPECT_EQ(rate.bytesPerSecond(), 0);
   EXPECT_EQ(rate.backlogTime(), Duration{0});
 }
 
-TEST(LinkRate, ASlowLinkGetsShortTrains) {
+TEST(LinkRate, IsTheRateAtWhichAFullSocketSends) {
   Socket socket;
   socket.stayFull(milliseconds(20), 31.25e6);
-  EXPECT_NEAR(socket.rate.trainBytes(), 31250, 200);
+  EXPECT_NEAR(socket.rate.bytesPerSecond(), 31.25e6, 2e5);
   EXPECT_NEAR(socket.rate.backlogTime().count() * 1e-6, 4.19, 0.03);
-}
-
-TEST(LinkRate, TrainsAreShorterAfterALoss) {
-  Socket socket;
-  socket.stayFull(milliseconds(20), 31.25e6);
-  socket.lose();
-  EXPECT_NEAR(socket.rate.trainBytes(), 15625, 100);
-  socket.stayFull(seconds(6), 31.25e6);
-  socket.lose();
-  socket.stayFull(seconds(9), 31.25e6);
-  EXPECT_NEAR(socket.rate.trainBytes(), 15625, 100);
-  socket.stayFull(seconds(2), 31.25e6);
-  EXPECT_NEAR(socket.rate.trainBytes(), 31250, 200);
-}
-
-TEST(LinkRate, WithoutAdaptationTrainsAreLong) {
-  Socket socket;
-  socket.rate = LinkRate(false);
-  socket.stayFull(milliseconds(20), 31.25e6);
-  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
-}
-
-TEST(LinkRate, AFastLinkGetsTheLongestTrains) {
-  Socket socket;
-  socket.stayFull(milliseconds(20), 62.5e6);
-  socket.stayFull(milliseconds(100), 1.25e9);
-  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
 }
 
 TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
@@ -84,7 +56,7 @@ TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
     socket.pause(seconds(1));
   }
   socket.stayFull(milliseconds(60), 31.25e6);
-  EXPECT_NEAR(socket.rate.trainBytes(), 31250, 1000);
+  EXPECT_NEAR(socket.rate.bytesPerSecond(), 31.25e6, 1e6);
 }
 
 // On such a link the socket is never full for long enough to measure: it is
@@ -92,12 +64,11 @@ TEST(LinkRate, WhileTheSocketWasEmptyNothingIsLearned) {
 TEST(LinkRate, ALinkThatWasTakenForTooSlowGetsMoreAgain) {
   Socket socket;
   socket.stayFull(milliseconds(20), 1e6);
-  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMin);
   for (int wake = 0; wake < 60; wake++) {
     socket.stayFull(microseconds(500), 1.25e9);
     socket.rate.empty();
   }
-  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
+  EXPECT_GT(socket.rate.bytesPerSecond(), 1e8);
 }
 
 // Sockets that are empty again and again do not raise it without a limit.
@@ -108,25 +79,24 @@ TEST(LinkRate, ALinkThatWasTakenForTooFastGetsLessAgain) {
     socket.stayFull(microseconds(500), 1.25e9);
     socket.rate.empty();
   }
-  EXPECT_EQ(socket.rate.trainBytes(), LinkRate::kTrainBytesMax);
   socket.stayFull(milliseconds(200), 10e6);
-  EXPECT_NEAR(socket.rate.trainBytes(), 10000, 2000);
+  EXPECT_NEAR(socket.rate.bytesPerSecond(), 10e6, 1e6);
 }
 
 // The estimate also stays when a socket is checked again without new data.
 TEST(LinkRate, ASocketThatGetsNothingIsNoSlowOne) {
   Socket socket;
   socket.stayFull(milliseconds(10), 31.25e6);
-  const size_t before = socket.rate.trainBytes();
+  const double before = socket.rate.bytesPerSecond();
   socket.stayFull(milliseconds(10), 0);
-  EXPECT_EQ(socket.rate.trainBytes(), before);
+  EXPECT_EQ(socket.rate.bytesPerSecond(), before);
 }
 
 TEST(LinkRate, FollowsALinkThatOthersUse) {
   Socket socket;
   socket.stayFull(milliseconds(20), 62.5e6);
   socket.stayFull(milliseconds(200), 40e6);
-  EXPECT_NEAR(socket.rate.trainBytes(), 40000, 400);
+  EXPECT_NEAR(socket.rate.bytesPerSecond(), 40e6, 4e5);
 }
 
 }  // namespace
