@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "transport_ubt/core/pacing/link_rate.h"
+#include "transport_ubt/core/pacing/train_length.h"
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/sim/sim_options.h"
 

@@ -41,8 +41,7 @@ struct OpBounds {
   // because ranks are absent.
   double absentMost = 0;
 
-  // How long a call without news waits before it asks for results. Owners have
-  // none before their first stage is over.
+  // A call asks for results after this time. Before that, owners have none.
   Duration usual() const {
     return warmup   ? limit
            : byHand ? scatter + exchange

@@ -20,9 +20,9 @@
 namespace ubt {
 
 // The measured loops: the rules that end stages are StopRule. Usual times
-// belong to a size class. The context has one x, one budget and one spacing of
-// steps. Ops are exact until some class is warm. A class without times borrows
-// those of its neighbours. Not thread-safe.
+// belong to a size class. The context has one budget and one spacing of steps,
+// and an x for each stage. Ops are exact until some class is warm. A class
+// without times borrows those of its neighbours. Not thread-safe.
 class StopLearning : public StopStrategy {
  public:
   // `options` must outlive this.

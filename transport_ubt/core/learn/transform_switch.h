@@ -23,8 +23,8 @@ class TransformSwitch {
 
   explicit TransformSwitch(Hadamard mode) : mode_(mode) {}
 
-  // A bounded op of `bytes` bytes has returned here. `loss`, 0 to 1, is the
-  // fraction that it lost, without the data of stragglers.
+  // A bounded op of `bytes` bytes has returned here. `loss` is the sum of
+  // the shares that the network lost in each stage.
   void returned(double loss, size_t bytes) {
     if (bytes_ == 0) {  // as if earlier ops had lost nothing
       bytes_ = static_cast<double>(bytes);

@@ -75,7 +75,6 @@ class BroadcastStage {
   std::vector<OpReport::Range> zeroMissing(ElementType type);
 
   const BitSet& received(Shard shard) const { return owners_[shard].received; }
-  bool complete(Shard shard) const { return owners_[shard].received.all(); }
   bool complete() const { return slotsMissing_ == 0; }
   // The sum of the hashes of received slots (ReplicaProof).
   uint64_t hash() const { return hash_; }

@@ -83,8 +83,9 @@ class Op {
                const PacketHeader& header,
                const std::byte* payload,
                size_t payloadBytes);
-  // These: the records of the same names (docs/wire_format.md). False: the
-  // peer needs results that this rank had no room to keep.
+  // The functions below take the records of the same names
+  // (docs/wire_format.md). repairAsked() is false if the peer needs results
+  // that this rank had no room to keep.
   bool repairAsked(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
   void progress(TimePoint now, int peer, uint32_t slot);
@@ -194,8 +195,7 @@ class Op {
   void lostHere(
       TimePoint now, int peer, Stage stage, uint32_t slot, uint32_t slots);
 
-  // The op's measurements up to now. Late data is counted completely only once
-  // the op is done everywhere.
+  // See sampleOf().
   OpSample sample() const { return sampleOf(state_); }
   bool warmup() const { return state_.bounds.warmup; }
 

@@ -25,7 +25,7 @@ class OpCall {
     failure_.set(blame);
     finished_ = true;
   }
-  // The same, as OpFailure::disagree().
+  // It cannot have one, because shapes differ (OpFailure::disagree()).
   void disagree(const OpFailure::Blame& blame, int announcer) {
     failure_.disagree(blame, announcer);
     finished_ = true;

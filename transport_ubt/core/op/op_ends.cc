@@ -118,7 +118,7 @@ void Op::finishByBound(TimePoint now) {
   }
 }
 
-// What this owner leaves out because the stage ends.
+// Counts the contributions that this owner leaves out.
 void Op::noteCut() {
   for (int rank = 0; rank < state_.ranks.size(); rank++) {
     if (!state_.ranks.isMember(rank)) {

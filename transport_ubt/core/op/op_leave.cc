@@ -17,7 +17,7 @@ Form Op::resultForm(Shard shard) const {
                    state_.bucket.contributed()[shard]);
 }
 
-// What settleScatter() does for contributions, for results and for sums.
+// Settles results and sums, as settleScatter() settles contributions.
 void Op::settleResults() {
   for (int rank = 0; rank < state_.ranks.size(); rank++) {
     if (rank == state_.ranks.rank() || !state_.ranks.takesSlots(rank)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an op gives up when the arena is full.
+// An op gives up memory when the arena is full.
 
 #include "transport_ubt/core/op/op.h"
 

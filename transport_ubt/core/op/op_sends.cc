@@ -69,7 +69,7 @@ void Op::sayOver(TimePoint now, int peer) {
       true);
 }
 
-// The peer has not seen the marks of the last slots: they may be lost.
+// None of the last slots has arrived at the peer: they may be lost.
 void Op::moreAsked(TimePoint now, int peer, Stage stage) {
   if (stage == Stage::kScatter && state_.call.returned() &&
       !state_.call.failed()) {

@@ -29,9 +29,9 @@
 namespace ubt {
 
 // The state of an op at one rank, which the parts of the op share. Op changes
-// it. SlotRequests changes only the times of requests, and scatterOverdue.
-// StageEnds, sampleOf() and the texts of errors (op_blame.h) only read it. Not
-// thread-safe.
+// it. SlotRequests changes only the times of requests, and
+// requestsContributions. StageEnds, sampleOf() and the texts of errors
+// (op_blame.h) only read it. Not thread-safe.
 struct OpState {
   struct Setup {
     OpId id;
@@ -80,8 +80,8 @@ struct OpState {
   int othersEntered() const {
     return membersEntered - (call.entered() ? 1 : 0);
   }
-  // Those of them that may send more contributions. If contributions are asked
-  // for again, lost ones may come, too.
+  // The number of them that may still send contributions. If contributions are
+  // requested, lost ones may come, too.
   int sendersPending() const;
   bool allMembersEntered() const { return membersEntered == ranks.members(); }
   // Whether some contribution of the rank is not in the own shard.
@@ -136,7 +136,7 @@ struct OpState {
 
   int membersEntered = 0;
   // Most contributions were lost, and are asked for again.
-  bool scatterOverdue = false;
+  bool requestsContributions = false;
   TimePoint resultsAt = kNever;  // all were here
 
   // Data that was left out because a stage ended.

@@ -87,7 +87,8 @@ class Outbox {
   // the rank wants `resultsFirst`: a slot closes only with contributions of all
   // ranks.
   bool next(int rank, bool resultsFirst, DataSend* out);
-  // The same for multicast, which carries only new results.
+  // Whether multicast has a slot, and the next one. Multicast carries only new
+  // results.
   bool hasMulticast() const;
   bool nextMulticast(DataSend* out);
 

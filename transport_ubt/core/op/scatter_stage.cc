@@ -191,7 +191,6 @@ void ScatterStage::putSum(uint32_t index, std::byte* sum) {
 }
 
 void ScatterStage::enter(std::byte* shard, Form form) {
-  entered_ = true;
   shard_ = shard;
   const bool late = closed();
   if (!late) {

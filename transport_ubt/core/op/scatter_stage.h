@@ -164,9 +164,8 @@ class ScatterStage {
   const ShardLayout layout_;
   const Setup setup_;
   std::byte* shard_ = nullptr;  // the caller's memory, while it is here
-  bool entered_ = false;
-  Form form_ = Form::kPlain;  // of slots_, from the first contribution on
-  bool mixed_ = false;        // ranks differ in their forms
+  Form form_ = Form::kPlain;    // of slots_, from the first contribution on
+  bool mixed_ = false;          // ranks differ in their forms
   std::vector<Slot> slots_;
   std::vector<Sum> others_;  // of the other form; sized on first use
   std::vector<std::optional<Form>> forms_;  // by rank

@@ -19,7 +19,7 @@ class SendQueue {
   SendQueue(uint32_t scatterSlots, uint32_t broadcastSlots)
       : scatterSlots_(scatterSlots), broadcastSlots_(broadcastSlots) {}
 
-  // What one allocates at most.
+  // The most bytes that one allocates.
   static size_t bytesFor(uint32_t scatterSlots, uint32_t broadcastSlots) {
     return BitSet::bytesFor(scatterSlots) + BitSet::bytesFor(broadcastSlots);
   }
@@ -38,9 +38,9 @@ class SendQueue {
     return true;
   }
 
-  // The same for the broadcast stage. The first gives an index into the order
-  // of closing, which has `closed` entries by now. The second gives a slot to
-  // repeat.
+  // The next slot of the broadcast stage, or false. The first gives an index
+  // into the order of closing, which has `closed` entries by now. The second
+  // gives a slot to repeat.
   bool nextBroadcast(uint32_t closed, uint32_t* index) {
     if (broadcastNext_ >= closed) {
       return false;

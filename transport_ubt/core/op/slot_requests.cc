@@ -37,8 +37,7 @@ void SlotRequests::restart(Retries* retries, TimePoint now, int rank) {
 
 template <typename Act>
 void SlotRequests::forOpen(const Act& act) const {
-  // Senders whose last slots carry marks need no question, unless all marks are
-  // lost.
+  // A sender needs no question once one of its last slots is here.
   const bool closed = op_->owned.sum().closed();
   if (repairsContributions() ||
       (!closed && mayAsk() && op_->sendersPending() > 0)) {
@@ -107,7 +106,7 @@ void SlotRequests::awaitSums(TimePoint now) {
 }
 
 void SlotRequests::requestContributions(TimePoint now) {
-  op_->scatterOverdue = true;
+  op_->requestsContributions = true;
   for (int rank = 0; rank < op_->ranks.size(); rank++) {
     if (rank != op_->ranks.rank() && op_->owesContributions(rank)) {
       restart(&op_->scatterRun.repairs, now, rank);

@@ -47,7 +47,7 @@ class SlotRequests {
   // Whether it requests missing slots of a stage until they are here.
   bool repairsContributions() const {
     return !op_->owned.sum().closed() &&
-           (op_->repairsScatter() || op_->scatterOverdue);
+           (op_->repairsScatter() || op_->requestsContributions);
   }
   bool repairsResults() const {
     return op_->call.waits() && op_->needsEveryResult();

@@ -31,8 +31,8 @@ TimePoint StageEnds::scatter() const {
         clock.startedAt(),
         op_.call.entered() ? op_.scatterRun.progress().allEndedAt() : kNever);
   }
-  if (op_.scatterOverdue) {
-    return !mayEndScatter()           ? kNever
+  if (op_.requestsContributions) {
+    return !mayEndScatter()          ? kNever
            : op_.allMembersEntered() ? TimePoint{}
                                      : absentEnd();
   }
@@ -130,7 +130,8 @@ TimePoint StageEnds::results() const {
 
 bool StageEnds::mostIsLost() const {
   return op_.setup.options->has(Loop::kMajority) && op_.followsRule() &&
-         !op_.scatterOverdue && op_.sendersPending() == 0 && !mayEndScatter();
+         !op_.requestsContributions && op_.sendersPending() == 0 &&
+         !mayEndScatter();
 }
 
 // Whether the scatter stage may end although data was lost. A slot that holds

@@ -35,18 +35,18 @@ void StageProgress::arrived(TimePoint now, int sender, bool marked) {
   came_++;
   complete_ += flow.came == flow.owed;
   if (marked || flow.open() == 0) {
-    mark(now, &flow);
+    noteEnd(now, &flow);
   }
 }
 
 bool StageProgress::end(TimePoint now, int sender) {
   Flow& flow = flows_[sender];
-  if (flow.marked || flow.owed == 0) {
+  if (flow.ended || flow.owed == 0) {
     return false;
   }
   flow.last = last_ = now;
   lastSender_ = sender;
-  mark(now, &flow);
+  noteEnd(now, &flow);
   return true;
 }
 
@@ -55,9 +55,9 @@ void StageProgress::lost(TimePoint now, int sender) {
   UBT_REQUIRE(flow.open() > 0);
   flow.lost++;
   lost_++;
-  if (flow.open() == 0 && !flow.marked) {
+  if (flow.open() == 0 && !flow.ended) {
     flow.last = now;
-    mark(now, &flow);
+    noteEnd(now, &flow);
   }
 }
 
@@ -66,16 +66,16 @@ void StageProgress::found(int sender) {
   lost_--;
 }
 
-void StageProgress::mark(TimePoint now, Flow* flow) {
-  if (flow->marked) {
+void StageProgress::noteEnd(TimePoint now, Flow* flow) {
+  if (flow->ended) {
     return;
   }
-  flow->marked = true;
-  ending_++;
-  if (2 * ending_ >= senders_ && halfEndedAt_ == kNever) {
+  flow->ended = true;
+  ended_++;
+  if (2 * ended_ >= senders_ && halfEndedAt_ == kNever) {
     halfEndedAt_ = now;
   }
-  if (ending_ == senders_) {
+  if (ended_ == senders_) {
     allEndedAt_ = now;
   }
 }

@@ -44,10 +44,10 @@ class StageProgress {
 
   // A sender has ended if none of its slots can come any more, if a marked slot
   // has arrived, or if it said so.
-  bool hasEnded(int sender) const { return flows_[sender].marked; }
-  uint32_t ended() const { return ending_; }
+  bool hasEnded(int sender) const { return flows_[sender].ended; }
+  uint32_t ended() const { return ended_; }
   uint32_t complete() const { return complete_; }
-  bool allEnded() const { return ending_ == senders_; }
+  bool allEnded() const { return ended_ == senders_; }
   // When half of the senders had ended; kNever: not yet.
   TimePoint halfEndedAt() const { return halfEndedAt_; }
   // When all had; kNever: not yet.
@@ -55,7 +55,7 @@ class StageProgress {
   // Of a new slot. TimePoint{}: none has arrived.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
-  // The same of one sender; or when it was known that nothing more comes.
+  // Of a new slot of one sender; or when it was known that nothing more comes.
   TimePoint lastArrival(int sender) const { return flows_[sender].last; }
   // When the sender would be complete at its pace; kNever: unknown.
   TimePoint projectedEnd(int sender) const;
@@ -73,14 +73,14 @@ class StageProgress {
     uint32_t owed = 0;
     uint32_t came = 0;
     uint32_t lost = 0;
-    bool marked = false;
+    bool ended = false;
     TimePoint first{};
     TimePoint last{};
 
     uint32_t open() const { return owed - came - lost; }
   };
 
-  void mark(TimePoint now, Flow* flow);
+  void noteEnd(TimePoint now, Flow* flow);
 
   std::vector<Flow> flows_;
   uint64_t owed_ = 0;
@@ -88,7 +88,7 @@ class StageProgress {
   uint64_t lost_ = 0;
   uint32_t senders_ = 0;   // owing anything
   uint32_t complete_ = 0;  // senders
-  uint32_t ending_ = 0;    // senders that have ended
+  uint32_t ended_ = 0;     // senders that have ended
   TimePoint last_{};       // arrival of a new slot
   int lastSender_ = 0;
   TimePoint halfEndedAt_ = kNever;

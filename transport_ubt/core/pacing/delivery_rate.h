@@ -9,10 +9,11 @@
 namespace ubt {
 
 // How fast data arrives at a socket while senders have data for it: the best
-// sample of the last 10 s, as in BBR. A host notices data later than it comes.
-// So a sample begins and ends when the socket has just been drained: then all
-// data that is counted came in that time, and no sample exceeds the rate of the
-// link. A socket that is never drained is not sampled. Not thread-safe.
+// sample of the last 10 to 20 s, as in BBR. A host notices data later than it
+// comes. So a sample begins and ends when the socket has just been drained:
+// then all data that is counted came in that time, and no sample exceeds the
+// rate of the link. A socket that is never drained is not sampled. Not
+// thread-safe.
 class DeliveryRate {
  public:
   // These bytes were taken from the socket.

@@ -21,24 +21,27 @@ namespace ubt {
 //     round  = least round trip + hosts' delays
 //
 // The window covers the time from a credit to its data, and one train of each
-// sender. Half of a share may be used up before new credit comes
-// (CreditGrants). Then half of the window is in flight, so kSpare is twice
-// kNeed. So the link is hardly ever idle while a sender has data for it.
+// sender. Shares are fixed, so while half of the senders have nothing to send,
+// half of the window lies idle. kSpare is twice kNeed, so the link is busy even
+// then.
 //
 // Loss has three causes, and each has a LossResponse, which sets its part. If
-// the socket says that its buffer was full, the buffer is the cause. Else if
-// data arrives at about the best rate while some gets lost, this window fills a
-// queue alone. A window of kNeed leaves a queue almost empty. So even a little
-// loss counts, and none is base loss, but this cause never makes the window
-// smaller. The length of a queue rarely changes, so the window returns slowly
-// (kQueueReturn). Else other traffic takes a part of the link. That may end
-// soon, so the window returns fast (kTrafficReturn). A loss shows later than it
-// happens, so a window after a lossy one tells nothing about queues.
+// the socket says that its buffer was full, the buffer is the cause. If data
+// arrives at about the best rate, no other traffic takes a part of the link, so
+// this window fills a queue alone. A window of kNeed leaves a queue almost
+// empty. So even a little loss counts, and none is base loss, but this cause
+// never makes the window smaller than that. The
+// length of a queue rarely changes, so the
+// window returns slowly (kQueueReturn). Otherwise, other traffic takes a part
+// of the link. That may end soon, so the window returns fast (kTrafficReturn).
+// A loss shows later than it happens, so a window after a lossy one tells
+// nothing about the own queue.
 //
-// Data that came through a long queue is marked (ECN). Marks tell of the same
-// two causes, earlier. A fifth of the marked data counts as lost, so a window
-// shrinks by a fifth (RFC 3168: as for a loss). A window of kNeed leaves a
-// queue short, so marks that stay in spite of it are other traffic's, or false.
+// Data that came through a long queue is marked (ECN). A mark has the same two
+// causes as a loss, but comes earlier. A fifth of the marked data counts as
+// lost, so a window shrinks by a fifth (RFC 3168: as for a loss). A window of
+// kNeed leaves a queue short, so marks that stay in spite of it are other
+// traffic's, or false.
 //
 // A window is reduced once for the data that was in flight when it was: as in
 // RFC 9002, section 7.3.2, the next window's bytes of the old size are not

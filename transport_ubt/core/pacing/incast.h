@@ -27,7 +27,7 @@ class Incast {
   // A loss above this halves I (WaitShare::kLossHigh).
   static constexpr double kLossHigh = 0.001;
 
-  // What the receiver knows of a sender.
+  // The receiver's news of a sender.
   struct Sender {
     uint64_t owed = 0;   // slots that it could send in a turn
     uint64_t next = 0;   // one past the highest packet number that it has used

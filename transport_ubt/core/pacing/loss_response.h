@@ -67,8 +67,8 @@ class LossResponse {
   double part() const;
 
  private:
-  // The weight of a window in the base loss: if it lost more, and if less. The
-  // least shares of many windows say less than their mean.
+  // The weight of a window in the base loss: if it lost more, and if less.
+  // Windows without loss are common even if the mean loss is high.
   static constexpr double kRise = 1.0 / 4;
   static constexpr double kFall = 1.0 / 8;
 

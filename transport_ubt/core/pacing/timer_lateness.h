@@ -8,9 +8,9 @@
 namespace ubt {
 
 // How late this host may notice a deadline: the maximum of recent delays. A
-// timer may fire late, or the process may not be running. A margin that leaves
-// less than a multiple of this time would measure the scheduler. The maximum
-// halves in kHalfLife. A delay above kMost is not the scheduler's: the process
+// timer may fire late, or the process may not be running. A margin of less
+// than a multiple of this would measure the scheduler, not the network. The
+// maximum halves in kHalfLife. A delay above kMost is not the scheduler's: the process
 // was stopped, and the delay counts as kMost.
 class TimerLateness {
  public:

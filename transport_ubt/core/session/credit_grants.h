@@ -17,7 +17,7 @@ class CreditGrants {
   CreditGrants(int peers, uint64_t slotBytes)
       : peers_(peers), slotBytes_(slotBytes) {}
 
-  // What the receiver's socket and this session's ops say now.
+  // The state of the receiver's socket and of this session's ops.
   struct Load {
     uint64_t windowBytes = 0;  // without multicast's part
     uint64_t senders = 0;      // to the socket, of all sessions
@@ -42,7 +42,7 @@ class CreditGrants {
     return std::max<uint64_t>(1, std::min(share, left));
   }
 
-  // The same for one of `admitted` peers that alone hold credit (Incast).
+  // The share of one of `admitted` peers, if only they hold credit (Incast).
   uint64_t turnShare(const Load& load, int admitted) const {
     const uint64_t slots = slotsOf(load);
     const uint64_t left = slots - std::min(slots, load.held);
