@@ -210,9 +210,9 @@ TEST(Window, TrainsLostAtRandomCostLittle) {
   }
 }
 
-// A queue marks data before it is full, and so loses much less. That costs a
-// little time: losses are repaired quickly.
-TEST(Window, MarksPreventLosses) {
+// Nobody else uses the links. So marks tell only of the delay in queues that
+// this job fills.
+TEST(Window, MarksOfOwnQueuesCostNothing) {
   SimOptions options = job();
   withoutData(&options);
   options.elementsMax = 1000000;
@@ -222,10 +222,8 @@ TEST(Window, MarksPreventLosses) {
   const SimResult marking = runChecked(options);
   EXPECT_GT(marking.counters.get(Counter::kCongested), 0u);
   EXPECT_GT(losing.faults.get(Fault::kFullQueue), 100u);
-  EXPECT_LT(marking.faults.get(Fault::kFullQueue),
-            losing.faults.get(Fault::kFullQueue) / 3);
   EXPECT_LT(percentile(marking.opTimes, 0.5),
-            percentile(losing.opTimes, 0.5) * 11 / 10);
+            percentile(losing.opTimes, 0.5) * 102 / 100);
 }
 
 // 4 ranks on links of 2 Gbit/s, whose queues hold 2 ms. An op needs 101 ms. If

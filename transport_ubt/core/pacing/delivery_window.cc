@@ -38,9 +38,8 @@ DeliveryWindow::DeliveryWindow(uint64_t bytesMin,
       traffic_{
           Loop::kTraffic,
           {kTrafficReturn, kTrafficTolerated, !without.has(Loop::kBaseLoss)}},
-      trafficMarks_{
-          Loop::kMarks,
-          {kTrafficReturn, kMarksTolerated, !without.has(Loop::kBaseLoss)}} {
+      marks_{Loop::kMarks,
+             {kTrafficReturn, kMarksTolerated, !without.has(Loop::kBaseLoss)}} {
   UBT_REQUIRE(0 < bytesMin && bytesMin <= bytesMax);
 }
 
@@ -87,13 +86,12 @@ uint64_t DeliveryWindow::computeBytes() const {
                            ? kSpare * (link + static_cast<double>(trains_))
                            : static_cast<double>(start_);
   const double need = kNeed * link;
-  const double fits = need + (whole - need) * queue_.response.part() *
-                                 queueMarks_.response.part();
+  const double fits = need + (whole - need) * queue_.response.part();
   const uint64_t most = ceiling();
   return std::clamp(
-      static_cast<uint64_t>(std::min(
-          fits * traffic_.response.part() * trafficMarks_.response.part(),
-          static_cast<double>(most))),
+      static_cast<uint64_t>(
+          std::min(fits * traffic_.response.part() * marks_.response.part(),
+                   static_cast<double>(most))),
       bytesMin_,
       most);
 }
@@ -193,12 +191,11 @@ void DeliveryWindow::marksPassed(Duration took, bool alone) {
   const double slots =
       static_cast<double>(like) / std::max<uint64_t>(1, slotBytes_);
   const LossResponse::Window window{came_ - like, like, slots, took};
-  Cause& cause = alone ? queueMarks_ : trafficMarks_;
-  if (cause.response.judge(window) == LossResponse::Verdict::kLossy) {
-    reduce(&cause, window);
+  if (!alone &&
+      marks_.response.judge(window) == LossResponse::Verdict::kLossy) {
+    reduce(&marks_, window);
   } else {
-    queueMarks_.response.passed(window);
-    trafficMarks_.response.passed(window);
+    marks_.response.passed(window);
   }
 }
 

@@ -37,11 +37,10 @@ namespace ubt {
 // A loss shows later than it happens, so a window after a lossy one tells
 // nothing about the own queue.
 //
-// Data that came through a long queue is marked (ECN). A mark has the same two
-// causes as a loss, but comes earlier. A fifth of the marked data counts as
-// lost, so a window shrinks by a fifth (RFC 3168: as for a loss). A window of
-// kNeed leaves a queue short, so marks that stay in spite of it are other
-// traffic's, or false.
+// Data that came through a long queue is marked (ECN). While other traffic
+// takes a part of the link, a fifth of the marked data counts as lost, so a
+// window shrinks by a fifth (RFC 3168: as for a loss). If this window fills the
+// queue alone, marks tell only of delay.
 //
 // A window is reduced once for the data that was in flight when it was: as in
 // RFC 9002, section 7.3.2, the next window's bytes of the old size are not
@@ -140,8 +139,7 @@ class DeliveryWindow {
 
   Cause queue_{Loop::kQueue, {kQueueReturn, kQueueTolerated, false}};
   Cause traffic_;
-  Cause queueMarks_{Loop::kMarks, {kQueueReturn, kQueueTolerated, false}};
-  Cause trafficMarks_;
+  Cause marks_;
   // The socket's capacity may be less than the maximum.
   Cause buffer_{Loop::kBuffer, {kBufferReturn, kQueueTolerated, false}};
   bool hadLoss_ = false;          // the window before

@@ -188,6 +188,13 @@ TEST_F(DeliveryWindowTest, MarkedDataReducesIt) {
   EXPECT_EQ(bytes(), before);
 }
 
+// No other traffic takes a part of the link, so its queue is this window's own.
+TEST_F(DeliveryWindowTest, MarksOfItsOwnQueueTellOnlyOfDelay) {
+  const uint64_t before = settle();
+  deliver(&window_, milliseconds(100), 62.5e6, true);
+  EXPECT_EQ(bytes(), before);
+}
+
 // Smaller windows do not lessen these marks.
 TEST_F(DeliveryWindowTest, APathThatMarksAllDataDoesNotCloseIt) {
   const uint64_t before = settle();
