@@ -51,8 +51,8 @@ void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
 
 // Data of the peer has arrived, or nothing more of it is on its way.
 void Op::noteEnd(TimePoint now, int peer, Stage stage) {
-  const StageRun& run = stage == Stage::kScatter ? state_.scatterRun
-                                                 : state_.broadcastRun;
+  const StageRun& run =
+      stage == Stage::kScatter ? state_.scatterRun : state_.broadcastRun;
   if (run.progress().hasEnded(peer)) {
     state_.attendance.passThrough(now, peer, stage);
     tellHalf(now, stage);

@@ -10,8 +10,8 @@ namespace ubt {
 // How late this host may notice a deadline: the maximum of recent delays. A
 // timer may fire late, or the process may not be running. A margin of less
 // than a multiple of this would measure the scheduler, not the network. The
-// maximum halves in kHalfLife. A delay above kMost is not the scheduler's: the process
-// was stopped, and the delay counts as kMost.
+// maximum halves in kHalfLife. A delay above kMost is not the scheduler's: the
+// process was stopped, and the delay counts as kMost.
 class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);
