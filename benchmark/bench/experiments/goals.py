@@ -131,7 +131,10 @@ class _Goal:
     # Of the place's results by algorithm; None if some are missing.
     measure: Callable[[Results, _Place, str], _Found | None]
     most: bool = False  # the goal is a maximum
-    steps: str = ""     # the key of the same statistic of steps
+    # The statistic of iterations, and the key of the same one of steps. None:
+    # not one of times, or steps have none.
+    statistic: _Statistic | None = None
+    steps: str = ""
 
     def holds(self, value: float, goal: float) -> bool:
         return value <= goal if self.most else value >= goal
@@ -143,6 +146,21 @@ class _Goal:
         ring, own = (sum(row[self.steps] for row in self.place.rows(
             results, name)) for name in (figures.RING, algorithm))
         return number(ring / own)
+
+    def reached(self, results: Results, algorithm: str,
+                bound: float) -> tuple[str, ...]:
+        """The time in ms that the bound allows, those of its iterations and
+        steps, and the part of the bound that steps reach."""
+        ring, own = (
+            float(self.statistic(_pooled(self.place.rows(results, name)))) / 1000
+            for name in (figures.RING, algorithm))
+        step = _mean_of(self.place.rows(results, algorithm), self.steps) / 1000
+        return tuple(map(number, (ring / bound, own, step,
+                                  ring / bound / step)))
+
+
+def _mean_of(rows: Sequence[Mapping], key: str) -> float:
+    return float(numpy.mean([row[key] for row in rows]))
 
 
 def _times(statistic: _Statistic) -> Callable[[Results, _Place, str],
@@ -182,13 +200,14 @@ _CPU = "CPU time, its / ring's"
 def _mean_goal(place: _Place, bounds: tuple[float | None, float | None],
                goals: tuple[float, float]) -> _Goal:
     return _Goal(place, "mean, ring's / its", bounds, goals, _times(_mean),
-                 steps="step_mean_us")
+                 statistic=_mean, steps="step_mean_us")
 
 
 def _slow_goal(place: _Place, bounds: tuple[float | None, float | None],
                goals: tuple[float, float]) -> _Goal:
     return _Goal(place, "slowest tenth, ring's / its", bounds, goals,
-                 _times(_slow_tenth), steps="step_slow_tenth_us")
+                 _times(_slow_tenth), statistic=_slow_tenth,
+                 steps="step_slow_tenth_us")
 
 
 _FOUR, _FOUR_JUMBO = (4, 2000), (4, 4000, 9000)
@@ -260,6 +279,18 @@ def _show(results: Results, page: Page) -> None:
          "verdict", f"{_DEFAULT}: bound", "goal", "found", "steps", "verdict",
          _PAPER), lines,
         words=2)
+    reached = [
+        (goal.place.title, goal.what.split(",")[0],
+         *(cell for name, bound in zip(figures.BOUNDED, goal.bounds)
+           for cell in goal.reached(results, name, bound)))
+        for goal in _GOALS if goal.statistic and None not in goal.bounds
+        and goal.place.rows(results, figures.RING)]
+    if reached:
+        page.heading("What is reached of the bounds")
+        page.table(
+            ("environment", "what", f"{_NONE}: bound ms", "iterations ms",
+             "steps ms", "bound / steps", f"{_DEFAULT}: bound ms",
+             "iterations ms", "steps ms", "bound / steps"), reached, words=2)
     page.heading("Times")
     for place in _PLACES:
         rows = {name: own for name in (figures.RING, *_OURS)
@@ -280,15 +311,12 @@ def _show(results: Results, page: Page) -> None:
 
 def _summary(rows: Sequence[Mapping]) -> tuple[str, ...]:
     times = _pooled(rows) / 1000
-
-    def mean(key: str) -> float:
-        return float(numpy.mean([row[key] for row in rows]))
-
     return (*(number(float(statistic(times)))
               for statistic in (_median, _mean, _slow_tenth, _p99)),
-            number(mean("step_mean_us") / 1000),
-            number(mean("step_slow_tenth_us") / 1000),
-            share(mean("loss_fraction")), number(mean("cpu_s_per_gb")),
+            number(_mean_of(rows, "step_mean_us") / 1000),
+            number(_mean_of(rows, "step_slow_tenth_us") / 1000),
+            share(_mean_of(rows, "loss_fraction")),
+            number(_mean_of(rows, "cpu_s_per_gb")),
             str(sum(row["iterations"] for row in rows)), str(len(rows)))
 
 
