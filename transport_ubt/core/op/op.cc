@@ -2,7 +2,6 @@
 #include "transport_ubt/core/op/op.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "transport_ubt/core/base/require.h"
@@ -20,8 +19,6 @@ constexpr size_t kExchangeBytes = 320;
 static_assert(sizeof(Op) <= kOpBytes, "the account covers an op");
 static_assert(sizeof(ExchangeStage) <= kExchangeBytes,
               "the account covers an exchange stage");
-// The least pause between notices.
-constexpr Duration kNotice = std::chrono::milliseconds(2);
 
 }  // namespace
 
@@ -31,8 +28,7 @@ Op::Op(const Setup& setup,
        ArenaBuffer room)
     : room_(std::move(room)),
       state_(setup, parts, bounds),
-      reported_(state_.ranks.members()),
-      notices_(state_.ranks.size()) {
+      reported_(state_.ranks.members()) {
   if (setup.options->trace) {
     trace_ = std::make_unique<OpTrace>(state_.ranks.size());
     trace_->slots = state_.owned.slots();
@@ -58,8 +54,8 @@ size_t Op::bytesFor(const OpParts& parts) {
                  ScatterStage::bytesFor(layout, own, ranks.members()) +
                  BroadcastStage::bytesFor(layout, own, ranks.members()) +
                  2 * StageProgress::bytesFor(ranks.size()) +
-                 (ranks.grouped() ? 6 : 5) * Retries::bytesFor(ranks.size()) +
-                 Retries::bytesFor(1);
+                 (ranks.grouped() ? 3 : 2) * Retries::bytesFor(ranks.size()) +
+                 Notices::bytesFor(ranks.size());
   for (Shard shard(0); shard < ranks.members(); shard.number++) {
     // The send queue, and as many bits for slots that were turned away, and for
     // lost ones.
@@ -115,19 +111,7 @@ void Op::enter(TimePoint now,
                      std::move(room));
   state_.call.enter();
   state_.broadcast.enter(bucket);
-  for (int peer = 0; peer < state_.ranks.size(); peer++) {
-    if (peer == state_.ranks.rank()) {
-      continue;
-    }
-    state_.setup.host->control(
-        now,
-        peer,
-        ControlRecord::announce(state_.setup.id, state_.setup.shape),
-        true);
-    if (!state_.attendance.hasSeenAnnouncement(peer)) {
-      scheduleNotice(&notices_.announcement, now, peer);
-    }
-  }
+  notices_.announce(now);
   requests_.scheduleRepairs(now);
   rankEntered(now, state_.ranks.rank());
   requests_.scheduleQuestions(now);
@@ -177,15 +161,7 @@ void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
   }
   if (!state_.call.failed() && state_.call.entered()) {
     // The call ends now. Before that, the others learn this rank's shape.
-    for (int peer = 0; peer < state_.ranks.size(); peer++) {
-      if (peer != state_.ranks.rank()) {
-        state_.setup.host->control(
-            now,
-            peer,
-            ControlRecord::announce(state_.setup.id, state_.setup.shape),
-            true);
-      }
-    }
+    notices_.tellShape(now);
   }
   state_.call.disagree(blameForShapes(state_, rank, shape),
                        state_.setup.announcer);
@@ -215,7 +191,7 @@ void Op::peerGone(int rank, const std::string& why) {
 
 void Op::needsNothing(int rank) {
   announceSeen(rank);
-  notices_.doneQuery.stop(rank);
+  notices_.doneHeard(rank);
   state_.outbox.stop(rank);
 }
 
@@ -225,14 +201,14 @@ void Op::noteProgress(TimePoint now) {
   }
   if (state_.needsEveryResult() && !state_.owned.hasRoom() &&
       !state_.owned.reserve(state_.outbox.needed())) {
-    if (notices_.progressToAll.earliest() == kNever) {
-      tellProgress(now);
+    if (notices_.progressDue() == kNever) {
+      notices_.tellProgress(now);
     }
     return;
   }
   if (state_.needsEveryResult()) {
-    hash_ = resultsHash();
-    replicas_.tell(state_.ranks.rank(), hash_);
+    state_.resultsHash = resultsHash();
+    replicas_.tell(state_.ranks.rank(), state_.resultsHash);
   }
   if (replicas_.differs()) {
     state_.call.fail(whyDifferent());
@@ -259,35 +235,20 @@ uint64_t Op::resultsHash() const {
   return std::max<uint64_t>(hash, 1);
 }
 
-// The call has returned.
-ControlRecord Op::doneRecord(ControlType type) const {
-  ControlRecord record = ControlRecord::about(type, state_.setup.id);
-  record.slots = state_.cut.results;
-  record.number = state_.call.failed() ? 0 : hash_;
-  return record;
-}
-
-ControlRecord Op::closedRecord() const {
-  ControlRecord record =
-      ControlRecord::about(ControlType::kClosed, state_.setup.id);
-  record.slots = state_.cut.late;
-  return record;
-}
-
-void Op::tellOwners(TimePoint now, const ControlRecord& record, bool urgent) {
-  for (int rank = 0; rank < state_.ranks.size(); rank++) {
-    if (rank != state_.ranks.rank() && state_.ranks.takesSlots(rank)) {
-      state_.setup.host->control(now, rank, record, urgent);
+uint32_t Op::dropEarly() {
+  uint32_t slots = 0;
+  for (int rank = 0; state_.needsEveryResult() && rank < state_.ranks.size();
+       rank++) {
+    if (!state_.ranks.isMember(rank)) {
+      continue;
     }
+    const BroadcastStage::Dropped dropped = state_.broadcast.dropEarly(
+        state_.ranks.shardOf(rank),
+        &state_.broadcastRun.turnedAway(rank, state_.received(rank).size()));
+    state_.broadcastRun.dropped(rank, dropped.bytes);
+    slots += dropped.slots;
   }
-}
-
-// Answers to notices may wait for others to share their datagram.
-void Op::scheduleNotice(Retries* retries, TimePoint now, int peer) {
-  if (!state_.attendance.hasGone(peer)) {
-    retries->schedule(
-        peer, now, std::max(kNotice, state_.setup.host->retryAfter(now, peer)));
-  }
+  return slots;
 }
 
 }  // namespace ubt

@@ -9,9 +9,9 @@
 #include "transport_ubt/core/base/arena.h"
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/base/counters.h"
-#include "transport_ubt/core/base/retries.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
+#include "transport_ubt/core/op/notices.h"
 #include "transport_ubt/core/op/op_blame.h"
 #include "transport_ubt/core/op/op_failure.h"
 #include "transport_ubt/core/op/op_report.h"
@@ -27,23 +27,6 @@
 #include "transport_ubt/core/wire/packet_header.h"
 
 namespace ubt {
-
-// The records that an op repeats to a rank until the rank answers, or that it
-// sends at a limited rate. SlotRequests repeats requests for slots.
-struct Notices {
-  explicit Notices(int ranks)
-      : announcement(ranks),
-        doneQuery(ranks),
-        closed(ranks),
-        progressToAll(1) {}
-
-  Retries announcement;  // this rank has entered
-  Retries doneQuery;     // is the op done there? After the caller has left.
-  Retries closed;        // the scatter stage is over: its data comes too late
-  // The op's progress, to all ranks. Without room to keep the own shard, the
-  // caller waits until no rank lacks it.
-  Retries progressToAll;
-};
 
 // One allreduce at one rank: owner of one shard, contributor to the others',
 // receiver of their results. The session's OpTable owns it, from the first
@@ -77,7 +60,7 @@ class Op {
   void disagree(TimePoint now, int rank, const OpShape& shape);
   void announceSeen(int peer) {
     state_.attendance.announcementSeen(peer);
-    notices_.announcement.stop(peer);
+    notices_.announcementSeen(peer);
   }
   Counter data(TimePoint now,
                const PacketHeader& header,
@@ -176,7 +159,9 @@ class Op {
   // that results, which cannot be left out, should come before contributions.
   bool wantsResults() const { return ends_.wantsResults(); }
   // The record that goes to a peer with its credit; false: none.
-  bool progressRecord(int peer, ControlRecord* out) const;
+  bool progressRecord(int peer, ControlRecord* out) const {
+    return notices_.progressRecord(peer, out);
+  }
   // Slots of the own shard that found no room in the arena when the caller
   // left.
   uint32_t notRetained() const { return state_.owned.notRetained(); }
@@ -200,7 +185,9 @@ class Op {
   bool warmup() const { return state_.bounds.warmup; }
 
   // The record that tells a peer that the call has returned.
-  ControlRecord doneRecord(ControlType type) const;
+  ControlRecord doneRecord(ControlType type) const {
+    return notices_.doneRecord(type);
+  }
   // Why replicas differ. The text is empty if all hashes that ranks have told
   // are equal. The rank to blame is another one, though this one may be wrong.
   OpFailure::Blame whyDifferent() const {
@@ -236,13 +223,8 @@ class Op {
   bool goesOnWithout(int rank, Stage stage) const;
   void countLost(TimePoint now, const ReportedLosses::Slots& lost);
 
-  // Records to other ranks.
-  //
-  // Whether it repeats announcements.
-  bool announces() const {
-    return state_.call.entered() && !state_.call.returned();
-  }
-  void repeatDueRecords(TimePoint now);
+  void moreAsked(TimePoint now, int peer, Stage stage);
+
   // When to warn of a long wait; kNever: not, or no longer.
   TimePoint warnAt() const {
     return state_.call.waits() && !warned_
@@ -250,13 +232,6 @@ class Op {
                : kNever;
   }
   void warnOfWait();
-  void scheduleNotice(Retries* retries, TimePoint now, int peer);
-  void tellProgress(TimePoint now);
-  void tellOwners(TimePoint now, const ControlRecord& record, bool urgent);
-  void sayNoMore(TimePoint now, int peer, Stage stage);
-  void sayOver(TimePoint now, int peer);
-  void moreAsked(TimePoint now, int peer, Stage stage);
-  ControlRecord closedRecord() const;
 
   // The ends of stages, and of the call.
   void stopsPassed(TimePoint now);
@@ -277,9 +252,8 @@ class Op {
   StageEnds ends_{state_};
   SlotRequests requests_{&state_};
   ReportedLosses reported_;
-  Notices notices_;
+  Notices notices_{state_};
   ReplicaProof replicas_;
-  uint64_t hash_ = 0;  // of all results; 0: not told
   bool scatterSettled_ = false;
   bool warned_ = false;             // of a long wait
   std::unique_ptr<OpTrace> trace_;  // null unless Options::trace

@@ -10,17 +10,13 @@
 namespace ubt {
 
 TimePoint Op::nextDeadline() const {
-  TimePoint next = std::min(
-      {ends_.earliest(), requests_.earliest(), reported_.earliest(), warnAt()});
+  TimePoint next = std::min({ends_.earliest(),
+                             requests_.earliest(),
+                             reported_.earliest(),
+                             notices_.earliest(),
+                             warnAt()});
   if (state_.call.waits()) {
-    next =
-        std::min({next, state_.callEnd(), notices_.progressToAll.earliest()});
-  }
-  if (announces()) {
-    next = std::min(next, notices_.announcement.earliest());
-  }
-  if (state_.call.returned()) {
-    next = std::min(next, notices_.doneQuery.earliest());
+    next = std::min({next, state_.callEnd(), notices_.progressDue()});
   }
   return next;
 }
@@ -31,14 +27,15 @@ void Op::deadlinePassed(TimePoint now) {
   if (state_.call.waits() && now >= state_.callEnd()) {
     expire(now);
   }
-  if (state_.call.waits() && now >= notices_.progressToAll.earliest()) {
-    tellProgress(now);
+  if (state_.call.waits() && now >= notices_.progressDue()) {
+    notices_.tellProgress(now);
     noteProgress(now);  // the arena may have room by now
   }
   if (now >= warnAt()) {
     warnOfWait();
   }
-  repeatDueRecords(now);
+  notices_.repeatDue(now);
+  requests_.askDue(now);
 }
 
 void Op::warnOfWait() {
@@ -46,27 +43,6 @@ void Op::warnOfWait() {
   const std::string text = warningOfWait(state_);
   if (!text.empty()) {
     state_.setup.host->warn(text);
-  }
-}
-
-void Op::repeatDueRecords(TimePoint now) {
-  if (announces()) {
-    notices_.announcement.forDue(now, [&](int rank) {
-      state_.setup.host->control(
-          now,
-          rank,
-          ControlRecord::announce(state_.setup.id, state_.setup.shape),
-          true);
-      scheduleNotice(&notices_.announcement, now, rank);
-    });
-  }
-  requests_.askDue(now);
-  if (state_.call.returned()) {
-    notices_.doneQuery.forDue(now, [&](int rank) {
-      state_.setup.host->control(
-          now, rank, doneRecord(ControlType::kDoneQuery), true);
-      scheduleNotice(&notices_.doneQuery, now, rank);
-    });
   }
 }
 
@@ -139,7 +115,7 @@ void Op::closeScatter(TimePoint now) {
   }
   if (!scatterSettled_) {
     // Members stop sending, and learn that this rank is through.
-    tellOwners(now, closedRecord(), state_.cut.late > 0);
+    notices_.tellClosed(now);
   }
   settleScatter();
   if (!state_.owned.exchanged() && state_.needsEveryResult()) {

@@ -78,11 +78,7 @@ Counter Op::scatterData(TimePoint now,
               header.source, header.slot, state_.owned.slots())) {
         state_.scatterRun.countLate(header.source, header.slot, bytes);
       }
-      if (const TimePoint next = notices_.closed.at(header.source);
-          now >= next || next == kNever) {
-        state_.setup.host->control(now, header.source, closedRecord(), true);
-        scheduleNotice(&notices_.closed, now, header.source);
-      }
+      notices_.tellClosed(now, header.source);
       return Counter::kLateData;
     case ScatterStage::Outcome::kAccepted:
       break;

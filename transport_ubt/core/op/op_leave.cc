@@ -120,18 +120,11 @@ OpReport Op::leave(TimePoint now) {
         state_.ranks.isMember(rank)
             ? state_.owned.sum().summed(state_.ranks.shardOf(rank))
             : BitSet());
-    if (rank == state_.ranks.rank()) {
-      continue;
-    }
-    if (state_.call.failed()) {  // nothing can be sent from here any more
-      state_.outbox.stopResults(rank);
-    }
-    state_.setup.host->control(
-        now, rank, doneRecord(ControlType::kDone), false);
-    if (!state_.attendance.isDone(rank)) {
-      scheduleNotice(&notices_.doneQuery, now, rank);
+    if (rank != state_.ranks.rank() && state_.call.failed()) {
+      state_.outbox.stopResults(rank);  // nothing more can be sent from here
     }
   }
+  notices_.tellDone(now);
   return report;
 }
 

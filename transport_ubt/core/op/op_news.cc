@@ -71,10 +71,7 @@ void Op::tellHalf(TimePoint now, Stage stage) {
     return;
   }
   run->toldHalf = true;
-  ControlRecord record =
-      ControlRecord::about(ControlType::kHalf, state_.setup.id);
-  record.stage = stage;
-  tellOwners(now, record, false);
+  notices_.tellHalf(now, stage);
 }
 
 // The peer says that half of the stage's senders are complete there.

@@ -28,7 +28,7 @@ bool Op::repairAsked(
     return state_.outbox.repeatResults(now, peer, slot, end);
   }
   if (state_.call.returned() && !state_.call.failed()) {
-    sayOver(now, peer);
+    notices_.tellOver(now, peer);
   } else if (state_.call.entered() && !state_.call.failed()) {
     state_.outbox.repeatContributions(peer, slot, end);
   }
@@ -45,35 +45,15 @@ void Op::lostByPeer(
       state_.outbox.repeatContributions(peer, slot, slot + slots);
     }
   } else if (!state_.bounds.paper && state_.ranks.isMember(peer)) {
-    ControlRecord record =
-        ControlRecord::about(ControlType::kLostSlots, state_.setup.id);
-    record.stage = stage;
-    record.slot = slot;
-    record.slots = slots;
-    state_.setup.host->control(now, peer, record, true);
+    notices_.tellLost(now, peer, stage, slot, slots);
   }
-}
-
-void Op::sayNoMore(TimePoint now, int peer, Stage stage) {
-  ControlRecord record =
-      ControlRecord::about(ControlType::kNoMore, state_.setup.id);
-  record.stage = stage;
-  state_.setup.host->control(now, peer, record, true);
-}
-
-void Op::sayOver(TimePoint now, int peer) {
-  state_.setup.host->control(
-      now,
-      peer,
-      ControlRecord::about(ControlType::kOver, state_.setup.id),
-      true);
 }
 
 // None of the last slots has arrived at the peer: they may be lost.
 void Op::moreAsked(TimePoint now, int peer, Stage stage) {
   if (stage == Stage::kScatter && state_.call.returned() &&
       !state_.call.failed()) {
-    sayOver(now, peer);
+    notices_.tellOver(now, peer);
     return;
   }
   const bool mayCome =
@@ -83,18 +63,8 @@ void Op::moreAsked(TimePoint now, int peer, Stage stage) {
                                           : state_.owned.sum().closed()) ||
                 state_.outbox.owesResults(peer);
   if (!mayCome) {
-    sayNoMore(now, peer, stage);
+    notices_.tellNoMore(now, peer, stage);
   }
-}
-
-bool Op::progressRecord(int peer, ControlRecord* out) const {
-  const BitSet& here = state_.received(peer);
-  if (state_.call.returned() || here.none()) {
-    return false;
-  }
-  *out = ControlRecord::about(ControlType::kProgress, state_.setup.id);
-  out->slot = static_cast<uint32_t>(here.firstClear(0));
-  return true;
 }
 
 }  // namespace ubt

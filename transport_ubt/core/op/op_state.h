@@ -138,6 +138,7 @@ struct OpState {
   // Most contributions were lost, and are asked for again.
   bool requestsContributions = false;
   TimePoint resultsAt = kNever;  // all were here
+  uint64_t resultsHash = 0;      // of all results; 0: not told
 
   // Data that was left out because a stage ended.
   struct Cut {
