@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that break the rules of credit, a path that turns narrow, and one that
-// marks data without a cause.
+// Ranks that break the rules of credit, credit that is forged or comes again, a
+// path that turns narrow, and one that marks data without a cause.
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
 
 #include "tests/sim/run_checked.h"
 #include "transport_ubt/core/base/percentile.h"
@@ -32,13 +35,20 @@ void expectErrorsThatName(const SimResult& result, int rank) {
   }
 }
 
-// It gets no results, so it gives up, and the others hear why.
+// It gets no results, so it gives up, and names the others. They hear why, and
+// name it.
 TEST(FalseCredit, ARankThatGivesNoneEndsTheJobAtItsTimeout) {
   SimOptions options = job();
   options.faults.falseCredit = {2, -1, milliseconds(10)};
   const SimResult result = runChecked(options);
   EXPECT_GT(result.faults.get(Fault::kFalseCredit), 0u);
   EXPECT_EQ(result.errors, 4u);
+  EXPECT_EQ(std::count_if(result.errorTexts.begin(),
+                          result.errorTexts.end(),
+                          [](const std::string& text) {
+                            return text.find("rank 2") != std::string::npos;
+                          }),
+            3);
   // Questions for credit have pauses that grow.
   EXPECT_LT(result.counters.get(Counter::kSentControl), 6000u);
 }
@@ -62,6 +72,28 @@ TEST(FalseCredit, ARankThatIsSilentWithCreditIsNamed) {
   options.faults.kindLoss.from = 2;
   options.faults.kindLoss.share = 1;
   expectErrorsThatName(runChecked(options), 2);
+}
+
+// A forger does not know the keys, so a byte of its datagrams is wrong. The
+// simulator reports each one that is taken.
+TEST(FalseCredit, ForgedCreditIsRefused) {
+  SimOptions options = job();
+  options.protocol.repair = RepairPolicy::kBoth;
+  options.faults.corruption = 0.05;
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.faults.get(Fault::kCorruption), 100u);
+  EXPECT_GT(result.counters.get(Counter::kBadTag), 100u);
+  EXPECT_EQ(result.errors, 0u);
+}
+
+// Old credit is lower, so it changes nothing.
+TEST(FalseCredit, CreditThatComesAgainIsRefused) {
+  SimOptions options = job();
+  options.protocol.repair = RepairPolicy::kBoth;
+  options.faults.replays = {0.2, milliseconds(50)};
+  const SimResult result = runChecked(options);
+  EXPECT_GT(result.counters.get(Counter::kReplayed), 100u);
+  EXPECT_EQ(result.errors, 0u);
 }
 
 TEST(FalseCredit, LostDataIsNotRepeatedAtTheRateOfTheLink) {
