@@ -57,6 +57,11 @@ def comparison(name: str, environment: str, algorithms: Sequence[str],
         * sum("optireduce" in name for name in algorithms), variables)
 
 
+def told_goal(goal: float, bound: float | None) -> str:
+    """`bound`: no algorithm can reach more; None: not computed."""
+    return str(goal) if bound is None else f"{goal} (bound {bound})"
+
+
 def of(rows: Iterable[Mapping], algorithm: str) -> Mapping | None:
     """The first row of that algorithm, or None."""
     return next((row for row in rows if row["algorithm"] == algorithm), None)
