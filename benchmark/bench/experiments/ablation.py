@@ -100,10 +100,12 @@ def _safe(environment: str, *loops: str) -> Network:
 
 
 def _short(name: str, what: str, ranks: int, more: str, *loops: str,
-           mtu: int = 1500) -> Network:
+           mtu: int = 1500, seconds: float = 40, ops: int = 30,
+           seeds: int = 3) -> Network:
     """Few loops, on a faster network with a difficulty of its own."""
     return Network(name, what, ("--ranks", str(ranks), "--mtu", str(mtu),
-                                "--also", more), loops, 150, ops=30, seeds=3)
+                                "--also", more), loops, seconds, ops=ops,
+                   seeds=seeds)
 
 
 _TRANSPORT = ("hadamard", "hadamard-switch", "repair", "lead", "multicast")
@@ -112,19 +114,15 @@ NETWORKS = (
     _control("p3"),
     _control("p3", "-none", baseline=_NONE),
     *map(_control, ("micro", "stalls3", "straggler", "jitter", "lossy:0.05")),
-    dataclasses.replace(
-        _short("short-queue", "64 ranks in front of queues of 128 KiB", 64,
-               "queue_bytes=131072", "window", "queue", "traffic", "base_loss",
-               "trains", "notice_delay", "early_credit", "shares"),
-        ops=20, seeds=2, seconds=1000),
+    _short("short-queue", "64 ranks in front of queues of 128 KiB", 64,
+           "queue_bytes=131072", "window", "queue", "traffic", "base_loss",
+           "shares", seconds=660, ops=12, seeds=2),
     _short("small-buffer", "rank 0 reads its buffer of 208 KiB each 400 us", 8,
            "inbox_bytes=212992,inbox_polls=0,inbox_polls_every_ns=400000",
            "window", "buffer", "notice_delay"),
-    dataclasses.replace(
-        _lab("marks", "p3", ("marks", "traffic"), 60),
-        what="p3, with queues that mark from 64 KiB on",
-        options=("--lab", "p3", "--ranks", "8", "--also",
-                 "mark_bytes=65536")),
+    Network("marks", "p3, with queues that mark from 64 KiB on",
+            ("--lab", "p3", "--ranks", "8", "--also", "mark_bytes=65536"),
+            ("marks", "traffic"), 60),
     _short("middle-queue", "queues of 192 KiB", 8, "queue_bytes=196608",
            "window", "queue", "traffic"),
     _short("overtaken", "5 % of datagrams are overtaken by up to 20", 8,

@@ -171,7 +171,7 @@ class Report(unittest.TestCase):
         rows = [{**made_up.row(name, ms), "elements": 65536}
                 for name, ms in times.items()]
         best, missing = SUITE["loopback"].claims({"4-ranks-run-1": rows})
-        self.assertEqual(("1.9", "2.400 (2.400 to 2.400)", True), (
+        self.assertEqual(("1.9 (bound 2.5)", "2.400 (2.400 to 2.400)", True), (
             best.goal, best.found, best.holds))
         self.assertEqual(("at most 0.1 %", False), (missing.found,
                                                     missing.holds))
