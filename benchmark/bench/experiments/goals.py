@@ -2,6 +2,7 @@
 """Compares the bounded allreduce with the ring in every environment of the lab,
 with five seeds, and with the bound that the capacity of the ports sets."""
 import dataclasses
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy
@@ -119,6 +120,19 @@ def _over_seeds(values: Sequence[float]) -> _Found:
 
 
 @dataclasses.dataclass(frozen=True)
+class _Statistics:
+    """A statistic of the times of iterations, and the same one of steps."""
+
+    name: str
+    of_iterations: _Statistic
+    of_steps: str  # the key of a row
+
+
+_MEAN = _Statistics("mean", _mean, "step_mean_us")
+_SLOW_TENTH = _Statistics("slowest tenth", _slow_tenth, "step_slow_tenth_us")
+
+
+@dataclasses.dataclass(frozen=True)
 class _Goal:
     """A goal of an environment. `bounds` and `goals` are those of `none` and of
     the default. A bound is set by the capacity of the ports; None: not
@@ -131,20 +145,19 @@ class _Goal:
     # Of the place's results by algorithm; None if some are missing.
     measure: Callable[[Results, _Place, str], _Found | None]
     most: bool = False  # the goal is a maximum
-    # The statistic of iterations, and the key of the same one of steps. None:
-    # not one of times, or steps have none.
-    statistic: _Statistic | None = None
-    steps: str = ""
+    # Of steps, too; None: steps have none.
+    statistics: _Statistics | None = None
 
     def holds(self, value: float, goal: float) -> bool:
         return value <= goal if self.most else value >= goal
 
     def of_steps(self, results: Results, algorithm: str) -> str:
         """The ring's steps over its own."""
-        if not self.steps:
+        if self.statistics is None:
             return ""
-        ring, own = (sum(row[self.steps] for row in self.place.rows(
-            results, name)) for name in (figures.RING, algorithm))
+        ring, own = (_mean_of(self.place.rows(results, name),
+                              self.statistics.of_steps)
+                     for name in (figures.RING, algorithm))
         return number(ring / own)
 
     def reached(self, results: Results, algorithm: str,
@@ -152,15 +165,17 @@ class _Goal:
         """The time in ms that the bound allows, those of its iterations and
         steps, and the part of the bound that steps reach."""
         ring, own = (
-            float(self.statistic(_pooled(self.place.rows(results, name)))) / 1000
+            float(self.statistics.of_iterations(
+                _pooled(self.place.rows(results, name)))) / 1000
             for name in (figures.RING, algorithm))
-        step = _mean_of(self.place.rows(results, algorithm), self.steps) / 1000
-        return tuple(map(number, (ring / bound, own, step,
-                                  ring / bound / step)))
+        allowed = ring / bound
+        step = _mean_of(self.place.rows(results, algorithm),
+                        self.statistics.of_steps) / 1000
+        return tuple(map(number, (allowed, own, step, allowed / step)))
 
 
 def _mean_of(rows: Sequence[Mapping], key: str) -> float:
-    return float(numpy.mean([row[key] for row in rows]))
+    return figures.mean(rows, operator.itemgetter(key))
 
 
 def _times(statistic: _Statistic) -> Callable[[Results, _Place, str],
@@ -197,17 +212,11 @@ def _missing(results: Results, place: _Place,
 _CPU = "CPU time, its / ring's"
 
 
-def _mean_goal(place: _Place, bounds: tuple[float | None, float | None],
-               goals: tuple[float, float]) -> _Goal:
-    return _Goal(place, "mean, ring's / its", bounds, goals, _times(_mean),
-                 statistic=_mean, steps="step_mean_us")
-
-
-def _slow_goal(place: _Place, bounds: tuple[float | None, float | None],
-               goals: tuple[float, float]) -> _Goal:
-    return _Goal(place, "slowest tenth, ring's / its", bounds, goals,
-                 _times(_slow_tenth), statistic=_slow_tenth,
-                 steps="step_slow_tenth_us")
+def _goal_of(statistics: _Statistics, place: _Place,
+             bounds: tuple[float | None, float | None],
+             goals: tuple[float, float]) -> _Goal:
+    return _Goal(place, f"{statistics.name}, ring's / its", bounds, goals,
+                 _times(statistics.of_iterations), statistics=statistics)
 
 
 _FOUR, _FOUR_JUMBO = (4, 2000), (4, 4000, 9000)
@@ -217,7 +226,7 @@ def _late(environment: str) -> tuple[_Goal, ...]:
     place = _Place(environment)
     return (_Goal(place, "p99, ring's / its", (3.5, 3.5), (2.9, 2.9),
                   _times(_p99)),
-            _mean_goal(place, (None, None), (1.25, 1.25)),
+            _goal_of(_MEAN, place, (None, None), (1.25, 1.25)),
             _Goal(place, "missing, %", (1.25, 1.25), (1.5, 1.5), _missing,
                   most=True))
 
@@ -227,26 +236,26 @@ _GOALS = (
     _Goal(_Place("clean"), "median, ring's / its", (1.03, 1.02), (1.0, 0.99),
           _times(_median)),
     _Goal(_Place("clean"), _CPU, (1.15, 1.15), (1.8, 1.8), _cpu, most=True),
-    _slow_goal(_Place("p1.5"), (1.32, 1.16), (1.22, 1.08)),
-    _mean_goal(_Place("p1.5"), (None, None), (1.0, 0.98)),
-    _slow_goal(_Place("p3"), (2.14, 1.5), (1.95, 1.35)),
-    _mean_goal(_Place("p3"), (1.11, 1.07), (1.08, 1.03)),
-    _mean_goal(_Place("micro"), (1.44, 1.29), (1.35, 1.22)),
-    _mean_goal(_Place("stalls1.5"), (1.18, 1.17), (1.12, 1.08)),
-    _slow_goal(_Place("stalls1.5"), (1.6, 1.4), (1.45, 1.25)),
-    _mean_goal(_Place("stalls3"), (1.14, 1.12), (1.08, 1.05)),
-    _slow_goal(_Place("stalls3"), (1.67, 1.35), (1.5, 1.2)),
-    _mean_goal(_Place("paused"), (1.19, 1.17), (1.1, 1.1)),
+    _goal_of(_SLOW_TENTH, _Place("p1.5"), (1.32, 1.16), (1.22, 1.08)),
+    _goal_of(_MEAN, _Place("p1.5"), (None, None), (1.0, 0.98)),
+    _goal_of(_SLOW_TENTH, _Place("p3"), (2.14, 1.5), (1.95, 1.35)),
+    _goal_of(_MEAN, _Place("p3"), (1.11, 1.07), (1.08, 1.03)),
+    _goal_of(_MEAN, _Place("micro"), (1.44, 1.29), (1.35, 1.22)),
+    _goal_of(_MEAN, _Place("stalls1.5"), (1.18, 1.17), (1.12, 1.08)),
+    _goal_of(_SLOW_TENTH, _Place("stalls1.5"), (1.6, 1.4), (1.45, 1.25)),
+    _goal_of(_MEAN, _Place("stalls3"), (1.14, 1.12), (1.08, 1.05)),
+    _goal_of(_SLOW_TENTH, _Place("stalls3"), (1.67, 1.35), (1.5, 1.2)),
+    _goal_of(_MEAN, _Place("paused"), (1.19, 1.17), (1.1, 1.1)),
     *_late("straggler"), *_late("varying"),
-    _mean_goal(_Place("varying10"), (None, None), (1.5, 1.5)),
+    _goal_of(_MEAN, _Place("varying10"), (None, None), (1.5, 1.5)),
     _Goal(_Place("lossy"), "mean, its / its in clean", (1.0, 1.0),
           (1.01, 1.03), _over_clean, most=True),
     _Goal(_Place("clean", *_FOUR), _CPU, (None, None), (1.3, 1.3), _cpu,
           most=True),
     _Goal(_Place("clean", *_FOUR_JUMBO), _CPU, (None, None), (1.0, 1.0), _cpu,
           most=True),
-    _slow_goal(_Place("p3", *_FOUR), (None, None), (1.9, 1.35)),
-    _mean_goal(_Place("p3", *_FOUR), (None, None), (1.13, 1.03)),
+    _goal_of(_SLOW_TENTH, _Place("p3", *_FOUR), (None, None), (1.9, 1.35)),
+    _goal_of(_MEAN, _Place("p3", *_FOUR), (None, None), (1.13, 1.03)),
 )
 _PLACES = tuple(dict.fromkeys(goal.place for goal in _GOALS))
 _QUICK = ("p3",)
@@ -280,10 +289,10 @@ def _show(results: Results, page: Page) -> None:
          _PAPER), lines,
         words=2)
     reached = [
-        (goal.place.title, goal.what.split(",")[0],
+        (goal.place.title, goal.statistics.name,
          *(cell for name, bound in zip(figures.BOUNDED, goal.bounds)
            for cell in goal.reached(results, name, bound)))
-        for goal in _GOALS if goal.statistic and None not in goal.bounds
+        for goal in _GOALS if goal.statistics and None not in goal.bounds
         and goal.place.rows(results, figures.RING)]
     if reached:
         page.heading("What is reached of the bounds")
