@@ -39,10 +39,9 @@ class PacketSender {
   }
 
   // One turn: sends about `trains` trains, and at most datagramsMax(trains)
-  // datagrams. So it ends even if the endpoint always has more. No
-  // train follows once the socket holds LinkRate::kBacklogBytes. True if only
-  // these limits ended the turn. False: the endpoint is empty, or the socket is
-  // full.
+  // datagrams. So it ends even if the endpoint always has more. No train
+  // follows once the socket holds LinkRate::kBacklogBytes. True if only these
+  // limits ended the turn. False: the endpoint is empty, or the socket is full.
   bool send(TimePoint now, int trains);
   static constexpr size_t datagramsMax(int trains) {
     return static_cast<size_t>(trains) * UdpSocket::kTrainSegmentsMax;

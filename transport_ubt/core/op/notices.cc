@@ -52,8 +52,10 @@ void Notices::announce(TimePoint now) {
   });
 }
 
-void Notices::tellShape(TimePoint now) {
-  forOthers([&](int rank) { send(now, rank, announcement()); });
+void Notices::tellShape(TimePoint now, const OpShape& shape) {
+  forOthers([&](int rank) {
+    send(now, rank, ControlRecord::announce(op_.setup.id, shape));
+  });
 }
 
 void Notices::tellHalf(TimePoint now, Stage stage) {

@@ -32,8 +32,8 @@ class Notices {
   // To all ranks: this rank has entered, with this shape. Repeated to ranks
   // that have not seen it.
   void announce(TimePoint now);
-  // The same once, because shapes differ.
-  void tellShape(TimePoint now);
+  // To all ranks, once: this rank brings that shape, and shapes differ.
+  void tellShape(TimePoint now, const OpShape& shape);
   void announcementSeen(int rank) { announcement_.stop(rank); }
 
   // To owners: half of the stage's senders are complete here.
@@ -52,7 +52,7 @@ class Notices {
 
   // The record that goes to a rank with its credit; false: none.
   bool progressRecord(int rank, ControlRecord* out) const;
-  // The same to all ranks, because this rank waits until they need nothing.
+  // To all ranks: this record. This rank waits until they need nothing.
   void tellProgress(TimePoint now);
   // When it is repeated; kNever: it was never told.
   TimePoint progressDue() const { return progressToAll_.earliest(); }

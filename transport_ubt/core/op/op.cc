@@ -156,12 +156,15 @@ void Op::announced(TimePoint now, int rank, const OpShape& shape) {
 }
 
 void Op::disagree(TimePoint now, int rank, const OpShape& shape) {
+  if (rank == state_.ranks.rank()) {
+    notices_.tellShape(now, shape);
+  }
   if (state_.call.returned()) {
     return;
   }
   if (!state_.call.failed() && state_.call.entered()) {
     // The call ends now. Before that, the others learn this rank's shape.
-    notices_.tellShape(now);
+    notices_.tellShape(now, state_.setup.shape);
   }
   state_.call.disagree(blameForShapes(state_, rank, shape),
                        state_.setup.announcer);

@@ -56,7 +56,8 @@ class Op {
 
   // From peers. REQUIRES peer a rank other than the own.
   void announced(TimePoint now, int peer, const OpShape& shape);
-  // A rank, maybe the own, brings another shape: the op fails here.
+  // A rank brings another shape: the op fails here. If it is the own rank, the
+  // others learn that shape.
   void disagree(TimePoint now, int rank, const OpShape& shape);
   void announceSeen(int peer) {
     state_.attendance.announcementSeen(peer);
@@ -222,7 +223,6 @@ class Op {
   void noteContributions(TimePoint now);
   bool goesOnWithout(int rank, Stage stage) const;
   void countLost(TimePoint now, const ReportedLosses::Slots& lost);
-
   void moreAsked(TimePoint now, int peer, Stage stage);
 
   // When to warn of a long wait; kNever: not, or no longer.

@@ -51,9 +51,7 @@ void Op::shardClosed(TimePoint now, int peer, uint32_t cut) {
 
 // Data of the peer has arrived, or nothing more of it is on its way.
 void Op::noteEnd(TimePoint now, int peer, Stage stage) {
-  const StageRun& run =
-      stage == Stage::kScatter ? state_.scatterRun : state_.broadcastRun;
-  if (run.progress().hasEnded(peer)) {
+  if (state_.runOf(stage).progress().hasEnded(peer)) {
     state_.attendance.passThrough(now, peer, stage);
     tellHalf(now, stage);
   }
@@ -62,15 +60,15 @@ void Op::noteEnd(TimePoint now, int peer, Stage stage) {
 // Once half of the senders are complete, other owners hear it. An owner whose
 // own link is congested learns the usual time from them.
 void Op::tellHalf(TimePoint now, Stage stage) {
-  const bool scatter = stage == Stage::kScatter;
-  StageRun* const run = scatter ? &state_.scatterRun : &state_.broadcastRun;
-  if (run->toldHalf || !state_.followsRule() ||
+  StageRun& run = state_.runOf(stage);
+  if (run.toldHalf || !state_.followsRule() ||
       !state_.setup.options->has(Loop::kHalf) ||
-      run->progress().halfEndedAt() == kNever ||
-      (scatter ? state_.owned.sum().closed() : state_.needsEveryResult())) {
+      run.progress().halfEndedAt() == kNever ||
+      (stage == Stage::kScatter ? state_.owned.sum().closed()
+                                : state_.needsEveryResult())) {
     return;
   }
-  run->toldHalf = true;
+  run.toldHalf = true;
   notices_.tellHalf(now, stage);
 }
 
@@ -169,22 +167,20 @@ void Op::countLost(TimePoint now, const ReportedLosses::Slots& lost) {
   const Shard shard = scatter ? state_.ranks.shard() : of;
   const BitSet& here = scatter ? state_.owned.sum().contributed(of)
                                : state_.broadcast.received(of);
-  StageRun* const run = scatter ? &state_.scatterRun : &state_.broadcastRun;
+  StageRun& run = state_.runOf(stage);
   const uint32_t end = state_.layout.endOfRange(shard, first, slots);
   for (uint32_t slot = first; slot < end; slot++) {
     const bool isNew =
-        !here.test(slot) && run->lose(now,
-                                      rank,
-                                      slot,
-                                      state_.layout.slots(shard),
-                                      state_.layout.slotSize(shard, slot));
+        !here.test(slot) && run.lose(now,
+                                     rank,
+                                     slot,
+                                     state_.layout.slots(shard),
+                                     state_.layout.slotSize(shard, slot));
     if (isNew && scatter) {
       state_.owned.sum().lose(slot);
     }
   }
-  if (run->progress().hasEnded(rank)) {
-    noteEnd(now, rank, stage);
-  }
+  noteEnd(now, rank, stage);
   if (scatter) {
     slotsClosed(now);
   }

@@ -101,10 +101,13 @@ struct OpState {
   bool isAllHere() const { return owned.complete() && broadcast.complete(); }
   // The run of the slots that a rank sends in a stage. In the broadcast stage a
   // member sends results, and a co-owner sums.
+  // The run of slots of the own group's members.
+  StageRun& runOf(Stage stage) {
+    return stage == Stage::kScatter ? scatterRun : broadcastRun;
+  }
   StageRun& runOf(int rank, Stage stage) {
-    return stage == Stage::kScatter ? scatterRun
-           : ranks.isCoOwner(rank)  ? exchangeRun
-                                    : broadcastRun;
+    return stage == Stage::kBroadcast && ranks.isCoOwner(rank) ? exchangeRun
+                                                               : runOf(stage);
   }
   // When the last of the own results was ready.
   TimePoint ownClosedAt() const {

@@ -30,12 +30,11 @@ namespace ubt {
 // arrives at about the best rate, no other traffic takes a part of the link, so
 // this window fills a queue alone. A window of kNeed leaves a queue almost
 // empty. So even a little loss counts, and none is base loss, but this cause
-// never makes the window smaller than that. The
-// length of a queue rarely changes, so the
-// window returns slowly (kQueueReturn). Otherwise, other traffic takes a part
-// of the link. That may end soon, so the window returns fast (kTrafficReturn).
-// A loss shows later than it happens, so a window after a lossy one tells
-// nothing about the own queue.
+// never makes the window smaller than that. The length of a queue rarely
+// changes, so the window returns slowly (kQueueReturn). Otherwise, other
+// traffic takes a part of the link. That may end soon, so the window returns
+// fast (kTrafficReturn). A loss shows later than it happens, so a window after
+// a lossy one tells nothing about the own queue.
 //
 // Data that came through a long queue is marked (ECN). While other traffic
 // takes a part of the link, a fifth of the marked data counts as lost, so a

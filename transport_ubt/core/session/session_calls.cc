@@ -214,13 +214,6 @@ void Session::begin(TimePoint now,
     op = start(
         now, id, call.shape, state_.partsOf(call.shape), state_.setup.rank, {});
   } else if (op->shape() != call.shape) {
-    // The others should learn the shape that this rank brings.
-    for (int peer = 0; peer < state_.setup.size; peer++) {
-      if (peer != state_.setup.rank) {
-        state_.control(
-            now, peer, ControlRecord::announce(id, call.shape), true);
-      }
-    }
     op->disagree(now, state_.setup.rank, call.shape);
   }
   learning_.begins(now, call.shape);

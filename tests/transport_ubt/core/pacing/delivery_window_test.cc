@@ -223,7 +223,6 @@ TEST_F(DeliveryWindowTest, ReturnsFastFromOtherTraffic) {
   EXPECT_EQ(bytes(), before);
 }
 
-// Smaller windows do not lessen this loss.
 // Other traffic has ended, but each window loses 4 % for another reason.
 TEST_F(DeliveryWindowTest, ReturnsFromOtherTrafficAlthoughDataIsLost) {
   settle();
@@ -240,6 +239,7 @@ TEST_F(DeliveryWindowTest, ReturnsFromOtherTrafficAlthoughDataIsLost) {
   EXPECT_GE(bytes(), need * 0.99);
 }
 
+// Smaller windows do not lessen this loss.
 TEST_F(DeliveryWindowTest, RandomLossDoesNotCloseIt) {
   for (const uint64_t bytesMin : {8 << 10, 64 << 10}) {
     for (const double loss : {.03, .05, .2}) {
