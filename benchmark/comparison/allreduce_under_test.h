@@ -56,10 +56,13 @@ struct Gaps {
 
 // The outcome of one run on this rank. The default is an exact allreduce's.
 struct Outcome {
-  bool bounded = false;        // took the bounded path
-  bool expired = false;        // a stage ended before all came
-  double boundUs = 0;          // of both stages together; 0 if not bounded
-  uint64_t missingPairs = 0;   // (contributor, element) in this rank's result
+  bool bounded = false;       // took the bounded path
+  bool expired = false;       // a stage ended before all came
+  double boundUs = 0;         // of both stages together; 0 if not bounded
+  uint64_t missingPairs = 0;  // (contributor, element) in this rank's result
+  // Pairs that are missing from all ranks' results because a stage of this rank
+  // ended, and not because the network lost data.
+  double cutPairs = 0;
   uint64_t driftElements = 0;  // elements of it that this rank filled in
   // Contributions missing from the shard that this rank owns, in all ranks'
   // results; contributions that this rank sent transformed; and the elements

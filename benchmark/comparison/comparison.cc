@@ -188,6 +188,7 @@ void Comparison::takeTurn(size_t contender) {
       const Outcome outcome = algorithm.outcome();
       measured.boundUs = outcome.boundUs;
       measured.missingPairs += outcome.missingPairs;
+      measured.cutPairs += outcome.cutPairs;
       measured.driftElements += static_cast<double>(outcome.driftElements);
       batch.us.push_back(us);
       batch.finishedUs.push_back(Seconds(end - turnStart).count() * 1e6);
@@ -276,6 +277,7 @@ void Comparison::finish() {
     const double iterations = measured.slowestUs.size();
     const auto sums = control_.sum({measured.cpuSeconds - idleCpuSeconds_,
                                     measured.missingPairs,
+                                    measured.cutPairs,
                                     measured.driftElements,
                                     errors.squares,
                                     errors.sumSquares});
@@ -285,11 +287,12 @@ void Comparison::finish() {
                       static_cast<double>(::benchmark::peakResidentBytes())});
     measured.cpuSeconds = std::max(sums[0], 0.0);
     measured.missingPairs = sums[1];
-    measured.driftElements = sums[2];
-    if (sums[4] > 0) {
-      measured.meanSquaredError = sums[3] / sums[4];
+    measured.cutPairs = sums[2];
+    measured.driftElements = sums[3];
+    if (sums[5] > 0) {
+      measured.meanSquaredError = sums[4] / sums[5];
       measured.worstSquaredError =
-          errors.worst * elements * control_.size() / sums[4];
+          errors.worst * elements * control_.size() / sums[5];
     }
     measured.expectedPairs =
         iterations * elements * control_.size() * control_.size();

@@ -35,6 +35,7 @@ struct Measured {
   size_t expiredOps = 0;    // expired on at least one
   double boundUs = 0;       // the largest at the end
   double missingPairs = 0;  // (contributor, element), in all results
+  double cutPairs = 0;      // of these: left out, not lost by the network
   double expectedPairs = 0;
   double driftElements = 0;  // filled in, in all results
   // Errors of the checked results, over ranks, elements and iterations,

@@ -55,6 +55,7 @@ Json rowOf(const AlgorithmSpec& spec,
   row["cpu_s_per_gb"] = measured.cpuSeconds / gigabytes;
   row["peak_resident_bytes"] = static_cast<size_t>(measured.peakResidentBytes);
   row["loss_fraction"] = measured.missingPairs / measured.expectedPairs;
+  row["cut_fraction"] = measured.cutPairs / measured.expectedPairs;
   row["drift_fraction"] =
       measured.driftElements / (iterations * ranks * elements);
   row["mse"] = measured.meanSquaredError;

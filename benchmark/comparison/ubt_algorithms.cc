@@ -72,6 +72,18 @@ void addShards(const ubt::OpReport& report,
   }
 }
 
+// A contribution that its owner cut is missing from the results of all ranks. A
+// result that this rank cut held the contributions of all ranks.
+double cutPairs(const ubt::OpReport& report, int ranks) {
+  uint64_t bytes = 0;
+  for (const auto* stage : {&report.scatter, &report.broadcast}) {
+    for (const auto& peer : *stage) {
+      bytes += peer.absent + peer.late + peer.cut;
+    }
+  }
+  return static_cast<double>(bytes / sizeof(float)) * ranks;
+}
+
 template <typename Algorithm>
 class BoundedUnderTest : public AllreduceUnderTest {
  public:
@@ -79,6 +91,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
                    float* data,
                    size_t count)
       : rank_(context->rank),
+        ranks_(context->size),
         elements_(count),
         algorithm_(std::make_unique<Algorithm>(
             context, std::vector<float*>{data}, count)) {}
@@ -96,6 +109,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
     outcome.boundUs = microseconds(
         report->boundScatter + report->boundExchange + report->boundBroadcast);
     outcome.missingPairs = report->pairsMissing;
+    outcome.cutPairs = cutPairs(*report, ranks_);
     outcome.driftElements = report->driftElements;
     if (report->skipped) {
       outcome.gaps.zeros.push_back({0, elements_});
@@ -114,6 +128,7 @@ class BoundedUnderTest : public AllreduceUnderTest {
 
  private:
   const int rank_;
+  const int ranks_;
   const size_t elements_;
   std::unique_ptr<Algorithm> algorithm_;
 };

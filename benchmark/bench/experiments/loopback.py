@@ -64,13 +64,15 @@ def _show(results: Results, page: Page) -> None:
     page.table(
         ("ranks", "size", f"{_DEFAULT}: p50 ms",
          "best of Gloo's p50 / its", "optireduce:none: the same",
-         f"{_DEFAULT}: its p99 / {figures.RING}'s", "its missing"),
+         f"{_DEFAULT}: its p99 / {figures.RING}'s", "its missing",
+         "of these cut"),
         [(str(ranks), _SIZES[floats],
           number(fmean(run[_DEFAULT]["p50_us"] for run in runs) / 1000),
           *(figures.told_range([_ratio(run, name) for run in runs])
             for name in (_DEFAULT, "optireduce:none")),
           figures.told_range([_tail(run) for run in runs]),
-          share(max(run[_DEFAULT]["loss_fraction"] for run in runs)))
+          *(share(max(run[_DEFAULT][key] for run in runs))
+            for key in ("loss_fraction", "cut_fraction")))
          for ranks, floats, runs in _jobs(results)], words=2)
 
 

@@ -26,8 +26,8 @@ KEYS = (
     "expired_ops bound_us p50_us p90_us p99_us p999_us mean_us slow_tenth_us "
     "step_mean_us step_slow_tenth_us "
     "algbw_bytes_per_s busbw_bytes_per_s cpu_s_per_gb "
-    "peak_resident_bytes loss_fraction drift_fraction mse worst_se verified "
-    "percentiles_us").split()
+    "peak_resident_bytes loss_fraction cut_fraction drift_fraction "
+    "mse worst_se verified percentiles_us").split()
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

@@ -45,7 +45,7 @@ def row(algorithm, p50_ms):
     return {"algorithm": algorithm, "ranks": 8, "elements": 1000000,
             "p50_us": 1000 * p50_ms, "p99_us": 3000 * p50_ms,
             "mean_us": 1040 * p50_ms, "loss_fraction": 0.001,
-            "iterations": 50, "bytes": 4000000,
+            "cut_fraction": 0.0004, "drift_fraction": 0, "iterations": 50, "bytes": 4000000,
             "algbw_bytes_per_s": 4e9 / p50_ms, "cpu_s_per_gb": p50_ms / 100,
             "peak_resident_bytes": int(p50_ms) << 20,
             "wire_bytes_per_iteration": 8e4 * p50_ms,

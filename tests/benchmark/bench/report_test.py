@@ -160,6 +160,8 @@ class Report(unittest.TestCase):
                   r"\| 1.100 \([^|]*\) \| 1.100 \| fails \|")
         self.assertIn("| clean | CPU time, its / ring's | 1.150 | 1.800 | 0.909 "
                       "(0.909 to 0.909) |  | holds |", text)
+        self.assertIn("| clean | 0.04 % | 0.04 % | holds | 0.06 % | 0 |",
+                      text)
         self.assertIn("| ring_chunked | 110.0 |", text)
         self.assertNotIn("p1.5", text)
         self.assertIn("Not used: 1 run, because other processes took over 5 % "
