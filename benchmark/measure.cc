@@ -156,6 +156,10 @@ nlohmann::ordered_json reportOf(const SimOptions& options,
   report["loss_fraction"] =
       pairs > 0 ? static_cast<double>(result.pairsMissing) / pairs : 0;
   const double elements = pairs / options.ranks;
+  report["cut_fraction"] = pairs > 0
+                               ? static_cast<double>(result.leftOutBytes) /
+                                     (sizeof(float) * elements)
+                               : 0;
   report["drift_fraction"] =
       pairs > 0 ? static_cast<double>(result.driftElements) / elements : 0;
   if (options.measureError) {
@@ -249,8 +253,9 @@ int main(int argc, char** argv) {
       "Simulates one job and prints a JSON object. op_ms: the slowest rank's "
       "time of each bounded op, in milliseconds. step_ms: from the end of the "
       "op before to its end; an op ends once half of the ranks have returned. "
-      "loss_fraction: of (contributor, element) pairs. drift_fraction: of "
-      "results' elements. mse and worst_se, unless no_data is set: squared "
+      "loss_fraction: of (contributor, element) pairs. cut_fraction: of these, "
+      "left out and not lost. drift_fraction: of results' elements. mse and "
+      "worst_se, unless no_data is set: squared "
       "errors, relative to the mean square of exact sums "
       "(transport_ubt/sim/sum_error.h). errors: those of callers. violations: "
       "of docs/semantics.md. cpu_seconds, peak_bytes: of the simulation "

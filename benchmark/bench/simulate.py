@@ -346,8 +346,8 @@ def _times(ops: Sequence[float], steps: Sequence[float]) -> dict:
 
 def _losses(arguments: argparse.Namespace) -> Sequence[str]:
     """The figures of loss in a report."""
-    return ("loss_fraction", *(("mse", "worst_se", "drift_fraction")
-                               if arguments.errors else ()))
+    errors = ("mse", "worst_se", "drift_fraction") if arguments.errors else ()
+    return ("loss_fraction", "cut_fraction", *errors)
 
 
 def _of_seed(job: _Job, report: Mapping, losses: Sequence[str]) -> dict:

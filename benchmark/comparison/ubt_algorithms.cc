@@ -78,7 +78,7 @@ double cutPairs(const ubt::OpReport& report, int ranks) {
   uint64_t bytes = 0;
   for (const auto* stage : {&report.scatter, &report.broadcast}) {
     for (const auto& peer : *stage) {
-      bytes += peer.absent + peer.late + peer.cut;
+      bytes += peer.leftOut();
     }
   }
   return static_cast<double>(bytes / sizeof(float)) * ranks;

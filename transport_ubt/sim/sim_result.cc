@@ -37,6 +37,8 @@ void SimResult::add(const OpReport& report) {
     repairedBytes +=
         report.scatter[rank].repaired + report.broadcast[rank].repaired;
     cutBytes += report.scatter[rank].cut;
+    leftOutBytes +=
+        report.scatter[rank].leftOut() + report.broadcast[rank].leftOut();
   }
 }
 

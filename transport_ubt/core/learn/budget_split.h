@@ -10,8 +10,11 @@ namespace ubt {
 // Not thread-safe.
 class BudgetSplit {
  public:
-  // Without `adapts` each user always gets half.
-  explicit BudgetSplit(bool adapts = true) : adapts_(adapts) {}
+  // Without `adapts` each user always gets half. Each user counts as if it had
+  // cut `first` of an op until ops show what it cuts. With zero, both together
+  // may cut twice the budget at first.
+  explicit BudgetSplit(bool adapts = true, double first = 0)
+      : adapts_(adapts), first_(first), second_(first) {}
 
   // Shares of one op that each user has cut.
   void add(double first, double second) {
@@ -30,8 +33,8 @@ class BudgetSplit {
   static constexpr double kWeight = 1.0 / 64;  // of one op in a mean
 
   bool adapts_;
-  double first_ = 0;
-  double second_ = 0;
+  double first_;
+  double second_;
 };
 
 }  // namespace ubt

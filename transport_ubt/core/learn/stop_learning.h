@@ -29,7 +29,8 @@ class StopLearning : public StopStrategy {
   StopLearning(const Options& options, int ranks)
       : options_(options),
         ranks_(ranks),
-        stages_(options.has(Loop::kSplit)),
+        stages_(options.has(Loop::kSplit),
+                options.needsEveryResult() ? 0 : options.cutBudget / 2),
         contributions_(options.has(Loop::kSplit)) {}
 
   void begins(TimePoint now, const OpShape& shape) override;

@@ -35,6 +35,8 @@ struct StageBytes {
   uint64_t cut = 0;      // on its way when its slot closed; it has not arrived
   uint64_t lost = 0;     // the rest
 
+  // Bytes that a stage did not wait for. The network did not lose them.
+  uint64_t leftOut() const { return absent + late + cut; }
   uint64_t sum() const {
     return received + absent + late + refused + cut + lost;
   }

@@ -17,7 +17,14 @@ constexpr Duration kLateness = milliseconds(1);
 
 class StopLearningTest : public ::testing::Test {
  protected:
-  StopLearningTest() { options_.warmupOps = 2; }
+  explicit StopLearningTest(RepairPolicy repair = RepairPolicy::kBroadcast)
+      : options_(optionsOf(repair)) {}
+  static Options optionsOf(RepairPolicy repair) {
+    Options options;
+    options.warmupOps = 2;
+    options.repair = repair;
+    return options;
+  }
 
   static OpShape shape(uint64_t bytes) { return floats(bytes / sizeof(float)); }
   // An op in which all ranks took that long.
@@ -107,19 +114,36 @@ TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
   EXPECT_NEAR(earnedIn(cut), options_.cutBudget, 1e-9);
 }
 
-// Under kNone results may be cut, too.
-TEST_F(StopLearningTest, ContributionsMayUseWhatResultsLeave) {
-  options_.repair = RepairPolicy::kNone;
+// Under kNone results may be cut, too. Until ops show what they need, each
+// stage has half of the budget.
+class StopLearningNoneTest : public StopLearningTest {
+ protected:
+  StopLearningNoneTest() : StopLearningTest(RepairPolicy::kNone) {}
+};
+
+TEST_F(StopLearningNoneTest, ContributionsMayUseWhatResultsLeave) {
   warmUp(1 << 20, milliseconds(10));
-  run(sample(1 << 20, milliseconds(10)));
-  EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
-                   AbsenceBudget::kFirst + options_.cutBudget);
+  for (int i = 0; i < 1000; i++) {
+    run(sample(1 << 20, milliseconds(10)));
+  }
+  EXPECT_NEAR(earnedIn(sample(1 << 20, milliseconds(10))),
+              2 * options_.cutBudget,
+              1e-6);
   OpSample cut = sample(1 << 20, milliseconds(10));
   cut.cutResults = .1;
   for (int i = 0; i < 1000; i++) {
     run(cut);
   }
   EXPECT_NEAR(earnedIn(cut), options_.cutBudget, 1e-9);
+}
+
+TEST_F(StopLearningNoneTest, EachStageBeginsWithHalfOfTheBudget) {
+  warmUp(1 << 20, milliseconds(10));
+  OpSample half = sample(1 << 20, milliseconds(10));
+  half.cutLate = half.cutResults = options_.cutBudget / 2;
+  run(half);
+  EXPECT_DOUBLE_EQ(learning_.factor(), CutFactor::kFirst);
+  EXPECT_DOUBLE_EQ(bounds(1 << 20).resultsStop.factor, CutFactor::kFirst);
 }
 
 TEST_F(StopLearningTest, AnAbsentRanksTimeIsKnownWhenItHasEntered) {
