@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/op/replica_proof.h"
 
-// Only inline code, so that programs need no further library.
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "transport_ubt/kernels/hash64.h"
 
 namespace ubt {
 
@@ -15,7 +13,7 @@ uint64_t ReplicaProof::ofSlot(Shard shard,
   static_assert(PacketHeader::kSlotsMax <= uint64_t{1} << 24);
   const uint64_t seed = static_cast<uint64_t>(shard) << 32 |
                         static_cast<uint64_t>(form) << 24 | slot;
-  return XXH3_64bits_withSeed(payload, bytes, seed);
+  return hash64(payload, bytes, seed);
 }
 
 }  // namespace ubt
