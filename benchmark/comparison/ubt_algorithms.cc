@@ -81,7 +81,8 @@ double cutPairs(const ubt::OpReport& report, int ranks) {
       bytes += peer.leftOut();
     }
   }
-  return static_cast<double>(bytes / sizeof(float)) * ranks;
+  const uint64_t elements = bytes / sizeof(float);
+  return static_cast<double>(elements) * ranks;
 }
 
 template <typename Algorithm>
