@@ -33,7 +33,7 @@ struct Settings {
   size_t windowBytes = 16 << 20;          // of a socket
   // How an idle call waits.
   IdlePolicy idle{std::chrono::microseconds(200),
-                  std::chrono::microseconds(100)};
+                  std::chrono::microseconds(50)};
 
   // The maximum time that an ending context or process serves ranks that still
   // need its results; zero: not at all.
