@@ -62,7 +62,7 @@ struct Outcome {
   uint64_t missingPairs = 0;  // (contributor, element) in this rank's result
   // Pairs that are missing from all ranks' results because a stage of this rank
   // ended, and not because the network lost data.
-  double cutPairs = 0;
+  uint64_t cutPairs = 0;
   uint64_t driftElements = 0;  // elements of it that this rank filled in
   // Contributions missing from the shard that this rank owns, in all ranks'
   // results; contributions that this rank sent transformed; and the elements

@@ -74,15 +74,8 @@ void addShards(const ubt::OpReport& report,
 
 // A contribution that its owner cut is missing from the results of all ranks. A
 // result that this rank cut held the contributions of all ranks.
-double cutPairs(const ubt::OpReport& report, int ranks) {
-  uint64_t bytes = 0;
-  for (const auto* stage : {&report.scatter, &report.broadcast}) {
-    for (const auto& peer : *stage) {
-      bytes += peer.leftOut();
-    }
-  }
-  const uint64_t elements = bytes / sizeof(float);
-  return static_cast<double>(elements) * ranks;
+uint64_t cutPairs(const ubt::OpReport& report, int ranks) {
+  return report.leftOutBytes() / sizeof(float) * ranks;
 }
 
 template <typename Algorithm>

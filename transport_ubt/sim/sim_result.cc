@@ -33,12 +33,11 @@ void SimResult::add(const OpReport& report) {
   driftElements += report.driftElements;
   zeroedElements += report.zeroedElements;
   skipped += report.skipped;
+  leftOutBytes += report.leftOutBytes();
   for (size_t rank = 0; rank < report.scatter.size(); rank++) {
     repairedBytes +=
         report.scatter[rank].repaired + report.broadcast[rank].repaired;
     cutBytes += report.scatter[rank].cut;
-    leftOutBytes +=
-        report.scatter[rank].leftOut() + report.broadcast[rank].leftOut();
   }
 }
 

@@ -40,7 +40,7 @@ struct SimResult {
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;
-  uint64_t leftOutBytes = 0;    // StageBytes::leftOut(), of both stages
+  uint64_t leftOutBytes = 0;    // OpReport::leftOutBytes()
   uint64_t cutBytes = 0;        // of contributions that were on their way
   uint64_t zeroedElements = 0;  // of own shards, because much was missing
   uint64_t skipped = 0;         // returns of zeros, because much was missing

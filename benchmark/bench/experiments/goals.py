@@ -209,7 +209,7 @@ def _cut(results: Results, place: _Place, algorithm: str) -> _Found | None:
 
 
 def _telling_cuts(rows: Iterable[Mapping]) -> list[Mapping]:
-    """Results of earlier versions do not tell what was cut."""
+    """Rows of earlier versions have no share of cut data."""
     return [row for row in rows if "cut_fraction" in row]
 
 

@@ -76,6 +76,17 @@ struct OpReport {
   std::vector<StageBytes> scatter;    // contributions to the own shard
   std::vector<StageBytes> broadcast;  // results of the others' shards
 
+  // StageBytes::leftOut() of both stages and all peers.
+  uint64_t leftOutBytes() const {
+    uint64_t bytes = 0;
+    for (const auto* stage : {&scatter, &broadcast}) {
+      for (const StageBytes& peer : *stage) {
+        bytes += peer.leftOut();
+      }
+    }
+    return bytes;
+  }
+
   // (contributor, element) pairs that the result should hold, and that it
   // lacks.
   uint64_t pairsExpected = 0;

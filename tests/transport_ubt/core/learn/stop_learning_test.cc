@@ -114,8 +114,8 @@ TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
   EXPECT_NEAR(earnedIn(cut), options_.cutBudget, 1e-9);
 }
 
-// Under kNone results may be cut, too. Until ops show what they need, each
-// stage has half of the budget.
+// Under kNone results may be cut, too. At first each stage has half of the
+// budget.
 class StopLearningNoneTest : public StopLearningTest {
  protected:
   StopLearningNoneTest() : StopLearningTest(RepairPolicy::kNone) {}
@@ -128,7 +128,7 @@ TEST_F(StopLearningNoneTest, ContributionsMayUseWhatResultsLeave) {
   }
   EXPECT_NEAR(earnedIn(sample(1 << 20, milliseconds(10))),
               2 * options_.cutBudget,
-              1e-6);
+              1e-8);
   OpSample cut = sample(1 << 20, milliseconds(10));
   cut.cutResults = .1;
   for (int i = 0; i < 1000; i++) {
@@ -143,6 +143,8 @@ TEST_F(StopLearningNoneTest, EachStageBeginsWithHalfOfTheBudget) {
   half.cutLate = half.cutResults = options_.cutBudget / 2;
   run(half);
   EXPECT_DOUBLE_EQ(learning_.factor(), CutFactor::kFirst);
+  EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
+                   AbsenceBudget::kFirst + options_.cutBudget / 2);
   EXPECT_DOUBLE_EQ(bounds(1 << 20).resultsStop.factor, CutFactor::kFirst);
 }
 
