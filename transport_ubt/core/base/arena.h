@@ -86,8 +86,9 @@ class ArenaBuffer {
 // Bounds the memory that peers can make one endpoint hold: early contributions,
 // early broadcasts, retained shards, and the state of ops that no caller has
 // entered here yet (Op::bytesFor). Arenas with the same budget count against
-// one total. Keeps up to kSpares freed pieces for reuse. Must outlive its
-// buffers. Not thread-safe.
+// one total. Keeps freed pieces for reuse: up to kSpares, and up to a share of
+// the limit, because the others cannot use them. Must outlive its buffers. Not
+// thread-safe.
 class Arena {
  public:
   // `budget` must outlive the arena. If it is null, the arena has a budget of
@@ -160,6 +161,7 @@ class Arena {
     size_t bytes;
   };
   static constexpr size_t kSpares = 64;
+  static constexpr size_t kSpareShare = 16;  // of the limit: one in this number
 
   // Returns a spare piece of exactly this size, or null.
   std::unique_ptr<std::byte[]> takeSpare(size_t bytes) {
@@ -187,7 +189,8 @@ class Arena {
 
   void release(std::unique_ptr<std::byte[]> memory, size_t bytes) {
     usedBytes_ -= bytes;
-    if (memory != nullptr && spare_.size() < kSpares) {
+    if (memory != nullptr && spare_.size() < kSpares &&
+        spareBytes_ + bytes <= limitBytes_ / kSpareShare) {
       spareBytes_ += bytes;
       spare_.push_back(Spare{std::move(memory), bytes});
     } else {

@@ -138,33 +138,48 @@ TEST(Arena, GivesOutReservedRoomWhenThereIsNoOther) {
 }
 
 TEST(Arena, ReservedRoomIsMadeOfWarmPieces) {
-  Arena arena(1000);
+  Arena arena(16000);
   arena.acquire(400);  // freed at once, and kept warm
   EXPECT_EQ(arena.heldBytes(), 400u);
-  ArenaBuffer room = arena.reserve(500);
+  ArenaBuffer room = arena.reserve(15500);
   ArenaBuffer piece = arena.acquireFrom(&room, 400);
   EXPECT_TRUE(piece);
-  EXPECT_EQ(arena.heldBytes(), 500u);  // no longer warm in addition
+  EXPECT_EQ(arena.heldBytes(), 15500u);  // no longer warm in addition
   EXPECT_TRUE(arena.acquire(500));
   EXPECT_FALSE(arena.acquire(501));
 }
 
 TEST(Arena, ArenasOfOneBudgetShareTheLimit) {
   ArenaBudget budget;
-  Arena one(1000, &budget);
+  Arena one(16000, &budget);
+  ArenaBuffer first = one.acquire(15600);
+  ASSERT_TRUE(first);
   {
-    Arena another(1000, &budget);
-    ArenaBuffer first = one.acquire(600);
-    ASSERT_TRUE(first);
+    Arena another(16000, &budget);
     EXPECT_FALSE(another.acquire(500));
     EXPECT_FALSE(another.reserve(500));
     EXPECT_TRUE(another.acquire(400));  // freed at once, and kept warm
-    EXPECT_EQ(budget.heldBytes(), 1000u);
+    EXPECT_EQ(budget.heldBytes(), 16000u);
     EXPECT_FALSE(one.acquire(400));
   }
-  EXPECT_EQ(budget.heldBytes(), 600u);  // kept warm by `one`
-  EXPECT_TRUE(one.acquire(1000));
-  EXPECT_EQ(budget.heldBytes(), 1000u);
+  EXPECT_EQ(budget.heldBytes(), 15600u);
+}
+
+// One that keeps warm pieces cannot know that another needs room.
+TEST(Arena, AnIdleOneLeavesNearlyAllRoomToOthers) {
+  ArenaBudget budget;
+  Arena idle(16000, &budget);
+  Arena busy(16000, &budget);
+  {
+    std::vector<ArenaBuffer> held;
+    held.push_back(idle.acquire(9000));
+    for (int i = 0; i < 10; i++) {
+      held.push_back(idle.acquire(400));
+    }
+  }
+  EXPECT_EQ(idle.usedBytes(), 0u);
+  EXPECT_LE(idle.heldBytes(), 1000u);
+  EXPECT_TRUE(busy.acquire(15000));
 }
 
 TEST(Credit, LimitsOnlyRise) {
