@@ -69,7 +69,7 @@ class OneOp : public ::testing::Test {
   // Stages wait for their data for ten seconds.
   static OpBounds farAway() {
     OpBounds bounds;
-    bounds.warmup = false;
+    bounds.rule = OpBounds::Rule::kLearned;
     bounds.stop.usual = bounds.resultsStop.usual = std::chrono::seconds(10);
     bounds.limit = std::chrono::seconds(100);
     return bounds;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/learn/paper_stop.h"
@@ -15,24 +16,28 @@ inline Duration mostOfStage(Duration limit, bool grouped) {
   return limit / (grouped ? 3 : 2);
 }
 
-// When the stages of one op may end, as this rank sees it.
+// When the stages of one op may end, as this rank sees it. The rule decides
+// which members are used, beside `limit`.
 struct OpBounds {
-  bool warmup = true;  // the op is exact: no stage ends before its data is here
-  Duration limit{0};   // since local entry: the call's timeout
-  // Bounds by hand replace all rules below. They count from the start of the
-  // clock. Each stage's is added to those of the stages before it. `exchange`
-  // is zero without groups.
-  bool byHand = false;
+  enum class Rule : uint8_t {
+    kExact,    // no stage ends before its data is here, as in warm-up
+    kByHand,   // at fixed times
+    kPaper,    // by the paper's loops
+    kLearned,  // by StopRule
+  };
+  Rule rule = Rule::kExact;
+  Duration limit{0};  // since local entry: the call's timeout
+  // By hand: from the start of the clock. Each stage's time is added to those
+  // of the stages before it. `exchange` is zero without groups.
   Duration scatter{0};
   Duration exchange{0};
   Duration broadcast{0};
-  // The paper's loops replace the rules below, too. Contributions and results
-  // count from the start of the clock, sums of other groups from the own one's.
-  bool paper = false;
+  // The paper's loops. Contributions and results count from the start of the
+  // clock, sums of other groups from the own one's.
   PaperStop paperScatter;
   PaperStop paperExchange;
   PaperStop paperResults;
-  // Rules for contributions, for sums of other groups, and for results.
+  // Learned: for contributions, for sums of other groups, and for results.
   bool cuts = true;  // false: nothing is left out
   StopRule stop;
   StopRule exchangeStop;
@@ -43,11 +48,22 @@ struct OpBounds {
 
   // A call asks for results after this time. Before that, owners have none.
   Duration usual() const {
-    return warmup   ? limit
-           : byHand ? scatter + exchange
-           : paper  ? paperScatter.bound
-                    : std::max(stop.usual, resultsStop.usual);
+    switch (rule) {
+      case Rule::kExact:
+        return limit;
+      case Rule::kByHand:
+        return scatter + exchange;
+      case Rule::kPaper:
+        return paperScatter.bound;
+      case Rule::kLearned:
+        return std::max(stop.usual, resultsStop.usual);
+    }
+    return limit;
   }
+
+  bool exact() const { return rule == Rule::kExact; }
+  bool byHand() const { return rule == Rule::kByHand; }
+  bool paper() const { return rule == Rule::kPaper; }
 };
 
 }  // namespace ubt

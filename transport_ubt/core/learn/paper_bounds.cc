@@ -14,10 +14,10 @@ OpBounds PaperBounds::boundsFor(const OpShape& shape,
   bounds.limit = limit;
   const Classes& classes = classes_[shape.hierarchical() ? 1 : 0];
   const auto found = classes.find(sizeClassOf(shape.bytes()));
-  bounds.warmup = found == classes.end() || !isWarm(found->second);
-  if (bounds.warmup) {
+  if (found == classes.end() || !isWarm(found->second)) {
     return bounds;
   }
+  bounds.rule = OpBounds::Rule::kPaper;
   const Times& times = found->second;
   const Duration most = mostOfStage(limit, shape.hierarchical());
   const auto stop = [&](const PaperStage& stage) {
@@ -25,7 +25,6 @@ OpBounds PaperBounds::boundsFor(const OpShape& shape,
                      wholeNanoseconds(times.share.value() * stage.usual())};
   };
   // An op of few elements may have no data of one stage here.
-  bounds.paper = true;
   bounds.paperScatter =
       stop(times.scatter.any() ? times.scatter : times.results);
   bounds.paperExchange = stop(times.exchange);

@@ -65,21 +65,24 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   if (options_.boundScatter > Duration{0}) {
     const auto& classes = classesOf(shape.hierarchical());
     const auto times = classes.find(sizeClassOf(shape.bytes()));
-    bounds.warmup =
-        options_.warmupOps > 0 &&
-        (times == classes.end() || times->second.ops < options_.warmupOps);
+    const bool warm =
+        options_.warmupOps == 0 ||
+        (times != classes.end() && times->second.ops >= options_.warmupOps);
+    if (!warm) {
+      return bounds;
+    }
+    bounds.rule = OpBounds::Rule::kByHand;
     const Duration most = mostOfStage(limit, shape.hierarchical());
-    bounds.byHand = true;
     bounds.scatter = std::min(options_.boundScatter, most);
     bounds.broadcast = std::min(options_.boundBroadcast, most);
     bounds.exchange = shape.hierarchical() ? bounds.broadcast : Duration{0};
     return bounds;
   }
   const Usual known = usual(shape, limit);
-  bounds.warmup = known.scatter == Duration{0};
-  if (bounds.warmup) {
+  if (known.scatter == Duration{0}) {
     return bounds;
   }
+  bounds.rule = OpBounds::Rule::kLearned;
   bounds.cuts = options_.cutBudget > 0;
   const Duration margin =
       std::max(kLatenesses * lateness,

@@ -96,7 +96,7 @@ void Op::enter(TimePoint now,
   state_.clock.enter(now);
   state_.bucket.enter(
       bucket,
-      state_.bounds.warmup || state_.ranks.grouped() ? Form::kPlain : form);
+      state_.bounds.exact() || state_.ranks.grouped() ? Form::kPlain : form);
   for (Shard shard(0); shard < state_.ranks.members(); shard.number++) {
     if (shard == state_.ranks.shard() ||
         !state_.broadcast.received(shard).none()) {

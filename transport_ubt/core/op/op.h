@@ -183,7 +183,7 @@ class Op {
 
   // See sampleOf().
   OpSample sample() const { return sampleOf(state_); }
-  bool warmup() const { return state_.bounds.warmup; }
+  bool isExact() const { return state_.bounds.exact(); }
 
   // The record that tells a peer that the call has returned.
   ControlRecord doneRecord(ControlType type) const {

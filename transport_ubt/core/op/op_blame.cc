@@ -116,7 +116,7 @@ OpFailure::Blame blameForTimeout(const OpState& op, TimePoint now) {
   }
   why << " timed out after "
       << whole<std::chrono::milliseconds>(op.bounds.limit) << " ms, "
-      << (op.bounds.warmup   ? "while warming up (exact):"
+      << (op.bounds.exact()  ? "while warming up (exact):"
           : !op.clock.runs() ? "before more than half of the ranks had entered:"
                              : "waiting for every result:")
       << blame.text << " check those ranks, or raise the context's timeout";

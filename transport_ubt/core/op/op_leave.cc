@@ -45,7 +45,7 @@ OpReport Op::leave(TimePoint now) {
   UBT_REQUIRE(state_.call.finished() && !state_.call.returned());
   OpReport report;
   report.op = state_.setup.id;
-  report.bounded = !state_.bounds.warmup;
+  report.bounded = !state_.bounds.exact();
   report.endedBy = state_.call.endedBy();
   report.scatterExpired = state_.scatterRun.expired;
   report.elapsed = now - state_.clock.enteredAt();

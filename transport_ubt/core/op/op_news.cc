@@ -134,8 +134,8 @@ void Op::noteContributions(TimePoint now) {
 // Whether this op goes on without slots of the stage that the rank does not
 // repeat. Bounds by hand and those of the paper end stages alone.
 bool Op::goesOnWithout(int rank, Stage stage) const {
-  if (!state_.ranks.isMember(rank) || state_.bounds.byHand ||
-      state_.bounds.paper) {
+  if (!state_.ranks.isMember(rank) ||
+      state_.bounds.rule != OpBounds::Rule::kLearned) {
     return false;
   }
   if (stage == Stage::kBroadcast) {

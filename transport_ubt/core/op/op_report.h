@@ -21,8 +21,11 @@ enum class EndedBy : uint8_t {
 };
 
 // Bytes of one stage between this rank and one peer:
-// expected is the sum of all others but repaired. They are counted apart
-// because only lost bytes say something about the network.
+//
+//     expected = received + absent + late + refused + cut + lost
+//
+// Each is counted apart, because only lost bytes say something about the
+// network.
 struct StageBytes {
   uint64_t expected = 0;
   uint64_t received = 0;  // in time, including repaired bytes

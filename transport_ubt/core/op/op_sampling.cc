@@ -82,14 +82,14 @@ void sampleEnds(const OpState& op, OpSample* sample) {
         endOf(op.scatterRun,
               op.clock.startedAt(),
               op.scatterRun.closedAt,
-              bounds.byHand ? bounds.scatter : bounds.paperScatter.bound);
+              bounds.byHand() ? bounds.scatter : bounds.paperScatter.bound);
   }
   if (op.ranks.grouped() && op.owned.exchanged()) {
     sample->exchangeEnd =
         endOf(op.exchangeRun,
               op.scatterRun.closedAt,
               op.exchangeRun.closedAt,
-              bounds.byHand ? bounds.exchange : bounds.paperExchange.bound);
+              bounds.byHand() ? bounds.exchange : bounds.paperExchange.bound);
   }
   const TimePoint until = op.resultsAt != kNever ? op.resultsAt
                           : op.call.endedBy() == EndedBy::kBound
@@ -100,7 +100,7 @@ void sampleEnds(const OpState& op, OpSample* sample) {
         endOf(op.broadcastRun,
               op.resultsStart(),
               until,
-              bounds.byHand ? op.limit() : bounds.paperResults.bound);
+              bounds.byHand() ? op.limit() : bounds.paperResults.bound);
   }
 }
 
@@ -110,7 +110,7 @@ OpSample sampleOf(const OpState& op) {
   OpSample sample;
   sample.bytes = op.setup.shape.bytes();
   sample.hierarchical = op.setup.shape.hierarchical();
-  sample.warmup = op.bounds.warmup;
+  sample.warmup = op.bounds.exact();
   sample.lost = op.scatterRun.lostShare() + op.broadcastRun.lostShare();
   if (!op.clock.runs()) {
     return sample;

@@ -44,7 +44,7 @@ void Op::lostByPeer(
     if (state_.call.entered() && !state_.call.returned()) {
       state_.outbox.repeatContributions(peer, slot, slot + slots);
     }
-  } else if (!state_.bounds.paper && state_.ranks.isMember(peer)) {
+  } else if (!state_.bounds.paper() && state_.ranks.isMember(peer)) {
     notices_.tellLost(now, peer, stage, slot, slots);
   }
 }

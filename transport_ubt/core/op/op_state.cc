@@ -64,7 +64,7 @@ OpState::OpState(const Setup& setup,
 }
 
 Duration OpState::limit() const {
-  return bounds.byHand && !needsEveryResult()
+  return bounds.byHand() && !needsEveryResult()
              ? std::min(bounds.limit,
                         bounds.scatter + bounds.exchange + bounds.broadcast)
              : bounds.limit;

@@ -51,17 +51,17 @@ struct OpState {
   // The policy ---------------------------------------------------------------
 
   bool repairsScatter() const {
-    return bounds.warmup || setup.options->repair == RepairPolicy::kBoth;
+    return bounds.exact() || setup.options->repair == RepairPolicy::kBoth;
   }
   // Without every result, replicas would differ.
   bool needsEveryResult() const {
-    return bounds.warmup || setup.options->needsEveryResult();
+    return bounds.exact() || setup.options->needsEveryResult();
   }
   // The op may leave data out, and its clock runs.
-  bool mayCut() const { return !bounds.warmup && clock.runs(); }
+  bool mayCut() const { return !bounds.exact() && clock.runs(); }
   // The learned rules end its stages.
   bool followsRule() const {
-    return mayCut() && !bounds.byHand && !bounds.paper;
+    return mayCut() && bounds.rule == OpBounds::Rule::kLearned;
   }
   // The longest time that the call may take: from its entry on or, if it is
   // bounded by hand and does not need every result, from the clock's start.
@@ -90,7 +90,7 @@ struct OpState {
   StageRun::Cause causeOf(int rank) const;
   // Whether missing slots of a rank may still have been on their way.
   bool isCut(const StageRun& run, int rank) const {
-    return !bounds.warmup && !run.progress().hasEnded(rank);
+    return !bounds.exact() && !run.progress().hasEnded(rank);
   }
 
   // Slots --------------------------------------------------------------------
@@ -99,12 +99,12 @@ struct OpState {
   // sum).
   const BitSet& received(int rank) const;
   bool isAllHere() const { return owned.complete() && broadcast.complete(); }
-  // The run of the slots that a rank sends in a stage. In the broadcast stage a
-  // member sends results, and a co-owner sums.
   // The run of slots of the own group's members.
   StageRun& runOf(Stage stage) {
     return stage == Stage::kScatter ? scatterRun : broadcastRun;
   }
+  // The run of the slots that a rank sends in a stage. In the broadcast stage a
+  // member sends results, and a co-owner sums.
   StageRun& runOf(int rank, Stage stage) {
     return stage == Stage::kBroadcast && ranks.isCoOwner(rank) ? exchangeRun
                                                                : runOf(stage);

@@ -58,9 +58,9 @@ void SlotRequests::scheduleQuestions(TimePoint now) {
   const OpBounds& bounds = op_->bounds;
   const OpRanks& ranks = op_->ranks;
   const Duration scatter =
-      bounds.byHand ? bounds.scatter / 2 : bounds.stop.usual;
+      bounds.byHand() ? bounds.scatter / 2 : bounds.stop.usual;
   const Duration results =
-      bounds.byHand ? op_->limit() / 2 : bounds.resultsStop.usual;
+      bounds.byHand() ? op_->limit() / 2 : bounds.resultsStop.usual;
   for (int rank = 0; rank < ranks.size(); rank++) {
     if (rank == ranks.rank()) {
       continue;
@@ -197,16 +197,12 @@ void SlotRequests::requestMissing(TimePoint now,
   size_t slot = have.firstClear(0);
   while (slot < have.size() && ranges++ < kRepairRangesMax) {
     const size_t end = have.firstSet(slot);
-    op_->setup.host->control(now,
-                             rank,
-                             {ControlType::kRepair,
-                              op_->setup.id,
-                              {},
-                              0,
-                              stage,
-                              static_cast<uint32_t>(slot),
-                              static_cast<uint32_t>(end - slot)},
-                             true);
+    ControlRecord record =
+        ControlRecord::about(ControlType::kRepair, op_->setup.id);
+    record.stage = stage;
+    record.slot = static_cast<uint32_t>(slot);
+    record.slots = static_cast<uint32_t>(end - slot);
+    op_->setup.host->control(now, rank, record, true);
     slot = have.firstClear(end);
   }
 }

@@ -59,7 +59,7 @@ class SlotRequests {
   }
   // Whether it asks senders of a stage that it does not repair if more will
   // come. The paper's loops never ask.
-  bool mayAsk() const { return op_->mayCut() && !op_->bounds.paper; }
+  bool mayAsk() const { return op_->mayCut() && !op_->bounds.paper(); }
   // Calls act(run, stage, repairs) for each stage that is open to requests or
   // questions now.
   template <typename Act>

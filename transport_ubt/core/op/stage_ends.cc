@@ -18,19 +18,28 @@ TimePoint StageEnds::overAt(const StageRun& run, TimePoint least) const {
 
 TimePoint StageEnds::scatter() const {
   const OpBounds& bounds = op_.bounds;
-  const OpClock& clock = op_.clock;
+  const TimePoint start = op_.clock.startedAt();
   if (op_.owned.sum().closed() || !op_.mayCut()) {
     return kNever;
   }
-  if (bounds.byHand) {
-    return clock.startedAt() + bounds.scatter;
+  switch (bounds.rule) {
+    case OpBounds::Rule::kExact:
+      break;
+    case OpBounds::Rule::kByHand:
+      return start + bounds.scatter;
+    case OpBounds::Rule::kPaper:
+      // The own contribution belongs to the stage, too.
+      return bounds.paperScatter.end(
+          start,
+          op_.call.entered() ? op_.scatterRun.progress().allEndedAt() : kNever);
+    case OpBounds::Rule::kLearned:
+      return learnedScatter();
   }
-  if (bounds.paper) {
-    // The own contribution belongs to the stage, too.
-    return bounds.paperScatter.end(
-        clock.startedAt(),
-        op_.call.entered() ? op_.scatterRun.progress().allEndedAt() : kNever);
-  }
+  return kNever;
+}
+
+TimePoint StageEnds::learnedScatter() const {
+  const TimePoint start = op_.clock.startedAt();
   if (op_.requestsContributions) {
     return !mayEndScatter()          ? kNever
            : op_.allMembersEntered() ? TimePoint{}
@@ -40,19 +49,19 @@ TimePoint StageEnds::scatter() const {
   if (op_.allMembersEntered() && !pending) {
     return overAt(op_.scatterRun, TimePoint{});
   }
-  if (!bounds.cuts) {
+  if (!op_.bounds.cuts) {
     return kNever;
   }
   TimePoint end{};
   if (pending) {
-    end = std::min(networkEnd(), clock.startedAt() + mostWait());
+    end = std::min(networkEnd(), start + mostWait());
   }
   if (!op_.allMembersEntered()) {
     end = std::max(end, absentEnd());
     if (pending && op_.setup.options->has(Loop::kMajority) &&
         !op_.owned.sum().holdsMajority()) {
       // Else ranks that enter late could leave less than a majority.
-      end = std::max(end, clock.startedAt() + mostWait());
+      end = std::max(end, start + mostWait());
     }
   }
   return end;
@@ -83,13 +92,17 @@ TimePoint StageEnds::exchange() const {
       op_.needsEveryResult() || !op_.clock.runs()) {
     return kNever;
   }
-  if (bounds.byHand) {
-    return op_.clock.startedAt() + bounds.scatter + bounds.exchange;
-  }
   const TimePoint sum = op_.scatterRun.closedAt;
-  if (bounds.paper) {
-    return bounds.paperExchange.end(sum,
-                                    op_.exchangeRun.progress().allEndedAt());
+  switch (bounds.rule) {
+    case OpBounds::Rule::kExact:
+      return kNever;
+    case OpBounds::Rule::kByHand:
+      return op_.clock.startedAt() + bounds.scatter + bounds.exchange;
+    case OpBounds::Rule::kPaper:
+      return bounds.paperExchange.end(sum,
+                                      op_.exchangeRun.progress().allEndedAt());
+    case OpBounds::Rule::kLearned:
+      break;
   }
   const TimePoint ended = op_.exchangeRun.progress().allEnded()
                               ? overAt(op_.exchangeRun, sum)
@@ -107,14 +120,18 @@ TimePoint StageEnds::results() const {
   if (!op_.call.waits() || op_.needsEveryResult() || !clock.runs()) {
     return kNever;
   }
-  if (bounds.byHand) {
-    return std::max(clock.startedAt() + op_.limit(),
-                    clock.enteredAt() + bounds.broadcast);
-  }
-  if (bounds.paper) {
-    return bounds.paperResults.end(
-        op_.resultsStart(),
-        op_.owned.complete() ? progress.allEndedAt() : kNever);
+  switch (bounds.rule) {
+    case OpBounds::Rule::kExact:
+      return kNever;
+    case OpBounds::Rule::kByHand:
+      return std::max(clock.startedAt() + op_.limit(),
+                      clock.enteredAt() + bounds.broadcast);
+    case OpBounds::Rule::kPaper:
+      return bounds.paperResults.end(
+          op_.resultsStart(),
+          op_.owned.complete() ? progress.allEndedAt() : kNever);
+    case OpBounds::Rule::kLearned:
+      break;
   }
   const TimePoint ended = op_.owned.complete() && progress.allEnded()
                               ? overAt(op_.broadcastRun, op_.ownClosedAt())
@@ -182,33 +199,36 @@ bool StageEnds::wantsResults() const {
 
 void StageEnds::report(OpReport* report) const {
   const OpBounds& bounds = op_.bounds;
-  if (bounds.warmup || (!bounds.byHand && !bounds.cuts)) {
-    return;
+  switch (bounds.rule) {
+    case OpBounds::Rule::kExact:
+      break;
+    case OpBounds::Rule::kByHand:
+      report->boundScatter = bounds.scatter;
+      if (!op_.needsEveryResult()) {
+        report->boundExchange = bounds.exchange;
+        report->boundBroadcast = bounds.broadcast;
+      }
+      break;
+    case OpBounds::Rule::kPaper:
+      report->boundScatter = bounds.paperScatter.bound;
+      if (!op_.needsEveryResult()) {
+        report->boundExchange =
+            op_.ranks.grouped() ? bounds.paperExchange.bound : Duration{0};
+        report->boundBroadcast =
+            std::max(Duration{0},
+                     bounds.paperResults.bound - report->boundScatter -
+                         report->boundExchange);
+      }
+      break;
+    case OpBounds::Rule::kLearned:
+      if (bounds.cuts) {
+        reportLearned(report);
+      }
+      break;
   }
-  if (bounds.byHand) {
-    report->boundScatter = bounds.scatter;
-    if (!op_.needsEveryResult()) {
-      report->boundExchange = bounds.exchange;
-      report->boundBroadcast = bounds.broadcast;
-    }
-    return;
-  }
-  if (bounds.paper) {
-    report->boundScatter = bounds.paperScatter.bound;
-    if (!op_.needsEveryResult()) {
-      report->boundExchange =
-          op_.ranks.grouped() ? bounds.paperExchange.bound : Duration{0};
-      report->boundBroadcast =
-          std::max(Duration{0},
-                   bounds.paperResults.bound - report->boundScatter -
-                       report->boundExchange);
-    }
-    return;
-  }
-  reportRule(report);
 }
 
-void StageEnds::reportRule(OpReport* report) const {
+void StageEnds::reportLearned(OpReport* report) const {
   const auto length = [&](TimePoint start, TimePoint end) {
     return end == kNever ? Duration{0} : std::min(end - start, mostWait());
   };

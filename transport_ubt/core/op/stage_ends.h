@@ -48,6 +48,7 @@ class StageEnds {
   void report(OpReport* report) const;
 
  private:
+  TimePoint learnedScatter() const;
   bool mayEndScatter() const;
   TimePoint overAt(const StageRun& run, TimePoint least) const;
   TimePoint networkEnd() const;
@@ -55,7 +56,7 @@ class StageEnds {
   Duration mostWait() const {
     return mostOfStage(op_.bounds.limit, op_.ranks.grouped());
   }
-  void reportRule(OpReport* report) const;
+  void reportLearned(OpReport* report) const;
 
   const OpState& op_;
 };

@@ -15,7 +15,7 @@ namespace ubt {
 void Session::halt(TimePoint now, const std::string& why) {
   departure_.fail(why);
   for (auto& [id, op] : state_.ops) {
-    if (op->warmup()) {
+    if (op->isExact()) {
       op->giveUp(failure());
     }
   }

@@ -47,16 +47,14 @@ class PaperBoundsTest : public ::testing::Test {
 };
 
 TEST_F(PaperBoundsTest, TheFirstOpsOfASizeAreExact) {
-  EXPECT_TRUE(bounds().warmup);
+  EXPECT_TRUE(bounds().exact());
   warmUp(milliseconds(10));
   const OpBounds learned = bounds();
-  EXPECT_FALSE(learned.warmup);
-  EXPECT_TRUE(learned.paper);
-  EXPECT_FALSE(learned.byHand);
+  EXPECT_TRUE(learned.paper());
   EXPECT_EQ(learned.limit, kLimit);
   EXPECT_EQ(learned.paperScatter.bound, milliseconds(10));
   EXPECT_EQ(learned.paperResults.bound, milliseconds(20));
-  EXPECT_TRUE(bounds(1 << 22).warmup);  // nothing is borrowed
+  EXPECT_TRUE(bounds(1 << 22).exact());  // nothing is borrowed
 }
 
 TEST_F(PaperBoundsTest, TheWaitAfterMarksIsAShareOfTheUsualTime) {
@@ -86,9 +84,9 @@ TEST_F(PaperBoundsTest, AStageWithoutDataInTheWarmUpBorrowsTheOthersBound) {
 
 TEST_F(PaperBoundsTest, WithoutSamplesOpsStayExact) {
   options_.warmupOps = 0;
-  EXPECT_TRUE(bounds().warmup);
+  EXPECT_TRUE(bounds().exact());
   bounds_.returned(sample(milliseconds(10)));
-  EXPECT_FALSE(bounds().warmup);
+  EXPECT_FALSE(bounds().exact());
 }
 
 TEST_F(PaperBoundsTest, LearningChoosesTheLoops) {
@@ -97,12 +95,11 @@ TEST_F(PaperBoundsTest, LearningChoosesTheLoops) {
     paper.returned(sample(milliseconds(10)), {});
   }
   const OpShape shape = floats((1 << 20) / sizeof(float));
-  EXPECT_TRUE(paper.boundsFor(shape, kLateness, kLimit).paper);
+  EXPECT_TRUE(paper.boundsFor(shape, kLateness, kLimit).paper());
   options_.boundScatter = options_.boundBroadcast = milliseconds(5);
   options_.warmupOps = 0;
   Learning byHand(options_, 4);
-  EXPECT_TRUE(byHand.boundsFor(shape, kLateness, kLimit).byHand);
-  EXPECT_FALSE(byHand.boundsFor(shape, kLateness, kLimit).paper);
+  EXPECT_TRUE(byHand.boundsFor(shape, kLateness, kLimit).byHand());
 }
 
 }  // namespace

@@ -63,12 +63,12 @@ class StopLearningTest : public ::testing::Test {
 };
 
 TEST_F(StopLearningTest, TheFirstOpsAreExact) {
-  EXPECT_TRUE(bounds(1 << 20).warmup);
+  EXPECT_TRUE(bounds(1 << 20).exact());
   learning_.returned(sample(1 << 20, milliseconds(10), true));
-  EXPECT_TRUE(bounds(1 << 20).warmup);
+  EXPECT_TRUE(bounds(1 << 20).exact());
   learning_.returned(sample(1 << 20, milliseconds(10), true));
   const OpBounds learned = bounds(1 << 20);
-  EXPECT_FALSE(learned.warmup);
+  EXPECT_EQ(learned.rule, OpBounds::Rule::kLearned);
   EXPECT_EQ(learned.limit, kLimit);
   EXPECT_EQ(learned.stop.usual, milliseconds(10));
   EXPECT_EQ(learned.resultsStop.usual, milliseconds(20));
@@ -177,8 +177,7 @@ TEST_F(StopLearningTest, ABoundByHandIsKept) {
   options_.warmupOps = 0;
   options_.repair = RepairPolicy::kNone;
   const OpBounds byHand = bounds(1 << 20);
-  EXPECT_FALSE(byHand.warmup);
-  EXPECT_TRUE(byHand.byHand);
+  EXPECT_TRUE(byHand.byHand());
   EXPECT_EQ(byHand.scatter, milliseconds(5));
   EXPECT_EQ(byHand.broadcast, milliseconds(7));
 }

@@ -87,7 +87,7 @@ TEST_F(LostSlots, AreMissing) {
 
 TEST_F(LostSlots, DoNotEndBoundsByHand) {
   OpBounds bounds = farAway();
-  bounds.byHand = true;
+  bounds.rule = OpBounds::Rule::kByHand;
   bounds.scatter = std::chrono::seconds(1);
   begin(RepairPolicy::kBroadcast, bounds);
   contributions(1, 0, kSlots);

@@ -23,9 +23,8 @@ class PaperLoopsTest : public OneOp {
     options_.loops = Loops::kPaper;
     options_.repair = RepairPolicy::kNone;
     OpBounds bounds;
-    bounds.warmup = false;
     bounds.limit = seconds(100);
-    bounds.paper = true;
+    bounds.rule = OpBounds::Rule::kPaper;
     bounds.paperScatter = {milliseconds(50), milliseconds(4)};
     bounds.paperResults = {milliseconds(80), milliseconds(6)};
     begin(4, kSlots, bounds);

@@ -19,7 +19,7 @@ class OpStopTest : public OneOp {
  protected:
   static OpBounds usual() {
     OpBounds bounds;
-    bounds.warmup = false;
+    bounds.rule = OpBounds::Rule::kLearned;
     bounds.limit = seconds(100);
     bounds.stop = {milliseconds(60), 1.5, milliseconds(12)};
     bounds.absentMost = .5;
@@ -316,7 +316,7 @@ TEST_F(OpStopTest, WithoutABudgetNothingIsCut) {
 
 TEST_F(OpStopTest, ABoundByHandReplacesTheRules) {
   OpBounds bounds = usual();
-  bounds.byHand = true;
+  bounds.rule = OpBounds::Rule::kByHand;
   bounds.scatter = milliseconds(30);
   start(bounds);
   contributions(1, 1);
