@@ -26,11 +26,11 @@ enum class Loop : uint8_t {
   kTrains,       // trains have the greatest length (TrainLength)
   // How the window reacts (DeliveryWindow).
   kWindow,    // it stays as it begins
-  kQueue,     // not to loss in a queue that it fills alone
-  kTraffic,   // not to loss by other traffic
-  kBuffer,    // not to a full receive buffer
-  kBaseLoss,  // loss that it cannot prevent is not learned
-  kMarks,     // not to marks (ECN)
+  kQueue,     // it ignores loss in a queue that it fills alone
+  kTraffic,   // it ignores loss by other traffic
+  kBuffer,    // it ignores a full receive buffer
+  kBaseLoss,  // it does not learn which loss it cannot prevent
+  kMarks,     // it ignores marks (ECN)
 };
 
 // The loops that are switched off.

@@ -8,10 +8,10 @@
 
 namespace ubt {
 
-// The arithmetic that the protocol needs, as plain functions, so that the core
-// depends on no SIMD library. Implementations must be stateless and callable
-// from any thread. Pointers may have any alignment: `source` usually points
-// into a received datagram.
+// The arithmetic of sums, as plain functions, so that the simulator can check
+// the protocol with arithmetic of its own. Implementations must be stateless
+// and callable from any thread. Pointers may have any alignment: `source`
+// usually points into a received datagram.
 struct Reduction {
   // destination[i] += source[i] for i in [0, count), rounded to the type.
   void (*add)(ElementType type,

@@ -25,17 +25,7 @@ bool isStrange(Counter fate) {
 }  // namespace
 
 Endpoint::Endpoint(const Limits& limits, const Reduction& reduction)
-    : shared_{Arena(limits.arenaBytes, limits.arenaBudget),
-              DeliveryWindow(
-                  limits.windowBytesMin, limits.windowBytesMax, limits.without),
-              {},
-              TimerLateness(),
-              NoticeDelay(),
-              LinkRate(),
-              TrainLength(!limits.without.has(Loop::kTrains)),
-              reduction,
-              0,
-              {}} {}
+    : shared_(limits, reduction) {}
 
 Endpoint::Key Endpoint::keyOf(uint64_t epoch, int rank) {
   return {firstKey(PacketHeader::contextOf(epoch)) | epoch >> kContextBits,

@@ -17,15 +17,7 @@ namespace ubt {
 // state that sessions share. It does no I/O and is not thread-safe.
 class Endpoint {
  public:
-  struct Limits {
-    size_t arenaBytes = size_t{256} << 20;
-    uint64_t windowBytesMin = 64 << 10;
-    uint64_t windowBytesMax = 16 << 20;
-    LoopSet without = {};  // as in Options
-    // Shared by all endpoints with a common limit of the arena; outlives them.
-    // Null: this endpoint has a limit of its own.
-    ArenaBudget* arenaBudget = nullptr;
-  };
+  using Limits = SharedState::Limits;
 
   Endpoint(const Limits& limits, const Reduction& reduction);
 

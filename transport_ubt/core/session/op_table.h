@@ -21,7 +21,7 @@ namespace ubt {
 // (Op::soleAnnouncer).
 class OpTable {
  public:
-  // The most ops at a time.
+  // Peers begin no further op while this many are open. Own calls do.
   static constexpr size_t kOpsMax = 256;
 
   // `ranks`: of the session. `tagEntriesMax`: as in Options.

@@ -104,15 +104,16 @@ void Session::peerLeft(TimePoint now, int peer, uint32_t because) {
     closePeer(now,
               peer,
               who + " has given up because of its own error; see its output");
+  } else {
+    closePeer(
+        now,
+        peer,
+        who + " has given up because of rank " + std::to_string(because) +
+            (static_cast<int>(because) == state_.setup.rank ? " (this one)"
+                                                            : "") +
+            ", which died, hangs, came too late, is cut off or disagrees with "
+            "it");
   }
-  closePeer(
-      now,
-      peer,
-      who + " has given up because of rank " + std::to_string(because) +
-          (static_cast<int>(because) == state_.setup.rank ? " (this one)"
-                                                          : "") +
-          ", which died, hangs, came too late, is cut off or disagrees with "
-          "it");
   // The job has failed: other ranks may stop sending, too.
   for (auto& [id, op] : state_.ops) {
     op->giveUp(failure());

@@ -32,6 +32,22 @@ struct SessionState;
 
 // The state that all sessions on one socket share. Owned by the endpoint.
 struct SharedState {
+  struct Limits {
+    size_t arenaBytes = size_t{256} << 20;
+    uint64_t windowBytesMin = 64 << 10;
+    uint64_t windowBytesMax = 16 << 20;
+    LoopSet without = {};  // as in Options
+    // Shared by all endpoints with a common limit of the arena; outlives them.
+    // Null: this endpoint has a limit of its own.
+    ArenaBudget* arenaBudget = nullptr;
+  };
+
+  SharedState(const Limits& limits, const Reduction& reductionOf)
+      : arena(limits.arenaBytes, limits.arenaBudget),
+        window(limits.windowBytesMin, limits.windowBytesMax, limits.without),
+        trains(!limits.without.has(Loop::kTrains)),
+        reduction(reductionOf) {}
+
   Arena arena;
   DeliveryWindow window;
   Counters counters;
