@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "transport_ubt/bounded/farewell.h"
+#include "transport_ubt/bounded/mesh_slots.h"
 
 namespace gloo {
 namespace {
-
-// No collective uses this slot: theirs have a small prefix in the top byte.
-constexpr uint64_t kSlot = 0xfb00000000000000;
 
 static_assert(std::is_trivially_copyable<GroupWish>::value,
               "wishes travel as bytes");
@@ -29,8 +27,9 @@ std::vector<GroupWish> swapWishes(const ubt::Mesh& mesh,
   const auto outgoing = mesh.createUnboundBuffer(&own, sizeof(own));
   for (int rank = 0; rank < mesh.size; rank++) {
     if (rank != mesh.rank) {
-      incoming->recv(rank, kSlot, rank * sizeof(own), sizeof(own));
-      outgoing->send(rank, kSlot);
+      incoming->recv(
+          rank, ubt::MeshSlots::kGroups, rank * sizeof(own), sizeof(own));
+      outgoing->send(rank, ubt::MeshSlots::kGroups);
     }
   }
   try {

@@ -24,7 +24,8 @@ std::string AbsenceWatch::returned(const OpReport& report) {
              : ranks + " entered the last " + std::to_string(kCalls) +
                    " allreduces after their bound, so their sums leave it out. "
                    "Is its host slower than the others'? Balance the work, or "
-                   "set a longer GLOO_UBT_BOUND";
+                   "let the others wait longer: GLOO_UBT_CUT_BUDGET=0, or a "
+                   "longer GLOO_UBT_BOUND if you have set one";
 }
 
 }  // namespace ubt

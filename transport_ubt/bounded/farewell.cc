@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "transport_ubt/bounded/mesh_deadline.h"
+#include "transport_ubt/bounded/mesh_slots.h"
 
 namespace ubt {
 namespace {
-
-// No collective uses this slot: theirs have a small prefix in the top byte.
-constexpr uint64_t kSlot = 0xfd00000000000000;
 
 template <typename Talk>
 void asFarAsConnected(Talk&& talk) {
@@ -35,8 +33,8 @@ void bidFarewell(const Mesh& mesh, std::chrono::milliseconds timeout) {
     if (peer != mesh.rank) {
       asFarAsConnected([&] {
         auto buffer = mesh.createUnboundBuffer(&byte, sizeof(byte));
-        buffer->send(peer, kSlot);
-        buffer->recv(peer, kSlot);
+        buffer->send(peer, MeshSlots::kFarewell);
+        buffer->recv(peer, MeshSlots::kFarewell);
         buffers.push_back(std::move(buffer));
       });
     }

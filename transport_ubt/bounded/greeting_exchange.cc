@@ -4,15 +4,15 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
+#include "transport_ubt/bounded/mesh_slots.h"
 #include "transport_ubt/io/quiet_thread.h"
 
 namespace ubt {
 namespace {
 
-// A wait that times out closes every connection, so these never do.
-constexpr auto kForEver = std::chrono::hours(24 * 365);
 // Room for another version's greeting: Gloo ends the process if a message is
 // longer than its buffer.
 constexpr size_t kInboxBytes = 4096;
@@ -62,13 +62,13 @@ void GreetingExchange::greet(int rank) {
   Peer& peer = peers_[rank];
   std::string failure;
   try {
-    peer.incoming->recv(rank, kSlot);
-    peer.outgoing->send(rank, kSlot);
-    if (!peer.incoming->waitRecv(nullptr, kForEver)) {
+    peer.incoming->recv(rank, MeshSlots::kGreeting);
+    peer.outgoing->send(rank, MeshSlots::kGreeting);
+    if (!peer.incoming->waitRecv(nullptr, Mesh::kForEver)) {
       return;  // aborted
     }
     failure = take(rank);
-    if (failure.empty() && !peer.outgoing->waitSend(nullptr, kForEver)) {
+    if (failure.empty() && !peer.outgoing->waitSend(nullptr, Mesh::kForEver)) {
       return;
     }
   } catch (const std::exception& error) {
@@ -128,10 +128,15 @@ std::chrono::steady_clock::time_point GreetingExchange::begin() {
     return now;
   }
   start_ = now;
-  for (int rank = 0; rank < mesh_.size; rank++) {
-    if (rank != mesh_.rank) {
-      peers_[rank].thread = quietThread([this, rank] { greet(rank); });
+  try {
+    for (int rank = 0; rank < mesh_.size; rank++) {
+      if (rank != mesh_.rank) {
+        peers_[rank].thread = quietThread([this, rank] { greet(rank); });
+      }
     }
+  } catch (const std::system_error& error) {
+    failure_ = std::string("no thread can be started to greet the other ") +
+               "ranks (see ulimit -u): " + error.what();
   }
   return now;
 }

@@ -26,9 +26,6 @@ namespace ubt {
 // No wait of Gloo's times out here, because that would close all connections.
 class GreetingExchange {
  public:
-  // No collective uses this slot: theirs have a small prefix in the top byte.
-  static constexpr uint64_t kSlot = 0xfc00000000000000;
-
   struct Waits {
     std::chrono::milliseconds timeout;
     std::chrono::milliseconds untilWarning = std::chrono::seconds(10);

@@ -9,12 +9,6 @@
 #include "transport_ubt/io/quiet_thread.h"
 
 namespace ubt {
-namespace {
-
-// A wait that times out closes every connection, so these never do.
-constexpr auto kForEver = std::chrono::hours(24 * 365);
-
-}  // namespace
 
 MeshSwap::MeshSwap(Mesh mesh, uint64_t slot, std::vector<uint8_t> own)
     : mesh_(std::move(mesh)),
@@ -75,8 +69,8 @@ void MeshSwap::swap() {
         const std::lock_guard<std::mutex> lock(mutex_);
         awaited_ = rank;
       }
-      if (!peers_[rank].incoming->waitRecv(nullptr, kForEver) ||
-          !peers_[rank].outgoing->waitSend(nullptr, kForEver)) {
+      if (!peers_[rank].incoming->waitRecv(nullptr, Mesh::kForEver) ||
+          !peers_[rank].outgoing->waitSend(nullptr, Mesh::kForEver)) {
         failure = "aborted";
       }
     }

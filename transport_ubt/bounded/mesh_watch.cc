@@ -9,15 +9,12 @@
 #include <new>
 #include <utility>
 
+#include "transport_ubt/bounded/mesh_slots.h"
 #include "transport_ubt/io/quiet_thread.h"
 
 namespace ubt {
 namespace {
 
-// No collective uses these slots: theirs have a small prefix in the top byte.
-constexpr uint64_t kFirstSlot = 0xfe00000000000000;
-// A wait that times out closes every pair, so this one never does.
-constexpr auto kForEver = std::chrono::hours(24 * 365);
 // The error that Gloo's tcp has for each pair once a wait of this process has
 // timed out.
 constexpr char kOwnTimeout[] = "Application timeout caused pair closure";
@@ -29,7 +26,7 @@ constexpr std::chrono::milliseconds kGrace{250};
 MeshWatch::MeshWatch(Mesh mesh, std::vector<bool> watched, Closed closed)
     : mesh_(std::move(mesh)),
       closed_(std::move(closed)),
-      slot_(kFirstSlot),
+      slot_(MeshSlots::kWatch),
       watched_(std::move(watched)) {
   watched_[mesh_.rank] = false;
   try {
@@ -149,7 +146,7 @@ void MeshWatch::run() {
   while (anyWatched() && renewAlarm()) {
     try {
       post();
-      if (anyWatched() && !alarm_->waitRecv(nullptr, kForEver)) {
+      if (anyWatched() && !alarm_->waitRecv(nullptr, Mesh::kForEver)) {
         return;  // aborted by the destructor
       }
     } catch (const std::bad_alloc&) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "transport_ubt/bounded/hello.h"
+#include "transport_ubt/bounded/mesh_slots.h"
 #include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/io/interface.h"
 #include "transport_ubt/io/path_probe.h"
@@ -18,11 +19,6 @@
 namespace ubt {
 namespace {
 
-// No collective uses these slots: theirs have a small prefix in the top byte.
-constexpr uint64_t kReadySlot = 0xfa00000000000000;
-constexpr uint64_t kFindingsSlot = kReadySlot + 1;
-constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
-constexpr int kIpv6Overhead = 40 + 8;
 // MTUs of common networks and tunnels. Every network carries the last ones.
 constexpr int kMtus[] = {9000, 8896, 8000, 4000, 1500, 1460, 1400, 1280, 576};
 // The first and the longest pause between rounds of probes. Each is twice the
@@ -177,18 +173,17 @@ PathAgreement::PathAgreement(const Mesh& mesh, Driver* driver, Setup setup)
       setup_(std::move(setup)),
       listener_(
           &driver->probes(), setup_.epoch, mesh.rank, receiveKeys(setup_.keys)),
-      ready_(mesh, kReadySlot, std::vector<uint8_t>(1)) {}
+      ready_(mesh, MeshSlots::kPathsReady, std::vector<uint8_t>(1)) {}
 
 PathAgreement::~PathAgreement() = default;
 
 std::vector<uint32_t> PathAgreement::candidates() const {
-  const bool four = driver_->socket().address().family() == AF_INET;
+  const int around = driver_->socket().address().headerBytes() +
+                     static_cast<int>(setup_.aroundBytes);
   std::vector<uint32_t> slots{static_cast<uint32_t>(setup_.slotBytes)};
   for (const int mtu : kMtus) {
-    const int room = mtu - (four ? kIpv4Overhead : kIpv6Overhead) -
-                     static_cast<int>(setup_.aroundBytes);
     const auto step = static_cast<int>(ShardLayout::kSlotStep);
-    const auto slot = static_cast<uint32_t>(room / step * step);
+    const auto slot = static_cast<uint32_t>((mtu - around) / step * step);
     if (slot < slots.back() && slot >= Hello::kSlotBytesMin) {
       slots.push_back(slot);
     }
@@ -235,7 +230,7 @@ PathAgreement::Agreed PathAgreement::run(std::chrono::milliseconds timeout) {
   if (findings_ == nullptr) {
     awaitProbes(deadline);
     findings_ = std::make_unique<MeshSwap>(
-        mesh_, kFindingsSlot, encode(listener_.heard()));
+        mesh_, MeshSlots::kPathsFound, encode(listener_.heard()));
   }
   // The prober goes on, because other ranks may still wait for its probes.
   const auto all = findings_->run(deadline.remaining());

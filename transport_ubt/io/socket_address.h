@@ -21,6 +21,8 @@ class SocketAddress {
   }
   socklen_t size() const;
   int family() const { return storage_.ss_family; }
+  // The bytes of the IP and UDP headers of a datagram to this address.
+  int headerBytes() const { return (family() == AF_INET6 ? 40 : 20) + 8; }
   uint16_t port() const;
   // The same address with another port.
   SocketAddress withPort(uint16_t port) const {

@@ -14,6 +14,7 @@
 
 #include "tests/conformance/local_ranks.h"
 #include "tests/transport_ubt/bounded/greetings.h"
+#include "transport_ubt/bounded/mesh_slots.h"
 
 namespace ubt {
 namespace {
@@ -233,7 +234,7 @@ TEST_F(GreetingExchangeTest, NamesARankOfAnotherVersion) {
          [](const ContextPtr&) {},
          [&](const ContextPtr& context) {
            auto buffer = context->createUnboundBuffer(other.data(), bytes);
-           buffer->send(0, GreetingExchange::kSlot);
+           buffer->send(0, MeshSlots::kGreeting);
            EXPECT_TRUE(buffer->waitSend(kPatient.timeout));
            over.await();
          }});
@@ -271,7 +272,7 @@ TEST_F(GreetingExchangeTest, NamesARankAndItsFieldThatIsOutOfBounds) {
        },
        [&](const ContextPtr& context) {
          auto buffer = context->createUnboundBuffer(bytes.data(), bytes.size());
-         buffer->send(0, GreetingExchange::kSlot);
+         buffer->send(0, MeshSlots::kGreeting);
          EXPECT_TRUE(buffer->waitSend(kPatient.timeout));
          over.await();
        }});
