@@ -7,7 +7,6 @@
 #include <string>
 
 #include "transport_ubt/bounded/hello.h"
-#include "transport_ubt/bounded/receive_buffer.h"
 #include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/core/wire/packet_crypto.h"
 #include "transport_ubt/core/wire/packet_header.h"
@@ -18,15 +17,11 @@
 namespace ubt {
 namespace {
 
-constexpr int kIpv4Overhead = 20 + 8;  // IP and UDP headers
-constexpr int kIpv6Overhead = 40 + 8;
-constexpr int kDatagramBytesMax = 65507;
 constexpr int kSlotStep = static_cast<int>(ShardLayout::kSlotStep);
 
-size_t slotBytesFor(int mtu, int family, AuthMode auth) {
-  const int datagram =
-      std::min(mtu - (family == AF_INET6 ? kIpv6Overhead : kIpv4Overhead),
-               kDatagramBytesMax);
+size_t slotBytesFor(int mtu, const SocketAddress& address, AuthMode auth) {
+  const int datagram = std::min(mtu - address.headerBytes(),
+                                static_cast<int>(UdpSocket::kTrainBytesMax));
   const int around = static_cast<int>(Engine::aroundSlotBytes(auth));
   const int slot = (datagram - around) / kSlotStep * kSlotStep;
   if (slot < static_cast<int>(Hello::kSlotBytesMin)) {
@@ -53,6 +48,9 @@ std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
   options.socket.portLow = settings.portLow;
   options.socket.portHigh = settings.portHigh;
   options.socket.segmentation = settings.segmentation;
+  options.socket.receiveBufferBytes =
+      std::max(options.socket.receiveBufferBytes,
+               static_cast<int>(settings.windowBytes));
   options.socket.warn = warnOnce;
   options.limits.arenaBytes = settings.arenaBytes;
   options.limits.arenaBudget = &processBudget();
@@ -63,18 +61,11 @@ std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
   if (settings.faults.any()) {
     warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
   }
-  std::unique_ptr<Driver> driver;
   try {
-    driver = std::make_unique<Driver>(options, reductionKernels());
+    return std::make_unique<Driver>(options, reductionKernels());
   } catch (const std::runtime_error& error) {  // includes std::system_error
     throw gloo::IoException(error.what());
   }
-  const std::string advice = receiveBufferAdvice(
-      driver->socket().receiveBufferBytes(), kEnoughBufferBytes);
-  if (!advice.empty()) {
-    warnOnce(advice);
-  }
-  return driver;
 }
 
 }  // namespace
@@ -84,7 +75,7 @@ Engine::Engine(const sockaddr_storage& address, const Settings& settings)
       driver_(makeDriver(address, settings)),
       slotBytesMax_(slotBytesFor(
           settings.mtu > 0 ? settings.mtu : driver_->socket().mtu(),
-          driver_->socket().address().family(),
+          driver_->socket().address(),
           settings.protocol.auth)) {}
 
 Engine::~Engine() {

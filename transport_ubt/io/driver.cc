@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <exception>
 #include <iterator>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -118,22 +117,19 @@ Driver::Driver(const Options& options, const Reduction& reduction)
     : socket_(options.socket),
       windowBytesWanted_(options.limits.windowBytesMax),
       limits_(fit(options.limits, socket_.receiveBufferBytes())),
+      // At most half of the window is for multicast, and the kernel doubles the
+      // size. So each byte of payload has four.
+      multicast_(static_cast<int>(limits_.windowBytesMax)),
       endpoint_(limits_, reduction),
       sender_(&endpoint_, &socket_, options.faults),
-      wakeFd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd"),
       idle_(options.idle.inWindow(limits_.windowBytesMax)),
       overdueMax_(options.overdueMax) {
-  if (wakeFd_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "eventfd");
-  }
   service_ = std::make_unique<ServiceThread>(
       static_cast<ServiceThread::Client*>(this), socket_.fd(), multicast_.fd());
 }
 
-Driver::~Driver() {
-  service_.reset();
-  ::close(wakeFd_);
-}
+Driver::~Driver() = default;
 
 Session* Driver::open(const Session::Setup& setup,
                       std::vector<SocketAddress> addresses,
@@ -186,7 +182,7 @@ void Driver::close(Session* session) {
   sendAll();
   const TimePoint until = steadyNow() + kLeaveMax;
   while (sender_.blocked() && steadyNow() < until) {
-    socket_.wait(wakeFd_, true, kSendRetry.count());
+    socket_.wait(wake_.get(), true, kSendRetry.count());
     sendAll();
   }
   multicast_.leave(session);
@@ -295,11 +291,16 @@ bool Driver::receive() {
 }
 
 void Driver::noteOverflows() {
-  const uint32_t overflows = socket_.overflows() + multicast_.overflows();
-  if (overflows != overflows_) {
-    endpoint_.overflowed(overflows - overflows_);
-    overflows_ = overflows;
+  const uint32_t unicast = socket_.overflows();
+  if (unicast != overflows_) {
+    endpoint_.overflowed(unicast - overflows_);
+    overflows_ = unicast;
   }
+  // The window does not limit multicast, so it does not follow these.
+  const uint32_t multicast = multicast_.overflows();
+  endpoint_.shared().counters.add(Counter::kOverflowed,
+                                  multicast - multicastOverflows_);
+  multicastOverflows_ = multicast;
 }
 
 // Once: the receive buffer limits the window, and links idle.
@@ -462,9 +463,9 @@ void Driver::sleep(Lock& lock,
   sleeping_ = true;
   lock.unlock();
   if (napping > Duration{0}) {
-    nap(wakeFd_, napping);
+    nap(wake_.get(), napping);
   }
-  socket_.wait(wakeFd_,
+  socket_.wait(wake_.get(),
                blocked,
                until == kNever ? -1 : (left - napping).count(),
                multicastFd);
@@ -474,7 +475,7 @@ void Driver::sleep(Lock& lock,
   if (woken_) {
     woken_ = false;
     uint64_t wakes;
-    (void)!read(wakeFd_, &wakes, sizeof(wakes));
+    (void)!read(wake_.get(), &wakes, sizeof(wakes));
   }
 }
 
@@ -497,7 +498,7 @@ void Driver::wakeSleeper() {
   if (sleeping_ && !woken_) {
     woken_ = true;
     const uint64_t one = 1;
-    (void)!write(wakeFd_, &one, sizeof(one));
+    (void)!write(wake_.get(), &one, sizeof(one));
   }
 }
 

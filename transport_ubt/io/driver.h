@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "transport_ubt/core/session/endpoint.h"
+#include "transport_ubt/io/descriptor.h"
 #include "transport_ubt/io/idle_policy.h"
 #include "transport_ubt/io/multicast_sockets.h"
 #include "transport_ubt/io/packet_sender.h"
@@ -71,9 +72,9 @@ class Driver : private ServiceThread::Client {
 
   // Runs one allreduce, in place. If true, `report` describes it. If false,
   // `failure` says why there is no result. Returns by
-  // `timeout`, with repair `none` by the op's bound once it has begun. A zero
-  // timeout means the session's. Afterwards the caller owns the bucket again,
-  // even if this throws because memory is short.
+  // `timeout`; with repair `none` and a bound by hand, by that bound once it
+  // has begun. A zero timeout means the session's. Afterwards the caller owns
+  // the bucket again, even if this throws because memory is short.
   bool allreduce(Session* session,
                  uint32_t tag,
                  const OpShape& shape,
@@ -139,21 +140,22 @@ class Driver : private ServiceThread::Client {
   std::condition_variable madeWay_;
   UdpSocket socket_;
   PathProbes probes_;
-  MulticastSockets multicast_;
-  bool loop_ = false;  // other ranks of this host get multicast
   const uint64_t windowBytesWanted_;
   const Endpoint::Limits limits_;
+  MulticastSockets multicast_;
+  bool loop_ = false;  // other ranks of this host get multicast
   Endpoint endpoint_;
   PacketSender sender_;
-  int wakeFd_ = -1;
+  const Descriptor wake_;  // readable: the driving caller looks again
   const IdlePolicy idle_;
   const Duration overdueMax_;
-  uint32_t overflows_ = 0;  // of socket_, as the endpoint knows them
+  uint32_t overflows_ = 0;           // of socket_, as the endpoint knows them
+  uint32_t multicastOverflows_ = 0;  // of multicast_, as counted
   bool toldBuffer_ = false;
   int ranksPerCpu_ = 1;    // maximum over the contexts
   bool driving_ = false;   // some caller polls the socket
   bool sleeping_ = false;  // it sleeps there, without the mutex
-  bool woken_ = false;     // wakeFd_ says so
+  bool woken_ = false;     // wake_ says so
   TimePoint received_{};   // when it last took a datagram, or began
   TimePoint looked_{};     // when the driving caller last looked at the clock
   std::atomic<int> callers_{0};  // changes under the mutex

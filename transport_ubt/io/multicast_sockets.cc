@@ -2,32 +2,15 @@
 #include "transport_ubt/io/multicast_sockets.h"
 
 #include <sys/epoll.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace ubt {
-namespace {
 
-// Room for all data that owners may have in flight to one rank, and for the
-// kernel's overhead.
-constexpr int kReceiveBufferBytes = 8 * Multicast::kWindowBytesMax;
-
-}  // namespace
-
-MulticastSockets::MulticastSockets() : epollFd_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (epollFd_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "epoll_create1");
-  }
-}
-
-MulticastSockets::~MulticastSockets() {
-  sockets_.clear();
-  close(epollFd_);
-}
+MulticastSockets::MulticastSockets(int receiveBufferBytes)
+    : receiveBufferBytes_(receiveBufferBytes),
+      epoll_(epoll_create1(EPOLL_CLOEXEC), "epoll_create1") {}
 
 void MulticastSockets::leave(const Session* session) {
   if (const auto socket = sockets_.find(session); socket != sockets_.end()) {
@@ -50,13 +33,13 @@ bool MulticastSockets::join(const Session* session,
   UdpSocket::Options options;
   options.address = multicast;
   options.portLow = options.portHigh = multicast.port();
-  options.receiveBufferBytes = kReceiveBufferBytes;
+  options.receiveBufferBytes = receiveBufferBytes_;
   options.joinAt = at;
   try {
     auto socket = std::make_unique<UdpSocket>(options);
     epoll_event event{};
     event.events = EPOLLIN;
-    if (epoll_ctl(epollFd_, EPOLL_CTL_ADD, socket->fd(), &event) != 0) {
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket->fd(), &event) != 0) {
       return false;
     }
     sockets_[session] = std::move(socket);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "transport_ubt/core/session/session.h"
+#include "transport_ubt/io/descriptor.h"
 #include "transport_ubt/io/udp_socket.h"
 
 namespace ubt {
@@ -14,9 +15,9 @@ namespace ubt {
 // thread-safe, but any thread may wait for fd().
 class MulticastSockets {
  public:
-  // Throws std::system_error if there are no descriptors left.
-  MulticastSockets();
-  ~MulticastSockets();
+  // `receiveBufferBytes`: as in UdpSocket::Options, of each socket. Throws
+  // std::system_error if there are no descriptors left.
+  explicit MulticastSockets(int receiveBufferBytes);
   MulticastSockets(const MulticastSockets&) = delete;
   MulticastSockets& operator=(const MulticastSockets&) = delete;
 
@@ -32,7 +33,7 @@ class MulticastSockets {
   uint32_t overflows() const;
 
   // Readable while any socket has a datagram. Never changes.
-  int fd() const { return epollFd_; }
+  int fd() const { return epoll_.get(); }
   bool any() const { return !sockets_.empty(); }
 
   // Like UdpSocket::receive(), with one train of each socket.
@@ -46,7 +47,8 @@ class MulticastSockets {
   }
 
  private:
-  int epollFd_ = -1;
+  const int receiveBufferBytes_;
+  const Descriptor epoll_;
   uint32_t overflowsBefore_ = 0;  // of sockets that have left
   std::map<const Session*, std::unique_ptr<UdpSocket>> sockets_;
 };

@@ -203,7 +203,7 @@ bool PacketSender::hasRoom(TimePoint now) {
 
 // True if no train waits afterwards.
 bool PacketSender::sendWaiting() {
-  while (blocked()) {
+  while (!waiting_.empty()) {
     const Waiting& train = waiting_.front();
     const iovec piece{const_cast<std::byte*>(train.bytes.data()),
                       train.bytes.size()};

@@ -18,9 +18,9 @@ namespace ubt {
 //
 //     trains             at first
 //     single datagrams   after a train got lost (PathAgreement) or was refused
-//     fragments          after a single datagram was refused: the path's MTU
-//     has
-//                        shrunk
+//     fragments          after a single datagram was refused
+//
+// The last happens when the path's MTU has shrunk.
 //
 // A limit stays, and holds for all ranks on that host. Not thread-safe.
 class PathLimits {

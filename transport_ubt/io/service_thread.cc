@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 
 #include "transport_ubt/io/quiet_thread.h"
@@ -23,20 +22,30 @@ void check(int status, const char* what) {
 
 }  // namespace
 
+ServiceThread::Loop::Loop() {
+  check(uv_loop_init(&uv), "uv_loop_init");
+}
+
+ServiceThread::Loop::~Loop() {
+  uv_walk(
+      &uv,
+      [](uv_handle_t* handle, void*) { uv_close(handle, nullptr); },
+      nullptr);
+  uv_run(&uv, UV_RUN_DEFAULT);
+  uv_loop_close(&uv);
+}
+
 ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
-    : client_(client) {
-  // A timerfd, because libuv's own timers have a resolution of 1 ms.
-  timerFd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  if (timerFd_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "timerfd_create");
-  }
-  check(uv_loop_init(&loop_), "uv_loop_init");
+    : client_(client),
+      timerFd_(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
+               "timerfd_create") {
+  uv_loop_t* const loop = &loop_.uv;
   check(uv_async_init(
-            &loop_, &stop_, [](uv_async_t* handle) { uv_stop(handle->loop); }),
+            loop, &stop_, [](uv_async_t* handle) { uv_stop(handle->loop); }),
         "uv_async_init");
-  check(uv_poll_init(&loop_, &timer_, timerFd_), "uv_poll_init");
-  check(uv_poll_init(&loop_, &sockets_[0], fd), "uv_poll_init");
-  check(uv_poll_init(&loop_, &sockets_[1], otherFd), "uv_poll_init");
+  check(uv_poll_init(loop, &timer_, timerFd_.get()), "uv_poll_init");
+  check(uv_poll_init(loop, &sockets_[0], fd), "uv_poll_init");
+  check(uv_poll_init(loop, &sockets_[1], otherFd), "uv_poll_init");
   timer_.data = this;
   sockets_[0].data = sockets_[1].data = this;
   check(uv_poll_start(
@@ -45,7 +54,8 @@ ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
             [](uv_poll_t* handle, int, int) {
               auto* const self = static_cast<ServiceThread*>(handle->data);
               uint64_t expirations;
-              (void)!read(self->timerFd_, &expirations, sizeof(expirations));
+              (void)!read(
+                  self->timerFd_.get(), &expirations, sizeof(expirations));
               self->look();
             }),
         "uv_poll_start");
@@ -56,20 +66,12 @@ ServiceThread::ServiceThread(Client* client, int fd, int otherFd)
 ServiceThread::~ServiceThread() {
   uv_async_send(&stop_);
   thread_.join();
-  uv_close(reinterpret_cast<uv_handle_t*>(&stop_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
-  for (uv_poll_t& socket : sockets_) {
-    uv_close(reinterpret_cast<uv_handle_t*>(&socket), nullptr);
-  }
-  uv_run(&loop_, UV_RUN_DEFAULT);
-  uv_loop_close(&loop_);
-  close(timerFd_);
 }
 
 void ServiceThread::run() {
   // The smallest slack, in ns: timers of this thread should not be late.
   prctl(PR_SET_TIMERSLACK, 1);
-  uv_run(&loop_, UV_RUN_DEFAULT);
+  uv_run(&loop_.uv, UV_RUN_DEFAULT);
 }
 
 void ServiceThread::look() {
@@ -93,7 +95,7 @@ void ServiceThread::lookBy(TimePoint when) {
     timer.it_value.tv_sec = ns / 1000000000;
     timer.it_value.tv_nsec = ns % 1000000000;
   }
-  timerfd_settime(timerFd_, TFD_TIMER_ABSTIME, &timer, nullptr);
+  timerfd_settime(timerFd_.get(), TFD_TIMER_ABSTIME, &timer, nullptr);
 }
 
 }  // namespace ubt

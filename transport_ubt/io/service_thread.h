@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/io/descriptor.h"
 
 namespace ubt {
 
@@ -26,7 +27,8 @@ class ServiceThread {
   static constexpr Duration kPeriod = std::chrono::milliseconds(2);
 
   // Starts the thread, which looks first after a period. `client` and both
-  // descriptors must outlive it.
+  // descriptors must outlive it. Throws std::system_error if the system has no
+  // descriptor or no thread left.
   ServiceThread(Client* client, int fd, int otherFd);
   // Stops and joins it.
   ~ServiceThread();
@@ -36,15 +38,25 @@ class ServiceThread {
   void lookBy(TimePoint when);
 
  private:
+  // Closes all handles that were added to it, and itself.
+  struct Loop {
+    Loop();
+    ~Loop();
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+    uv_loop_t uv{};
+  };
+
   void run();
   void look();
 
   Client* const client_;
-  int timerFd_ = -1;
-  uv_loop_t loop_{};
+  // A timerfd, because libuv's own timers have a resolution of 1 ms.
+  const Descriptor timerFd_;
   uv_async_t stop_{};
   uv_poll_t timer_{};
   uv_poll_t sockets_[2]{};
+  Loop loop_;  // after its handles, so it closes them first
   bool watching_ = false;
   std::thread thread_;
 };

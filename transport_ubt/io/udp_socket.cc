@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -105,68 +104,59 @@ void bindTo(int fd, const UdpSocket::Options& options) {
 }  // namespace
 
 UdpSocket::UdpSocket(const Options& options)
-    : warn_(options.warn), staging_(new std::byte[kStagingBytes]) {
-  fd_ = socket(
-      options.address.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd_ < 0) {
-    throwErrno("cannot create a UDP socket");
+    : warn_(options.warn),
+      descriptor_(socket(options.address.family(),
+                         SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                         0),
+                  "cannot create a UDP socket"),
+      staging_(new std::byte[kStagingBytes]) {
+  if (options.joinAt) {  // other ranks here may join, too
+    set(fd(), SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
   }
-  try {
-    if (options.joinAt) {  // other ranks here may join, too
-      set(fd_, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-    }
-    bindTo(fd_, options);
-    if (options.joinAt) {
-      join(fd_, options.address, *options.joinAt);
-    }
-    // Only root may exceed rmem_max; for others the kernel limits the size to
-    // it.
-    if (setsockopt(fd_,
-                   SOL_SOCKET,
-                   SO_RCVBUFFORCE,
-                   &options.receiveBufferBytes,
-                   sizeof(int)) != 0) {
-      set(fd_, SOL_SOCKET, SO_RCVBUF, options.receiveBufferBytes, "SO_RCVBUF");
-    }
-    socklen_t length = sizeof(receiveBufferBytes_);
-    if (getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes_, &length) !=
-        0) {
-      throwErrno("getsockopt SO_RCVBUF");
-    }
-    sockaddr_storage bound{};
-    length = sizeof(bound);
-    if (getsockname(fd_, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
-      throwErrno("getsockname");
-    }
-    const uint16_t port =
-        ntohs(bound.ss_family == AF_INET
-                  ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
-                  : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port);
-    address_ = SocketAddress(bound, port);
-    mtu_ = interfaceMtu(fd_, address_);
-    const int on = 1;
-    const int off = 0;
-    // Nothing depends on these.
-    const bool four = address_.family() == AF_INET;
-    const int level = four ? IPPROTO_IP : IPPROTO_IPV6;
-    (void)setsockopt(
-        fd_, level, four ? IP_TOS : IPV6_TCLASS, &kCapable, sizeof(kCapable));
-    (void)setsockopt(
-        fd_, level, four ? IP_RECVTOS : IPV6_RECVTCLASS, &on, sizeof(on));
-    (void)setsockopt(fd_, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on));
-    // An old kernel refuses these options. Then each datagram travels alone.
-    (void)setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
-    segmentation_ =
-        options.segmentation &&
-        setsockopt(fd_, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off)) == 0;
-  } catch (...) {
-    close(fd_);
-    throw;
+  bindTo(fd(), options);
+  if (options.joinAt) {
+    join(fd(), options.address, *options.joinAt);
   }
-}
-
-UdpSocket::~UdpSocket() {
-  close(fd_);
+  // Only root may exceed rmem_max; for others the kernel limits the size to
+  // it.
+  if (setsockopt(fd(),
+                 SOL_SOCKET,
+                 SO_RCVBUFFORCE,
+                 &options.receiveBufferBytes,
+                 sizeof(int)) != 0) {
+    set(fd(), SOL_SOCKET, SO_RCVBUF, options.receiveBufferBytes, "SO_RCVBUF");
+  }
+  socklen_t length = sizeof(receiveBufferBytes_);
+  if (getsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &receiveBufferBytes_, &length) !=
+      0) {
+    throwErrno("getsockopt SO_RCVBUF");
+  }
+  sockaddr_storage bound{};
+  length = sizeof(bound);
+  if (getsockname(fd(), reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
+    throwErrno("getsockname");
+  }
+  const uint16_t port =
+      ntohs(bound.ss_family == AF_INET
+                ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
+                : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port);
+  address_ = SocketAddress(bound, port);
+  mtu_ = interfaceMtu(fd(), address_);
+  const int on = 1;
+  const int off = 0;
+  // Nothing depends on these.
+  const bool four = address_.family() == AF_INET;
+  const int level = four ? IPPROTO_IP : IPPROTO_IPV6;
+  (void)setsockopt(
+      fd(), level, four ? IP_TOS : IPV6_TCLASS, &kCapable, sizeof(kCapable));
+  (void)setsockopt(
+      fd(), level, four ? IP_RECVTOS : IPV6_RECVTCLASS, &on, sizeof(on));
+  (void)setsockopt(fd(), SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on));
+  // An old kernel refuses these options. Then each datagram travels alone.
+  (void)setsockopt(fd(), IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
+  segmentation_ =
+      options.segmentation &&
+      setsockopt(fd(), IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off)) == 0;
 }
 
 bool UdpSocket::prepareMulticast(bool loop) {
@@ -177,17 +167,18 @@ bool UdpSocket::prepareMulticast(bool loop) {
   interface.imr_ifindex = index;
   const int hops = 1;
   const int looped = loop ? 1 : 0;
-  return (four ? setsockopt(
-                     fd_, level, IP_MULTICAST_IF, &interface, sizeof(interface))
-               : setsockopt(
-                     fd_, level, IPV6_MULTICAST_IF, &index, sizeof(index))) ==
+  return (four
+              ? setsockopt(
+                    fd(), level, IP_MULTICAST_IF, &interface, sizeof(interface))
+              : setsockopt(
+                    fd(), level, IPV6_MULTICAST_IF, &index, sizeof(index))) ==
              0 &&
-         setsockopt(fd_,
+         setsockopt(fd(),
                     level,
                     four ? IP_MULTICAST_TTL : IPV6_MULTICAST_HOPS,
                     &hops,
                     sizeof(hops)) == 0 &&
-         setsockopt(fd_,
+         setsockopt(fd(),
                     level,
                     four ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP,
                     &looped,
@@ -216,7 +207,7 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to,
     std::memcpy(CMSG_DATA(header), &size, sizeof(size));
   }
   for (;;) {
-    if (sendmsg(fd_, &message, 0) >= 0) {
+    if (sendmsg(fd(), &message, 0) >= 0) {
       return Sent::kYes;
     }
     if (errno == EINTR) {
@@ -281,7 +272,7 @@ void UdpSocket::setCut(Cut cut) const {
   } else if (cut == Cut::kNobody) {
     mode = IP_PMTUDISC_DO;
   }
-  (void)setsockopt(fd_,
+  (void)setsockopt(fd(),
                    four ? IPPROTO_IP : IPPROTO_IPV6,
                    four ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
                    &mode,
@@ -298,7 +289,7 @@ bool UdpSocket::receiveTrain(Train* train) {
   message.msg_controllen = sizeof(control);
   ssize_t bytes;
   do {
-    bytes = recvmsg(fd_, &message, 0);
+    bytes = recvmsg(fd(), &message, 0);
   } while (bytes < 0 && errno == EINTR);
   if (bytes < 0) {
     return false;
@@ -333,12 +324,13 @@ bool UdpSocket::receiveTrain(Train* train) {
 // The kernel doubles the value. The socket is writable while less than half of
 // that is used.
 void UdpSocket::setBacklog(size_t bytes) {
-  set(fd_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes), "SO_SNDBUF");
+  set(fd(), SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes), "SO_SNDBUF");
 }
 
 size_t UdpSocket::waitingBytes() const {
   int waiting = 0;
-  return ioctl(fd_, SIOCOUTQ, &waiting) == 0 ? static_cast<size_t>(waiting) : 0;
+  return ioctl(fd(), SIOCOUTQ, &waiting) == 0 ? static_cast<size_t>(waiting)
+                                              : 0;
 }
 
 void UdpSocket::wait(int wakeFd,
@@ -346,7 +338,8 @@ void UdpSocket::wait(int wakeFd,
                      int64_t nanoseconds,
                      int otherFd) const {
   const auto events = static_cast<short>(POLLIN | (writable ? POLLOUT : 0));
-  pollfd fds[3] = {{fd_, events, 0}, {wakeFd, POLLIN, 0}, {otherFd, POLLIN, 0}};
+  pollfd fds[3] = {
+      {fd(), events, 0}, {wakeFd, POLLIN, 0}, {otherFd, POLLIN, 0}};
   const timespec timeout{nanoseconds / 1000000000, nanoseconds % 1000000000};
   (void)ppoll(fds, 3, nanoseconds < 0 ? nullptr : &timeout, nullptr);
 }

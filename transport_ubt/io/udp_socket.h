@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "transport_ubt/core/base/clock.h"
+#include "transport_ubt/io/descriptor.h"
 #include "transport_ubt/io/socket_address.h"
 #include "transport_ubt/io/steady_now.h"
 
@@ -55,11 +56,10 @@ class UdpSocket {
   // Throws std::system_error, or std::runtime_error with a remedy, if no
   // socket can be bound.
   explicit UdpSocket(const Options& options);
-  ~UdpSocket();
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return descriptor_.get(); }
   const SocketAddress& address() const { return address_; }
   // In the kernel's accounting: fewer bytes of payload fit.
   int receiveBufferBytes() const { return receiveBufferBytes_; }
@@ -153,7 +153,7 @@ class UdpSocket {
 
   const std::function<void(const std::string&)> warn_;
   mutable std::mutex cutting_;
-  int fd_ = -1;
+  const Descriptor descriptor_;
   SocketAddress address_;
   int receiveBufferBytes_ = 0;
   int mtu_ = 0;

@@ -17,6 +17,9 @@ constexpr uint64_t kEpoch = 0x1122334455667788;
 // Multicast on loopback arrives at once or not at all.
 constexpr int64_t kWaitNs = 2000000000;
 
+// Enough for all datagrams of a test.
+constexpr int kBufferBytes = 1 << 20;
+
 // A placeholder for a session; only its address matters.
 const Session* session(int n) {
   static const std::byte places[16] = {};
@@ -50,7 +53,7 @@ TEST(MulticastAddress, IsOfTheLocalScopesByTheEpoch) {
 TEST(MulticastSockets, TakeNothingBeforeItWasSent) {
   UdpSocket sender(onLoopback());
   ASSERT_TRUE(sender.prepareMulticast(true));
-  MulticastSockets groups;
+  MulticastSockets groups(kBufferBytes);
   for (int n = 1; n <= 2; n++) {
     const auto group = multicastAddress(AF_INET, n, sender.address().port());
     ASSERT_TRUE(groups.join(session(n), group, sender.address()));
@@ -83,8 +86,8 @@ TEST(MulticastSockets, HearDatagramsToTheirAddress) {
   const auto group = multicastAddress(AF_INET, 1, sender.address().port());
   const auto other = multicastAddress(AF_INET, 2, sender.address().port());
   // Two ranks of one host.
-  MulticastSockets one;
-  MulticastSockets two;
+  MulticastSockets one(kBufferBytes);
+  MulticastSockets two(kBufferBytes);
   EXPECT_FALSE(one.any());
   ASSERT_TRUE(one.join(session(1), group, sender.address()));
   ASSERT_TRUE(one.join(session(2), other, sender.address()));
@@ -105,9 +108,32 @@ TEST(MulticastSockets, HearDatagramsToTheirAddress) {
   EXPECT_EQ(heard(&two), "");
 }
 
+TEST(MulticastSockets, HaveRoomForTheDataThatTheirBufferIsFor) {
+  UdpSocket sender(onLoopback());
+  ASSERT_TRUE(sender.prepareMulticast(true));
+  const auto group = multicastAddress(AF_INET, 1, sender.address().port());
+  // The kernel grants as much as to any socket of this process.
+  UdpSocket::Options options = onLoopback();
+  options.receiveBufferBytes = 8 << 20;
+  const int granted = UdpSocket(options).receiveBufferBytes() / 2;
+  MulticastSockets groups(granted);
+  ASSERT_TRUE(groups.join(session(1), group, sender.address()));
+  const std::string datagram(1400, 'x');
+  const size_t count = granted / 2 / datagram.size();
+  for (size_t i = 0; i < count; i++) {
+    say(&sender, group, datagram);
+  }
+  size_t came = 0;
+  const auto take = [&](TimePoint, const std::byte*, size_t, bool) { came++; };
+  while (groups.receive(take)) {
+  }
+  EXPECT_EQ(came, count);
+  EXPECT_EQ(groups.overflows(), 0u);
+}
+
 TEST(MulticastSockets, DoNotJoinOtherAddresses) {
   const UdpSocket socket(onLoopback());
-  MulticastSockets groups;
+  MulticastSockets groups(kBufferBytes);
   EXPECT_FALSE(
       groups.join(session(1), loopback().withPort(4000), socket.address()));
   EXPECT_FALSE(groups.any());
