@@ -268,9 +268,8 @@ std::vector<Setting> boundRows() {
           "order",
           [](auto& s) -> auto& { return s.protocol.order; },
           {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
-          "The order in which an owner adds contributions. `rank`, set on "
-          "all ranks, gives the same bits in each run, but needs memory for "
-          "all contributions."),
+          "The order in which an owner adds contributions. `rank` on all "
+          "ranks gives the same bits in each run, but needs memory for all."),
       {kVariable,
        "bound",
        "a duration, or two: scatter,broadcast",
@@ -283,7 +282,7 @@ std::vector<Setting> boundRows() {
           "cut_budget",
           [](auto& s) -> auto& { return s.protocol.cutBudget; },
           "The share of all contributions that may be left out in the long run "
-          "because they are late. 0: none is, and sums lack only lost ones."),
+          "because they are late. 0: sums lack only lost ones."),
       choice<Hadamard>(
           kVariable,
           "hadamard",
