@@ -143,9 +143,9 @@ size_t openDescriptors() {
 
 // The descriptors that this process gets next.
 std::vector<int> nextDescriptors(int count) {
-  std::vector<int> next;
-  for (int i = 0; i < count; i++) {
-    next.push_back(dup(STDIN_FILENO));
+  std::vector<int> next(count);
+  for (int& descriptor : next) {
+    descriptor = dup(STDIN_FILENO);
   }
   for (const int descriptor : next) {
     close(descriptor);
