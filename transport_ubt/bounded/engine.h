@@ -17,9 +17,8 @@ namespace ubt {
 class Engine {
  public:
   // Binds an address of this host and a port that the settings allow. Warns
-  // once of injected faults.
-  // Throws gloo::Exception that names a port range in use, an MTU that is too
-  // small, or settings that contradict each other.
+  // once of injected faults. Throws gloo::Exception that names a port range in
+  // use, an MTU that is too small, or settings that contradict each other.
   Engine(const sockaddr_storage& address, const Settings& settings);
   ~Engine();
 

@@ -135,8 +135,10 @@ std::chrono::steady_clock::time_point GreetingExchange::begin() {
       }
     }
   } catch (const std::system_error& error) {
-    failure_ = std::string("no thread can be started to greet the other ") +
-               "ranks (see ulimit -u): " + error.what();
+    failure_ =
+        "no thread can be started to greet the other ranks (see ulimit "
+        "-u): " +
+        std::string(error.what());
   }
   return now;
 }

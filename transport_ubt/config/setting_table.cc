@@ -268,8 +268,9 @@ std::vector<Setting> boundRows() {
           "order",
           [](auto& s) -> auto& { return s.protocol.order; },
           {{"arrival", SumOrder::kArrival}, {"rank", SumOrder::kRank}},
-          "The order in which an owner adds contributions. `rank` on all "
-          "ranks gives the same bits in each run, but needs memory for all."),
+          "Owners add contributions as they arrive, or in the order of ranks. "
+          "With `rank` on all ranks, each run gives the same bits, but owners "
+          "need memory for all."),
       {kVariable,
        "bound",
        "a duration, or two: scatter,broadcast",
@@ -281,8 +282,8 @@ std::vector<Setting> boundRows() {
           kVariable,
           "cut_budget",
           [](auto& s) -> auto& { return s.protocol.cutBudget; },
-          "The share of all contributions that may be left out in the long run "
-          "because they are late. 0: sums lack only lost ones."),
+          "The largest share of all contributions that is left out because "
+          "they are late, in the long run. 0: only lost ones are left out."),
       choice<Hadamard>(
           kVariable,
           "hadamard",

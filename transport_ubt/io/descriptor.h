@@ -13,8 +13,8 @@ namespace ubt {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes over what the system call `what` returned. If it failed, throws
-  // std::system_error with its errno.
+  // Owns `fd`, the result of a system call. `what` names the call. If it has
+  // failed, throws std::system_error with its errno.
   Descriptor(int fd, const char* what) : fd_(fd) {
     if (fd < 0) {
       throw std::system_error(errno, std::generic_category(), what);

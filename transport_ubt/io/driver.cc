@@ -291,16 +291,16 @@ bool Driver::receive() {
 }
 
 void Driver::noteOverflows() {
-  const uint32_t unicast = socket_.overflows();
-  if (unicast != overflows_) {
-    endpoint_.overflowed(unicast - overflows_);
-    overflows_ = unicast;
+  if (const uint32_t more = socket_.overflows() - overflows_; more > 0) {
+    endpoint_.overflowed(more);
+    overflows_ += more;
   }
   // The window does not limit multicast, so it does not follow these.
-  const uint32_t multicast = multicast_.overflows();
-  endpoint_.shared().counters.add(Counter::kOverflowed,
-                                  multicast - multicastOverflows_);
-  multicastOverflows_ = multicast;
+  if (const uint32_t more = multicast_.overflows() - multicastOverflows_;
+      more > 0) {
+    endpoint_.shared().counters.add(Counter::kOverflowed, more);
+    multicastOverflows_ += more;
+  }
 }
 
 // Once: the receive buffer limits the window, and links idle.

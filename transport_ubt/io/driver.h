@@ -71,10 +71,10 @@ class Driver : private ServiceThread::Client {
   void close(Session* session);
 
   // Runs one allreduce, in place. If true, `report` describes it. If false,
-  // `failure` says why there is no result. Returns by
-  // `timeout`; with repair `none` and a bound by hand, by that bound once it
-  // has begun. A zero timeout means the session's. Afterwards the caller owns
-  // the bucket again, even if this throws because memory is short.
+  // `failure` says why there is no result. Returns by `timeout`. An op that has
+  // begun with repair `none` and a bound by hand returns by that bound. A zero
+  // timeout means the session's. Afterwards the caller owns the bucket again,
+  // even if this throws because memory is short.
   bool allreduce(Session* session,
                  uint32_t tag,
                  const OpShape& shape,
@@ -154,8 +154,8 @@ class Driver : private ServiceThread::Client {
   bool toldBuffer_ = false;
   int ranksPerCpu_ = 1;    // maximum over the contexts
   bool driving_ = false;   // some caller polls the socket
-  bool sleeping_ = false;  // it sleeps there, without the mutex
-  bool woken_ = false;     // wake_ says so
+  bool sleeping_ = false;  // that caller sleeps, without the mutex
+  bool woken_ = false;     // wake_ is readable
   TimePoint received_{};   // when it last took a datagram, or began
   TimePoint looked_{};     // when the driving caller last looked at the clock
   std::atomic<int> callers_{0};  // changes under the mutex

@@ -40,12 +40,12 @@ struct SimResult {
   uint64_t pairsMissing = 0;
   uint64_t driftElements = 0;
   uint64_t repairedBytes = 0;
-  uint64_t leftOutBytes = 0;    // OpReport::leftOutBytes()
-  uint64_t cutBytes = 0;        // of contributions that were on their way
-  uint64_t zeroedElements = 0;  // of own shards, because much was missing
-  uint64_t skipped = 0;         // returns of zeros, because much was missing
-  uint64_t resultBits = 0;      // hash of every rank's result of every op
-  Counters counters;            // summed over ranks
+  uint64_t leftOutBytes = 0;        // OpReport::leftOutBytes()
+  uint64_t cutBytes = 0;            // StageBytes::cut, of contributions
+  uint64_t zeroedElements = 0;      // OpReport::zeroedElements
+  uint64_t skipped = 0;             // calls that returned zeros (skip_loss)
+  uint64_t resultBits = 0;          // hash of every rank's result of every op
+  Counters counters;                // summed over ranks
   std::vector<uint64_t> sentBytes;  // by rank, including all headers
   std::vector<std::string> errorTexts;
   // One for each call, if Options::trace.

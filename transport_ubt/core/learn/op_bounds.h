@@ -16,8 +16,8 @@ inline Duration mostOfStage(Duration limit, bool grouped) {
   return limit / (grouped ? 3 : 2);
 }
 
-// When the stages of one op may end, as this rank sees it. The rule decides
-// which members are used, beside `limit`.
+// When the stages of one op may end, as this rank sees it. Each rule uses
+// `limit` and its own members.
 struct OpBounds {
   enum class Rule : uint8_t {
     kExact,    // no stage ends before its data is here, as in warm-up

@@ -117,7 +117,7 @@ class Session : private OpHost {
   // Tells all peers that this context goes away.
   void sendLeave(TimePoint now);
 
-  // The verbs -------------------------------------------------------------
+  // The verbs -----------------------------------------------------------------
 
   // A datagram of this session's context. Returns its fate.
   Counter packetIn(TimePoint now,

@@ -42,11 +42,11 @@ struct SharedState {
     ArenaBudget* arenaBudget = nullptr;
   };
 
-  SharedState(const Limits& limits, const Reduction& reductionOf)
+  SharedState(const Limits& limits, const Reduction& arithmetic)
       : arena(limits.arenaBytes, limits.arenaBudget),
         window(limits.windowBytesMin, limits.windowBytesMax, limits.without),
         trains(!limits.without.has(Loop::kTrains)),
-        reduction(reductionOf) {}
+        reduction(arithmetic) {}
 
   Arena arena;
   DeliveryWindow window;
