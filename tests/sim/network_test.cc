@@ -22,12 +22,12 @@ SimOptions withBursts(int ranks,
   return options;
 }
 
-Network::Datagram data() {
+Network::Train trainOf(size_t datagrams) {
   PacketHeader header;
   header.type = PacketType::kData;
   Network::Datagram datagram(1000);
   header.encode(datagram.data());
-  return datagram;
+  return std::make_shared<const Network::Datagrams>(datagrams, datagram);
 }
 
 // A datagram that waits for one host's uplink does not delay another host's
@@ -38,7 +38,7 @@ TEST(Network, TheFirstAtTheSwitchGoesFirst) {
   options.bytesPerSecond = 1e8;
   EventQueue events;
   const TimePoint start = events.now();
-  Network network(options, &events, [](int, const Network::Datagram&, bool) {});
+  Network network(options, &events, [](int, const Network::Arrived&, bool) {});
   TimePoint large{};
   TimePoint small{};
   network.carry(0, 2, 1000000, [&] { large = events.now(); });
@@ -57,11 +57,11 @@ TEST(Network, AFullQueueDropsAWholeTrain) {
   options.queueBytes = 15000;
   EventQueue events;
   std::vector<TimePoint> arrivals;
-  Network network(options, &events, [&](int, const Network::Datagram&, bool) {
+  Network network(options, &events, [&](int, const Network::Arrived&, bool) {
     arrivals.push_back(events.now());
   });
   for (const int from : {0, 1, 2}) {
-    network.send(from, 3, Network::Train(kTrain, data()));
+    network.send(from, 3, trainOf(kTrain));
   }
   while (events.step()) {
   }
@@ -81,10 +81,10 @@ TEST(Network, AStallDropsNothingThatFitsTheQueue) {
   options.stallMost = milliseconds(150);
   options.queueBytes = options.socketBytes = 10000;
   EventQueue events;
-  Network network(options, &events, [](int, const Network::Datagram&, bool) {});
+  Network network(options, &events, [](int, const Network::Arrived&, bool) {});
   for (int i = 0; i < 2000; i++) {
     events.at(events.now() + i * milliseconds(60),
-              [&] { network.send(0, 1, {data()}); });
+              [&] { network.send(0, 1, trainOf(1)); });
   }
   while (events.step()) {
   }
@@ -97,7 +97,7 @@ TEST(Network, ABurstLeavesRoomForOthersOnItsOwnLink) {
       withBursts(2, milliseconds(100), milliseconds(100), 2);
   EventQueue events;
   const TimePoint start = events.now();
-  Network network(options, &events, [](int, const Network::Datagram&, bool) {});
+  Network network(options, &events, [](int, const Network::Arrived&, bool) {});
   TimePoint last{};
   events.at(start + milliseconds(90), [&] {
     for (const int from : {0, 1}) {

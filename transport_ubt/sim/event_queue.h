@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <queue>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "transport_ubt/core/base/clock.h"
 
@@ -20,8 +22,14 @@ class EventQueue {
   TimePoint now() const { return now_; }
 
   void at(TimePoint when, Event event) {
-    events_.emplace(std::make_pair(std::max(when, now_), sequence_++),
-                    std::move(event));
+    if (free_.empty()) {
+      free_.push_back(events_.size());
+      events_.emplace_back();
+    }
+    const size_t place = free_.back();
+    free_.pop_back();
+    events_[place] = std::move(event);
+    order_.push({std::max(when, now_), sequence_++, place});
   }
   void after(Duration delay, Event event) {
     at(now_ + delay, std::move(event));
@@ -29,21 +37,35 @@ class EventQueue {
 
   // Runs the next event. Returns false if there is none.
   bool step() {
-    if (events_.empty()) {
+    if (order_.empty()) {
       return false;
     }
-    auto first = events_.begin();
-    now_ = first->first.first;
-    const Event event = std::move(first->second);
-    events_.erase(first);
+    const Due first = order_.top();
+    order_.pop();
+    now_ = first.when;
+    const Event event = std::exchange(events_[first.place], nullptr);
+    free_.push_back(first.place);
     event();
     return true;
   }
 
  private:
+  struct Due {
+    TimePoint when;
+    uint64_t sequence;
+    size_t place;  // in events_
+
+    bool operator>(const Due& other) const {
+      return std::tie(when, sequence) > std::tie(other.when, other.sequence);
+    }
+  };
+
   TimePoint now_{std::chrono::seconds(1)};
   uint64_t sequence_ = 0;
-  std::map<std::pair<TimePoint, uint64_t>, Event> events_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> order_;
+  // Events do not move while they wait.
+  std::vector<Event> events_;
+  std::vector<size_t> free_;  // places in events_
 };
 
 }  // namespace ubt::sim

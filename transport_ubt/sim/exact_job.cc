@@ -37,7 +37,7 @@ ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
     : options_(options),
       graph_(graph),
       windowBytes_(windowBytes(options)),
-      network_(options, &events_, [](int, const Network::Datagram&, bool) {}),
+      network_(options, &events_, [](int, const Network::Arrived&, bool) {}),
       behind_(graph.gates().size()),
       first_(options.ranks),
       gatesOf_(options.ranks),

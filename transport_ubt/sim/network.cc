@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "transport_ubt/core/wire/control.h"
 #include "transport_ubt/sim/inputs.h"
@@ -125,14 +126,12 @@ TimePoint Network::pass(Link* link,
 }
 
 // While a datagram waits at its host, those of other hosts reach the switch.
-template <typename Then, typename... With>
-void Network::whenAtSwitch(TimePoint sent,
-                           const Then& then,
-                           const With&... with) {
+template <typename Then>
+void Network::whenAtSwitch(TimePoint sent, Then then) {
   if (sent > events_->now() && sent != kNever) {
-    events_->at(sent, [then, with...] { then(with...); });
+    events_->at(sent, std::move(then));
   } else {
-    then(with...);
+    then();
   }
 }
 
@@ -196,20 +195,20 @@ void Network::carry(int from,
   });
 }
 
-void Network::multicast(int from, const Datagram& datagram) {
+void Network::multicast(int from, const Train& train) {
+  UBT_REQUIRE(train->size() == 1);
   sendBursts();
-  const size_t type = index(typeOf(datagram));
+  const size_t type = index(typeOf(train->front()));
   duplicated_[type] += options_.ranks - 2;
   if (chance(options_.duplicate)) {
     faults_.happened(Fault::kDuplicate);
     duplicated_[type] += options_.ranks - 1;
-    toMany(from, datagram);
+    toMany(from, train);
   }
-  toMany(from, datagram);
+  toMany(from, train);
 }
 
-void Network::toMany(int from, const Datagram& datagram) {
-  const Train train{datagram};
+void Network::toMany(int from, const Train& train) {
   const TimePoint sent = leave(from, events_->now(), bytesOf(train));
   whenAtSwitch(sent, [this, from, sent, train] {
     for (int to = 0; to < options_.ranks; to++) {
@@ -229,8 +228,8 @@ bool Network::deaf(int rank) const {
 }
 
 size_t Network::bytesOf(const Train& train) {
-  size_t bytes = (train.size() - 1) * kFrameBytes;
-  for (const Datagram& datagram : train) {
+  size_t bytes = (train->size() - 1) * kFrameBytes;
+  for (const Datagram& datagram : *train) {
     bytes += datagram.size();
   }
   return bytes;
@@ -239,9 +238,7 @@ size_t Network::bytesOf(const Train& train) {
 void Network::forward(int from, int to, const Train& train) {
   const TimePoint sent = leave(from, events_->now(), bytesOf(train));
   whenAtSwitch(
-      sent,
-      [this, from, to, sent](const Train& at) { deliver(from, to, sent, at); },
-      train);
+      sent, [this, from, to, sent, train] { deliver(from, to, sent, train); });
 }
 
 bool Network::isLost(int from, int to, const Train& train, Fault* why) {
@@ -261,7 +258,7 @@ bool Network::isLost(int from, int to, const Train& train, Fault* why) {
     }
   }
   const NarrowPath& narrow = faults.narrowPath;
-  const Datagram& datagram = train.front();
+  const Datagram& datagram = train->front();
   if (datagram.size() > narrow.bytesMax && sinceStart() >= narrow.at &&
       sinceStart() < narrow.at + narrow.lasting &&
       ((narrow.one == from && narrow.other == to) ||
@@ -312,8 +309,8 @@ void Network::deliver(int from, int to, TimePoint sent, const Train& train) {
     faults_.happened(Fault::kMarks);
   }
   events_->at(arrived, [this, to, train, congested] {
-    for (const Datagram& datagram : train) {
-      deliver_(to, datagram, congested);
+    for (const Datagram& datagram : *train) {
+      deliver_(to, Arrived(train, &datagram), congested);
     }
   });
 }

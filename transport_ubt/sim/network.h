@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -27,10 +28,13 @@ namespace ubt::sim {
 class Network {
  public:
   using Datagram = std::vector<std::byte>;
-  using Train = std::vector<Datagram>;
+  using Datagrams = std::vector<Datagram>;
+  // Copies share the datagrams, because a train waits in several places.
+  using Train = std::shared_ptr<const Datagrams>;
+  // One datagram. It keeps its train alive.
+  using Arrived = std::shared_ptr<const Datagram>;
   // `congested`: a queue was long, or the network says so (Marks).
-  using Deliver =
-      std::function<void(int rank, const Datagram&, bool congested)>;
+  using Deliver = std::function<void(int rank, const Arrived&, bool congested)>;
 
   // `events` must outlive this.
   Network(const SimOptions& options, EventQueue* events, Deliver deliver);
@@ -38,7 +42,8 @@ class Network {
   // REQUIRES that the train is not empty.
   void send(int from, int to, const Train& train);
   // Sends to all other ranks; the sender's link carries one datagram.
-  void multicast(int from, const Datagram& datagram);
+  // REQUIRES that the train is one datagram.
+  void multicast(int from, const Train& train);
 
   // The sender's socket lost the train.
   void lostAtHost(const Train& train) { lose(train); }
@@ -110,7 +115,7 @@ class Network {
   }
   // Counts the train's datagrams by type.
   static void count(const Train& train, std::array<uint64_t, 2>* counts) {
-    for (const Datagram& datagram : train) {
+    for (const Datagram& datagram : *train) {
       (*counts)[index(typeOf(datagram))]++;
     }
   }
@@ -130,14 +135,13 @@ class Network {
   // comes at this time.
   bool isLong(int rank, TimePoint arrival) const;
   TimePoint leave(int rank, TimePoint at, size_t bytes);
-  // Calls `then` with these arguments when a train that leaves its host at
-  // `sent` is at the switch.
-  template <typename Then, typename... With>
-  void whenAtSwitch(TimePoint sent, const Then& then, const With&... with);
+  // Calls `then` when a train that leaves its host at `sent` is at the switch.
+  template <typename Then>
+  void whenAtSwitch(TimePoint sent, Then then);
   // Sends the bursts of other users that are due by now.
   void sendBursts();
   void forward(int from, int to, const Train& train);
-  void toMany(int from, const Datagram& datagram);
+  void toMany(int from, const Train& train);
   // Delivers to one rank a train that is at the switch at `sent`.
   void deliver(int from, int to, TimePoint sent, const Train& train);
   bool deaf(int rank) const;

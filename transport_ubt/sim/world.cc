@@ -43,7 +43,7 @@ World::World(const SimOptions& options,
       network_(
           options_,
           &events_,
-          [this](int rank, const Network::Datagram& datagram, bool congested) {
+          [this](int rank, const Network::Arrived& datagram, bool congested) {
             receive(rank, datagram, congested);
           }),
       hosts_(options.ranks),

@@ -62,7 +62,7 @@ class World {
   // shows.
   struct Host {
     struct Waiting {  // a datagram that waits for the host
-      Network::Datagram datagram;
+      Network::Arrived datagram;
       bool congested = false;
     };
 
@@ -115,7 +115,7 @@ class World {
   struct OpenTrain {
     int to = 0;
     size_t bytes = 0;
-    Network::Train datagrams;
+    Network::Datagrams datagrams;
   };
   bool joins(const OpenTrain& train,
              int rank,
@@ -125,11 +125,10 @@ class World {
   void wake(int rank, TimePoint when);
 
   // Incoming datagrams.
-  void receive(int rank, const Network::Datagram& datagram, bool congested);
+  void receive(int rank, const Network::Arrived& datagram, bool congested);
   void drain(int rank);
   void take(int rank, const Network::Datagram& datagram, bool congested);
   void deafTo(const Network::Datagram& datagram);
-  uint64_t rejected(int rank) const;
   void noteArrival(int rank,
                    const Network::Datagram& datagram,
                    const Counters& before);

@@ -9,6 +9,28 @@
 #include "transport_ubt/sim/world.h"
 
 namespace ubt::sim {
+namespace {
+
+Network::Datagram datagramOf(const OutPacket& packet) {
+  Network::Datagram datagram;
+  datagram.reserve(packet.headBytes + packet.payloadBytes);
+  datagram.assign(packet.head, packet.head + packet.headBytes);
+  if (packet.payload != nullptr) {
+    datagram.insert(
+        datagram.end(), packet.payload, packet.payload + packet.payloadBytes);
+  }
+  return datagram;
+}
+
+uint64_t rejectedIn(const Counters& counters) {
+  uint64_t rejected = 0;
+  for (const Counter reject : Checker::kRejects) {
+    rejected += counters.get(reject);
+  }
+  return rejected;
+}
+
+}  // namespace
 
 TimePoint World::writableAt(int rank) const {
   return std::max(hosts_[rank].sendBlockedUntil,
@@ -17,7 +39,7 @@ TimePoint World::writableAt(int rank) const {
 
 void World::sendNow(int rank, int peer, const Network::Train& train) {
   if (peer == rank) {
-    network_.multicast(rank, train.front());  // it travels alone: joins()
+    network_.multicast(rank, train);  // it travels alone: joins()
   } else {
     network_.send(rank, peer, train);
   }
@@ -34,24 +56,26 @@ bool World::joins(const OpenTrain& train,
 
 // Hands the train to the socket, if there is one. The next one begins.
 void World::flush(int rank, OpenTrain* train) {
-  const OpenTrain sent = std::exchange(*train, {});
-  if (sent.datagrams.empty()) {
+  OpenTrain open = std::exchange(*train, {});
+  if (open.datagrams.empty()) {
     return;
   }
+  const int to = open.to;
+  const auto sent =
+      std::make_shared<const Network::Datagrams>(std::move(open.datagrams));
   Host& host = hosts_[rank];
   const SendFailures& fails = options_.faults.sends;
   if (!chance(fails.share)) {
-    sendNow(rank, sent.to, sent.datagrams);
+    sendNow(rank, to, sent);
   } else if (fails.later == Duration{0}) {
     faults_.happened(Fault::kSendFailure);
-    host.endpoint->shared().counters.add(Counter::kSendFailed,
-                                         sent.datagrams.size());
-    network_.lostAtHost(sent.datagrams);
+    host.endpoint->shared().counters.add(Counter::kSendFailed, sent->size());
+    network_.lostAtHost(sent);
   } else {
     faults_.happened(Fault::kSendDelay);
     host.sendBlockedUntil = events_.now() + fails.later;
     events_.at(host.sendBlockedUntil,
-               [this, rank, sent] { sendNow(rank, sent.to, sent.datagrams); });
+               [this, rank, to, sent] { sendNow(rank, to, sent); });
   }
 }
 
@@ -66,11 +90,7 @@ void World::sendAll(int rank) {
   OutPacket packet;
   while ((!train.datagrams.empty() || writableAt(rank) <= events_.now()) &&
          host.endpoint->packetOut(nowAt(rank), &packet) != nullptr) {
-    Network::Datagram datagram(packet.head, packet.head + packet.headBytes);
-    if (packet.payload != nullptr) {
-      datagram.insert(
-          datagram.end(), packet.payload, packet.payload + packet.payloadBytes);
-    }
+    Network::Datagram datagram = datagramOf(packet);
     if (datagram.size() >
         PacketHeader::kBytes + options_.slotBytes + kSealBytes) {
       violation("a datagram is larger than the path lets through");
@@ -157,7 +177,7 @@ void World::wake(int rank, TimePoint when) {
 // Incoming datagrams ---------------------------------------------------------
 
 void World::receive(int rank,
-                    const Network::Datagram& datagram,
+                    const Network::Arrived& datagram,
                     bool congested) {
   Host& host = hosts_[rank];
   const Inbox& inbox = options_.faults.inbox;
@@ -165,19 +185,19 @@ void World::receive(int rank,
   const bool waits = polls || paused(rank) || host.busyUntil > events_.now() ||
                      !host.inbox.empty();
   if (host.crashed || !waits) {
-    take(rank, datagram, congested);
+    take(rank, *datagram, congested);
     return;
   }
   if (inbox.bytesMax > 0 &&
-      host.inboxBytes + datagram.size() > inbox.bytesMax) {
+      host.inboxBytes + datagram->size() > inbox.bytesMax) {
     faults_.happened(Fault::kFullBuffer);
     host.overflows++;
-    deafTo(datagram);
+    deafTo(*datagram);
     return;
   }
   faults_.happened(paused(rank) ? Fault::kPause : Fault::kCpu);
   host.inbox.push_back({datagram, congested});
-  host.inboxBytes += datagram.size();
+  host.inboxBytes += datagram->size();
   if (!host.draining) {
     host.draining = true;
     events_.at(std::max({host.pausedUntil,
@@ -196,8 +216,8 @@ void World::drain(int rank) {
   while (!host.inbox.empty() && free() <= events_.now()) {
     const Host::Waiting next = std::move(host.inbox.front());
     host.inbox.pop_front();
-    host.inboxBytes -= next.datagram.size();
-    take(rank, next.datagram, next.congested);
+    host.inboxBytes -= next.datagram->size();
+    take(rank, *next.datagram, next.congested);
   }
   host.draining = !host.inbox.empty();
   if (host.draining) {
@@ -209,15 +229,6 @@ void World::drain(int rank) {
 void World::deafTo(const Network::Datagram& datagram) {
   (Network::typeOf(datagram) == PacketType::kData ? traffic_.deafData
                                                   : traffic_.deafControl)++;
-}
-
-uint64_t World::rejected(int rank) const {
-  const Counters& counters = hosts_[rank].endpoint->shared().counters;
-  uint64_t rejects = 0;
-  for (const Counter reject : Checker::kRejects) {
-    rejects += counters.get(reject);
-  }
-  return rejects;
 }
 
 void World::noteArrival(int rank,
@@ -286,15 +297,17 @@ void World::deliver(int rank,
                     const Network::Datagram& datagram,
                     bool congested) {
   Host& host = hosts_[rank];
-  const uint64_t rejects = rejected(rank);
   const Counters before = host.endpoint->shared().counters;
   if (host.overflows > 0) {
     host.endpoint->overflowed(std::exchange(host.overflows, 0));
   }
   host.endpoint->packetIn(
       nowAt(rank), datagram.data(), datagram.size(), congested);
-  noteArrival(rank, datagram, before);
-  if (rejected(rank) > rejects && anyGone_) {
+  const Counters& counters = host.endpoint->shared().counters;
+  if (!options_.noData) {
+    noteArrival(rank, datagram, before);
+  }
+  if (anyGone_ && rejectedIn(counters) > rejectedIn(before)) {
     // From, or for, a process or context that is gone.
     traffic_.strangers++;
     deafTo(datagram);
@@ -354,7 +367,8 @@ void World::strangerTo(int rank, Network::Datagram datagram) {
 void World::corruptedTo(int rank, Network::Datagram datagram) {
   const bool whole = Network::typeOf(datagram) == PacketType::kControl ||
                      options_.protocol.auth != AuthMode::kHeader;
-  const uint64_t rejects = rejected(rank);
+  const Counters& counters = hosts_[rank].endpoint->shared().counters;
+  const uint64_t rejected = rejectedIn(counters);
   deafTo(datagram);
   const size_t at =
       random_() % (whole ? datagram.size() : PacketHeader::kBytes);
@@ -364,7 +378,7 @@ void World::corruptedTo(int rank, Network::Datagram datagram) {
   traffic_.strangers++;
   hosts_[rank].endpoint->packetIn(
       nowAt(rank), datagram.data(), datagram.size());
-  if (rejected(rank) == rejects) {
+  if (rejectedIn(counters) == rejected) {
     violation("rank " + std::to_string(rank) + " takes a datagram whose byte " +
               std::to_string(at) + " is wrong by " +
               std::to_string(static_cast<int>(mask)));

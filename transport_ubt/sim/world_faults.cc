@@ -116,7 +116,7 @@ void World::restart(int rank) {
   host.endpoint = makeEndpoint(rank);
   host.callers.clear();
   for (const Host::Waiting& waiting : host.inbox) {
-    deafTo(waiting.datagram);
+    deafTo(*waiting.datagram);
   }
   host.inbox.clear();
   host.inboxBytes = 0;
