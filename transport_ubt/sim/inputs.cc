@@ -27,7 +27,7 @@ uint64_t mix(uint64_t x) {
 }
 
 double unit(uint64_t bits) {
-  return std::ldexp(static_cast<double>((bits >> 11) + 1), -53);
+  return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
 }
 
 OpShape Inputs::shapeOf(const OpKey& key) const {
@@ -62,8 +62,8 @@ double Inputs::at(const OpKey& key,
   }
   // Keeps sums within the range of the narrowest type.
   const uint64_t exponents = elementSize(type) == 2 ? 4 : 12;
-  return roundedTo(
-      type, std::ldexp(whole / 3, static_cast<int>(hash / 64 % exponents)));
+  return roundedTo(type,
+                   whole / 3 * static_cast<double>(1 << hash / 64 % exponents));
 }
 
 void Inputs::fill(const OpKey& key, int rank, std::byte* bucket) const {
