@@ -51,6 +51,8 @@ class Checker {
       Counter::kBadTag,
       Counter::kOwnEcho,
       Counter::kNoMulticastKey};
+  // The number of those datagrams.
+  static uint64_t rejectedIn(const Counters& counters);
 
   // `options` and `inputs` must outlive this.
   Checker(const SimOptions& options, const Inputs& inputs, Violation violation)

@@ -6,6 +6,14 @@
 
 namespace ubt::sim {
 
+uint64_t Checker::rejectedIn(const Counters& counters) {
+  uint64_t rejected = 0;
+  for (const Counter reject : kRejects) {
+    rejected += counters.get(reject);
+  }
+  return rejected;
+}
+
 void Checker::checkTraffic(const Counters& counters,
                            const Traffic& traffic,
                            const Network& network) const {
@@ -54,10 +62,7 @@ void Checker::checkTraffic(const Counters& counters,
   }
   balance("data", data, dataLost, dataEnds);
   balance("control", control, controlLost, controlEnds);
-  uint64_t rejected = 0;
-  for (const Counter reject : kRejects) {
-    rejected += total(reject);
-  }
+  const uint64_t rejected = rejectedIn(counters);
   if (rejected != traffic.strangers) {
     violation_(std::to_string(rejected) + " datagrams were rejected, of " +
                std::to_string(traffic.strangers) + " that strangers sent");

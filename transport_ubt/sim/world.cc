@@ -343,7 +343,7 @@ void World::poll(Caller* caller) {
   outcome.returnedAt = events_.now();
   outcome.took = now - caller->enteredAt;
   noteLeft(*caller);
-  if (tellsArrivals(caller->rank) && !options_.noData) {
+  if (tellsArrivals(caller->rank)) {
     checker_.checkArrivals(
         key, caller->rank, outcome.report, session->context(), host.arrivals);
   }

@@ -22,14 +22,6 @@ Network::Datagram datagramOf(const OutPacket& packet) {
   return datagram;
 }
 
-uint64_t rejectedIn(const Counters& counters) {
-  uint64_t rejected = 0;
-  for (const Counter reject : Checker::kRejects) {
-    rejected += counters.get(reject);
-  }
-  return rejected;
-}
-
 }  // namespace
 
 TimePoint World::writableAt(int rank) const {
@@ -60,13 +52,12 @@ void World::flush(int rank, OpenTrain* train) {
   if (open.datagrams.empty()) {
     return;
   }
-  const int to = open.to;
   const auto sent =
       std::make_shared<const Network::Datagrams>(std::move(open.datagrams));
   Host& host = hosts_[rank];
   const SendFailures& fails = options_.faults.sends;
   if (!chance(fails.share)) {
-    sendNow(rank, to, sent);
+    sendNow(rank, open.to, sent);
   } else if (fails.later == Duration{0}) {
     faults_.happened(Fault::kSendFailure);
     host.endpoint->shared().counters.add(Counter::kSendFailed, sent->size());
@@ -75,7 +66,7 @@ void World::flush(int rank, OpenTrain* train) {
     faults_.happened(Fault::kSendDelay);
     host.sendBlockedUntil = events_.now() + fails.later;
     events_.at(host.sendBlockedUntil,
-               [this, rank, to, sent] { sendNow(rank, to, sent); });
+               [this, rank, to = open.to, sent] { sendNow(rank, to, sent); });
   }
 }
 
@@ -248,10 +239,11 @@ void World::noteArrival(int rank,
   }
 }
 
-// Whether reports can be compared with arrivals.
+// Whether reports can be compared with arrivals. Once false, it stays so until
+// the rank restarts.
 bool World::tellsArrivals(int rank) const {
   const Counters& counters = hosts_[rank].endpoint->shared().counters;
-  return counters.get(Counter::kDroppedEarly) == 0 &&
+  return !options_.noData && counters.get(Counter::kDroppedEarly) == 0 &&
          counters.get(Counter::kEvictedOps) == 0 &&
          counters.get(Counter::kExpiredOps) == 0 &&
          (options_.contexts == 1 || options_.seed % 2 == 0);
@@ -304,10 +296,10 @@ void World::deliver(int rank,
   host.endpoint->packetIn(
       nowAt(rank), datagram.data(), datagram.size(), congested);
   const Counters& counters = host.endpoint->shared().counters;
-  if (!options_.noData) {
+  if (tellsArrivals(rank)) {
     noteArrival(rank, datagram, before);
   }
-  if (anyGone_ && rejectedIn(counters) > rejectedIn(before)) {
+  if (anyGone_ && Checker::rejectedIn(counters) > Checker::rejectedIn(before)) {
     // From, or for, a process or context that is gone.
     traffic_.strangers++;
     deafTo(datagram);
@@ -368,7 +360,7 @@ void World::corruptedTo(int rank, Network::Datagram datagram) {
   const bool whole = Network::typeOf(datagram) == PacketType::kControl ||
                      options_.protocol.auth != AuthMode::kHeader;
   const Counters& counters = hosts_[rank].endpoint->shared().counters;
-  const uint64_t rejected = rejectedIn(counters);
+  const uint64_t rejected = Checker::rejectedIn(counters);
   deafTo(datagram);
   const size_t at =
       random_() % (whole ? datagram.size() : PacketHeader::kBytes);
@@ -378,7 +370,7 @@ void World::corruptedTo(int rank, Network::Datagram datagram) {
   traffic_.strangers++;
   hosts_[rank].endpoint->packetIn(
       nowAt(rank), datagram.data(), datagram.size());
-  if (rejectedIn(counters) == rejected) {
+  if (Checker::rejectedIn(counters) == rejected) {
     violation("rank " + std::to_string(rank) + " takes a datagram whose byte " +
               std::to_string(at) + " is wrong by " +
               std::to_string(static_cast<int>(mask)));
