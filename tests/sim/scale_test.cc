@@ -5,10 +5,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tests/sim/run_checked.h"
+#include "transport_ubt/core/base/percentile.h"
+#include "transport_ubt/sim/exact_job.h"
 
 namespace ubt::sim {
 namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 SimOptions ofRanks(int ranks) {
   SimOptions options;
@@ -39,7 +46,7 @@ TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
   SimOptions options = ofRanks(16);
   options.noData = true;
   options.loss = 0;
-  const Duration look = std::chrono::microseconds(20);
+  const Duration look = microseconds(20);
   Duration longer{0};
   size_t ops = 0;
   for (options.seed = 1; options.seed <= 6; options.seed++) {
@@ -72,7 +79,7 @@ TEST(SimScale, StagesOverlapHoweverManyRanksThereAre) {
   options.slotBytes = 8928;
   options.windowBytes = options.windowBytesMin = 16 << 20;
   options.queueBytes = 5 << 20;
-  options.wakesEvery = std::chrono::microseconds(20);
+  options.wakesEvery = microseconds(20);
   const SimResult result = runChecked(options);
   EXPECT_EQ(result.pairsMissing, 0u);
   const double bucket = 4.0 * options.elementsMax / options.bytesPerSecond;
@@ -80,6 +87,35 @@ TEST(SimScale, StagesOverlapHoweverManyRanksThereAre) {
     EXPECT_LT(std::chrono::duration<double>(time).count(),
               1.1 * bucket * 126 / 64);
   }
+}
+
+// Links of 100 Gbit/s, whose delays have a tail. The window is large: it has
+// room for several stages of each sender.
+TEST(SimScale, EachOfManyRanksHasCreditForItsStage) {
+  SimOptions options = ofRanks(32);
+  options.elementsMax = 1000000;
+  options.noData = true;
+  options.loss = 0;
+  options.ops = 30;
+  options.protocol.warmupOps = 20;
+  options.slotBytes = 8928;
+  options.bytesPerSecond = 12.5e9;
+  options.queueBytes = 50 << 20;
+  options.windowBytes = 16 << 20;
+  options.windowBytesMin = 64 << 10;
+  options.arenaBytes = 1 << 30;
+  options.trainBytes = 64256;
+  options.pathDelay = microseconds(50);
+  options.pathTail = 1.5;
+  options.pathEvery = milliseconds(2);
+  options.wakesEvery = microseconds(20);
+  options.lateness = microseconds(100);
+  const SimResult result = runChecked(options);
+  ASSERT_EQ(result.opTimes.size(), 10u);
+  const MessageGraph transpose = MessageGraph::of(
+      "transpose", options.ranks, 4 * uint64_t{options.elementsMax}, 1);
+  EXPECT_LT(percentile(result.opTimes, 0.5),
+            percentile(ExactJob(options, transpose).run(), 0.5) * 95 / 100);
 }
 
 }  // namespace

@@ -182,11 +182,11 @@ TEST(Window, AShortQueueCostsLittleWithManySenders) {
   options.wakesEvery = microseconds(20);
   options.arenaBytes = 1 << 30;
   const Duration longQueue = median(options);
-  options.ops = 32;  // the window takes some 16 to find its size
+  options.ops = 48;  // the window takes some 30 to find its size
   for (const auto& [kilobytes, tenths] : {std::pair(128, 13), {64, 15}}) {
     options.queueBytes = kilobytes << 10;
     const SimResult result = runChecked(options);
-    ASSERT_EQ(result.opTimes.size(), 24u);
+    ASSERT_EQ(result.opTimes.size(), 40u);
     EXPECT_LT(percentile({result.opTimes.end() - 8, result.opTimes.end()}, 0.5),
               longQueue * tenths / 10)
         << kilobytes;

@@ -28,7 +28,9 @@ class CreditGrants {
 
   // A peer's share of the window, in slots. Half of the window is split
   // equally, the other half in proportion to the slots that each peer still
-  // owes. So a peer that falls behind catches up, and stages end earlier. A
+  // owes. So a peer that falls behind catches up, and stages end earlier. More
+  // than an equal share (rounded up) is only for slots that the peer owes: it
+  // would keep the rest, and others would begin the next op with too little. A
   // share may have grown while other peers hold credit of larger ones, so all
   // credit together is limited, too.
   uint64_t share(const Load& load) const {
@@ -38,8 +40,9 @@ class CreditGrants {
         load.owedByAll == 0
             ? alike
             : alike / 2 + slots * load.owed / (2 * load.owedByAll);
+    const uint64_t most = std::max(alike + 1, load.owed);
     const uint64_t left = slots - std::min(slots, load.held);
-    return std::max<uint64_t>(1, std::min(share, left));
+    return std::max<uint64_t>(1, std::min({share, most, left}));
   }
 
   // The share of one of `admitted` peers, if only they hold credit (Incast).

@@ -29,6 +29,12 @@ TEST(CreditGrants, GiveHalfOfTheWindowToThoseThatOwe) {
   EXPECT_EQ(kGrants.share(load(0, 100)), 10u);
 }
 
+// A sender would keep the rest.
+TEST(CreditGrants, ExceedAnEqualShareOnlyForSlotsOwed) {
+  EXPECT_EQ(kGrants.share(load(30, 30)), 30u);
+  EXPECT_EQ(kGrants.share(load(3, 3)), 21u);
+}
+
 TEST(CreditGrants, TogetherNeverExceedTheWindow) {
   auto late = load(100, 100);
   late.held = 60;
