@@ -445,7 +445,8 @@ std::vector<Setting> experimentRows() {
           [](auto& s) -> auto& { return s.protocol.warmupOps; },
           0,
           1000000,
-          "Exact ops of a size class, which teach its usual times."),
+          "Ops of one size class that teach its usual times. Until one has had "
+          "them, all ops are exact."),
       share(
           kExperiment,
           "zero_loss",
