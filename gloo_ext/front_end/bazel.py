@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 
+from .children import end
 from .errors import UserError
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
 LAB_HOST = "LAB_HOST"  # benchmark/lab sets it to the host's number
+_CANCEL_S = 10.0
 
 
 def output(target: str) -> str:
@@ -29,14 +31,27 @@ def build(target: str) -> str:
     print("Building (the first time takes a minute) ...",
           end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr,
           flush=True)
+    code, text = _run(["bazel", "build", "-c", "opt", target])
+    if code:
+        raise UserError(f"{text[-4000:]}\nbazel build {target} failed, see "
+                        "above")
+    return output(target)
+
+
+def _run(command: list[str]) -> tuple[int, str]:
+    """The exit code and the output of Bazel."""
     try:
-        result = subprocess.run(
-            ["bazel", "build", "-c", "opt", target], cwd=ROOT,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            errors="replace", check=False)
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace",
+            start_new_session=True)
     except FileNotFoundError as error:
         raise UserError("cannot find bazel; run third_party/install") from error
-    if result.returncode != 0:
-        raise UserError(f"{result.stdout[-4000:]}\nbazel build {target} "
-                        "failed, see above")
-    return output(target)
+    with process:
+        try:
+            text, _ = process.communicate()
+        except BaseException:
+            # Bazel's server goes on building if its client is killed at once.
+            end([process], grace_s=_CANCEL_S)
+            raise
+    return process.returncode, text

@@ -78,12 +78,15 @@ def picture(text: str) -> str:
 def check_writable(parser: argparse.ArgumentParser, option: str,
                    path: str) -> None:
     """Ends the process if no file can be written at `path`."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.access(folder, os.W_OK):
-        parser.error(f"{option}: cannot write into '{folder}'; name a file "
-                     "elsewhere")
-    if os.path.isdir(path):
-        parser.error(f"{option}: '{path}' is a folder; name a file in it")
+    existed = os.path.exists(path)
+    try:
+        with open(path, "ab"):  # changes nothing in a file
+            pass
+    except OSError as error:
+        parser.error(f"{option}: cannot write '{path}' "
+                     f"({error.strerror.lower()}); name a file elsewhere")
+    if not existed:
+        os.remove(path)
 
 
 def unknown(name: str, known: Collection[str]) -> str:

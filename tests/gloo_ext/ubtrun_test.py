@@ -10,7 +10,7 @@ import time
 import unittest
 import unittest.mock
 
-from front_end import arguments, environment, ranks, ubtrun
+from front_end import arguments, bazel, environment, ranks, ubtrun
 from front_end.errors import UserError
 from tests import junit_main
 from tests.gloo_ext.ranks import is_alive
@@ -63,6 +63,41 @@ class Arguments(unittest.TestCase):
                     self.assertRaises(SystemExit):
                 parse(*words)
             self.assertIn(text, said.getvalue())
+
+
+# Bazel's client, which tells its server to stop if it is asked to.
+_BAZEL = """\
+#!/bin/bash
+trap 'touch "$0.cancelled"; exit 8' TERM
+touch "$0.started"
+sleep 60 & wait
+"""
+
+
+class Building(unittest.TestCase):
+    def test_an_interruption_reaches_bazels_server(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "bazel")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_BAZEL)
+        os.chmod(path, 0o755)
+
+        def interrupt(_):
+            deadline = time.monotonic() + 30
+            while not os.path.exists(path + ".started"):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+        with unittest.mock.patch.dict(
+                os.environ, PATH=f"{folder.name}:{os.environ['PATH']}"), \
+                unittest.mock.patch.object(
+                    subprocess.Popen, "communicate", interrupt), \
+                contextlib.redirect_stderr(io.StringIO()), \
+                self.assertRaises(KeyboardInterrupt):
+            bazel.build("//a:b")
+        self.assertTrue(os.path.exists(path + ".cancelled"))
 
 
 class Environment(unittest.TestCase):

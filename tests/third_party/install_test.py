@@ -106,6 +106,12 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(self.lines(self.policy), ["the administrator's"])
 
+    def test_the_wheel_takes_no_arguments(self):
+        wrong = subprocess.run(["third_party/install_wheel", "--forec"],
+                               stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("--forec", wrong.stderr)
+
 
 if __name__ == "__main__":
     junit_main.main()

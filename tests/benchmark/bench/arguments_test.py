@@ -94,6 +94,7 @@ class Compare(Test):
             ("--interface eth77", "eth77", "lo"),
             ("--json /nowhere/x", "/nowhere", "elsewhere"),
             ("--json /", "'/'", "name a file"),
+            ("--json /proc/x", "'/proc/x'", "no such file"),
             ("--plot x.txt", "'x.txt'", ".png"),
             ("--rank 3 --size 3 --redis-url unix:///u", "--rank 3",
              "from 0 to 2"),
@@ -115,6 +116,17 @@ class Compare(Test):
         self.check_mistakes(compare.parse,
                             (["--rank", "0", *argv], "/nowhere"))
         compare.parse(["--rank", "1", *argv])
+
+    def test_a_result_that_is_there_stays_until_the_next_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = (os.path.join(folder, name) for name in ("old", "new"))
+            with open(old, "w", encoding="utf-8") as file:
+                file.write("rows")
+            for path in old, new:
+                compare.parse(["--json", path])
+            with open(old, encoding="utf-8") as file:
+                self.assertEqual("rows", file.read())
+            self.assertEqual(["old"], os.listdir(folder))
 
 
 class Lab(Test):
@@ -199,12 +211,12 @@ class Lab(Test):
 
     def test_building_is_done_outside(self):
         with mock.patch.dict(os.environ, {bazel.LAB_HOST: "3"}), \
-                mock.patch.object(bazel.subprocess, "run") as run:
+                mock.patch.object(bazel.subprocess, "Popen") as start:
             with self.assertRaisesRegex(UserError, "bazel build //no:thing"):
                 bazel.build("//no:thing")
             with mock.patch.object(os.path, "exists"):
                 self.assertTrue(bazel.build("//a:b").endswith("/a/b"))
-            run.assert_not_called()
+            start.assert_not_called()
 
 
 class Train(Test):
