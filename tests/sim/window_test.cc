@@ -167,32 +167,6 @@ TEST(Window, ComesBackAfterRandomLoss) {
             without * 11 / 10);
 }
 
-// A queue holds a slot or two of each of 63 senders, or less. Each has little
-// credit then, but the link stays busy.
-TEST(Window, AShortQueueCostsLittleWithManySenders) {
-  SimOptions options = job();
-  withoutData(&options);
-  options.ranks = 64;
-  options.ops = 16;
-  options.protocol.warmupOps = 8;
-  options.elementsMax = 1000000;
-  options.slotBytes = 1408;
-  options.trainBytes = 64256;
-  options.delay = microseconds(50);
-  options.wakesEvery = microseconds(20);
-  options.arenaBytes = 1 << 30;
-  const Duration longQueue = median(options);
-  options.ops = 48;  // the window takes some 30 to find its size
-  for (const auto& [kilobytes, tenths] : {std::pair(128, 13), {64, 15}}) {
-    options.queueBytes = kilobytes << 10;
-    const SimResult result = runChecked(options);
-    ASSERT_EQ(result.opTimes.size(), 40u);
-    EXPECT_LT(percentile({result.opTimes.end() - 8, result.opTimes.end()}, 0.5),
-              longQueue * tenths / 10)
-        << kilobytes;
-  }
-}
-
 // Trains get lost now and then, whole. Each is a large share of a window, but
 // says nothing about it. Slots that nobody repeats cost no wait.
 TEST(Window, TrainsLostAtRandomCostLittle) {
