@@ -61,7 +61,8 @@ def simulated(algorithm, ranks, ms, **more):
             "window_bytes": 16 << 20,
             "p50_ms": ms, "p99_ms": ms, "mean_ms": ms, "loss_fraction": 0,
             "iterations": 30,
-            "cpu_seconds": 1.0, "peak_bytes": 1e8, "failed": None, **more}
+            "cpu_seconds": 1.0, "peak_bytes": 1e8, "failed": None,
+            "by_seed": [], **more}
 
 
 def sum_errors(mse):

@@ -67,6 +67,17 @@ class Scale(unittest.TestCase):
         self.assertEqual(("1.5000 (P99/50 of 1.5)", True),
                          (nccl.found, nccl.holds))
 
+    def test_speed_has_a_range_over_seeds(self):
+        rows = [made_up.simulated(
+            name, 8, sum(times) / 2, tail=3.0, by_seed=[
+                {"seed": seed, "mean_ms": ms, "failed": None}
+                for seed, ms in enumerate(times)])
+                for name, times in (("ring", (4, 6)), ("optireduce", (2, 2)))]
+        self.assertEqual(
+            ["2.5000 (2.000 to 3.000 with single seeds)"],
+            [claim.found for claim in claims("scale",
+                                             {"ways-100-from-8": rows})])
+
     def test_sizes_are_told_apart(self):
         text = tell("scale", {
             "ways-100-from-8": jobs((8, 1)),
