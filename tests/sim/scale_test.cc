@@ -29,6 +29,14 @@ SimOptions ofRanks(int ranks) {
   return options;
 }
 
+// Nothing is lost.
+SimOptions withoutData(int ranks) {
+  SimOptions options = ofRanks(ranks);
+  options.noData = true;
+  options.loss = 0;
+  return options;
+}
+
 TEST(SimScale, WithoutDataTimesAndLossesAreTheSame) {
   SimOptions options = ofRanks(8);
   options.protocol.repair = RepairPolicy::kNone;
@@ -43,9 +51,7 @@ TEST(SimScale, WithoutDataTimesAndLossesAreTheSame) {
 
 // Single ops depend on when a look happens to come, so several jobs count.
 TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
-  SimOptions options = ofRanks(16);
-  options.noData = true;
-  options.loss = 0;
+  SimOptions options = withoutData(16);
   const Duration look = microseconds(20);
   Duration longer{0};
   size_t ops = 0;
@@ -71,10 +77,8 @@ TEST(SimScale, HostsThatLookSeldomFinishALittleLater) {
 // sent as one train, results would wait until nearly all contributions are
 // there.
 TEST(SimScale, StagesOverlapHoweverManyRanksThereAre) {
-  SimOptions options = ofRanks(64);
+  SimOptions options = withoutData(64);
   options.elementsMax = 1000000;
-  options.noData = true;
-  options.loss = 0;
   options.ops = 8;
   options.slotBytes = 8928;
   options.windowBytes = options.windowBytesMin = 16 << 20;
@@ -92,10 +96,8 @@ TEST(SimScale, StagesOverlapHoweverManyRanksThereAre) {
 // Links of 100 Gbit/s, whose delays have a tail. The window is large: it has
 // room for several stages of each sender.
 TEST(SimScale, EachOfManyRanksHasCreditForItsStage) {
-  SimOptions options = ofRanks(32);
+  SimOptions options = withoutData(32);
   options.elementsMax = 1000000;
-  options.noData = true;
-  options.loss = 0;
   options.ops = 30;
   options.protocol.warmupOps = 20;
   options.slotBytes = 8928;
