@@ -12,6 +12,7 @@
 #include "transport_ubt/core/learn/absence_budget.h"
 #include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
+#include "transport_ubt/core/learn/late_entries.h"
 #include "transport_ubt/core/learn/stop_rule.h"
 #include "transport_ubt/core/learn/usual_times.h"
 
@@ -44,6 +45,14 @@ Duration halfThroughAt(const StageRecord& stage) {
   const auto half = through.begin() + (through.size() + 1) / 2 - 1;
   std::nth_element(through.begin(), half, through.end());
   return *half;
+}
+
+Duration lastEntry(const StageRecord& stage) {
+  Duration last{0};
+  for (const StageRecord::Sender& sender : stage.senders) {
+    last = std::max(last, sender.enteredAt);
+  }
+  return last;
 }
 
 // One owner over the ops of a context.
@@ -97,8 +106,10 @@ class Owner {
       end.absent += sender.enteredAt > absentEnd;
     }
     const double cost = static_cast<double>(end.absent) / senders.size();
-    const bool cutsAbsent =
-        learns_ && end.absent > 0 && cost <= budget_.tokens();
+    const bool cutsAbsent = learns_ && end.absent > 0 &&
+                            lateEntries_.cutsPay(rule.absentWait()) &&
+                            cost <= budget_.tokens();
+    lateEntries_.add(lastEntry(stage) - rule.base(kStart, q));
     if (cutsAbsent) {
       budget_.spend(cost);
     } else {
@@ -107,14 +118,14 @@ class Owner {
     const auto isCut = [&](const StageRecord::Sender& sender) {
       return cutsAbsent && sender.enteredAt > absentEnd;
     };
-    Duration lastEntry{0};
+    Duration entered{0};
     for (const StageRecord::Sender& sender : senders) {
       if (!isCut(sender)) {
-        lastEntry = std::max(lastEntry, sender.enteredAt);
+        entered = std::max(entered, sender.enteredAt);
       }
     }
     const Duration networkEnd =
-        rule.networkEnd(kStart, q, kStart + lastEntry) - kStart;
+        rule.networkEnd(kStart, q, kStart + entered) - kStart;
     end.at = cutsAbsent ? absentEnd : Duration{0};
     for (size_t rank = 0; rank < senders.size(); rank++) {
       if (static_cast<int>(rank) != stage.rank && !isCut(senders[rank])) {
@@ -134,6 +145,7 @@ class Owner {
   const bool learns_;
   UsualTimes usual_;
   AbsenceBudget budget_;
+  LateEntries lateEntries_;
 };
 
 // `fixed`: the constant x; empty: it is learned.

@@ -27,7 +27,10 @@ struct OpSample {
     bool cut = false;
   };
   std::vector<Sender> senders;  // by rank
-  Duration exchangeTook{0};     // from the end of the scatter stage; zero: none
+  // The last rank entered this long after the base time (StopRule); zero or
+  // less: before it.
+  Duration lastEntry{0};
+  Duration exchangeTook{0};  // from the end of the scatter stage; zero: none
   // Until all results were here, from the start of the clock; zero: none.
   Duration resultsTook{0};
   bool resultsCut = false;

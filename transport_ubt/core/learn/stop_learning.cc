@@ -91,7 +91,10 @@ OpBounds StopLearning::boundsFor(const OpShape& shape,
   bounds.stop = {known.scatter, scatterFactor_.value(), margin};
   bounds.exchangeStop = {known.exchange, resultsFactor_.value(), margin};
   bounds.resultsStop = {known.results, resultsFactor_.value(), margin};
-  bounds.absentMost = options_.has(Loop::kAbsent) ? absence_.tokens() : 0;
+  bounds.absentMost = options_.has(Loop::kAbsent) &&
+                              lateEntries_.cutsPay(bounds.stop.absentWait())
+                          ? absence_.tokens()
+                          : 0;
   return bounds;
 }
 
@@ -135,6 +138,7 @@ void StopLearning::done(const OpSample& op) {
   if (op.warmup || options_.cutBudget == 0) {
     return;
   }
+  lateEntries_.add(op.lastEntry);
   if (options_.has(Loop::kFactor)) {
     resultsFactor_.returned(op.cutResults, forResults());
     scatterFactor_.returned(op.cutLate,

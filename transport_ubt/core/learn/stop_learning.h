@@ -9,6 +9,7 @@
 #include "transport_ubt/core/learn/absence_budget.h"
 #include "transport_ubt/core/learn/budget_split.h"
 #include "transport_ubt/core/learn/cut_factor.h"
+#include "transport_ubt/core/learn/late_entries.h"
 #include "transport_ubt/core/learn/op_bounds.h"
 #include "transport_ubt/core/learn/op_sample.h"
 #include "transport_ubt/core/learn/step_spacing.h"
@@ -80,6 +81,7 @@ class StopLearning : public StopStrategy {
   CutFactor scatterFactor_;
   CutFactor resultsFactor_;
   AbsenceBudget absence_;
+  LateEntries lateEntries_;
   BudgetSplit stages_;         // contributions, results
   BudgetSplit contributions_;  // delayed by the network, of absent ranks
   StepSpacing spacing_;

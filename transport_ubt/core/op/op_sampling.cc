@@ -42,6 +42,15 @@ void sampleSenders(const OpState& op, OpSample* sample) {
   }
 }
 
+void sampleLastEntry(const OpState& op, OpSample* sample) {
+  const TimePoint start = op.clock.startedAt();
+  const TimePoint q = op.attendance.halfThroughAt(Stage::kScatter);
+  if (q != kNever) {
+    sample->lastEntry =
+        op.attendance.lastEntry() - start - op.bounds.stop.base(start, q);
+  }
+}
+
 void sampleResults(const OpState& op, OpSample* sample) {
   const TimePoint start = op.clock.startedAt();
   const StageProgress& progress = op.broadcastRun.progress();
@@ -116,6 +125,7 @@ OpSample sampleOf(const OpState& op) {
     return sample;
   }
   sampleSenders(op, &sample);
+  sampleLastEntry(op, &sample);
   sample.exchangeTook = op.exchangeRun.took;
   sampleResults(op, &sample);
   sampleCuts(op, &sample);

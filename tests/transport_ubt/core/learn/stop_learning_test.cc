@@ -27,12 +27,14 @@ class StopLearningTest : public ::testing::Test {
   }
 
   static OpShape shape(uint64_t bytes) { return floats(bytes / sizeof(float)); }
-  // An op in which all ranks took that long.
+  // An op in which all ranks took that long. One entered so late that a cut
+  // pays.
   static OpSample sample(uint64_t bytes, Duration took, bool warmup = false) {
     OpSample sample;
     sample.bytes = bytes;
     sample.warmup = warmup;
     sample.senders.resize(kRanks, {took, false});
+    sample.lastEntry = seconds(1);
     sample.resultsTook = 2 * took;
     return sample;
   }
@@ -74,7 +76,18 @@ TEST_F(StopLearningTest, TheFirstOpsAreExact) {
   EXPECT_EQ(learned.resultsStop.usual, milliseconds(20));
   EXPECT_EQ(learned.stop.factor, CutFactor::kFirst);
   EXPECT_EQ(learned.stop.margin, 2 * kLateness);
-  EXPECT_EQ(learned.absentMost, AbsenceBudget::kFirst);
+}
+
+TEST_F(StopLearningTest, AbsentRanksAreCutOnceRanksHaveBeenLong) {
+  warmUp(1 << 20, milliseconds(10));
+  EXPECT_EQ(bounds(1 << 20).absentMost, 0);
+  OpSample soon = sample(1 << 20, milliseconds(10));
+  soon.lastEntry = milliseconds(15);
+  run(soon);
+  EXPECT_EQ(bounds(1 << 20).absentMost, 0);
+  run(sample(1 << 20, milliseconds(10)));
+  EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
+                   AbsenceBudget::kFirst + 2 * options_.cutBudget);
 }
 
 TEST_F(StopLearningTest, AClassBorrowsFromItsNeighbours) {
