@@ -203,14 +203,8 @@ def _cpu(results: Results, place: _Place, algorithm: str) -> _Found | None:
 
 
 def _cut(results: Results, place: _Place, algorithm: str) -> _Found | None:
-    own = [100 * row["cut_fraction"]
-           for row in _telling_cuts(place.rows(results, algorithm))]
+    own = [100 * row["cut_fraction"] for row in place.rows(results, algorithm)]
     return _over_seeds(own) if own else None
-
-
-def _telling_cuts(rows: Iterable[Mapping]) -> list[Mapping]:
-    """Rows of earlier versions have no share of cut data."""
-    return [row for row in rows if "cut_fraction" in row]
 
 
 _CPU = "CPU time, its / ring's"
@@ -336,7 +330,6 @@ def _show(results: Results, page: Page) -> None:
 def _left_out(rows: Sequence[Mapping]) -> tuple[str, ...]:
     """The share that was cut, with a verdict; the share that the network lost;
     and the share of elements whose result did not arrive."""
-    rows = _telling_cuts(rows)
     if not rows:
         return ()
     cut = _mean_of(rows, "cut_fraction")
