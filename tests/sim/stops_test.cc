@@ -22,6 +22,16 @@ SimOptions job(RepairPolicy repair = RepairPolicy::kBroadcast) {
   return options;
 }
 
+// Three ranks on fast links: ops of 1 ms. Some ranks enter late.
+SimOptions shortOps(double lateOps, Duration lateBy) {
+  SimOptions options = slowLinks(200, 1 << 17, RepairPolicy::kBroadcast);
+  options.ranks = 3;
+  options.bytesPerSecond = 1.25e9;
+  options.lateOps = lateOps;
+  options.lateBy = lateBy;
+  return options;
+}
+
 Duration sum(const std::vector<Duration>& times) {
   return std::accumulate(times.begin(), times.end(), Duration{0});
 }
@@ -115,26 +125,16 @@ TEST(Stops, JitterOfEntriesIsNotCut) {
 // ranks rest between bursts of ops.
 TEST(Stops, JitterOfEntriesIsNotCutIfItIsLongerThanAnOp) {
   for (const double late : {0.025, 0.1}) {
-    SimOptions options = slowLinks(200, 1 << 17, RepairPolicy::kBroadcast);
-    options.ranks = 3;
-    options.bytesPerSecond = 1.25e9;
-    options.lateOps = late;
-    options.lateBy = milliseconds(5);
-    const SimResult result = runChecked(options);
+    const SimResult result = runChecked(shortOps(late, milliseconds(5)));
     EXPECT_EQ(result.pairsMissing, 0u);
     EXPECT_LT(percentile(result.opTimes, 0.5), milliseconds(2));
   }
 }
 
-// Three ranks share two CPUs. Some ranks enter later than the jitter of a host,
-// and soon after.
+// A rank enters a little later than the jitter of a host, as where three ranks
+// share two CPUs.
 TEST(Stops, ARankThatComesSoonIsWaitedFor) {
-  SimOptions options = slowLinks(200, 1 << 17, RepairPolicy::kBroadcast);
-  options.ranks = 3;
-  options.bytesPerSecond = 1.25e9;
-  options.lateOps = 0.025;
-  options.lateBy = milliseconds(16);
-  EXPECT_EQ(runChecked(options).pairsMissing, 0u);
+  EXPECT_EQ(runChecked(shortOps(0.025, milliseconds(16))).pairsMissing, 0u);
 }
 
 // For 100 ms everything is lost, so that no mark of last slots comes through.

@@ -47,10 +47,13 @@ Duration halfThroughAt(const StageRecord& stage) {
   return *half;
 }
 
-Duration lastEntry(const StageRecord& stage) {
+// Of the ranks that entered at `until` or before.
+Duration lastEntry(const StageRecord& stage, Duration until) {
   Duration last{0};
   for (const StageRecord::Sender& sender : stage.senders) {
-    last = std::max(last, sender.enteredAt);
+    if (sender.enteredAt <= until) {
+      last = std::max(last, sender.enteredAt);
+    }
   }
   return last;
 }
@@ -109,23 +112,19 @@ class Owner {
     const bool cutsAbsent = learns_ && end.absent > 0 &&
                             lateEntries_.cutsPay(rule.absentWait()) &&
                             cost <= budget_.tokens();
-    lateEntries_.add(lastEntry(stage) - rule.base(kStart, q));
+    lateEntries_.add(lastEntry(stage, Duration::max()) - rule.base(kStart, q));
     if (cutsAbsent) {
       budget_.spend(cost);
     } else {
       end.absent = 0;
     }
+    const Duration entryEnd = cutsAbsent ? absentEnd : Duration::max();
     const auto isCut = [&](const StageRecord::Sender& sender) {
-      return cutsAbsent && sender.enteredAt > absentEnd;
+      return sender.enteredAt > entryEnd;
     };
-    Duration entered{0};
-    for (const StageRecord::Sender& sender : senders) {
-      if (!isCut(sender)) {
-        entered = std::max(entered, sender.enteredAt);
-      }
-    }
     const Duration networkEnd =
-        rule.networkEnd(kStart, q, kStart + entered) - kStart;
+        rule.networkEnd(kStart, q, kStart + lastEntry(stage, entryEnd)) -
+        kStart;
     end.at = cutsAbsent ? absentEnd : Duration{0};
     for (size_t rank = 0; rank < senders.size(); rank++) {
       if (static_cast<int>(rank) != stage.rank && !isCut(senders[rank])) {

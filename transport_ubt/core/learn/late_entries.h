@@ -9,23 +9,23 @@
 
 namespace ubt {
 
-// The recent ops in which a rank entered late, and whether it pays to cut
-// absent ranks. Ranks that share CPUs are often late, and soon there; ranks
-// that compute longer come much later. Not thread-safe.
+// Decides whether it pays to cut absent ranks. It remembers how late the last
+// rank was in recent ops. Ranks that share CPUs are often late, but come soon.
+// Ranks that compute longer come much later. Not thread-safe.
 class LateEntries {
  public:
   static constexpr size_t kRecent = 64;  // ops
 
   // The last rank entered this long after the base time (StopRule) of an op,
-  // cut or not.
+  // cut or not. Only an entry later than jitter counts.
   void add(Duration after) {
     if (after > StopRule::kJitter) {
       recent_[ops_++ % kRecent] = after;
     }
   }
 
-  // Whether half of the ops that waited longer than `wait` did so for twice
-  // that time or longer. False while no such op is known.
+  // True if at least half of the entries later than `wait` were at least twice
+  // as late. False while no entry was that late.
   bool cutsPay(Duration wait) const {
     size_t longer = 0;
     size_t twice = 0;

@@ -13,9 +13,10 @@ namespace ubt {
 //
 //   base    = max(usual, q - t0)       q: when half of the others were through
 //   network = t0 + max(x base, base + margin)
-//   absent  = t0 + base + absentWait(), if cuts pay (LateEntries) and the
-//   budget
-//             covers them (AbsenceBudget)
+//   absent  = t0 + base + absentWait()
+//
+// Absent ranks are cut only if that pays (LateEntries) and the budget covers
+// them (AbsenceBudget).
 //
 // t0 is when more than half of the ranks had entered. A network that is slow
 // for all ranks delays q, so nothing is cut there. The network's time begins
@@ -50,6 +51,7 @@ struct StopRule {
     const Duration stage = base(t0, q);
     return std::max(t0, lastEntry) + (stage + most(stage)) / 2;
   }
+  // How long absent ranks have after the base time.
   Duration absentWait() const { return std::max(margin, kJitter); }
   TimePoint absentEnd(TimePoint t0, TimePoint q) const {
     return t0 == kNever || q == kNever ? kNever

@@ -27,8 +27,7 @@ class StopLearningTest : public ::testing::Test {
   }
 
   static OpShape shape(uint64_t bytes) { return floats(bytes / sizeof(float)); }
-  // An op in which all ranks took that long. One entered so late that a cut
-  // pays.
+  // All ranks took that long. One entered so late that cuts pay.
   static OpSample sample(uint64_t bytes, Duration took, bool warmup = false) {
     OpSample sample;
     sample.bytes = bytes;
