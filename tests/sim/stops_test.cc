@@ -74,7 +74,8 @@ TEST(Stops, TheBudgetIsKeptUnderBursts) {
 }
 
 // One rank computes 50 ms longer in one of 20 ops, and misses three ops by
-// that. The others wait the first time. The budget pays for all later times.
+// that. The others wait the first two times. The budget pays for all later
+// times.
 TEST(Stops, ALateRankIsLeftOut) {
   Duration more{0};  // than usual, over all seeds
   Duration moreIfExact{0};
@@ -94,7 +95,7 @@ TEST(Stops, ALateRankIsLeftOut) {
     more += mean(result) - usual;
     moreIfExact += mean(exact) - usual;
   }
-  EXPECT_LT(more * 3, moreIfExact * 2);
+  EXPECT_LT(more * 4, moreIfExact * 3);
 }
 
 // The others wait for a late rank in the next op, so by own times it counts

@@ -15,6 +15,9 @@ namespace ubt {
 class LateEntries {
  public:
   static constexpr size_t kRecent = 64;  // ops
+  // A new job counts as one where this many late ranks came soon. One long
+  // delay may be chance, for instance the first fork of a large process.
+  static constexpr size_t kCameSoon = 2;
 
   // The last rank entered this long after the base time (StopRule) of an op,
   // cut or not. Only an entry later than jitter counts.
@@ -25,15 +28,15 @@ class LateEntries {
   }
 
   // True if at least half of the entries later than `wait` were at least twice
-  // as late. False while no entry was that late.
+  // as late. kCameSoon more entries were not.
   bool cutsPay(Duration wait) const {
-    size_t longer = 0;
+    size_t longer = kCameSoon;
     size_t twice = 0;
     for (const Duration after : recent_) {
       longer += after > wait;
       twice += after >= 2 * wait;
     }
-    return twice > 0 && 2 * twice >= longer;
+    return 2 * twice >= longer;
   }
 
  private:
