@@ -84,7 +84,9 @@ def _parts(quick: bool) -> Sequence[Part]:
         _ways("512", 3, 4, 200, 16), _ways("1024", 2, 1, 450, 32),
         _ways(str(_FEWEST), 20, 20, 100, elements=_LARGE_FLOATS,
               algorithms=_FEW, seeds=_SEEDS),
-        _ways("32,128", 20, 20, 400, elements=_LARGE_FLOATS, algorithms=_FEW),
+        *(_ways(ranks, 20, ops, seconds, elements=_LARGE_FLOATS,
+                algorithms=_FEW)
+          for ranks, ops, seconds in (("32", 20, 150), ("128", 10, 1500))),
         *(_ways("8,64", 20, 20, 30, gbit=gbit, tails=_LONG_TAIL)
           for gbit in (10, 400)),
         _otherwise(_BY_HAND, "--bound", str(_BOUND_US)),
