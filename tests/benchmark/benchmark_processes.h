@@ -69,7 +69,8 @@ class BenchmarkProcessTest : public ::testing::Test {
     return results;
   }
 
-  // All ranks succeeded, and only rank 0 printed a row.
+  // All ranks succeeded, and only rank 0 printed a row. On a busy machine ranks
+  // may warn that a socket's buffer is small.
   static void expectRow(const std::vector<Result>& results,
                         const std::string& row) {
     for (const auto& result : results) {
@@ -79,7 +80,8 @@ class BenchmarkProcessTest : public ::testing::Test {
                 ::testing::AllOf(::testing::HasSubstr("BENCHMARK RESULTS"),
                                  ::testing::HasSubstr(row)));
     for (size_t i = 1; i < results.size(); i++) {
-      EXPECT_EQ(results[i].output, "");
+      EXPECT_THAT(results[i].output,
+                  ::testing::Not(::testing::HasSubstr("BENCHMARK RESULTS")));
     }
   }
 

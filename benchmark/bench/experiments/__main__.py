@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--quick", action="store_true",
         help="only the most telling parts of each: 10 minutes in all, where "
-        "the full suite takes about 6 hours")
+        "the full suite takes about 8 hours")
     parser.add_argument(
         "--only", type=list_of(one_of(SUITE), "experiment"), metavar="A,B",
         default=tuple(SUITE), help="default: all")

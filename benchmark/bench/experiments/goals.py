@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy
 
-from .. import table
+from .. import plot, table
 from ..lab import accounts
 from . import figures
 from .experiment import Experiment, Part, Results
@@ -257,6 +257,7 @@ _GOALS = (
 # Of contributions, with the default settings.
 _CUT_BUDGET = 0.025
 _PLACES = tuple(dict.fromkeys(goal.place for goal in _GOALS))
+_DRAWN = ("p3", "micro", "varying")
 _QUICK = ("p3",)
 
 
@@ -268,7 +269,22 @@ def _parts(quick: bool) -> Sequence[Part]:
     return [place.part(seed) for seed in _SEEDS for place in _PLACES]
 
 
+def _picture(results: Results, page: Page) -> None:
+    found = {place.title: rows for place in map(_Place, _DRAWN)
+             if (rows := {name: own for name in (figures.RING, *figures.BOUNDED)
+                          if (own := place.rows(results, name))})}
+    if found:
+        page.picture(
+            "goals", "Share of iterations that take longer, 8 ranks, 4 MB", [
+                (title, plot.tails({
+                    name: numpy.percentile(_pooled(own) / 1000,
+                                           numpy.arange(101)).tolist()
+                    for name, own in rows.items()}))
+                for title, rows in found.items()])
+
+
 def _show(results: Results, page: Page) -> None:
+    _picture(results, page)
     lines = []
     for goal in _GOALS:
         found = [goal.measure(results, goal.place, name) for name in _OURS]

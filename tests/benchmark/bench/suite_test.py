@@ -16,7 +16,7 @@ MEASURE = os.path.abspath("benchmark/measure")
 PARSERS = {"benchmark/compare": compare.parse,
            "benchmark/simulate": simulate.parse,
            "benchmark/train": train.parse}
-QUICK_MINUTES, FULL_MINUTES = 10, 375
+QUICK_MINUTES, FULL_MINUTES = 10, 480
 
 
 def parts(quick):
