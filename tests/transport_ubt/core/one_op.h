@@ -35,6 +35,8 @@ class Requests : public OpHost {
       halves.emplace_back(peer, record.stage);
     } else if (record.type == ControlType::kLostSlots) {
       lost.emplace_back(peer, record);
+    } else if (record.type == ControlType::kClosed) {
+      closed.push_back(peer);
     }
   }
   Duration retryAfter(TimePoint /*now*/, int /*peer*/) const override {
@@ -58,6 +60,8 @@ class Requests : public OpHost {
   std::vector<std::pair<int, Stage>> halves;
   // Reports that slots were lost.
   std::vector<std::pair<int, ControlRecord>> lost;
+  // Ranks that were told that their contributions come too late.
+  std::vector<int> closed;
   std::vector<std::string> warnings;
 };
 

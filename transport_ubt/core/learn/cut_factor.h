@@ -24,7 +24,7 @@ class CutFactor {
   // An op is over. `cut`: the share of its contributions that was cut, over all
   // owners. REQUIRES 0 < target.
   void returned(double cut, double target) {
-    ops_++;
+    ops_ = std::min(ops_ + 1, kOpsMost);
     const double gain = std::max(kGainLast, 1.0 / (ops_ + kGainOps));
     value_ =
         std::clamp(value_ * std::exp(gain * (cut / target - 1)), kMin, kMax);
@@ -34,9 +34,10 @@ class CutFactor {
   // The gain falls from 1/20 to kGainLast in the first 180 ops.
   static constexpr int kGainOps = 20;
   static constexpr double kGainLast = 0.005;
+  static constexpr int kOpsMost = 1000;  // more do not change the gain
 
   double value_ = kFirst;
-  uint32_t ops_ = 0;
+  int ops_ = 0;
 };
 
 }  // namespace ubt

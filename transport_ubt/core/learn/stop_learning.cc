@@ -112,7 +112,7 @@ void StopLearning::returned(const OpSample& op) {
   }
   if (op.resultsTook > Duration{0}) {
     if (op.resultsCut) {
-      times.results.cut(0, op.resultsTook);
+      times.results.cut(0, op.resultsTook, times.results.mostProjected());
     } else {
       times.results.complete(0, op.resultsTook);
     }
@@ -127,12 +127,14 @@ void StopLearning::returned(const OpSample& op) {
 // Only now all ranks have entered, and all owners have reported their cuts.
 void StopLearning::done(const OpSample& op) {
   Times& times = timesOf(op);
+  const Duration most = times.scatter.mostProjected();
   for (size_t rank = 0; rank < op.senders.size(); rank++) {
     const OpSample::Sender& sender = op.senders[rank];
     if (sender.cut) {
       times.scatter.cut(
           static_cast<int>(rank),
-          sender.took > Duration{0} ? sender.took : Duration::max());
+          sender.took > Duration{0} ? sender.took : Duration::max(),
+          most);
     }
   }
   if (op.warmup || options_.cutBudget == 0) {

@@ -29,9 +29,4 @@ void UsualTimes::complete(int sender, Duration took) {
   }
 }
 
-void UsualTimes::cut(int sender, Duration projected) {
-  complete(sender,
-           any() ? std::min(projected, kProjectionMost * usual()) : projected);
-}
-
 }  // namespace ubt

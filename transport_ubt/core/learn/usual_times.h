@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +27,15 @@ class UsualTimes {
   // A sender's data was complete this long after the stage's clock started.
   void complete(int sender, Duration took);
   // The sender's data was cut. It would have been complete after `projected`.
-  void cut(int sender, Duration projected);
+  // It counts with at most `most`, which is mostProjected() before the op.
+  void cut(int sender, Duration projected, Duration most) {
+    complete(sender, std::min(projected, most));
+  }
 
   bool any() const { return mostUs_ > 0; }
+  Duration mostProjected() const {
+    return any() ? kProjectionMost * usual() : Duration::max();
+  }
   // Zero while nothing is known.
   Duration usual() const { return std::chrono::microseconds(mostUs_); }
 

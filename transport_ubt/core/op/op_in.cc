@@ -78,7 +78,9 @@ Counter Op::scatterData(TimePoint now,
               header.source, header.slot, state_.owned.slots())) {
         state_.scatterRun.countLate(header.source, header.slot, bytes);
       }
-      notices_.tellClosed(now, header.source);
+      if (state_.owned.sum().closed()) {  // not this slot alone
+        notices_.tellClosed(now, header.source);
+      }
       return Counter::kLateData;
     case ScatterStage::Outcome::kAccepted:
       break;

@@ -191,11 +191,15 @@ void DeliveryWindow::marksPassed(Duration took, bool alone) {
   const double slots =
       static_cast<double>(like) / std::max<uint64_t>(1, slotBytes_);
   const LossResponse::Window window{came_ - like, like, slots, took};
-  if (!alone &&
-      marks_.response.judge(window) == LossResponse::Verdict::kLossy) {
-    reduce(&marks_, window);
-  } else {
-    marks_.response.passed(window);
+  const LossResponse::Verdict verdict =
+      alone ? LossResponse::Verdict::kClean : marks_.response.judge(window);
+  switch (verdict) {
+    case LossResponse::Verdict::kClean:
+      return marks_.response.passed(window);
+    case LossResponse::Verdict::kUnclear:
+      return marks_.response.stay(window);
+    case LossResponse::Verdict::kLossy:
+      return reduce(&marks_, window);
   }
 }
 

@@ -32,7 +32,11 @@ LossResponse::Verdict LossResponse::judge(const Window& window) const {
 }
 
 void LossResponse::learnBase(double share) {
-  if (hasBase_ && (share < baseLoss_ || part() <= kSmall * firstPart_)) {
+  if (share > kOutage) {
+    return;
+  }
+  const double small = std::max(kPartMin, kSmall * firstPart_);
+  if (hasBase_ && (share < baseLoss_ || part() <= small)) {
     const double more = unexplained(share) - baseLoss_;
     baseLoss_ += (more > 0 ? kRise : kFall) * more;
   }
@@ -53,7 +57,7 @@ void LossResponse::reduce(const Window& window) {
   learnBase(share);
   if (returned_ >= 1) {
     firstPart_ = part();
-    firstShare_ = share;
+    firstShare_ = std::min(share, kOutage);
   }
   peak_ = part();
   returned_ = 0;

@@ -71,6 +71,9 @@ class LossResponse {
   // Windows without loss are common even if the mean loss is high.
   static constexpr double kRise = 1.0 / 4;
   static constexpr double kFall = 1.0 / 8;
+  // Not even the smallest part explains a greater share. It is no base loss,
+  // either: an outage may end, and to tolerate it would flood a dead path.
+  static constexpr double kOutage = 1 - kPartMin;
 
   double tolerated() const { return tolerated_ + 2 * baseLoss_; }
   double unexplained(double share) const;
@@ -85,7 +88,7 @@ class LossResponse {
   double peak_ = 1;
   double returned_ = 1;
   // The first of the reductions since the part last returned: the part before
-  // it, and the share that got lost.
+  // it, and the share that got lost, at most kOutage.
   double firstPart_ = 1;
   double firstShare_ = 0;
   double baseLoss_ = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/transport_ubt/core/one_rank.h"
+#include "transport_ubt/core/learn/usual_times.h"
 
 namespace ubt {
 namespace {
@@ -172,6 +173,19 @@ TEST_F(StopLearningTest, AnAbsentRanksTimeIsKnownWhenItHasEntered) {
     learning_.done(op);
   }
   EXPECT_EQ(bounds(1 << 20).stop.usual, milliseconds(30));
+}
+
+// Each of them raises the usual time, but not the limit of the next one.
+TEST_F(StopLearningTest, RanksThatAreCutInOneOpHaveOneLimit) {
+  OpSample op = sample(1 << 20, milliseconds(10), true);
+  for (const int rank : {1, 2, 3}) {
+    op.senders[rank] = {Duration{-1}, true};
+  }
+  learning_.returned(op);
+  learning_.done(op);
+  learning_.returned(op);
+  EXPECT_EQ(bounds(1 << 20).stop.usual,
+            UsualTimes::kProjectionMost * milliseconds(10));
 }
 
 TEST_F(StopLearningTest, WithoutABudgetNothingIsCut) {

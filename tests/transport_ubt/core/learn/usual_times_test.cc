@@ -49,14 +49,15 @@ TEST(UsualTimes, ForgetsOldTimes) {
 
 TEST(UsualTimes, LimitsProjections) {
   UsualTimes times(2);
-  times.cut(0, milliseconds(900));  // nothing to limit it by
+  // Nothing is known that could limit it.
+  times.cut(0, milliseconds(900), times.mostProjected());
   EXPECT_EQ(times.usual(), milliseconds(900));
   for (int i = 0; i < 64; i++) {
     times.complete(0, milliseconds(10));
   }
-  times.cut(1, milliseconds(900));
+  times.cut(1, milliseconds(900), times.mostProjected());
   EXPECT_EQ(times.usual(), milliseconds(40));
-  times.cut(1, milliseconds(25));
+  times.cut(1, milliseconds(25), times.mostProjected());
   EXPECT_EQ(times.usual(), milliseconds(25));
 }
 

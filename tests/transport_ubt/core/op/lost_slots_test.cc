@@ -180,6 +180,7 @@ TEST_F(LostSlots, ThatComeAfterTheirSlotClosedAreLate) {
   contributions(2, 0, 1);
   lost(Stage::kScatter, 1, 1);
   contribution(2, 1, false, Counter::kLateData);
+  EXPECT_TRUE(host_.closed.empty());  // the others still have to come
   contributions(1, 2, kSlots);
   contributions(2, 2, kSlots);
   EXPECT_TRUE(op_->hasResults());

@@ -130,5 +130,20 @@ TEST_F(LossResponseTest, LossThatReductionsDoNotLessenIsTolerated) {
   EXPECT_NEAR(part(), 0.8, 1e-9) << "a new cause";
 }
 
+// The reductions start from an outage, which no window explains.
+TEST_F(LossResponseTest, LossThatBeginsWithAnOutageIsTolerated) {
+  for (const double outage : {0.95, 0.98, 1.0}) {
+    response_ = LossResponse(kReturnMin, kTolerated);
+    pass(1, outage);
+    pass(400, 0.05);
+    EXPECT_EQ(part(), 1) << outage;
+  }
+}
+
+TEST_F(LossResponseTest, AnOutageIsNotTolerated) {
+  pass(400, 1);
+  EXPECT_EQ(part(), LossResponse::kPartMin);
+}
+
 }  // namespace
 }  // namespace ubt
