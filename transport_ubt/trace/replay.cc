@@ -82,6 +82,7 @@ class Owner {
     if (!exact && usual_.any()) {
       end = cut(stage, rule, q, end.at);
     }
+    const Duration most = usual_.mostProjected();
     for (size_t rank = 0; rank < stage.senders.size(); rank++) {
       if (static_cast<int>(rank) == stage.rank) {
         usual_.complete(stage.rank, stage.senders[rank].enteredAt);
@@ -91,7 +92,7 @@ class Owner {
       if (took <= end.at) {
         usual_.complete(static_cast<int>(rank), took);
       } else {
-        usual_.cut(static_cast<int>(rank), took);
+        usual_.cut(static_cast<int>(rank), took, most);
       }
     }
     return end;
