@@ -117,6 +117,14 @@ class OneRank {
     endpoint_.packetIn(now, datagram.data(), datagram.size());
   }
 
+  // Datagrams of data that the peer sends to the session and the network loses.
+  void lose(int rank, int datagrams, int to = 0) {
+    OutPacket out;
+    for (int i = 0; i < datagrams; i++) {
+      links_[to * session().size() + rank].dataOut({}, nullptr, 0, &out);
+    }
+  }
+
   // Everything that this rank sends now: the sessions and datagrams, in order.
   struct Sent {
     Session* session;

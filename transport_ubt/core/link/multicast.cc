@@ -10,7 +10,8 @@ namespace {
 
 // A rank that hears has answered by then. If not, it gets a probe.
 constexpr Duration kCheckAfter = std::chrono::milliseconds(20);
-// Minimum pause before missing credit is requested.
+// Minimum pause before missing credit is requested. A rank that has left a
+// request unanswered has the time of kCheckAfter.
 constexpr Duration kBlockedMin = std::chrono::milliseconds(5);
 // A rank that has left this many probes unanswered is deaf.
 constexpr int kUnansweredMax = 3;
@@ -92,7 +93,13 @@ bool Multicast::available() const {
 }
 
 void Multicast::blocked(TimePoint now, Duration after) {
-  checkAt_ = std::min(checkAt_, now + std::max(after, kBlockedMin));
+  const bool asked =
+      std::any_of(peers_.begin(), peers_.end(), [this](const Peer& peer) {
+        return peer.hears && peer.limit <= out_.send.next() &&
+               peer.unanswered > 0;
+      });
+  checkAt_ = std::min(checkAt_,
+                      now + std::max(after, asked ? kCheckAfter : kBlockedMin));
 }
 
 void Multicast::sent(TimePoint now, bool probe) {

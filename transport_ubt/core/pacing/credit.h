@@ -35,14 +35,19 @@ class ReceiveCredit {
  public:
   explicit ReceiveCredit(uint64_t initial) : limit_(initial) {}
 
-  // A data number arrived. Returns how many numbers were skipped.
+  // A data number arrived. Returns the number of those skipped, as used().
   uint64_t arrived(uint64_t number) {
-    if (number < next_) {
-      return 0;
-    }
-    const uint64_t skipped = number - next_;
-    next_ = number + 1;
+    const uint64_t skipped = used(number);
+    next_ = std::max(next_, number + 1);
     return skipped;
+  }
+
+  // The sender has used the numbers below `next`, and perhaps had no credit for
+  // the last of them. Returns how many of those with credit have not come.
+  uint64_t used(uint64_t next) {
+    const uint64_t before = next_;
+    next_ = std::max(next_, next);
+    return std::min(next_, limit_) - std::min(before, limit_);
   }
 
   // The sender reports that it is out of credit at `next`. Lower numbers that

@@ -10,11 +10,15 @@ LostNumbers::LostNumbers(SessionState* session)
       dues_(session->setup.size),
       datagramBytes_(session->setup.slotBytesMax + PacketHeader::kBytes) {}
 
+void LostNumbers::sized(size_t bytes) {
+  datagramBytes_ += (static_cast<double>(bytes) - datagramBytes_) * kWeight;
+}
+
 void LostNumbers::arrived(TimePoint now,
                           int peer,
                           uint64_t number,
                           size_t bytes) {
-  datagramBytes_ = bytes;
+  sized(bytes);
   if (session_->peers[peer].losses.arrived(now, number)) {
     session_->shared->window.overtaken(bytes);
   }
@@ -29,6 +33,17 @@ void LostNumbers::used(TimePoint now, int rank, uint64_t next) {
   peer.receive.blocked(next);
   peer.losses.used(now, std::min(next, peer.receive.limit()));
   find(now, rank);
+}
+
+void LostNumbers::multicastArrived(uint64_t skipped, size_t bytes) {
+  sized(bytes);
+  multicastSkipped(skipped);
+}
+
+void LostNumbers::multicastSkipped(uint64_t count) {
+  if (count > 0) {  // multicast has no trains
+    session_->shared->window.lost(bytesOf(count), count);
+  }
 }
 
 void LostNumbers::find(TimePoint now, int peer) {
@@ -51,10 +66,10 @@ void LostNumbers::report(
     TimePoint now, int peer, uint64_t first, uint64_t count, uint64_t before) {
   const uint64_t train = session_->trainBytes(now);
   const auto trainsOf = [&](uint64_t slots) {
-    return (slots * datagramBytes_ + train - 1) / train;
+    return (bytesOf(slots) + train - 1) / train;
   };
   session_->shared->trains.shorten(now);
-  session_->shared->window.lost(count * datagramBytes_,
+  session_->shared->window.lost(bytesOf(count),
                                 trainsOf(before + count) - trainsOf(before));
   if (session_->setup.options.tellsLosses()) {
     ControlRecord record;

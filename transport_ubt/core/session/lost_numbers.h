@@ -24,6 +24,11 @@ class LostNumbers {
   void arrived(TimePoint now, int peer, uint64_t number, size_t bytes);
   // The peer has sent the data numbers below `next`.
   void used(TimePoint now, int peer, uint64_t next);
+  // A multicast datagram of `bytes` arrives for the first time, and `skipped`
+  // numbers before it have not come.
+  void multicastArrived(uint64_t skipped, size_t bytes);
+  // An owner has used this number of multicast numbers that have not come.
+  void multicastSkipped(uint64_t count);
   // The peer misses data numbers. Ops repeat the slots, or say that they do
   // not.
   void reportIn(TimePoint now, int peer, const ControlRecord& record);
@@ -34,6 +39,15 @@ class LostNumbers {
   }
 
  private:
+  // The weight of a datagram in the mean size. The last slot of a shard may be
+  // short, and says little about those before it.
+  static constexpr double kWeight = 1.0 / 16;
+
+  void sized(size_t bytes);
+  uint64_t bytesOf(uint64_t datagrams) const {
+    return static_cast<uint64_t>(static_cast<double>(datagrams) *
+                                 datagramBytes_);
+  }
   // Finds numbers of the peer that have become lost, and reports them.
   void find(TimePoint now, int peer);
   void report(
@@ -41,8 +55,8 @@ class LostNumbers {
 
   SessionState* const session_;
   Deadlines dues_;  // by peer: when a missing number counts as lost
-  // Bytes of the latest datagram of data; before the first, of the largest.
-  size_t datagramBytes_;
+  // The mean size of data datagrams; before the first, the maximum.
+  double datagramBytes_;
 };
 
 }  // namespace ubt

@@ -76,9 +76,8 @@ Counter Session::newDataIn(TimePoint now,
                            bool congested,
                            ReceiveCredit* credit) {
   const uint64_t skipped = credit->arrived(header.number);
-  // LossDetector counts the losses of other packets. Multicast has no trains.
-  if (header.multicast && skipped > 0) {
-    state_.shared->window.lost(skipped * bytes, skipped);
+  if (header.multicast) {  // LossDetector finds the losses of other packets
+    losses_.multicastArrived(skipped, bytes);
   }
   state_.shared->window.arrived(now, bytes, congested);
   if (congested) {
@@ -329,7 +328,7 @@ Counter Session::multicastIn(TimePoint now,
   }
   if (header->number >= link->receive.limit()) {
     // The owner believes that this rank hears no multicast. Tell it.
-    link->receive.arrived(header->number);
+    losses_.multicastSkipped(link->receive.arrived(header->number));
     credit_.answerMulticast(now, owner);
     return Counter::kUngranted;
   }
@@ -357,9 +356,8 @@ Counter Session::probeIn(TimePoint now,
     return Counter::kMalformed;
   }
   if (!payload.foreign) {
-    if (record.number > 0) {
-      state_.multicast.from(owner)->receive.arrived(record.number - 1);
-    }
+    losses_.multicastSkipped(
+        state_.multicast.from(owner)->receive.used(record.number));
     state_.multicast.answer(owner);
     state_.peers[owner].creditBy(now);
   }

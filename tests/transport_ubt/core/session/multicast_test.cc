@@ -129,6 +129,23 @@ TEST_F(Owner, ARankThatNeverRaisesItsLimitCountsAsDeaf) {
   EXPECT_TRUE(multicast_.available());
 }
 
+// Its credit is requested soon, and it has the usual time for an answer.
+TEST_F(Owner, ARankWithoutCreditHasTimeToAnswer) {
+  multicast_.heardBy(1, 9);
+  multicast_.heardBy(2, 1);
+  sendSlot();
+  const TimePoint sent = now_;
+  multicast_.blocked(now_, Duration{0});
+  ASSERT_TRUE(probes());
+  EXPECT_LE(now_ - sent, milliseconds(5));
+  while (multicast_.hears(2)) {
+    multicast_.blocked(now_, Duration{0});
+    probes();
+  }
+  EXPECT_GE(now_ - sent, milliseconds(60));
+  EXPECT_LE(now_ - sent, milliseconds(100));
+}
+
 TEST_F(Owner, AsksNoRankThatOwesNothing) {
   multicast_.heardBy(1, 9);
   sendSlot();
@@ -191,11 +208,11 @@ class Hearer : public ::testing::Test {
     rank_.endpoint().packetIn(rank_.now, last_.data(), last_.size());
   }
 
-  void data(Stage stage) {
+  void data(Stage stage, size_t bytes = 64) {
     PacketHeader header;
     header.stage = stage;
     header.elements = header.contributors = 3;
-    const std::vector<std::byte> payload(64);
+    const std::vector<std::byte> payload(bytes);
     OutPacket out;
     owner_.dataOut(header, payload.data(), payload.size(), &out);
     last_.assign(out.head, out.head + out.headBytes);
@@ -263,6 +280,27 @@ TEST_F(Hearer, LetsAnOwnerGoOnWhereItIs) {
   const uint64_t share = answer();
   probe(1000);
   EXPECT_EQ(answer(), 1000 + share);
+}
+
+// The window learns also of losses that no later data shows.
+TEST_F(Hearer, LossesThatAProbeShowsMakeTheWindowSmaller) {
+  tellKey();
+  probe(0);
+  uint64_t limit = answer();
+  const uint64_t before = rank_.endpoint().shared().window.bytes();
+  uint64_t next = 0;
+  for (int i = 0; i < 200; i++) {
+    for (; next + 4 < limit; next++) {
+      data(Stage::kBroadcast, 1440);
+    }
+    for (; next < limit; next++) {
+      OutPacket lost;
+      owner_.dataOut({}, nullptr, 0, &lost);
+    }
+    probe(next);
+    limit = answer();
+  }
+  EXPECT_LT(rank_.endpoint().shared().window.bytes(), before);
 }
 
 TEST_F(Hearer, TakesNoForgeryNoContributionAndNoNumberBeyondItsLimit) {

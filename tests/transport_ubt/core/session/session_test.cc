@@ -67,6 +67,24 @@ TEST(Session, AFullArenaKeepsNoCallerOut) {
   EXPECT_TRUE(rank.session().failure(id).empty());
 }
 
+// Loss -----------------------------------------------------------------------
+
+// The short slot that shows the loss says nothing about the size of the others.
+TEST(Session, LostSlotsCountInFull) {
+  OneRank rank({});
+  const DeliveryWindow& window = rank.endpoint().shared().window;
+  const uint64_t before = window.bytes();
+  for (int shard = 0; shard < 8; shard++) {
+    for (int slot = 0; slot < 79; slot++) {
+      rank.send(1, {}, 1440);
+    }
+    rank.lose(1, 20);
+    rank.send(1, {}, 64);
+    rank.at(rank.now + std::chrono::milliseconds(500));
+  }
+  EXPECT_LT(window.bytes(), before);
+}
+
 // Reports --------------------------------------------------------------------
 
 // Rank 0's report on one op, entered while peers send something, with repair
