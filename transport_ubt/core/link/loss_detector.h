@@ -58,7 +58,8 @@ class LossDetector {
   bool hasGaps() const { return !open_.empty(); }
   // Calls act(first, count, before) for numbers that are lost from now on,
   // `after` the arrival of a later one at the latest. `before`: how many
-  // numbers just before `first` were lost in a run.
+  // numbers just before `first` were lost in a run. REQUIRES that act does not
+  // call this object.
   template <typename Act>
   void collect(TimePoint now, Duration after, const Act& act) {
     while (!open_.empty()) {
