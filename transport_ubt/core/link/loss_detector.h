@@ -89,10 +89,6 @@ class LossDetector {
     return open_.empty() ? kNever : open_.front().at + after;
   }
 
-  uint64_t reordering() const { return reordering_; }
-  // How many gaps it remembers whose numbers count as lost.
-  size_t lostGaps() const { return lost_.size(); }
-
  private:
   // Numbers that have not arrived; `at`: when a later one did.
   struct Gap {
