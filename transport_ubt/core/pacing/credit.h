@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/base/require.h"
 
 namespace ubt {
