@@ -295,7 +295,8 @@ void Driver::noteOverflows() {
     endpoint_.overflowed(more);
     overflows_ += more;
   }
-  // The window does not limit multicast, so it does not follow these.
+  // The window learns of lost multicast from its numbers. But the window's
+  // maximum follows the buffer of the unicast socket alone.
   if (const uint32_t more = multicast_.overflows() - multicastOverflows_;
       more > 0) {
     endpoint_.shared().counters.add(Counter::kOverflowed, more);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 namespace ubt {
 
@@ -24,20 +23,19 @@ class CutFactor {
   // An op is over. `cut`: the share of its contributions that was cut, over all
   // owners. REQUIRES 0 < target.
   void returned(double cut, double target) {
-    ops_ = std::min(ops_ + 1, kOpsMost);
-    const double gain = std::max(kGainLast, 1.0 / (ops_ + kGainOps));
+    inverse_ = std::min(inverse_ + 1, kInverseLast);
+    const double gain = 1.0 / inverse_;
     value_ =
         std::clamp(value_ * std::exp(gain * (cut / target - 1)), kMin, kMax);
   }
 
  private:
-  // The gain falls from 1/20 to kGainLast in the first 180 ops.
-  static constexpr int kGainOps = 20;
-  static constexpr double kGainLast = 0.005;
-  static constexpr int kOpsMost = 1000;  // more do not change the gain
+  // The gain falls from 1/20 to 1/200 in the first 180 ops.
+  static constexpr int kInverseFirst = 20;
+  static constexpr int kInverseLast = 200;
 
   double value_ = kFirst;
-  int ops_ = 0;
+  int inverse_ = kInverseFirst;  // 1 / gain
 };
 
 }  // namespace ubt

@@ -42,8 +42,6 @@ class StopLearning : public StopStrategy {
   void returned(const OpSample& op) override;
   void done(const OpSample& op) override;
 
-  double factor() const { return scatterFactor_.value(); }
-
  private:
   struct Times {
     explicit Times(int ranks) : scatter(ranks), exchange(1), results(1) {}

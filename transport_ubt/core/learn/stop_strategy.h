@@ -14,8 +14,11 @@ class StopStrategy {
  public:
   virtual ~StopStrategy() = default;
 
-  // An op begins here, and is over.
+  // An op begins here: its caller has entered it.
   virtual void begins(TimePoint now, const OpShape& shape) = 0;
+  // An op that had begun returns with a result; returned() follows. An op that
+  // fails never ends, and its context fails with it. REQUIRES that an op has
+  // begun and not ended.
   virtual void ends() = 0;
 
   // The rules of an op. `lateness`: of this host. `limit`: the longest time

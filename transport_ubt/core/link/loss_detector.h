@@ -58,7 +58,8 @@ class LossDetector {
   bool hasGaps() const { return !open_.empty(); }
   // Calls act(first, count, before) for numbers that are lost from now on,
   // `after` the arrival of a later one at the latest. `before`: how many
-  // numbers just before `first` were lost in a run.
+  // numbers just before `first` were lost in a run. REQUIRES that act does not
+  // call this object.
   template <typename Act>
   void collect(TimePoint now, Duration after, const Act& act) {
     while (!open_.empty()) {
@@ -87,10 +88,6 @@ class LossDetector {
   TimePoint nextDeadline(Duration after) const {
     return open_.empty() ? kNever : open_.front().at + after;
   }
-
-  uint64_t reordering() const { return reordering_; }
-  // How many gaps it remembers whose numbers count as lost.
-  size_t lostGaps() const { return lost_.size(); }
 
  private:
   // Numbers that have not arrived; `at`: when a later one did.

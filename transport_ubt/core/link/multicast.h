@@ -85,9 +85,6 @@ class Multicast {
   };
   Passed deadlinePassed(TimePoint now, bool active);
 
-  // From now on all packets say that this rank begins no further op.
-  void halt() { out_.halted = true; }
-
   // As a receiver ------------------------------------------------------------
 
   // An owner tells the seed of its keys, masked. Only its first message counts.

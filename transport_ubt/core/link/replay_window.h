@@ -7,7 +7,8 @@
 namespace ubt {
 
 // Which packet numbers of one direction were seen, in a sliding window. A
-// number below the window counts as seen, because it is too old to tell.
+// number below the window counts as seen, because it is too old to tell. Not
+// thread-safe.
 class ReplayWindow {
  public:
   static constexpr uint64_t kWindow = 2048;

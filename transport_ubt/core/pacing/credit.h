@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/base/require.h"
 
 namespace ubt {
 
 // Credit is counted in data numbers of one direction: numbers below the limit
 // may be sent. Limits are absolute and only rise, so a lost, repeated or
-// replayed message cannot shrink or reopen the window.
+// replayed message cannot shrink or reopen the window. Not thread-safe.
 class SendCredit {
  public:
   explicit SendCredit(uint64_t initial) : limit_(initial) {}
@@ -30,7 +29,7 @@ class SendCredit {
   uint64_t limit_;
 };
 
-// The receiver's side of one direction.
+// The receiver's side of one direction. Not thread-safe.
 class ReceiveCredit {
  public:
   explicit ReceiveCredit(uint64_t initial) : limit_(initial) {}

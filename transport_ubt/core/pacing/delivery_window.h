@@ -14,7 +14,8 @@ namespace ubt {
 
 // Limits the bytes that all senders together may have in flight to one socket:
 //
-//     window = (need + (whole - need) x queue's part) x traffic's part
+//     window = (need + (whole - need) x queue's part)
+//              x traffic's part x marks' part
 //     at most  maximum x buffer's part
 //     whole  = kSpare x (delivery rate x round + trains)
 //     need   = kNeed x delivery rate x round
@@ -67,8 +68,10 @@ class DeliveryWindow {
   // The first size of a window of at most `bytesMax`. Both sides compute it.
   static uint64_t startOf(uint64_t bytesMax, int senders, size_t slotBytes);
 
-  // Senders of slots of `slotBytes` were told that `bytes` may be in flight;
-  // the window begins there. It never falls below four of these slots.
+  // A session begins: senders of slots of `slotBytes` were told that `bytes`
+  // may be in flight. While the rate is unknown, `whole` is the largest of all
+  // calls' `bytes`. The window never falls below four of the largest slots.
+  // bytesMax limits both.
   void start(uint64_t bytes, size_t slotBytes);
 
   // What hosts add to a round trip: events that this one notices late, and data

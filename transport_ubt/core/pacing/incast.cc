@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "transport_ubt/core/base/paper_loss.h"
 #include "transport_ubt/core/base/require.h"
 
 namespace ubt {
@@ -14,7 +15,7 @@ Incast::Incast(int self, int size)
 
 void Incast::returned(double loss, bool expired) {
   const int most = static_cast<int>(turns_.size()) - 1;
-  if (expired || loss > kLossHigh) {
+  if (expired || loss > kPaperLossHigh) {
     own_ = std::max(1, own_ / 2);
   } else if (loss == 0) {
     own_ = std::min(most, own_ + 1);

@@ -12,7 +12,8 @@ namespace ubt {
 // The paper's dynamic incast (OptiReduce, NSDI'25, section 3.2): a receiver
 // admits I senders at a time. A rank's own I begins at one, rises by one after
 // an op without loss and without an expiry, and halves after one with much loss
-// or with an expiry. Ranks advertise theirs, and each uses the smallest.
+// (kPaperLossHigh) or with an expiry. Ranks advertise theirs, and each uses the
+// smallest.
 //
 // Here, credit admits: only I senders are given more than one slot of it, and
 // senders take turns. When half of a turn has come, the rest is on its way, and
@@ -24,9 +25,6 @@ namespace ubt {
 // Used only with Options::loops kPaper. Not thread-safe.
 class Incast {
  public:
-  // A loss above this halves I (WaitShare::kLossHigh).
-  static constexpr double kLossHigh = 0.001;
-
   // The receiver's news of a sender.
   struct Sender {
     uint64_t owed = 0;   // slots that it could send in a turn

@@ -11,7 +11,7 @@ namespace ubt {
 // timer may fire late, or the process may not be running. A margin of less
 // than a multiple of this would measure the scheduler, not the network. The
 // maximum halves in kHalfLife. A delay above kMost is not the scheduler's: the
-// process was stopped, and the delay counts as kMost.
+// process was stopped, and the delay counts as kMost. Not thread-safe.
 class TimerLateness {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(10);

@@ -7,7 +7,7 @@ namespace ubt {
 
 // The rank whose turn it is to be sent to, and the state of that turn. The turn
 // of the own rank is for multicast. In a turn a burst of data leaves, up to a
-// train, and then control, so that both can travel together.
+// train, and then control, so that both can travel together. Not thread-safe.
 class SendTurns {
  public:
   explicit SendTurns(int ranks) : ranks_(ranks) {}

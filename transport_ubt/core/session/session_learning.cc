@@ -9,9 +9,9 @@
 
 namespace ubt {
 
-// Every packet carries the halt on. Bounded ops that have begun go on: they may
-// still end, or they fail once a rank leaves. Warm-up ops would wait for ranks
-// that no longer enter.
+// Every unicast packet carries the halt on. Bounded ops that have begun go on:
+// they may still end, or they fail once a rank leaves. Warm-up ops would wait
+// for ranks that no longer enter.
 void Session::halt(TimePoint now, const std::string& why) {
   departure_.fail(why);
   for (auto& [id, op] : state_.ops) {
@@ -19,7 +19,6 @@ void Session::halt(TimePoint now, const std::string& why) {
       op->giveUp(failure());
     }
   }
-  state_.multicast.halt();
   for (int peer = 0; peer < state_.setup.size; peer++) {
     state_.peers[peer].halted = true;
     if (peer != state_.setup.rank) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "transport_ubt/core/wire/cursor.h"
 #include "transport_ubt/core/wire/op_id.h"

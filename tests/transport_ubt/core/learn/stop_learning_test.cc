@@ -62,6 +62,9 @@ class StopLearningTest : public ::testing::Test {
     return learning_.boundsFor(shape(bytes), kLateness, kLimit);
   }
 
+  // All size classes have the same x.
+  double factor() { return bounds(1 << 20).stop.factor; }
+
   Options options_;
   StopLearning learning_{options_, kRanks};
 };
@@ -117,14 +120,14 @@ TEST_F(StopLearningTest, EachCauseMayUseWhatTheOtherLeaves) {
   warmUp(1 << 20, milliseconds(10));
   // Nothing is cut: x falls, and tokens are earned at the full rate.
   run(sample(1 << 20, milliseconds(10)), 2);
-  EXPECT_LT(learning_.factor(), CutFactor::kFirst);
+  EXPECT_LT(factor(), CutFactor::kFirst);
   EXPECT_DOUBLE_EQ(bounds(1 << 20).absentMost,
                    AbsenceBudget::kFirst + 2 * options_.cutBudget);
   // The network uses up the budget: absent ranks keep half.
   OpSample cut = sample(1 << 20, milliseconds(10));
   cut.cutLate = .1;
   run(cut, 1000);
-  EXPECT_EQ(learning_.factor(), CutFactor::kMax);
+  EXPECT_EQ(factor(), CutFactor::kMax);
   EXPECT_NEAR(earnedIn(cut), options_.cutBudget, 1e-9);
 }
 
@@ -152,7 +155,7 @@ TEST_F(StopLearningNoneTest, EachStageBeginsWithHalfOfTheBudget) {
   OpSample half = sample(1 << 20, milliseconds(10));
   half.cutLate = half.cutResults = options_.cutBudget / 2;
   run(half);
-  EXPECT_DOUBLE_EQ(learning_.factor(), CutFactor::kFirst);
+  EXPECT_DOUBLE_EQ(factor(), CutFactor::kFirst);
   EXPECT_DOUBLE_EQ(bounds(1 << 20).resultsStop.factor, CutFactor::kFirst);
   run(half);
   EXPECT_NEAR(bounds(1 << 20).absentMost,
@@ -193,7 +196,7 @@ TEST_F(StopLearningTest, WithoutABudgetNothingIsCut) {
   warmUp(1 << 20, milliseconds(10));
   learning_.returned(sample(1 << 20, milliseconds(10)));
   EXPECT_FALSE(bounds(1 << 20).cuts);
-  EXPECT_EQ(learning_.factor(), CutFactor::kFirst);
+  EXPECT_EQ(factor(), CutFactor::kFirst);
 }
 
 TEST_F(StopLearningTest, ABoundByHandIsKept) {
