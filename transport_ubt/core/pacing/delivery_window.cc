@@ -112,8 +112,8 @@ uint64_t DeliveryWindow::ceiling() const {
 
 void DeliveryWindow::arrived(TimePoint now, uint64_t bytes, bool congested) {
   rate_.arrived(bytes);
-  if (arrivedAt_ != kNever) {
-    passing_ += now - arrivedAt_;
+  if (arrivedAt_ != kNever) {  // a longer wait is for a late rank
+    passing_ += std::min(now - arrivedAt_, round());
   }
   arrivedAt_ = now;
   came_ += bytes;

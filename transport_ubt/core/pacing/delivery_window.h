@@ -145,7 +145,7 @@ class DeliveryWindow {
   // The socket's capacity may be less than the maximum.
   Cause buffer_{Loop::kBuffer, {kBufferReturn, kQueueTolerated, false}};
   bool hadLoss_ = false;          // the window before
-  Duration passing_{0};           // of this window, without pauses
+  Duration passing_{0};           // of this window, without waits
   TimePoint arrivedAt_ = kNever;  // of the latest data; kNever: after a pause
   uint64_t came_ = 0;             // in this window
   uint64_t lost_ = 0;

@@ -130,6 +130,17 @@ TEST_F(DeliveryWindowTest, OneLossSaysNothing) {
   EXPECT_EQ(bytes(), before);
 }
 
+// A rank is late, so nothing comes for a while. That is no other traffic.
+TEST_F(DeliveryWindowTest, AWaitForDataTakesNoPartOfTheLink) {
+  settle();
+  for (int i = 0; i < 20; i++) {
+    lose(50000);
+    deliver(&window_, milliseconds(10), 62.5e6);
+    now_ += milliseconds(100);
+  }
+  EXPECT_GE(bytes(), window_.need());
+}
+
 // The window fills a queue alone, so it needs no more than the link does. One
 // of three windows or so loses data.
 TEST_F(DeliveryWindowTest, AShortQueueTakesOnlyWhatTheLinkDoesNotNeed) {
