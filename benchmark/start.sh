@@ -6,7 +6,7 @@
 start() {
   local here command=$1
   local python=/usr/bin/python3 # the installed packages belong to it
-  local argument list lists wants_help=
+  local argument list lists only_says=
   here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
   shift
   # Isolated: the user's PYTHONPATH is for the programs that a command starts.
@@ -18,10 +18,11 @@ runpy.run_module(f"bench.{sys.argv.pop(1)}", run_name="__main__",
 
   for argument in "$@"; do
     [[ $argument != -- ]] || break
-    [[ $argument != -h && $argument != --help ]] || wants_help=1
+    [[ $argument != -h && $argument != --help && $argument != --version ]] ||
+      only_says=1
   done
   [[ -x $python ]] || "$here/../third_party/install"
-  if [[ ! $wants_help ]]; then
+  if [[ ! $only_says ]]; then
     # Checks arguments, and names the packages that they need, before it
     # installs anything.
     lists=$("${run[@]}" --only-check "$@")

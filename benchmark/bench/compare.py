@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from front_end import bazel
 from front_end.columns import three_digits
 from front_end.commands import run_command
-from front_end.options import between, list_of, positive
+from front_end.options import between, list_of, positive, size_in_bytes
 from front_end.progress import Bar
 
-from . import algorithms, options, plot, second_job, table
+from . import algorithms, findings, options, origin, plot, second_job, table
 from .job import Job
 from .lab import accounts, isolation, settings
 from .lab.accounts import Accounts
@@ -80,12 +80,27 @@ def _parser() -> argparse.ArgumentParser:
         help="sizes, in floats (default: " + ",".join(map(str, _ELEMENTS))
         + f"; in a lab {_LAB_ELEMENTS})")
     what.add_argument(
+        "-b", "--begin", type=size_in_bytes, metavar="BYTES",
+        help="or sizes in bytes (4K, 128M), from this one on ...")
+    what.add_argument(
+        "-e", "--end", type=size_in_bytes, metavar="BYTES",
+        help="... to this one ...")
+    what.add_argument(
+        "-f", "--factor", type=positive(int), metavar="F",
+        help="... each F times the one before (default: 2)")
+    what.add_argument(
         "--seconds", type=positive(float), metavar="S",
         help="per algorithm and size (default: 5; in a lab 20)")
+    results = parser.add_argument_group(
+        "results (with --rank: of rank 0 alone)")
+    results.add_argument(
+        "--wide", action="store_true",
+        help="show all columns, not only those that fit 100 characters")
     options.add_results(
-        parser.add_argument_group("results (with --rank: of rank 0 alone)"),
-        "write a list of all rows. A row has its percentiles 0 to 100. Its peak "
-        "memory is that of the largest process so far, whatever it ran",
+        results,
+        "write all rows, and where they come from. A row has its percentiles 0 "
+        "to 100. Its peak memory is that of the largest process so far, "
+        "whatever it ran",
         "draw the share of iterations that take longer than a time")
     where = parser.add_argument_group("where")
     where.add_argument(
@@ -114,6 +129,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _elements(parser: argparse.ArgumentParser,
+              arguments: argparse.Namespace) -> tuple[int, ...]:
+    """The sizes that --begin, --end and --factor name, in floats; empty
+    without them."""
+    begin, end, factor = arguments.begin, arguments.end, arguments.factor
+    if begin is end is factor is None:
+        return ()
+    if begin is None or end is None:
+        parser.error("--begin and --end go together; or name sizes in floats "
+                     "with --elements")
+    if not 4 <= begin <= end <= 4 * _ELEMENTS_MAX:
+        parser.error(f"--begin {begin}, --end {end}: sizes have to be from 4 "
+                     f"to {4 * _ELEMENTS_MAX} bytes, the first no larger than "
+                     "the last")
+    if factor == 1 and begin < end:
+        parser.error("--factor 1: the sizes would never grow; take 2")
+    sizes = []
+    while begin <= end:
+        sizes.append(begin // 4)
+        begin *= factor or 2
+        if factor == 1:
+            break
+    return tuple(dict.fromkeys(sizes))
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Ends the process if an argument is wrong."""
     parser = _parser()
@@ -133,6 +173,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         if not 0 <= arguments.rank < arguments.size:
             parser.error(f"--rank {arguments.rank}: has to be from 0 to "
                          f"{arguments.size - 1} with --size {arguments.size}")
+    if arguments.elements and (arguments.begin or arguments.end
+                               or arguments.factor):
+        parser.error("--elements and --begin both say sizes; leave out one")
     arguments.in_lab = settings.settings(
         parser, arguments, "--lab-", arguments.ranks, "--ranks")
     if arguments.in_lab is not None:
@@ -144,7 +187,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
                          "--interface")
         arguments.ranks = arguments.in_lab.hosts
     arguments.ranks = arguments.size or arguments.ranks or 4
-    arguments.elements = arguments.elements or (
+    arguments.elements = arguments.elements or _elements(parser, arguments) or (
         (_LAB_ELEMENTS,) if arguments.in_lab else _ELEMENTS)
     arguments.seconds = arguments.seconds or (20.0 if arguments.in_lab else 5.0)
     if arguments.shows:
@@ -202,9 +245,9 @@ def _second_jobs_options(arguments: argparse.Namespace,
 
 
 def _collect(job: Job, sizes: Sequence[int], per_size: int,
-             counts: Accounts | None) -> Results:
-    """Shows the workers' progress until they have ended."""
-    results: Results = []
+             counts: Accounts | None, results: Results) -> None:
+    """Shows the workers' progress until they have ended. Appends results as
+    they come."""
     with Bar() as bar:
         bar.show("connecting")
         for event in job.lines():
@@ -226,7 +269,6 @@ def _collect(job: Job, sizes: Sequence[int], per_size: int,
                 if counts:
                     row |= counts.close(row["algorithm"])
                 results.append((row, event.get("samples_us")))
-    return results
 
 
 def _second_job(arguments: argparse.Namespace, binary: str, lab: Lab,
@@ -242,9 +284,9 @@ def _second_job(arguments: argparse.Namespace, binary: str, lab: Lab,
     return found
 
 
-def _run(arguments: argparse.Namespace, binary: str,
-         names: Sequence[str]) -> tuple[Results, int]:
-    """Returns results, none unless rank 0, and the exit code."""
+def _run(arguments: argparse.Namespace, binary: str, names: Sequence[str],
+         results: Results) -> int:
+    """Appends results, none unless rank 0. Returns the exit code."""
     with contextlib.ExitStack() as stack:
         redis_url = (stack.enter_context(private_redis()) if arguments.local
                      else arguments.redis_url)
@@ -259,10 +301,10 @@ def _run(arguments: argparse.Namespace, binary: str,
             [binary, *_worker_options(arguments, names, redis_url)], count,
             lab.variables(os.environ) if lab else {}, lab and lab.hosts,
             (0, _EXIT_UNSOUND), turns=lab is not None))
-        results = _collect(job, arguments.elements, len(names), counts)
+        _collect(job, arguments.elements, len(names), counts, results)
         for line in job.said(range(count)):
             print(line, file=sys.stderr)
-        return results, job.exit_code()
+        return job.exit_code()
 
 
 def verdict(row: Mapping) -> str:
@@ -277,13 +319,18 @@ _WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up took "
                        "all of --seconds)"}
 
 
+# A percentile of fewer iterations would be their maximum.
+_LEAST = {"p90_us": 10, "p99_us": 100}
+
+
 def _milliseconds(key: str) -> table.Column:
     heading = {"p999_us": "p99.9", "slow_tenth_us": "slow tenth",
                "step_mean_us": "step",
                "step_slow_tenth_us": "slow step"}.get(
         key, key.removesuffix("_us"))
     return f"{heading} ms", lambda row: three_digits(
-        None if row[key] is None else row[key] / 1000)
+        None if row[key] is None or row["iterations"] < _LEAST.get(key, 0)
+        else row[key] / 1000)
 
 
 def _of_bounded(key: str) -> table.Column:
@@ -291,7 +338,7 @@ def _of_bounded(key: str) -> table.Column:
         str(row[key]) if row["transport"] == "ubt" else "")
 
 
-# The first two columns are words, the rest numbers.
+# The first two columns are words, the others numbers.
 _COLUMNS: tuple[table.Column, ...] = (
     ("algorithm", lambda row: row["algorithm"]),
     ("transport", lambda row: row["transport"]),
@@ -320,18 +367,30 @@ _FLOW_COLUMN: table.Column = ("flow Mbit/s", lambda row: "+".join(
     f"{rate:.0f}" for rate in row["flow_mbit"]))
 
 
-def render(rows: Sequence[Mapping]) -> str:
-    """The table, with a blank line between sizes."""
+# Only with --wide.
+_WIDE = ("transport", "p90 ms", "p99.9 ms", "algbw GB/s", "bound ms",
+         "bounded", "expired", "wire", "CPU idle")
+_WIDE_IN_LAB = ("p99 ms", "busbw GB/s")
+
+
+def render(rows: Sequence[Mapping], wide: bool = False) -> str:
+    """The table, with a blank line between sizes. Unless `wide`, it has at
+    most 100 columns of text, where names are short."""
     columns = _COLUMNS
     if any(row["transport"] == "ubt" for row in rows):
         columns += _BOUNDED_COLUMNS
-    if "lab_environment" in rows[0]:
+    in_lab = "lab_environment" in rows[0]
+    if in_lab:
         columns += _LAB_COLUMNS
         if rows[0]["flow_mbit"]:
             columns += (_FLOW_COLUMN,)
         if rows[0]["second_mbit"] is not None:
             columns += (_SECOND_COLUMN,)
-    return table.render(columns, rows, words=2, group="bytes")
+    if not wide:
+        hidden = _WIDE + (_WIDE_IN_LAB if in_lab else ())
+        columns = tuple(column for column in columns
+                        if column[0] not in hidden)
+    return table.render(columns, rows, words=2 if wide else 1, group="bytes")
 
 
 def _draw(results: Results, path: str) -> None:
@@ -341,12 +400,14 @@ def _draw(results: Results, path: str) -> None:
             f"{table.human_bytes(size)}, {results[0][0]['ranks']} ranks",
             plot.tails({row["algorithm"]: [us / 1000 for us in samples]
                         for row, samples in results if row["bytes"] == size})))
-    plot.draw(path, panels)
+    with findings.writing("--plot", path):
+        plot.draw(path, panels)
 
 
-def _show(arguments: argparse.Namespace, results: Results) -> None:
+def _show(arguments: argparse.Namespace, run: origin.Origin,
+          results: Results) -> None:
     rows = [row for row, _ in results]
-    print(render(rows), end="", flush=True)
+    print(render(rows, arguments.wide), end="", flush=True)
     if arguments.in_lab:
         _show_lab(arguments.in_lab, rows)
     for row in rows:
@@ -355,7 +416,7 @@ def _show(arguments: argparse.Namespace, results: Results) -> None:
                   f"{verdict(row)}{_WHY.get(verdict(row), '')}",
                   file=sys.stderr)
     if arguments.json:
-        table.write_json(arguments.json, [
+        table.write_rows(arguments.json, run, [
             {**row, "percentiles_us": table.percentiles(samples)}
             for row, samples in results])
     if arguments.plot:
@@ -383,13 +444,18 @@ def _show_lab(lab: settings.Settings, rows: Sequence[Mapping]) -> None:
 
 def _compare(arguments: argparse.Namespace, binary: str,
              names: Sequence[str]) -> int:
-    results, exit_code = _run(arguments, binary, names)
-    if arguments.shows:
-        _show(arguments, results)
-    elif exit_code:
-        print("error: not all rows are sound; rank 0 says which",
-              file=sys.stderr)
-    return exit_code
+    results: Results = []
+    if not arguments.shows:
+        exit_code = _run(arguments, binary, names, results)
+        if exit_code:
+            print("error: not all rows are sound; rank 0 says which",
+                  file=sys.stderr)
+        return exit_code
+    run = origin.origin()
+    print(run.heading([arguments.ranks]), flush=True)
+    with findings.shown(results, len(names) * len(arguments.elements), "rows",
+                        lambda: _show(arguments, run, results)):
+        return _run(arguments, binary, names, results)
 
 
 def _main(argv: Sequence[str]) -> int:

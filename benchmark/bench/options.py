@@ -3,6 +3,7 @@
 import argparse
 
 from front_end.options import check_writable, picture
+from front_end.version import VERSION
 
 
 def parser(command: str, description: str,
@@ -14,6 +15,8 @@ def parser(command: str, description: str,
         allow_abbrev=False)
     made.add_argument(  # only checks the arguments; see checked()
         "--only-check", action="store_true", help=argparse.SUPPRESS)
+    made.add_argument("--version", action="version",
+                      version=f"gloo_ubt {VERSION}")
     made.add_argument("--binary", help=argparse.SUPPRESS)  # already built
     return made
 

@@ -14,7 +14,7 @@ from front_end.commands import run_command
 from front_end.errors import EXIT_FAILED
 from front_end.options import at_least, between, list_of, positive
 
-from . import algorithms, options, table
+from . import algorithms, findings, options, origin, table
 from .lab import schedule
 from .lab.environments import (ANY, EACH, ENVIRONMENTS, Environment,
                                parse as environment)
@@ -198,8 +198,8 @@ def _parser() -> argparse.ArgumentParser:
         "--trace", metavar="FOLDER",
         help="record there when contributions arrive, as GLOO_UBT_TRACE does; "
         "for one algorithm, number of ranks, tail and seed")
-    options.add_results(parser, "write all rows, as a list; each has its "
-                        "figures for each seed, too")
+    options.add_results(parser, "write all rows, and where they come from; "
+                        "each has its figures for each seed, too")
     return parser
 
 
@@ -399,7 +399,8 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("tail", lambda row: row["lab"] or f"{row['tail']:g}"),
     ("n", lambda row: str(row["iterations"])),
     ("p50 ms", lambda row: three_digits(row["p50_ms"])),
-    ("p99 ms", lambda row: three_digits(row["p99_ms"])),
+    ("p99 ms", lambda row: three_digits(
+        row["p99_ms"] if row["iterations"] >= 100 else None)),
     ("slow tenth ms", lambda row: three_digits(row["slow_tenth_ms"])),
     ("step ms", lambda row: three_digits(row["step_mean_ms"])),
     ("slow step ms", lambda row: three_digits(row["step_slow_tenth_ms"])),
@@ -412,6 +413,34 @@ _ERROR_COLUMNS: tuple[table.Column, ...] = (
 )
 
 
+def _rows(jobs: Sequence[_Job], reports: Mapping[int, dict],
+          arguments: argparse.Namespace) -> list[dict]:
+    """The rows whose seeds all have a report, by the number of a job. `jobs`
+    begins with the last row's."""
+    rows = []
+    for first in range(0, len(jobs), arguments.seeds):
+        own = range(first, first + arguments.seeds)[::-1]
+        if all(number in reports for number in own):
+            rows.append(row_of([jobs[number] for number in own],
+                               [reports[number] for number in own], arguments))
+    return rows[::-1]
+
+
+def _show(arguments: argparse.Namespace, run: origin.Origin,
+          rows: Sequence[Mapping]) -> None:
+    if not rows:
+        return
+    print(table.render(
+        _COLUMNS + (_ERROR_COLUMNS if arguments.errors else ()), rows,
+        words=1), end="", flush=True)
+    for row in rows:
+        if row["failed"]:
+            print(f"error: {row['algorithm']} with {row['ranks']} ranks: "
+                  f"{row['failed']}", file=sys.stderr)
+    if arguments.json:
+        table.write_rows(arguments.json, run, rows)
+
+
 def _main(argv: Sequence[str]) -> int:
     arguments = parse(argv)
     if arguments.only_check:
@@ -421,24 +450,22 @@ def _main(argv: Sequence[str]) -> int:
         algorithms.choose(binary, arguments.algorithms, ranks, "--groups",
                           str(arguments.groups), "--options",
                           text_of(arguments.also))
-    jobs = _jobs(arguments)
-    with Simulator(binary, arguments.processes) as simulator:
-        # The last jobs of the list usually take longest. They start first, so
-        # that no processor is idle at the end.
-        reports = simulator.run([job.command for job in jobs[::-1]])[::-1]
-    rows = [row_of(jobs[first:first + arguments.seeds],
-                   reports[first:first + arguments.seeds], arguments)
-            for first in range(0, len(jobs), arguments.seeds)]
-    print(table.render(
-        _COLUMNS + (_ERROR_COLUMNS if arguments.errors else ()), rows,
-        words=1), end="", flush=True)
-    failed = [row for row in rows if row["failed"]]
-    for row in failed:
-        print(f"error: {row['algorithm']} with {row['ranks']} ranks: "
-              f"{row['failed']}", file=sys.stderr)
-    if arguments.json:
-        table.write_json(arguments.json, rows)
-    return EXIT_FAILED if failed else 0
+    run = origin.origin()
+    print(run.heading(arguments.ranks), flush=True)
+    # The last jobs of the list usually take longest. They start first, so that
+    # no processor is idle at the end.
+    jobs = _jobs(arguments)[::-1]
+    reports: dict[int, dict] = {}
+    rows: list[dict] = []
+
+    def show() -> None:
+        rows.extend(_rows(jobs, reports, arguments))
+        _show(arguments, run, rows)
+
+    with findings.shown(reports, len(jobs), "runs", show), Simulator(
+            binary, arguments.processes) as simulator:
+        simulator.run([job.command for job in jobs], reports)
+    return EXIT_FAILED if any(row["failed"] for row in rows) else 0
 
 
 def main(argv: Sequence[str]) -> int:

@@ -43,17 +43,19 @@ class Simulator:
         end(running)
         self._pool.shutdown(cancel_futures=True)
 
-    def run(self, jobs: Sequence[Sequence[str]]) -> list[dict]:
-        """The reports for each of these argument lists, in order."""
-        futures = [self._pool.submit(self._one, job) for job in jobs]
+    def run(self, jobs: Sequence[Sequence[str]],
+            reports: dict[int, dict]) -> None:
+        """Simulates with each of these argument lists. Adds each report to
+        `reports` when it comes, under the job's number."""
+        futures = {self._pool.submit(self._one, job): number
+                   for number, job in enumerate(jobs)}
         with Bar() as bar:
             bar.show("simulating", completed=0, total=len(jobs))
             for finished, future in enumerate(
                     concurrent.futures.as_completed(futures), 1):
-                future.result()
+                reports[futures[future]] = future.result()
                 bar.show(f"run {finished} of {len(jobs)}", completed=finished,
                          total=len(jobs))
-        return [future.result() for future in futures]
 
     def _one(self, arguments: Sequence[str]) -> dict:
         with self._lock:

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures as text, tables and files."""
+import dataclasses
 import json
 import math
 import statistics
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from front_end.columns import align, three_digits
+
+from .findings import writing
+from .origin import Origin
 
 # A heading, and the text of a row.
 Column = tuple[str, Callable[[Mapping], str]]
@@ -61,12 +66,13 @@ def human_bytes(count: float) -> str:
 def render(columns: Sequence[Column], rows: Sequence[Mapping], words: int,
            group: str = "") -> str:
     """A text table. The first `words` columns are words, the others numbers.
-    A blank line stands where the field `group` changes."""
-    heading, *aligned = align(
-        [[heading for heading, _ in columns],
-         *([text(row) for _, text in columns] for row in rows)], words)
-    lines, previous = [heading], None
-    for row, line in zip(rows, aligned):
+    A heading takes several lines if it is wider than its column. A blank line
+    stands where the field `group` changes."""
+    cells = [[text(row) for _, text in columns] for row in rows]
+    headings = _wrapped([heading for heading, _ in columns], cells)
+    aligned = align([*headings, *cells], words)
+    lines, previous = aligned[:len(headings)], None
+    for row, line in zip(rows, aligned[len(headings):]):
         if group and row[group] != previous:
             lines.append("")
             previous = row[group]
@@ -74,8 +80,25 @@ def render(columns: Sequence[Column], rows: Sequence[Mapping], words: int,
     return "\n".join(lines) + "\n"
 
 
+def _wrapped(headings: Sequence[str],
+             cells: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The lines of all headings; short headings stand in the last ones."""
+    wrapped = [
+        textwrap.wrap(heading, max(
+            map(len, [*heading.split(), *(row[number] for row in cells)])))
+        for number, heading in enumerate(headings)]
+    height = max(map(len, wrapped))
+    return list(zip(*([""] * (height - len(own)) + own for own in wrapped)))
+
+
 def write_json(path: str, value: Any) -> None:
-    """Writes `value` for --json."""
-    with open(path, "w", encoding="utf-8") as file:
+    """Writes `value` for --json. Raises UserError if it cannot."""
+    with writing("--json", path), open(path, "w", encoding="utf-8") as file:
         json.dump(value, file, indent=1)
         file.write("\n")
+
+
+def write_rows(path: str, run: Origin, rows: Sequence[Mapping]) -> None:
+    """Writes rows and their origin for --json. Raises UserError if it
+    cannot."""
+    write_json(path, {"run": dataclasses.asdict(run), "rows": rows})

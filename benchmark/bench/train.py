@@ -14,7 +14,7 @@ from front_end.commands import run_command
 from front_end.errors import EXIT_USAGE, UserError
 from front_end.options import between, list_of, one_of, positive
 
-from . import algorithms, job, options, plot, table
+from . import algorithms, findings, job, options, origin, plot, table
 from .lab import isolation, settings
 from .lab.lab import Lab
 from .models import MODELS, Model, packaged_data
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"with PyTorch 1.13 or later (default: Debian's {job.DEBIANS})")
     options.add_results(
         parser.add_argument_group("results"),
-        "write all runs with their curves",
+        "write all runs with their curves, and where they come from",
         "draw loss and accuracy by step and by time")
     settings.add_options(parser, "in a lab: hosts on this machine, made for "
                          "this", "--lab", "--lab-")
@@ -221,11 +221,11 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
 
 def _train(arguments: argparse.Namespace, torch: str,
            variables_of: Mapping[str, dict[str, str]], data: str,
-           lab: Lab | None) -> list[dict]:
+           lab: Lab | None, done: list[dict]) -> None:
+    """Appends each run as it ends."""
     # Algorithms alternate, so that noise affects all of them equally.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
-    done = []
     with job.Progress(len(wanted)) as progress:
         for number, (algorithm, seed) in enumerate(wanted):
             seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
@@ -240,7 +240,6 @@ def _train(arguments: argparse.Namespace, torch: str,
                 lab.traffic.check()
                 about |= arguments.in_lab.about()
             done.append(run_of(about, lines))
-    return done
 
 
 # The first column is a word, the others numbers.
@@ -277,7 +276,7 @@ def _panel(runs: Sequence[Mapping], curve: str, value: str, ordinate: str,
     return paint
 
 
-def _show(arguments: argparse.Namespace, torch: str,
+def _show(arguments: argparse.Namespace, torch: str, run: origin.Origin,
           done: Sequence[dict]) -> None:
     title = (f"{MODELS[arguments.model].title}, {arguments.ranks} ranks, "
              f"PyTorch {torch}")
@@ -285,16 +284,21 @@ def _show(arguments: argparse.Namespace, torch: str,
     if arguments.in_lab:
         print(f"\n{arguments.in_lab}", flush=True)
     if arguments.json:
-        table.write_json(arguments.json, done)
+        table.write_rows(arguments.json, run, done)
     if arguments.plot:
-        plot.draw(arguments.plot, [
-            ("", _panel(done, curve, value, ordinate, against, abscissa))
-            for curve, value, ordinate in (
-                ("losses", "loss", "training loss"),
-                ("accuracies", "accuracy", "accuracy on held-out data"))
-            for against, abscissa in (("step", "steps"),
-                                      ("seconds", "seconds of training"))],
-            title, columns=2)
+        with findings.writing("--plot", arguments.plot):
+            _draw(arguments.plot, done, title)
+
+
+def _draw(path: str, done: Sequence[dict], title: str) -> None:
+    plot.draw(path, [
+        ("", _panel(done, curve, value, ordinate, against, abscissa))
+        for curve, value, ordinate in (
+            ("losses", "loss", "training loss"),
+            ("accuracies", "accuracy", "accuracy on held-out data"))
+        for against, abscissa in (("step", "steps"),
+                                  ("seconds", "seconds of training"))],
+        title, columns=2)
 
 
 def _main(argv: Sequence[str]) -> int:
@@ -313,16 +317,22 @@ def _main(argv: Sequence[str]) -> int:
                     for name in arguments.algorithms}
 
     def run() -> int:
-        with contextlib.ExitStack() as stack:
+        done: list[dict] = []
+        began = origin.origin()
+        print(began.heading([arguments.ranks]), flush=True)
+        wanted = len(arguments.algorithms) * len(arguments.seeds)
+        with findings.shown(
+                done, wanted, "runs",
+                lambda: _show(arguments, torch, began, done)
+        ), contextlib.ExitStack() as stack:
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="train-"))
             data = arguments.data or packaged_data(
                 MODELS[arguments.model], folder)
             lab = (stack.enter_context(Lab(arguments.in_lab))
                    if arguments.in_lab else None)
-            done = _train(arguments, torch, variables_of,
-                          os.path.abspath(data), lab)
-        _show(arguments, torch, done)
+            _train(arguments, torch, variables_of, os.path.abspath(data), lab,
+                   done)
         return 0
 
     return isolation.run(run) if arguments.in_lab else run()

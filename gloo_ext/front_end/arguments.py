@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 
 from .options import one_of, positive, unknown
+from .version import VERSION
 
 ALGORITHMS = ("optireduce", "hierarchical_optireduce", "transpose",
               "hierarchical_transpose", "ring", "bcube", "halving_doubling")
@@ -82,6 +83,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--print-env", action="store_true",
         help="print what to set to do the same by hand, and end")
+    result.add_argument("--version", action="version",
+                        version=f"gloo_ubt {VERSION}")
     result.add_argument("script", nargs="?", help="the training script")
     result.add_argument("arguments", nargs=argparse.REMAINDER,
                         help="its arguments")

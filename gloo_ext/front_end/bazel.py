@@ -28,13 +28,15 @@ def build(target: str) -> str:
             raise UserError(f"cannot build in a lab; run bazel build {target} "
                             "before")
         return output(target)
-    print("Building (the first time takes a minute) ...",
-          end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr,
-          flush=True)
-    code, text = _run(["bazel", "build", "-c", "opt", target])
-    if code:
-        raise UserError(f"{text[-4000:]}\nbazel build {target} failed, see "
-                        "above")
+    command = ["bazel", "build", "-c", "opt", target]
+    if _run([*command, "--check_up_to_date"])[0]:
+        print("Building (the first time takes a minute; Bazel's server stays "
+              "for the next build, bazel shutdown ends it) ...",
+              file=sys.stderr, flush=True)
+        code, text = _run(command)
+        if code:
+            raise UserError(f"{text[-4000:]}\nbazel build {target} failed, "
+                            "see above")
     return output(target)
 
 

@@ -75,13 +75,31 @@ sleep 60 & wait
 
 
 class Building(unittest.TestCase):
-    def test_an_interruption_reaches_bazels_server(self):
+    def bazel(self, script):
+        """Makes `script` the Bazel in PATH. Returns its path."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = os.path.join(folder.name, "bazel")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(_BAZEL)
+            file.write(script)
         os.chmod(path, 0o755)
+        patch = unittest.mock.patch.dict(
+            os.environ, PATH=f"{folder.name}:{os.environ['PATH']}")
+        patch.start()
+        self.addCleanup(patch.stop)
+        return path
+
+    def test_is_announced_only_if_something_is_built(self):
+        for is_up_to_date, said in ("true", ""), ("false", "Building .*\n"):
+            self.bazel(f"#!/bin/bash\n[[ $5 != --check_up_to_date ]] || "
+                       f"{is_up_to_date}\n")
+            err = io.StringIO()
+            with contextlib.redirect_stderr(err):
+                self.assertTrue(bazel.build("//a:b").endswith("/a/b"))
+            self.assertRegex(err.getvalue(), f"^{said}$")
+
+    def test_an_interruption_reaches_bazels_server(self):
+        path = self.bazel(_BAZEL)
 
         def interrupt(_):
             deadline = time.monotonic() + 30
@@ -90,10 +108,8 @@ class Building(unittest.TestCase):
                 time.sleep(0.01)
             raise KeyboardInterrupt
 
-        with unittest.mock.patch.dict(
-                os.environ, PATH=f"{folder.name}:{os.environ['PATH']}"), \
-                unittest.mock.patch.object(
-                    subprocess.Popen, "communicate", interrupt), \
+        with unittest.mock.patch.object(
+                subprocess.Popen, "communicate", interrupt), \
                 contextlib.redirect_stderr(io.StringIO()), \
                 self.assertRaises(KeyboardInterrupt):
             bazel.build("//a:b")

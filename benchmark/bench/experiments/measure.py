@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs parts, and notes the origin of their results."""
-import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -15,6 +13,7 @@ from front_end.children import end, tail, with_parent
 from front_end.errors import EXIT_FAILED
 from front_end.progress import Bar
 
+from .. import origin
 from .experiment import Experiment, Part
 from .store import Finding, Store
 
@@ -42,16 +41,15 @@ def measure(wanted: Steps,
     failed = []
     total = sum(part.seconds for _, part in wanted)
     done = 0.0
-    machine = _machine()
+    machine = origin.machine()
     with Bar() as bar:
         for number, (experiment, part) in enumerate(wanted, 1):
             title = (f"{number} of {len(wanted)}: {experiment.name}, "
                      f"{part.name}")
             if not sys.stderr.isatty():  # else the bar shows it
                 print(f"{title}, about {part.seconds:.0f} s", file=sys.stderr)
-            commit = _commit()
-            date = datetime.datetime.now(datetime.timezone.utc).isoformat(
-                timespec="seconds")
+            commit = origin.commit()
+            date = origin.date()
             began = time.monotonic()
 
             def show() -> None:
@@ -68,6 +66,12 @@ def measure(wanted: Steps,
                     date, round(time.monotonic() - began, 1), result))
             done += part.seconds
     return failed
+
+
+def _rows(result: object) -> object:
+    """Leaves out the origin, which the store has."""
+    return result["rows"] if isinstance(result, dict) and "rows" in result \
+        else result
 
 
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
@@ -119,41 +123,6 @@ def _run(part: Part, show: Callable[[], None]) -> object:
             raise _Failed(tail(errors) or f"exit code {process.returncode}")
         try:
             with open(path, encoding="utf-8") as file:
-                return json.load(file)
+                return _rows(json.load(file))
         except (OSError, ValueError) as error:
             raise _Failed(f"it wrote no result: {error}") from error
-
-
-def _commit() -> str:
-    """The commit that is checked out, with a + if files differ from it."""
-    def git(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", "-c", f"safe.directory={ROOT}", *arguments], cwd=ROOT,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            check=False)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    try:
-        # The report itself is not part of the measured code.
-        changed = git("status", "--porcelain", "--untracked-files=no", "--",
-                      ".", ":!docs")
-        return (git("rev-parse", "--short=12", "HEAD")
-                + ("+" if changed else "")) or "unknown"
-    except FileNotFoundError:
-        return "unknown"
-
-
-def _machine() -> str:
-    """The machine's CPUs, memory and kernel."""
-    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (f"{os.cpu_count()} x {_cpu()}, {gib:.0f} GiB, "
-            f"{platform.system()} {platform.release().partition('-')[0]}")
-
-
-def _cpu() -> str:
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        for line in file:
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
-    return platform.machine()

@@ -65,6 +65,14 @@ class Compare(Test):
             parsed.ranks, parsed.elements, parsed.seconds, parsed.interface,
             parsed.in_lab.environment.name))
 
+    def test_sizes_from_begin_to_end(self):
+        for argv, sizes in (
+                ("-b 4K -e 64K -f 4", (1024, 4096, 16384)),
+                ("-b 1M -e 5M", (1 << 18, 1 << 19, 1 << 20)),
+                ("--begin 6 --end 6", (1,)),
+                ("-b 8 -e 8 -f 1", (2,))):
+            self.assertEqual(sizes, compare.parse(argv.split()).elements)
+
     def test_given_values_count_in_a_lab(self):
         parsed = compare.parse(
             "--lab straggler --lab-rate 100 --lab-seed 7 --ranks 4 "
@@ -84,6 +92,12 @@ class Compare(Test):
             ("--elements 65536,x", "'x'", "from 1"),
             ("--elements 0", "'0'", "from 1"),
             ("--elements 1e6", "'1e6'", "from 1"),
+            ("-b 1K", "--begin and --end"),
+            ("-b x -e 1K", "'x'", "4K"),
+            ("-b 2K -e 1K", "--begin 2048", "no larger"),
+            ("-b 2 -e 1K", "--begin 2", "from 4"),
+            ("-b 1K -e 1M -f 1", "--factor 1", "take 2"),
+            ("-b 1K -e 1K --elements 5", "leave out one"),
             ("--algorithms ring,ring", "only once"),
             ("--algorithms ring,", "empty name"),
             ("--seconds -1", "'-1'", "above 0"),

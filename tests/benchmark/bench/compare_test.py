@@ -5,6 +5,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -55,9 +56,11 @@ class Local(unittest.TestCase):
                     "0.2", "--json", path, "--plot", picture)
             self.assertEqual(0, code, err)
             with open(path, encoding="utf-8") as file:
-                rows = json.load(file)
+                written = json.load(file)
             with open(picture, "rb") as file:
                 self.assertEqual(PNG, file.read(len(PNG)))
+        self.check_origin(written["run"], out)
+        rows = written["rows"]
         self.check_samples(rows, draw.call_args.args[0])
         self.assertIn("bcube is left out", err)  # 3 ranks
         self.assertEqual(KEYS, list(rows[0]))
@@ -85,6 +88,14 @@ class Local(unittest.TestCase):
             else:
                 self.assertEqual(0, row["loss_fraction"])
                 self.assertEqual(0, row["mse"])
+
+    def check_origin(self, run, out):
+        """Checks that the output begins with the origin of the rows."""
+        first, second, *_ = out.splitlines()
+        self.assertEqual(f"gloo_ubt {run['version']}, commit {run['commit']}, "
+                         f"{run['date']}", first)
+        self.assertEqual(f"3 ranks, {socket.gethostname()}: {run['machine']}",
+                         second)
 
     def check_samples(self, rows, drawn):
         """Checks that the drawing shows every iteration of the rows."""
@@ -136,7 +147,7 @@ class Local(unittest.TestCase):
                 "0.5", "--json", path, "--algorithms",
                 "optireduce:none,optireduce:broadcast,optireduce:both")
             with open(path, encoding="utf-8") as file:
-                none, broadcast, both = json.load(file)
+                none, broadcast, both = json.load(file)["rows"]
         self.assertEqual(0, code, err)
         # The lost amount is random, but the loss must be counted.
         self.assertGreater(none["loss_fraction"], 0)
@@ -163,7 +174,7 @@ class Local(unittest.TestCase):
                     "hierarchical_optireduce")
                 self.assertEqual(0, code, err)
                 with open(path, encoding="utf-8") as file:
-                    [row] = json.load(file)
+                    [row] = json.load(file)["rows"]
                 self.assertGreater(row["loss_fraction"], 0)
 
     def test_a_wrong_variable_is_named(self):
@@ -198,7 +209,7 @@ class Local(unittest.TestCase):
                 "optireduce+repair=both,optireduce:none+without=window")
             self.assertEqual(0, code, err)
             with open(path, encoding="utf-8") as file:
-                rows = json.load(file)
+                rows = json.load(file)["rows"]
         self.assertEqual(
             [("optireduce+repair=both", "both", True),
              ("optireduce:none+without=window", "none", True)],
@@ -240,7 +251,7 @@ class SeveralHosts(unittest.TestCase):
             self.assertEqual((0, 0), (rank0[2], rank1[2]),
                              rank0[1] + rank1[1])
             with open(path, encoding="utf-8") as file:
-                rows = json.load(file)
+                rows = json.load(file)["rows"]
             with open(picture, "rb") as file:
                 self.assertEqual(PNG, file.read(len(PNG)))
         self.assertEqual(["transpose"], [row["algorithm"] for row in rows])
@@ -298,6 +309,42 @@ class Faults(unittest.TestCase):
             "--ranks", "2", "--elements", "1000", "--seconds", "60")
         self.assertEqual(130, code)
         self.assertIn("interrupted", err)
+
+    def test_rows_before_an_interrupt_are_kept(self):
+        def collect(job, sizes, per_size, counts, results):
+            for row in job.lines():
+                if row["event"] == "row":
+                    results.append((row["row"], row.get("samples_us")))
+                    if len(results) == 2:
+                        raise KeyboardInterrupt
+
+        with tempfile.TemporaryDirectory() as folder, \
+                unittest.mock.patch.object(compare, "_collect", collect):
+            path = os.path.join(folder, "rows.json")
+            code, out, err = run_compare(
+                "--ranks", "2", "--elements", "1000,1001,1002", "--seconds",
+                "0.1", "--algorithms", "ring,transpose", "--json", path)
+            with open(path, encoding="utf-8") as file:
+                rows = json.load(file)["rows"]
+        self.assertEqual(130, code)
+        self.assertIn("not complete: 2 of 6 rows\ninterrupted", err)
+        self.assertEqual([1000, 1000], [row["elements"] for row in rows])
+        self.assertIn("transpose", out)
+
+    def test_a_full_disk_leaves_the_table(self):
+        for full in ("--json", "/dev/full"), ("--plot", "/dev/full.png"):
+            with self.subTest(full), unittest.mock.patch.object(
+                    compare.plot, "draw", side_effect=OSError(28, "full")), \
+                    unittest.mock.patch.object(
+                        compare.options, "check_results"):
+                code, out, err = run_compare(
+                    "--ranks", "2", "--elements", "1000", "--seconds", "0.1",
+                    "--algorithms", "ring", *full)
+                self.assertEqual(1, code)
+                self.assertIn("ring", out)
+                self.assertTrue(err.endswith(
+                    f"error: {full[0]}: cannot write '{full[1]}' (no space "
+                    "left on device); the rows are above\n"), err)
 
     def test_redis_that_is_not_there(self):
         code, _, err = run_compare(

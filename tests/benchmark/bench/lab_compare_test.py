@@ -62,7 +62,7 @@ class CompareTest(unittest.TestCase):
                  **environment})
         self.assertEqual(0, done.returncode, done.stderr)
         with open(self.json, encoding="utf-8") as file:
-            rows = json.load(file)
+            rows = json.load(file)["rows"]
         return ({row["algorithm"]: row for row in rows}, done.stdout,
                 done.stderr)
 

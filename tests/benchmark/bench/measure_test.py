@@ -42,6 +42,13 @@ class Measure(unittest.TestCase):
         self.assertGreater(found.seconds, 0)
         self.assertGreater(len(found.commit), 5)
 
+    def test_rows_have_no_origin_of_their_own(self):
+        part = made_up.part(
+            "one", "json.dump({'run': {'host': 'h'}, 'rows': [3]}, file)")
+        experiment = made_up.experiment(part)
+        self.assertEqual((1, []), self.measure(experiment))
+        self.assertEqual([3], self.store.get(experiment, part).result)
+
     def test_what_is_there_is_not_measured_again(self):
         parts = [made_up.part("one"), made_up.part("two")]
         self.assertEqual((1, []), self.measure(made_up.experiment(parts[0])))

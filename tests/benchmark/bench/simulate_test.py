@@ -30,7 +30,7 @@ def rows_of(*argv):
         assert code == 0, out.getvalue()
         with open(path, encoding="utf-8") as file:
             return {(row["algorithm"], row["ranks"]): row
-                    for row in json.load(file)}
+                    for row in json.load(file)["rows"]}
 
 
 class Rows(unittest.TestCase):
@@ -247,20 +247,44 @@ class Lab(unittest.TestCase):
             self.assertEqual(300000000, found["late_by_ns"])
 
 
-class BrokenPromises(unittest.TestCase):
-    def test_are_errors_that_can_be_seen_again(self):
-        report = {"op_ms": [1.0], "step_ms": [1.0], "loss_fraction": 0,
-                  "cpu_seconds": 1, "peak_bytes": 1, "errors": ["late"],
-                  "violations": ["a caller hangs"]}
-        with mock.patch.object(simulate.Simulator, "run",
-                               return_value=[report]):
-            error = io.StringIO()
-            with contextlib.redirect_stderr(error):
-                code = simulate.main(["--binary", MEASURE, "--ranks", "4",
-                                      "--algorithms", "optireduce+without=window"])
+class Reports(unittest.TestCase):
+    REPORT = {"op_ms": [1.0], "step_ms": [1.0], "loss_fraction": 0,
+              "cpu_seconds": 1, "peak_bytes": 1, "errors": [],
+              "violations": []}
+
+    def simulated(self, run, *argv):
+        """Exit code, standard output and error with this Simulator.run()."""
+        out, err = io.StringIO(), io.StringIO()
+        with mock.patch.object(simulate.Simulator, "run", run), \
+                contextlib.redirect_stdout(out), contextlib.redirect_stderr(
+                    err):
+            code = simulate.main(["--binary", MEASURE, "--ranks", "4", *argv])
+        return code, out.getvalue(), err.getvalue()
+
+    def test_broken_promises_are_errors_that_can_be_seen_again(self):
+        def run(_, jobs, reports):
+            reports[0] = {**self.REPORT, "errors": ["late"],
+                          "violations": ["a caller hangs"]}
+
+        code, _, error = self.simulated(
+            run, "--algorithms", "optireduce+without=window")
         self.assertEqual(1, code)
-        self.assertRegex(error.getvalue(), "breaks a promise.*a caller hangs"
+        self.assertRegex(error, "breaks a promise.*a caller hangs"
                          ".*optireduce[+]without=window.*seed=1")
+
+    def test_rows_with_all_seeds_are_kept_if_it_is_interrupted(self):
+        def run(_, jobs, reports):
+            self.assertEqual(4, len(jobs))
+            reports |= {0: self.REPORT, 1: self.REPORT, 3: self.REPORT}
+            raise KeyboardInterrupt
+
+        code, out, error = self.simulated(
+            run, "--algorithms", "ring,transpose", "--seeds", "2")
+        self.assertEqual(130, code)
+        self.assertEqual("not complete: 3 of 4 runs\ninterrupted; all "
+                         "processes have been ended\n", error)
+        self.assertIn("transpose", out)
+        self.assertNotIn("ring", out)
 
 
 if __name__ == "__main__":

@@ -45,18 +45,44 @@ class Numbers(unittest.TestCase):
 
 class Render(unittest.TestCase):
     def test_columns_line_up(self):
-        lines = compare.render([row(), row(algorithm="halving_doubling")])
-        lines = [line for line in lines.splitlines() if line]
-        self.assertEqual(3, len(lines))
-        self.assertEqual(len(lines[0]), len(lines[1]))
+        text = compare.render([row(), row(algorithm="halving_doubling")], True)
+        *headings, first, second = filter(None, text.splitlines())
+        self.assertEqual(len(headings[-1]), len(first))
+        self.assertEqual(len(first), len(second))
         self.assertEqual(
             ["ring", "tcp", "256", "KiB", "1500", "1.234", "20.00", "300.0",
-             "4000", "0.250", "0.375", "1.250", "0", "yes"],
-            lines[1].split())
+             "4000", "0.250", "0.375", "1.250", "0", "yes"], first.split())
 
-    def test_p999_is_blank_without_enough_samples(self):
-        line = compare.render([row(p999_us=None)]).splitlines()[-1]
-        self.assertEqual("0.250", line.split()[8])
+    def test_wide_headings_take_several_lines(self):
+        lines = table.render(
+            [("name", str), ("slow tenth ms", str), ("n", str)],
+            ["ab", "abc"], words=1).splitlines()
+        self.assertEqual(["       slow",
+                          "      tenth",
+                          "name     ms    n",
+                          "ab       ab   ab",
+                          "abc     abc  abc"], lines)
+
+    def test_fits_a_hundred_characters(self):
+        own = bounded(algorithm="optireduce:broadcast", loss_fraction=1.2e-5)
+        for rows in [own], [{**LabTable.ROW, **own}]:
+            narrow, wide = (
+                max(map(len, compare.render(rows, wide).splitlines()))
+                for wide in (False, True))
+            self.assertLessEqual(narrow, 100)
+            self.assertGreater(wide, 100)
+
+    def test_no_percentile_of_too_few_iterations(self):
+        def percentiles(text):
+            return [word for word in text.splitlines()[-1].split()
+                    if word in ("1.234", "20.00", "300.0", "4000")]
+
+        self.assertEqual(["1.234", "20.00", "300.0"], percentiles(
+            compare.render([row(p999_us=None, iterations=100)], True)))
+        self.assertEqual(["1.234", "20.00"], percentiles(
+            compare.render([row(p999_us=None, iterations=99)], True)))
+        self.assertEqual(["1.234"], percentiles(
+            compare.render([row(p999_us=None, iterations=9)], True)))
 
     def test_sizes_stand_apart(self):
         text = compare.render([row(), row(), row(bytes=1024)])
@@ -64,8 +90,8 @@ class Render(unittest.TestCase):
 
     def test_bound_only_where_there_is_one(self):
         self.assertNotIn("bound", compare.render([row()]))
-        text = compare.render([row(), bounded(expired_ops=7)])
-        self.assertIn("bound ms", text)
+        text = compare.render([row(), bounded(expired_ops=7)], True)
+        self.assertIn("bounded  expired", text)
         self.assertEqual(["5.000", "1500", "7"],
                          text.splitlines()[-1].split()[-3:])
 
@@ -182,22 +208,20 @@ class LabTable(unittest.TestCase):
         "cpu_others_fraction": 0.0, "flow_mbit": [], "second_mbit": None}
 
     def test_has_the_labs_columns(self):
-        heading, _, line = compare.render([self.ROW]).splitlines()
+        *_, heading, _, line = compare.render([self.ROW], True).splitlines()
         self.assertTrue(heading.endswith("others'"), heading)
-        self.assertRegex(heading,
-                         "slow tenth ms +step ms +slow step ms +wire +CPU idle")
         self.assertEqual(
             ["yes", "250.0", "2.000", "160.0", "0.932", "0.26", "0.00"],
             line.split()[-7:])
 
     def test_and_its_flows(self):
         text = compare.render([{**self.ROW, "flow_mbit": [203.4, 99.9]}])
-        self.assertIn("flow Mbit/s", text)
+        self.assertRegex(text, "(?s) flow.* Mbit/s\n")
         self.assertEqual("203+100", text.split()[-1])
 
     def test_and_a_second_jobs(self):
         text = compare.render([{**self.ROW, "second_mbit": 203.4}])
-        self.assertIn("second Mbit/s", text)
+        self.assertRegex(text, "(?s) second.* Mbit/s\n")
         self.assertEqual("203", text.split()[-1])
 
 
@@ -255,11 +279,12 @@ class Runs(unittest.TestCase):
 class RunTable(unittest.TestCase):
     def test_a_line_a_run(self):
         run = train.run_of(ABOUT, LINES)
-        head, *lines = train.render(
+        first, head, *lines = train.render(
             [run, {**run, "algorithm": "optireduce", "lost": 0.0421,
                    "divergence": 0.0}]).splitlines()
+        self.assertEqual("ms a", first.strip())
         self.assertEqual(
-            "algorithm seed steps seconds ms a step loss accuracy missing "
+            "algorithm seed steps seconds step loss accuracy missing "
             "divergence".split(), head.split())
         self.assertEqual(["ring", "7", "30", "3.8", "125.0", "1.235", "87.65",
                           "%", "3.2e-03"], lines[0].split())

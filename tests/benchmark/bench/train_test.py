@@ -63,7 +63,7 @@ class Train(unittest.TestCase):
                 "--json", self.json, *argv)
         self.assertEqual(0, code, err)
         with open(self.json, encoding="utf-8") as file:
-            return json.load(file), out, err
+            return json.load(file)["rows"], out, err
 
     def losses(self, run):
         return [point["loss"] for point in run["losses"]]
@@ -110,7 +110,7 @@ class Train(unittest.TestCase):
                                    "--steps", "6", "--json", self.json)
         self.assertEqual(0, code, err)
         with open(self.json, encoding="utf-8") as file:
-            runs = json.load(file)
+            runs = json.load(file)["rows"]
         self.assertEqual([("ring", 1), ("ring", 2)],
                          [(run["algorithm"], run["seed"]) for run in runs])
         for run in runs:
