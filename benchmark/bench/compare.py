@@ -7,9 +7,10 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 
-from front_end import bazel
+from front_end import bazel, environment
 from front_end.columns import three_digits
 from front_end.commands import run_command
+from front_end.errors import UserError
 from front_end.options import between, list_of, positive, size_in_bytes
 from front_end.progress import Bar
 
@@ -35,7 +36,7 @@ _DESCRIPTION = """\
 Compares allreduce algorithms (sums of floats) side by side, in one run:
 one iteration of each in turn, so that noise meets all of them alike.
 
-Without --rank, everything happens on this machine: a private Redis and
+Without --redis-url, everything happens on this machine: a private Redis and
 --ranks processes are started, and ended again.
 """
 
@@ -49,9 +50,11 @@ examples
   in a network of this machine's own, with competing traffic (docs/lab.md):
   sudo benchmark/compare --lab p3 --algorithms ring_chunked,optireduce
 
-  on several hosts (here with Slurm; any launcher that gives ranks will do):
-  srun benchmark/compare --rank $SLURM_PROCID --size $SLURM_NTASKS \\
-      --redis-url redis://head-node:6379 --interface eth0
+  on several hosts, started by srun, mpirun or torchrun, which give ranks:
+  srun benchmark/compare --redis-url redis://head-node:6379 --interface eth0
+  torchrun --no-python ... benchmark/compare --redis-url redis://head-node:6379
+  or by hand, once on each host:
+  benchmark/compare --rank 0 --size 2 --redis-url redis://head-node:6379
 
 exit code
   0 all rows sound; 1 something failed; 2 wrong arguments; 3 a result was wrong
@@ -111,7 +114,8 @@ def _parser() -> argparse.ArgumentParser:
         "or with --rank the one that the host's name belongs to)")
     where.add_argument(
         "--rank", type=int, metavar="R",
-        help="be this one of --size processes, started elsewhere")
+        help="be this one of --size processes, started elsewhere (default: "
+        "what a launcher says)")
     where.add_argument("--size", type=positive(int), metavar="N")
     where.add_argument(
         "--redis-url", type=_redis_url, metavar="URL",
@@ -161,6 +165,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     single = {"--rank": arguments.rank, "--size": arguments.size,
               "--redis-url": arguments.redis_url}
     missing = [name for name, value in single.items() if value is None]
+    if missing == ["--rank", "--size"]:
+        try:
+            arguments.rank, arguments.size = environment.place(os.environ)
+        except UserError as error:
+            parser.error(f"--redis-url: {error}")
+        missing = []
     if missing and len(missing) < len(single):
         parser.error(f"{', '.join(missing)}: missing; --rank, --size and "
                      "--redis-url go together")

@@ -13,6 +13,8 @@ from . import preload
 from .errors import EXIT_USAGE, UserError
 
 _LOOPBACK = "127.0.0.1"
+_NO_LAUNCHER = ("no launcher has started this: RANK and WORLD_SIZE are not "
+                "set, nor what srun or mpirun would set")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,17 +66,47 @@ def of_launcher(environment: Mapping[str, str]) -> dict[str, str]:
     Raises:
         UserError: no launcher set any, or the host of rank 0 is unknown.
     """
-    if "RANK" in environment and "WORLD_SIZE" in environment:
-        return {}  # torchrun or a user set everything
+    if _all_said(environment):
+        return {}
+    launcher = _launcher(environment)
+    if launcher is None:
+        raise UserError(
+            f"{_NO_LAUNCHER}. Say, before the script, --nproc-per-node N for "
+            "local ranks, or start it with a launcher (--help)", EXIT_USAGE)
+    return _translated(launcher, environment)
+
+
+def place(environment: Mapping[str, str]) -> tuple[int, int]:
+    """This process's rank, and the number of ranks, as a launcher set them.
+
+    Raises:
+        UserError: no launcher set any, or a variable is no number.
+    """
+    names = ("RANK", "WORLD_SIZE")
+    if not _all_said(environment):
+        launcher = _launcher(environment)
+        if launcher is None:
+            raise UserError(f"{_NO_LAUNCHER}. Say --rank and --size, too",
+                            EXIT_USAGE)
+        names = (launcher.rank, launcher.size)
+    for name in names:
+        if not environment[name].isdecimal():
+            raise UserError(f"{name}={environment[name]} is no number; a "
+                            "launcher sets it", EXIT_USAGE)
+    return int(environment[names[0]]), int(environment[names[1]])
+
+
+def _all_said(environment: Mapping[str, str]) -> bool:
+    """Whether torchrun, or a user, set PyTorch's own variables."""
+    return "RANK" in environment and "WORLD_SIZE" in environment
+
+
+def _launcher(environment: Mapping[str, str]) -> _Launcher | None:
     for launcher in _LAUNCHERS:
         if {launcher.rank, launcher.size, launcher.local_rank,
                 launcher.local_size} <= environment.keys():
-            return _translated(launcher, environment)
-    raise UserError(
-        "no launcher has started this: RANK and WORLD_SIZE are not set, nor "
-        "what srun or mpirun would set. Say, before the script, "
-        "--nproc-per-node N for local ranks, or start it with a launcher "
-        "(--help)", EXIT_USAGE)
+            return launcher
+    return None
 
 
 def _translated(launcher: _Launcher,

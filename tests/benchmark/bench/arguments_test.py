@@ -59,6 +59,23 @@ class Compare(Test):
         self.assertFalse(parsed.local)
         self.assertEqual((3, None), (parsed.ranks, parsed.interface))
 
+    def test_a_launcher_gives_the_place(self):
+        slurm = {"SLURM_PROCID": "2", "SLURM_STEP_NUM_TASKS": "3",
+                 "SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "1(x3)"}
+        for said in slurm, {"RANK": "2", "WORLD_SIZE": "3"}:
+            with mock.patch.dict(os.environ, said):
+                parsed = compare.parse(["--redis-url", "redis://h"])
+                self.assertEqual((False, 2, 3), (
+                    parsed.local, parsed.rank, parsed.ranks))
+                self.assertTrue(compare.parse([]).local)
+        for said, *words in (
+                ({}, "no launcher", "--rank and --size"),
+                ({"RANK": "one", "WORLD_SIZE": "2"}, "RANK=one"),
+                ({"RANK": "2", "WORLD_SIZE": "2"}, "--rank 2", "0 to 1")):
+            with mock.patch.dict(os.environ, said, clear=True):
+                self.check_mistakes(compare.parse,
+                                    ("--redis-url redis://h", *words))
+
     def test_a_lab_has_other_defaults(self):
         parsed = compare.parse(["--lab", "p3"])
         self.assertEqual((8, (1000000,), 20, "eth0", "p3"), (
