@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m gloo_ubt COMMAND"""
+
+import sys
+
+from gloo_ubt import top
+
+_COMMANDS = {"top": top.main}
+_USAGE = """\
+usage: python -m gloo_ubt COMMAND ...
+
+commands
+  top DIR   a live table of a running job (GLOO_UBT_REPORT=DIR)
+
+python -m gloo_ubt COMMAND --help says more.
+"""
+
+
+def main() -> int:
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name in ("-h", "--help"):
+        print(_USAGE, end="")
+        return 0
+    if name not in _COMMANDS:
+        print(f"error: there is no command '{name}'\n\n{_USAGE}" if name
+              else _USAGE, end="", file=sys.stderr)
+        return 2
+    return _COMMANDS[name](sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m gloo_ubt top"""
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from gloo_ubt import __main__ as command
+from gloo_ubt import top
+from tests import junit_main
+from tests.support import usage
+
+TEXT = """\
+# HELP gloo_ubt_ops_total Allreduce calls, by kind.
+# TYPE gloo_ubt_ops_total counter
+gloo_ubt_ops_total{rank="0",kind="exact"} 5
+gloo_ubt_ops_total{rank="0",kind="bounded"} 100
+gloo_ubt_expired_ops_total{rank="0"} 7
+gloo_ubt_repaired_bytes_total{rank="0"} 2500000
+gloo_ubt_pairs_expected_total{rank="0"} 1000000
+gloo_ubt_pairs_missing_total{rank="0"} 310
+gloo_ubt_lost_bytes_total{rank="0",peer="1",address="[::1]:5"} 400000
+gloo_ubt_lost_bytes_total{rank="0",peer="2",address="10.0.0.2:5"} 700000
+gloo_ubt_op_seconds{rank="0",quantile="0.5"} 0.009600
+gloo_ubt_op_seconds{rank="0",quantile="0.99"} 0.016900
+"""
+
+
+class Table(unittest.TestCase):
+    def rows(self, now, before=None, seconds=2.0):
+        heading, *lines = top.render(now, before or {}, seconds).splitlines()
+        return [line.split() for line in lines]
+
+    def test_a_rank_is_a_line(self):
+        now, before = top.parse(TEXT), top.parse(TEXT.replace("100", "75"))
+        self.assertEqual(
+            [["0", "12.5", "100", "7", "0.031", "%", "9.6", "16.9", "2.5",
+              "1.1", "2"]],
+            self.rows({(0, "rank0.prom"): now}, {(0, "rank0.prom"): before}))
+
+    def test_a_new_rank_has_no_rate_yet(self):
+        self.assertEqual("100", self.rows({(0, "rank0.prom"): top.parse(TEXT)}
+                                          )[0][1])
+
+    def test_ranks_stand_in_order(self):
+        sample = top.parse(TEXT)
+        self.assertEqual(["0", "2", "2", "10"], [row[0] for row in self.rows({
+            (10, "rank10.prom"): sample, (2, "rank2.prom"): sample,
+            (0, "rank0.prom"): sample, (2, "rank2-77.prom"): sample})])
+
+    def test_a_file_without_calls_is_no_error(self):
+        self.assertEqual(
+            [["3", "0", "0", "0", "0", "0", "0.0", "0.0"]],
+            self.rows({(3, "rank3.prom"): top.parse("")}))
+
+    def test_a_silent_rank_is_marked(self):
+        self.assertEqual("61", self.rows(
+            {(0, "rank0.prom"): top.parse(TEXT, 61.2)})[0][-1])
+
+
+class Command(unittest.TestCase):
+    def run_top(self, *argv):
+        """Exit code, standard output, standard error."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = top.main(["--interval", "0.01", *argv])
+        return code, out.getvalue(), err.getvalue()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def test_shows_what_ranks_wrote(self):
+        for name in ("rank0.prom", "rank1.prom", "rank1.jsonl", "other.prom"):
+            with open(os.path.join(self.folder, name), "w",
+                      encoding="utf-8") as file:
+                file.write(TEXT)
+        code, out, err = self.run_top("--once", self.folder)
+        self.assertEqual((0, ""), (code, err))
+        self.assertEqual(["rank", "0", "1"], [
+            line.split()[0] for line in out.splitlines()[2:]])
+
+    def test_says_that_there_is_nothing_yet(self):
+        code, out, _ = self.run_top("--once", self.folder)
+        self.assertEqual(1, code)
+        self.assertIn("No rank has written anything here yet", out)
+
+    def test_ctrl_c_ends_it(self):
+        with mock.patch.object(top.time, "sleep",
+                               side_effect=KeyboardInterrupt):
+            self.assertEqual(0, self.run_top(self.folder)[0])
+
+    def test_a_folder_that_vanishes_is_named(self):
+        with mock.patch.object(top.time, "sleep",
+                               side_effect=lambda _: os.rmdir(self.folder)):
+            code, _, err = self.run_top(self.folder)
+        os.mkdir(self.folder)
+        self.assertEqual((1, f"error: {self.folder}: No such file or "
+                          "directory\n"), (code, err))
+
+    def test_mistakes_name_culprit_and_remedy(self):
+        for argv, *words in (
+                (["/nowhere"], "'/nowhere'", "GLOO_UBT_REPORT"),
+                ([self.folder, "--interval", "0"], "--interval 0", "above 0"),
+                ([], "DIR")):
+            said = usage.error_of(top.main, argv)
+            for word in words:
+                self.assertIn(word, said)
+
+    def test_commands_have_names(self):
+        for argv, code, word in ((["top", "--help"], 0, "columns"),
+                                 (["--help"], 0, "top DIR"),
+                                 (["tpo"], 2, "no command 'tpo'"),
+                                 ([], 2, "usage")):
+            text = io.StringIO()
+            with mock.patch.object(sys, "argv", ["gloo_ubt", *argv]), \
+                    contextlib.redirect_stdout(text), \
+                    contextlib.redirect_stderr(text):
+                try:
+                    found = command.main()
+                except SystemExit as end:  # argparse's --help
+                    found = end.code
+            self.assertEqual(code, found)
+            self.assertIn(word, text.getvalue())
+
+
+if __name__ == "__main__":
+    junit_main.main()
