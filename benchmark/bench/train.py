@@ -130,7 +130,10 @@ def package_lists(arguments: argparse.Namespace) -> list[str]:
 def library(names: Sequence[str], given: str | None = None) -> str | None:
     """Builds the library, unless `given`, and returns its path. None: plain
     Gloo needs none."""
-    return None if set(names) == {algorithms.PLAIN} else preload.built(given)
+    if set(names) == {algorithms.PLAIN}:
+        return None
+    preload.check(given or bazel.output(bazel.LIBRARY))
+    return given or bazel.build(bazel.LIBRARY)
 
 
 def check_algorithms(names: Sequence[str], ranks: int, binary: str | None = None

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ubtrun is asked to do."""
+"""What a command that runs scripts is asked to do."""
+from __future__ import annotations
+
 import argparse
 import os
 from collections.abc import Sequence
 
 from .options import one_of, positive, unknown
+from .program import Program
 from .version import VERSION
 
 ALGORITHMS = ("optireduce", "hierarchical_optireduce", "transpose",
@@ -13,27 +16,25 @@ REPAIRS = ("none", "broadcast", "both")
 
 _EPILOG = """\
 on one host
-  gloo_ext/ubtrun --nproc-per-node 4 train.py --epochs 3
+  {name} --nproc-per-node 4 train.py --epochs 3
 
 as one of many, which a launcher starts
   Leave --nproc-per-node out; ranks and sizes come from the launcher. The first
   rank's host is known under torchrun and srun, and where all are on one host;
   for mpirun on several, set MASTER_ADDR to it. MASTER_PORT may be set, too.
 
-  torchrun --nproc-per-node 4 --no-python gloo_ext/ubtrun train.py
-  srun --ntasks 16 gloo_ext/ubtrun train.py
-  mpirun -n 4 gloo_ext/ubtrun train.py
+  torchrun --nproc-per-node 4 --no-python {name} train.py
+  srun --ntasks 16 {name} train.py
+  mpirun -n 4 {name} train.py
   MASTER_ADDR=host1 mpirun -n 16 --host host1:8,host2:8 -x MASTER_ADDR \\
-      gloo_ext/ubtrun train.py
+      {name} train.py
 
 by hand, with any launcher
-  eval "$(gloo_ext/ubtrun --print-env)"
+  eval "$({name} --print-env)"
   torchrun --nproc-per-node 4 train.py
 
-Where python3 is not the one with torch, say --python. The library is built on
-first use, with Debian's packages; before ranks start on many hosts that share
-this folder, do so once with --print-env. GLOO_UBT_* variables
-(docs/configuration.md) reach the ranks as they are.
+{note}
+GLOO_UBT_* variables (docs/configuration.md) reach the ranks as they are.
 
 Ctrl-C ends all ranks, and so does one that fails.
 
@@ -43,9 +44,10 @@ exit code
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(program: Program) -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
-        prog="gloo_ext/ubtrun", epilog=_EPILOG,
+        prog=program.name,
+        epilog=_EPILOG.format(name=program.name, note=program.note),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         description="Runs a PyTorch script with backend=\"gloo\", untouched, "
@@ -78,8 +80,8 @@ def parser() -> argparse.ArgumentParser:
         "--interface", metavar="NAME",
         help="the network interface (GLOO_SOCKET_IFNAME)")
     result.add_argument(
-        "--python", metavar="PATH", default="python3",
-        help="the Python that has torch (default: %(default)s, from PATH)")
+        "--python", metavar="PATH", default=program.python,
+        help="the Python that has torch (default: %(default)s)")
     result.add_argument(
         "--print-env", action="store_true",
         help="print what to set to do the same by hand, and end")
@@ -91,15 +93,15 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def parse(program: Program, words: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments. Ends the process, with a message, if they are
     invalid."""
-    parsing = parser()
+    parsing = parser(program)
     options, others = parsing.parse_known_args(words)
     if others:
         known = [name for action in parsing._actions
                  for name in action.option_strings if name.startswith("--")]
         parsing.error(unknown(others[0].split("=")[0], known))
     if options.script is None and not options.print_env:
-        parsing.error("which script? gloo_ext/ubtrun [options] train.py ...")
+        parsing.error(f"which script? {program.name} [options] train.py ...")
     return options

@@ -6,11 +6,12 @@ import sys
 
 from .children import end
 from .errors import UserError
+from .local_ranks import LAB_HOST
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
-LAB_HOST = "LAB_HOST"  # benchmark/lab sets it to the host's number
+LIBRARY = "//gloo_ext:libgloo_ubt.so"
 _CANCEL_S = 10.0
 
 

@@ -3,6 +3,8 @@
 
 Signals go only to processes that this program started, by process id.
 """
+from __future__ import annotations
+
 import contextlib
 import os
 import shutil

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Environment variables for the ranks."""
+from __future__ import annotations
+
 import argparse
 import dataclasses
 import os

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types and checks of command line options, with helpful errors."""
+from __future__ import annotations
+
 import argparse
 import difflib
 import math

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a script with backend="gloo" use this project's allreduce."""
+from __future__ import annotations
+
 import re
 
-from . import bazel
 from .errors import UserError
-
-LIBRARY = "//gloo_ext:libgloo_ubt.so"
 
 
 def check(path: str) -> None:
@@ -13,13 +12,6 @@ def check(path: str) -> None:
     if re.search(r"[\s:]", path):
         raise UserError(f"'{path}' cannot be preloaded, for the space or colon "
                         "in it; move this folder elsewhere")
-
-
-def built(other: str | None = None) -> str:
-    """Builds the library if necessary and returns its path. Returns `other`
-    instead, without building, if given."""
-    check(other or bazel.output(LIBRARY))
-    return other or bazel.build(LIBRARY)
 
 
 def variables(path: str, algorithm: str, before: str = "") -> dict[str, str]:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Local ranks that end together."""
+from __future__ import annotations
+
 import signal
 import sys
 import time

@@ -1,48 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ubtrun: checks the request, builds the library, runs the
-script."""
-import argparse
+"""The command ubtrun: builds the library of this source tree, and runs a
+script over it."""
 import contextlib
 import fcntl
 import os
-import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 
-from . import arguments, bazel, environment, preload, ranks
-from .errors import EXIT_USAGE, UserError
+from . import bazel, launch
+from .errors import UserError
+from .program import Program
 
 _SOURCES = ("gloo_ext", "algorithms", "transport_ubt")
-_HAS_TORCH = """\
-import importlib.util, sys
-sys.exit(importlib.util.find_spec("torch") is None)
-"""
-
-
-def check(options: argparse.Namespace) -> None:
-    """Raises UserError early for errors that would otherwise appear only after
-    an installation."""
-    if options.report and not os.path.isdir(options.report):
-        raise UserError(f"--report: there is no folder '{options.report}'; "
-                        "make it first", EXIT_USAGE)
-    preload.check(bazel.output(preload.LIBRARY))
-    if options.print_env:
-        return
-    if not os.path.exists(options.script):
-        raise UserError(f"there is no script '{options.script}'", EXIT_USAGE)
-    python = shutil.which(options.python)
-    if python is None:
-        raise UserError(f"there is no Python '{options.python}'; name one with "
-                        "--python PATH", EXIT_USAGE)
-    if subprocess.run([python, "-c", _HAS_TORCH], stdin=subprocess.DEVNULL,
-                      check=False).returncode:
-        raise UserError(
-            f"'{python}' has no PyTorch; name with --python PATH one that has, "
-            "for example of a virtual environment after pip install torch, or "
-            "/usr/bin/python3 after third_party/install "
-            "third_party/torch_packages.txt", EXIT_USAGE)
+_NOTE = """\
+Where python3 is not the one with torch, say --python. The library is built on
+first use, with Debian's packages; before ranks start on many hosts that share
+this folder, do so once with --print-env."""
+_NO_TORCH = """\
+name with --python PATH one that has, for example of a virtual environment \
+after pip install torch, or /usr/bin/python3 after third_party/install \
+third_party/torch_packages.txt"""
 
 
 def _is_old(path: str) -> bool:
@@ -58,7 +36,7 @@ def _is_old(path: str) -> bool:
 def library() -> str:
     """The library's path. Builds it if it is missing or older than its
     source."""
-    path = bazel.output(preload.LIBRARY)
+    path = bazel.output(bazel.LIBRARY)
     if not _is_old(path):
         return path
     installer = os.path.join(bazel.ROOT, "third_party", "install")
@@ -70,30 +48,14 @@ def library() -> str:
             if subprocess.run([installer], stdout=sys.stderr,
                               check=False).returncode:
                 raise UserError("third_party/install failed; see above")
-            bazel.build(preload.LIBRARY)
+            bazel.build(bazel.LIBRARY)
     return path
 
 
-def run(options: argparse.Namespace) -> int:
-    check(options)
-    launched = ({} if options.nproc_per_node or options.print_env
-                else environment.of_launcher(os.environ))
-    variables = environment.of_library(options, library(), os.environ)
-    if options.print_env:
-        for name, value in variables.items():
-            print(f"export {name}={shlex.quote(value)}")
-        return 0
-    full = {**os.environ, **launched, **variables}
-    command = [shutil.which(options.python), options.script,
-               *options.arguments]
-    if options.nproc_per_node:
-        return ranks.run(command, options.nproc_per_node, full)
-    os.execve(command[0], command, full)
+PROGRAM = Program("gloo_ext/ubtrun", "python3", _NOTE,
+                  bazel.output(bazel.LIBRARY), library, _NO_TORCH)
 
 
 def main(argv: Sequence[str]) -> int:
-    try:
-        return run(arguments.parse(argv))
-    except UserError as error:
-        print(f"ubtrun: error: {error}", file=sys.stderr)
-        return error.exit_code
+    """Returns the exit code."""
+    return launch.main(PROGRAM, argv)

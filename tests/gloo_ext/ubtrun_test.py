@@ -32,7 +32,7 @@ LAUNCHED = {
 
 
 def parse(*words):
-    return arguments.parse(list(words))
+    return arguments.parse(ubtrun.PROGRAM, list(words))
 
 
 class Arguments(unittest.TestCase):

@@ -12,9 +12,10 @@ import sys
 from typing import Any, Dict, Optional
 
 from gloo_ubt.library import library
+from gloo_ubt.packaged import preload_path
 
-__all__ = ["exact", "last", "loaded", "register_hook", "resync", "skipped",
-           "stats"]
+__all__ = ["exact", "last", "loaded", "preload_path", "register_hook",
+           "resync", "skipped", "stats"]
 
 
 def loaded() -> bool:

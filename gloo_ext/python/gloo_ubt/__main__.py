@@ -3,14 +3,16 @@
 
 import sys
 
-from gloo_ubt import top
+from gloo_ubt import packaged, top
 
-_COMMANDS = {"top": top.main}
+_COMMANDS = {"run": packaged.run, "env": packaged.env, "top": top.main}
 _USAGE = """\
 usage: python -m gloo_ubt COMMAND ...
 
 commands
-  top DIR   a live table of a running job (GLOO_UBT_REPORT=DIR)
+  run SCRIPT   run a PyTorch script over the bounded allreduce
+  env          print the variables that make a launcher of your own do the same
+  top DIR      a live table of a running job (GLOO_UBT_REPORT=DIR)
 
 python -m gloo_ubt COMMAND --help says more.
 """

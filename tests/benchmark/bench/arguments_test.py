@@ -12,6 +12,7 @@ from bench.experiments import __main__ as experiments
 from bench.lab import __main__ as lab
 from front_end import bazel
 from front_end.errors import EXIT_USAGE, UserError
+from front_end.local_ranks import LAB_HOST
 from tests import junit_main
 from tests.support import usage
 
@@ -241,7 +242,7 @@ class Lab(Test):
         parse_train([])
 
     def test_building_is_done_outside(self):
-        with mock.patch.dict(os.environ, {bazel.LAB_HOST: "3"}), \
+        with mock.patch.dict(os.environ, {LAB_HOST: "3"}), \
                 mock.patch.object(bazel.subprocess, "Popen") as start:
             with self.assertRaisesRegex(UserError, "bazel build //no:thing"):
                 bazel.build("//no:thing")

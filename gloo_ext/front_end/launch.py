@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks a request, and runs the script."""
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from . import arguments, environment, preload, ranks
+from .errors import EXIT_USAGE, UserError
+from .program import Program
+
+_HAS_TORCH = """\
+import importlib.util, sys
+sys.exit(importlib.util.find_spec("torch") is None)
+"""
+
+
+def _check(program: Program, options: argparse.Namespace) -> None:
+    """Raises UserError early for errors that would otherwise appear only after
+    an installation."""
+    if options.report and not os.path.isdir(options.report):
+        raise UserError(f"--report: there is no folder '{options.report}'; "
+                        "make it first", EXIT_USAGE)
+    preload.check(program.path)
+    if options.print_env:
+        return
+    if not os.path.exists(options.script):
+        raise UserError(f"there is no script '{options.script}'", EXIT_USAGE)
+    python = shutil.which(options.python)
+    if python is None:
+        raise UserError(f"there is no Python '{options.python}'; name one with "
+                        "--python PATH", EXIT_USAGE)
+    if subprocess.run([python, "-c", _HAS_TORCH], stdin=subprocess.DEVNULL,
+                      check=False).returncode:
+        raise UserError(f"'{python}' has no PyTorch; {program.no_torch}",
+                        EXIT_USAGE)
+
+
+def _run(program: Program, options: argparse.Namespace) -> int:
+    _check(program, options)
+    launched = ({} if options.nproc_per_node or options.print_env
+                else environment.of_launcher(os.environ))
+    variables = environment.of_library(options, program.library(), os.environ)
+    if options.print_env:
+        for name, value in variables.items():
+            print(f"export {name}={shlex.quote(value)}")
+        return 0
+    full = {**os.environ, **launched, **variables}
+    command = [shutil.which(options.python), options.script,
+               *options.arguments]
+    if options.nproc_per_node:
+        return ranks.run(command, options.nproc_per_node, full)
+    os.execve(command[0], command, full)
+
+
+def main(program: Program, argv: Sequence[str]) -> int:
+    """Returns the exit code. Does not return if this process becomes a
+    rank."""
+    try:
+        return _run(program, arguments.parse(program, argv))
+    except UserError as error:
+        print(f"{program.name}: error: {error}", file=sys.stderr)
+        return error.exit_code

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A command that runs scripts over the library."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What differs between the commands that launch.run() serves."""
+
+    name: str  # as users type it
+    python: str  # runs the script, unless --python names another
+    note: str  # on the library, for --help
+    path: str  # of the library; it may not be there yet
+    library: Callable[[], str]  # makes sure that it is there; its path
+    no_torch: str  # the remedy if that Python has no PyTorch

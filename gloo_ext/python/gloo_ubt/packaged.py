@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library inside an installed wheel, and the command that runs scripts
+over it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Sequence
+
+_LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                        "libgloo_ubt.so")
+_ONLY_SOURCE = ("this gloo_ubt was installed without its library: install the "
+                "wheel (third_party/wheel builds it), or use gloo_ext/ubtrun")
+_NOTE = """\
+The script runs with the Python that runs this, unless --python names another."""
+_NO_TORCH = ("install one beside gloo_ubt (pip install torch), or name with "
+             "--python PATH one that has")
+
+
+def preload_path() -> str:
+    """The path of the library, for LD_PRELOAD.
+
+    Raises:
+        RuntimeError: the package was installed without the library.
+    """
+    if not os.path.exists(_LIBRARY):
+        raise RuntimeError(_ONLY_SOURCE)
+    return _LIBRARY
+
+
+def run(argv: Sequence[str]) -> int:
+    """Runs a script over the library, as --help says. Returns the exit
+    code."""
+    try:
+        from gloo_ubt.front_end import launch, program
+    except ImportError:
+        print(f"error: {_ONLY_SOURCE}", file=sys.stderr)
+        return 1
+    return launch.main(
+        program.Program("python -m gloo_ubt run", sys.executable, _NOTE,
+                        _LIBRARY, preload_path, _NO_TORCH), argv)
+
+
+def env(argv: Sequence[str]) -> int:
+    """Prints the variables that run() would set. Returns the exit code."""
+    return run(["--print-env", *argv])

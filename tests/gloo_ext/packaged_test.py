@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m gloo_ubt run and env, from a folder laid out as a wheel is. The
+library is an empty file: the scripts here only look at their variables."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from tests import junit_main
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "gloo_ext")
+
+
+class Packaged(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.package = os.path.join(folder.name, "site", "gloo_ubt")
+        shutil.copytree(os.path.join(SOURCE, "python", "gloo_ubt"),
+                        self.package)
+
+    def install(self):
+        """Adds what makes it a wheel, and a torch."""
+        shutil.copytree(os.path.join(SOURCE, "front_end"),
+                        os.path.join(self.package, "front_end"))
+        for path in (os.path.join(self.package, "libgloo_ubt.so"),
+                     os.path.join(self.folder, "site", "torch.py")):
+            with open(path, "w", encoding="utf-8"):
+                pass
+
+    def run_it(self, *argv, **variables):
+        return subprocess.run(
+            [sys.executable, "-m", "gloo_ubt", *argv], cwd=self.folder,
+            env={**os.environ, **variables,
+                 "PYTHONPATH": os.path.join(self.folder, "site")},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            check=False)
+
+    def script(self, text):
+        path = os.path.join(self.folder, "train.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_runs_ranks_over_the_library_beside_it(self):
+        self.install()
+        done = self.run_it(
+            "run", "--nproc-per-node", "2", "--algo", "ring", self.script(
+                "import os, sys\n"
+                "e = os.environ\n"
+                "print(e['RANK'], e['WORLD_SIZE'], e['GLOO_ALGO'],\n"
+                "      e['LD_PRELOAD'], sys.argv[1:], flush=True)"),
+            "--lr", "1")
+        self.assertEqual(0, done.returncode, done.stderr)
+        library = os.path.join(self.package, "libgloo_ubt.so")
+        self.assertEqual(
+            [f"{rank} 2 ring {library} ['--lr', '1']" for rank in (0, 1)],
+            sorted(done.stdout.splitlines()))
+
+    def test_env_says_what_a_launcher_has_to_set(self):
+        self.install()
+        done = self.run_it("env", "--min-bytes", "1")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("export GLOO_ALGO=optireduce\n", done.stdout)
+        self.assertIn("export GLOO_UBT_MIN_BYTES=1\n", done.stdout)
+        self.assertIn("/gloo_ubt/libgloo_ubt.so\n", done.stdout)
+
+    def test_help_and_errors_have_its_name(self):
+        self.install()
+        self.assertIn("torchrun --nproc-per-node 4 --no-python python -m "
+                      "gloo_ubt run train.py",
+                      self.run_it("run", "--help").stdout)
+        done = self.run_it("run", "--nproc-per-node", "1", "/nowhere.py")
+        self.assertEqual((2, "python -m gloo_ubt run: error: there is no "
+                          "script '/nowhere.py'\n"),
+                         (done.returncode, done.stderr))
+
+    def test_a_python_without_torch_is_named(self):
+        self.install()
+        os.remove(os.path.join(self.folder, "site", "torch.py"))
+        python = os.path.join(self.folder, "python")
+        with open(python, "w", encoding="utf-8") as file:
+            file.write("#!/bin/false\n")
+        os.chmod(python, 0o755)
+        done = self.run_it("run", "--python", python, self.script(""))
+        self.assertEqual(2, done.returncode)
+        self.assertIn(f"'{python}' has no PyTorch; install one beside",
+                      done.stderr)
+
+    def test_without_the_library_it_says_what_to_install(self):
+        for command in "run", "env":
+            done = self.run_it(command)
+            self.assertEqual(1, done.returncode)
+            self.assertIn("install the wheel", done.stderr)
+
+
+if __name__ == "__main__":
+    junit_main.main()
