@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel as a user without root, Bazel or Debian's libraries gets it.
+Needs PyPI's torch and auditwheel (tests/run brings them); otherwise visibly
+skipped."""
+import email
+import glob
+import os
+import pwd
+import subprocess
+import tempfile
+import textwrap
+import unittest
+import zipfile
+
+from front_end.version import VERSION
+from tests import junit_main
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+# Tests have no HOME.
+CACHE = os.path.join(pwd.getpwuid(os.getuid()).pw_dir, ".cache", "gloo_ubt")
+TORCH = os.path.join(CACHE, "torch-2.13.0")
+TOOLS = os.path.join(CACHE, "wheel-tools-1", "complete")
+SCRIPT = """\
+import os
+import torch
+import torch.distributed as dist
+
+import gloo_ubt
+
+assert os.geteuid() != 0
+dist.init_process_group("gloo")
+for step in range(40):
+    tensor = torch.full((1 << 17,), float(dist.get_rank() + 1))
+    dist.all_reduce(tensor)
+assert gloo_ubt.loaded()
+assert tensor.eq(3).all(), tensor
+assert gloo_ubt.stats()["bounded_ops"] == 20
+assert os.environ["LD_PRELOAD"] == gloo_ubt.preload_path()
+"""
+
+
+def run(*command, **variables):
+    return subprocess.run(
+        command, env={"PATH": "/usr/bin:/bin", **variables},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, check=False)
+
+
+def build(out, *more):
+    return run(os.path.join(ROOT, "third_party", "wheel"), "--out", out,
+               "--library", os.path.join(ROOT, "gloo_ext", "libgloo_ubt.so"),
+               *more)
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not os.path.exists(TOOLS):
+            raise unittest.SkipTest("no auditwheel: third_party/wheel --only-"
+                                    "tools brings it")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        done = build(cls.folder)
+        assert done.returncode == 0, done.stderr
+        cls.wheel = done.stdout.strip()
+
+    def test_is_small_and_for_every_python(self):
+        self.assertEqual(
+            f"gloo_ubt-{VERSION}-py3-none-manylinux_2_34_x86_64.whl",
+            os.path.basename(self.wheel))
+        self.assertLess(os.path.getsize(self.wheel), 5_000_000)
+
+    def test_has_its_libraries_and_their_licences(self):
+        with zipfile.ZipFile(self.wheel) as file:
+            names = file.namelist()
+            [metadata] = [name for name in names if name.endswith("METADATA")]
+            about = email.message_from_bytes(file.read(metadata))
+        self.assertEqual(VERSION, about["Version"])
+        for library in "libhwy", "libuv", "libsodium":
+            self.assertTrue([name for name in names if name.startswith(
+                f"gloo_ubt.libs/{library}-")], names)
+            self.assertIn(f"LICENSE.{library}", about.get_all("License-File"))
+        self.assertEqual([], [name for name in names if "bazel" in name
+                              or name.endswith("ubtrun.py")])
+
+    def install(self, name):
+        """A new virtual environment with the wheel. Returns its Python."""
+        folder = os.path.join(self.folder, name)
+        done = run("/usr/bin/python3", "-m", "venv", folder)
+        self.assertEqual(0, done.returncode, done.stderr)
+        done = run(os.path.join(folder, "bin", "pip"), "install", "--no-index",
+                   self.wheel)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return os.path.join(folder, "bin", "python")
+
+    def test_runs_a_training_for_a_user_without_root(self):
+        if not os.path.exists(os.path.join(TORCH, "complete")):
+            self.skipTest("no torch: third_party/install_wheel brings it")
+        python = self.install("with torch, ü")
+        [site] = glob.glob(os.path.join(os.path.dirname(os.path.dirname(
+            python)), "lib", "python3*", "site-packages"))
+        [torch] = glob.glob(os.path.join(TORCH, "lib", "python3*",
+                                         "site-packages"))
+        with open(os.path.join(site, "torch.pth"), "w",
+                  encoding="utf-8") as file:
+            file.write(torch + "\n")
+        script = os.path.join(self.folder, "train.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(SCRIPT))
+        # Nobody's process that may read root's files.
+        done = run("unshare", "--user", "--", python, "-m", "gloo_ubt", "run",
+                   "--nproc-per-node", "2", script, GLOO_UBT_BOUND="20s",
+                   GLOO_SOCKET_IFNAME="lo")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("optireduce: 20 ops, 0 % missing", done.stderr)
+
+    def test_its_command_is_in_path(self):
+        python = self.install("alone")
+        command = os.path.join(os.path.dirname(python), "gloo_ubt")
+        self.assertIn("run SCRIPT", run(command, "--help").stdout)
+        done = run(command, "run", __file__)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("pip install torch", done.stderr)
+
+
+
+class Mistakes(unittest.TestCase):
+    def test_name_culprit_and_remedy(self):
+        for argv, text in (([], "--out DIR: where"),
+                           (["--out"], "--out: what?"),
+                           (["--outt", "x"], "there is no '--outt'"),
+                           (["--out", "/tmp", "--library", "/nowhere.so"],
+                            "no library '/nowhere.so'"),
+                           (["--out", "/proc/x"], "cannot make the folder "
+                            "'/proc/x'")):
+            done = run(os.path.join(ROOT, "third_party", "wheel"), *argv)
+            self.assertEqual(2, done.returncode, done.stderr)
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    junit_main.main()
