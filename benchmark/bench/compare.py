@@ -84,13 +84,14 @@ def _parser() -> argparse.ArgumentParser:
         + f"; in a lab {_LAB_ELEMENTS})")
     what.add_argument(
         "-b", "--begin", type=size_in_bytes, metavar="BYTES",
-        help="or sizes in bytes (4K, 128M), from this one on ...")
+        help="the first size in bytes, such as 4K or 128M, in place of "
+        "--elements")
     what.add_argument(
         "-e", "--end", type=size_in_bytes, metavar="BYTES",
-        help="... to this one ...")
+        help="the largest size in bytes")
     what.add_argument(
         "-f", "--factor", type=positive(int), metavar="F",
-        help="... each F times the one before (default: 2)")
+        help="each size is F times the one before (default: 2)")
     what.add_argument(
         "--seconds", type=positive(float), metavar="S",
         help="per algorithm and size (default: 5; in a lab 20)")
@@ -115,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument(
         "--rank", type=int, metavar="R",
         help="be this one of --size processes, started elsewhere (default: "
-        "what a launcher says)")
+        "torchrun, srun or mpirun says both)")
     where.add_argument("--size", type=positive(int), metavar="N")
     where.add_argument(
         "--redis-url", type=_redis_url, metavar="URL",
@@ -143,19 +144,18 @@ def _elements(parser: argparse.ArgumentParser,
     if begin is None or end is None:
         parser.error("--begin and --end go together; or name sizes in floats "
                      "with --elements")
-    if not 4 <= begin <= end <= 4 * _ELEMENTS_MAX:
-        parser.error(f"--begin {begin}, --end {end}: sizes have to be from 4 "
-                     f"to {4 * _ELEMENTS_MAX} bytes, the first no larger than "
-                     "the last")
+    if begin % 4:
+        parser.error(f"--begin {begin}: a float has 4 bytes; take a multiple")
+    if not begin <= end <= 4 * _ELEMENTS_MAX:
+        parser.error(f"--begin {begin}, --end {end}: sizes have to be at "
+                     f"most {4 * _ELEMENTS_MAX} bytes, the first no larger "
+                     "than the last")
     if factor == 1 and begin < end:
         parser.error("--factor 1: the sizes would never grow; take 2")
-    sizes = []
-    while begin <= end:
-        sizes.append(begin // 4)
-        begin *= factor or 2
-        if factor == 1:
-            break
-    return tuple(dict.fromkeys(sizes))
+    sizes = [begin // 4]
+    while factor != 1 and 4 * sizes[-1] * (factor or 2) <= end:
+        sizes.append(sizes[-1] * (factor or 2))
+    return tuple(sizes)
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -329,8 +329,7 @@ _WHY = {"not bounded": " (smaller than GLOO_UBT_MIN_BYTES, or warm-up took "
                        "all of --seconds)"}
 
 
-# A percentile of fewer iterations would be their maximum.
-_LEAST = {"p90_us": 10, "p99_us": 100}
+_LEAST = {"p90_us": 10, "p99_us": table.P99_FROM}  # iterations
 
 
 def _milliseconds(key: str) -> table.Column:
@@ -410,8 +409,8 @@ def _draw(results: Results, path: str) -> None:
             f"{table.human_bytes(size)}, {results[0][0]['ranks']} ranks",
             plot.tails({row["algorithm"]: [us / 1000 for us in samples]
                         for row, samples in results if row["bytes"] == size})))
-    with findings.writing("--plot", path):
-        plot.draw(path, panels)
+    with findings.writing("--plot", path) as place:
+        plot.draw(place, panels)
 
 
 def _show(arguments: argparse.Namespace, run: origin.Origin,
@@ -425,12 +424,14 @@ def _show(arguments: argparse.Namespace, run: origin.Origin,
             print(f"error: {row['algorithm']} with {row['elements']} elements: "
                   f"{verdict(row)}{_WHY.get(verdict(row), '')}",
                   file=sys.stderr)
-    if arguments.json:
-        table.write_rows(arguments.json, run, [
-            {**row, "percentiles_us": table.percentiles(samples)}
-            for row, samples in results])
-    if arguments.plot:
-        _draw(results, arguments.plot)
+    try:
+        if arguments.json:
+            table.write_rows(arguments.json, run, [
+                {**row, "percentiles_us": table.percentiles(samples)}
+                for row, samples in results])
+    finally:
+        if arguments.plot:
+            _draw(results, arguments.plot)
 
 
 def _show_lab(lab: settings.Settings, rows: Sequence[Mapping]) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command has found: shown, and kept if the command ends early."""
+"""Results of a command. They are kept if the command ends early."""
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sized
 
@@ -17,22 +18,47 @@ def shown(found: Sized, wanted: int, what: str,
     names them."""
     try:
         yield
-    except (KeyboardInterrupt, UserError):
+    except BaseException:
         if found:
-            show()
             print(f"not complete: {len(found)} of {wanted} {what}",
                   file=sys.stderr)
+            with _undisturbed():
+                try:
+                    show()
+                except UserError as error:
+                    print(f"error: {error}", file=sys.stderr)
         raise
     show()
 
 
 @contextlib.contextmanager
-def writing(option: str, path: str) -> Iterator[None]:
-    """Around the writing of a file, after its rows have been shown. An error
-    names the option, and ends the command without a traceback."""
+def _undisturbed() -> Iterator[None]:
+    """Ignores requests to end, because this process already does."""
+    before = {number: signal.signal(number, signal.SIG_IGN)
+              for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def writing(option: str, path: str) -> Iterator[str]:
+    """Around the writing of a file, to the path that this yields. Replaces an
+    old file in one step, at the end. Raises UserError that names the option."""
+    path = os.path.realpath(path)
+    replaces = os.path.isfile(path) or not os.path.exists(path)
+    root, extension = os.path.splitext(path)
+    place = f"{root}.new{extension}" if replaces else path
+    try:
+        yield place
+        if replaces:
+            os.replace(place, path)
     except OSError as error:
         why = (os.strerror(error.errno) if error.errno else str(error)).lower()
-        raise UserError(f"{option}: cannot write '{path}' ({why}); the rows "
-                        "are above") from error
+        raise UserError(f"{option}: cannot write '{path}' ({why})") from error
+    finally:
+        if replaces:
+            with contextlib.suppress(OSError):
+                os.remove(place)

@@ -400,7 +400,7 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("n", lambda row: str(row["iterations"])),
     ("p50 ms", lambda row: three_digits(row["p50_ms"])),
     ("p99 ms", lambda row: three_digits(
-        row["p99_ms"] if row["iterations"] >= 100 else None)),
+        row["p99_ms"] if row["iterations"] >= table.P99_FROM else None)),
     ("slow tenth ms", lambda row: three_digits(row["slow_tenth_ms"])),
     ("step ms", lambda row: three_digits(row["step_mean_ms"])),
     ("slow step ms", lambda row: three_digits(row["step_slow_tenth_ms"])),
@@ -415,12 +415,13 @@ _ERROR_COLUMNS: tuple[table.Column, ...] = (
 
 def _rows(jobs: Sequence[_Job], reports: Mapping[int, dict],
           arguments: argparse.Namespace) -> list[dict]:
-    """The rows whose seeds all have a report, by the number of a job. `jobs`
+    """The rows of the seeds that have a report, by the number of a job. `jobs`
     begins with the last row's."""
     rows = []
     for first in range(0, len(jobs), arguments.seeds):
-        own = range(first, first + arguments.seeds)[::-1]
-        if all(number in reports for number in own):
+        own = [number for number in range(first, first + arguments.seeds)[::-1]
+               if number in reports]
+        if own:
             rows.append(row_of([jobs[number] for number in own],
                                [reports[number] for number in own], arguments))
     return rows[::-1]
@@ -428,8 +429,6 @@ def _rows(jobs: Sequence[_Job], reports: Mapping[int, dict],
 
 def _show(arguments: argparse.Namespace, run: origin.Origin,
           rows: Sequence[Mapping]) -> None:
-    if not rows:
-        return
     print(table.render(
         _COLUMNS + (_ERROR_COLUMNS if arguments.errors else ()), rows,
         words=1), end="", flush=True)

@@ -13,6 +13,9 @@ from front_end.columns import align, three_digits
 from .findings import writing
 from .origin import Origin
 
+# The p99 of fewer iterations would be their maximum.
+P99_FROM = 100
+
 # A heading, and the text of a row.
 Column = tuple[str, Callable[[Mapping], str]]
 
@@ -56,6 +59,13 @@ def fraction(value: float) -> str:
     return "0" if value == 0 else f"{value:.2g}"
 
 
+def per_cent(share: float) -> str:
+    """A share of 1, with two digits at least."""
+    value = 100 * share
+    return "0" if value == 0 else (
+        f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %")
+
+
 def human_bytes(count: float) -> str:
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if count >= unit:
@@ -92,13 +102,14 @@ def _wrapped(headings: Sequence[str],
 
 
 def write_json(path: str, value: Any) -> None:
-    """Writes `value` for --json. Raises UserError if it cannot."""
-    with writing("--json", path), open(path, "w", encoding="utf-8") as file:
+    """Writes `value` for --json. An old file stays until the new one is whole.
+    Raises UserError if it cannot."""
+    with writing("--json", path) as place, open(
+            place, "w", encoding="utf-8") as file:
         json.dump(value, file, indent=1)
         file.write("\n")
 
 
 def write_rows(path: str, run: Origin, rows: Sequence[Mapping]) -> None:
-    """Writes rows and their origin for --json. Raises UserError if it
-    cannot."""
+    """The same for rows that have been shown, and their origin."""
     write_json(path, {"run": dataclasses.asdict(run), "rows": rows})

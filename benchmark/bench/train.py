@@ -132,7 +132,8 @@ def library(names: Sequence[str], given: str | None = None) -> str | None:
     Gloo needs none."""
     if set(names) == {algorithms.PLAIN}:
         return None
-    preload.check(given or bazel.output(bazel.LIBRARY))
+    preload.check(given or bazel.output(bazel.LIBRARY),
+                  "move this folder elsewhere")
     return given or bazel.build(bazel.LIBRARY)
 
 
@@ -255,7 +256,7 @@ _COLUMNS: tuple[table.Column, ...] = (
     ("loss", lambda run: f"{run['loss']:.3f}"),
     ("accuracy", lambda run: f"{100 * run['accuracy']:.2f} %"),
     ("missing", lambda run: "" if run["lost"] is None
-     else f"{100 * run['lost']:.2g} %"),
+     else table.per_cent(run["lost"])),
     ("divergence", lambda run: f"{run['divergence']:.1e}"
      if run["divergence"] else "0"),
 )
@@ -286,11 +287,13 @@ def _show(arguments: argparse.Namespace, torch: str, run: origin.Origin,
     print(f"{title}\n\n{render(done)}", end="", flush=True)
     if arguments.in_lab:
         print(f"\n{arguments.in_lab}", flush=True)
-    if arguments.json:
-        table.write_rows(arguments.json, run, done)
-    if arguments.plot:
-        with findings.writing("--plot", arguments.plot):
-            _draw(arguments.plot, done, title)
+    try:
+        if arguments.json:
+            table.write_rows(arguments.json, run, done)
+    finally:
+        if arguments.plot:
+            with findings.writing("--plot", arguments.plot) as place:
+                _draw(place, done, title)
 
 
 def _draw(path: str, done: Sequence[dict], title: str) -> None:

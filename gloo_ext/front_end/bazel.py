@@ -31,13 +31,14 @@ def build(target: str) -> str:
         return output(target)
     command = ["bazel", "build", "-c", "opt", target]
     if _run([*command, "--check_up_to_date"])[0]:
-        print("Building (the first time takes a minute; Bazel's server stays "
-              "for the next build, bazel shutdown ends it) ...",
-              file=sys.stderr, flush=True)
+        print("Building (the first time takes a minute) ...", file=sys.stderr,
+              flush=True)
         code, text = _run(command)
         if code:
             raise UserError(f"{text[-4000:]}\nbazel build {target} failed, "
                             "see above")
+        print("Built. Bazel's server stays for the next build; bazel shutdown "
+              "ends it.", file=sys.stderr)
     return output(target)
 
 

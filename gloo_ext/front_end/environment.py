@@ -15,8 +15,8 @@ from . import preload
 from .errors import EXIT_USAGE, UserError
 
 _LOOPBACK = "127.0.0.1"
-_NO_LAUNCHER = ("no launcher has started this: RANK and WORLD_SIZE are not "
-                "set, nor what srun or mpirun would set")
+_NO_LAUNCHER = ("no launcher has started this: neither RANK and WORLD_SIZE "
+                "are set, nor the variables of srun or mpirun")
 
 
 @dataclasses.dataclass(frozen=True)

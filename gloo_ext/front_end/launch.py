@@ -26,7 +26,7 @@ def _check(program: Program, options: argparse.Namespace) -> None:
     if options.report and not os.path.isdir(options.report):
         raise UserError(f"--report: there is no folder '{options.report}'; "
                         "make it first", EXIT_USAGE)
-    preload.check(program.path)
+    preload.check(program.path, program.no_path)
     if options.print_env:
         return
     if not os.path.exists(options.script):
@@ -54,7 +54,7 @@ def _run(program: Program, options: argparse.Namespace) -> int:
     command = [shutil.which(options.python), options.script,
                *options.arguments]
     if options.nproc_per_node:
-        return ranks.run(command, options.nproc_per_node, full)
+        return ranks.run(program.name, command, options.nproc_per_node, full)
     os.execve(command[0], command, full)
 
 

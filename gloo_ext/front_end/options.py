@@ -37,12 +37,13 @@ def between(least: int, most: int, what: str) -> Callable[[str], int]:
 
 def size_in_bytes(text: str) -> int:
     """A `type` for argparse: a number of bytes, such as 8, 4K, 128M or 1G."""
-    match = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
+    match = re.fullmatch(r"(\d+)(?:([KMG])(?:iB|B)?)?", text,
+                         re.IGNORECASE)
     if match is None or int(match[1]) == 0:
         raise argparse.ArgumentTypeError(
             f"'{text}' has to be a size, such as 4096, 4K, 128M or 1G")
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[
-        match[2].upper()]
+        (match[2] or "").upper()]
 
 
 def at_least(least: float, otherwise: str) -> Callable[[str], float]:

@@ -7,11 +7,11 @@ import re
 from .errors import UserError
 
 
-def check(path: str) -> None:
+def check(path: str, remedy: str) -> None:
     """Raises UserError if a library at `path` cannot be preloaded."""
     if re.search(r"[\s:]", path):
-        raise UserError(f"'{path}' cannot be preloaded, for the space or colon "
-                        "in it; move this folder elsewhere")
+        raise UserError(f"'{path}' cannot be preloaded, because LD_PRELOAD "
+                        f"allows no space and no colon; {remedy}")
 
 
 def variables(path: str, algorithm: str, before: str = "") -> dict[str, str]:

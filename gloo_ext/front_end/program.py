@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """What differs between the commands that launch.run() serves."""
+    """What differs between the commands that launch.main() serves."""
 
     name: str  # as users type it
     python: str  # runs the script, unless --python names another
     note: str  # on the library, for --help
     path: str  # of the library; it may not be there yet
     library: Callable[[], str]  # makes sure that it is there; its path
+    no_path: str  # the remedy if `path` cannot be preloaded
     no_torch: str  # the remedy if that Python has no PyTorch

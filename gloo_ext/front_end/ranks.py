@@ -14,10 +14,11 @@ _GRACE_S = 8.0
 _POLL_S = 0.05
 
 
-def run(command: Sequence[str], count: int,
+def run(name: str, command: Sequence[str], count: int,
         environment: Mapping[str, str]) -> int:
-    """Runs `count` local ranks until all end, one fails, or ubtrun is told to
-    end. Returns 0 or the exit code of the rank to blame."""
+    """Runs `count` local ranks until all end, one fails, or this process is
+    told to end. Returns 0 or the exit code of the rank to blame. `name` is that
+    of the program, for messages."""
     told: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if (number != signal.SIGHUP  # under nohup
@@ -37,7 +38,7 @@ def run(command: Sequence[str], count: int,
             return 128 + told[0]
         blamed = ranks.blamed()
     for rank, code in blamed.items():
-        print(f"ubtrun: rank {rank} {how(code)}", file=sys.stderr)
+        print(f"{name}: rank {rank} {how(code)}", file=sys.stderr)
     if len(blamed) < count:
-        print("ubtrun: the other ranks have been ended", file=sys.stderr)
+        print(f"{name}: the other ranks have been ended", file=sys.stderr)
     return exit_code(blamed)

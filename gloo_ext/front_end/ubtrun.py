@@ -53,7 +53,8 @@ def library() -> str:
 
 
 PROGRAM = Program("gloo_ext/ubtrun", "python3", _NOTE,
-                  bazel.output(bazel.LIBRARY), library, _NO_TORCH)
+                  bazel.output(bazel.LIBRARY), library,
+                  "move this folder elsewhere", _NO_TORCH)
 
 
 def main(argv: Sequence[str]) -> int:

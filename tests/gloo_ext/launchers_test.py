@@ -19,7 +19,7 @@ from tests import junit_main
 from tests.gloo_ext import private_slurm
 from tests.gloo_ext.ranks import HERE, LIBRARY, PATIENT, is_alive
 
-# third_party/install_wheel's folder; tests have no HOME.
+# third_party/install_torch's folder; tests have no HOME.
 _HOME = pwd.getpwuid(os.getuid()).pw_dir
 _WHEEL = Path(_HOME, ".cache/gloo_ubt/torch-2.13.0/bin")
 PYTHON = str(_WHEEL / "python")
@@ -52,7 +52,7 @@ def is_free(port):
 class UbtrunTest(unittest.TestCase):
     def setUp(self):
         if not os.path.exists(PYTHON):
-            self.skipTest(f"no '{PYTHON}': third_party/install_wheel")
+            self.skipTest(f"no '{PYTHON}': third_party/install_torch")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)

@@ -28,7 +28,7 @@ class Packaged(unittest.TestCase):
         shutil.copytree(os.path.join(SOURCE, "front_end"),
                         os.path.join(self.package, "front_end"))
         for path in (os.path.join(self.package, "libgloo_ubt.so"),
-                     os.path.join(self.folder, "site", "torch.py")):
+                     os.path.join(os.path.dirname(self.package), "torch.py")):
             with open(path, "w", encoding="utf-8"):
                 pass
 
@@ -36,7 +36,7 @@ class Packaged(unittest.TestCase):
         return subprocess.run(
             [sys.executable, "-m", "gloo_ubt", *argv], cwd=self.folder,
             env={**os.environ, **variables,
-                 "PYTHONPATH": os.path.join(self.folder, "site")},
+                 "PYTHONPATH": os.path.dirname(self.package)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             check=False)
 
@@ -81,15 +81,24 @@ class Packaged(unittest.TestCase):
 
     def test_a_python_without_torch_is_named(self):
         self.install()
-        os.remove(os.path.join(self.folder, "site", "torch.py"))
         python = os.path.join(self.folder, "python")
         with open(python, "w", encoding="utf-8") as file:
-            file.write("#!/bin/false\n")
+            file.write(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
         os.chmod(python, 0o755)
         done = self.run_it("run", "--python", python, self.script(""))
         self.assertEqual(2, done.returncode)
         self.assertIn(f"'{python}' has no PyTorch; install one beside",
                       done.stderr)
+
+    def test_a_path_that_cannot_be_preloaded_is_refused(self):
+        self.package = os.path.join(self.folder, "a b", "gloo_ubt")
+        shutil.copytree(os.path.join(SOURCE, "python", "gloo_ubt"),
+                        self.package)
+        self.install()
+        done = self.run_it("run", self.script(""))
+        self.assertEqual(1, done.returncode)
+        self.assertIn("LD_PRELOAD allows no space", done.stderr)
+        self.assertIn("a virtual environment whose path", done.stderr)
 
     def test_without_the_library_it_says_what_to_install(self):
         for command in "run", "env":

@@ -30,20 +30,16 @@ gloo_ubt_op_seconds{rank="0",quantile="0.99"} 0.016900
 
 
 class Table(unittest.TestCase):
-    def rows(self, now, before=None, seconds=2.0):
-        heading, *lines = top.render(now, before or {}, seconds).splitlines()
+    def rows(self, now, rates=None, clock=0.0):
+        heading, *lines = top.render(now, rates or {}, clock).splitlines()
         return [line.split() for line in lines]
 
     def test_a_rank_is_a_line(self):
-        now, before = top.parse(TEXT), top.parse(TEXT.replace("100", "75"))
+        key = (0, "rank0.prom")
         self.assertEqual(
             [["0", "12.5", "100", "7", "0.031", "%", "9.6", "16.9", "2.5",
               "1.1", "2"]],
-            self.rows({(0, "rank0.prom"): now}, {(0, "rank0.prom"): before}))
-
-    def test_a_new_rank_has_no_rate_yet(self):
-        self.assertEqual("100", self.rows({(0, "rank0.prom"): top.parse(TEXT)}
-                                          )[0][1])
+            self.rows({key: top.parse(TEXT)}, {key: 12.5}))
 
     def test_ranks_stand_in_order(self):
         sample = top.parse(TEXT)
@@ -52,13 +48,45 @@ class Table(unittest.TestCase):
             (0, "rank0.prom"): sample, (2, "rank2-77.prom"): sample})])
 
     def test_a_file_without_calls_is_no_error(self):
-        self.assertEqual(
-            [["3", "0", "0", "0", "0", "0", "0.0", "0.0"]],
-            self.rows({(3, "rank3.prom"): top.parse("")}))
+        for text in "", "gloo_ubt_ops_total{rank=", TEXT.replace(" ", "  "):
+            self.assertEqual(
+                [["3", "0", "0", "0", "0", "0", "0.0", "0.0"]],
+                self.rows({(3, "rank3.prom"): top.parse(text)}))
 
     def test_a_silent_rank_is_marked(self):
-        self.assertEqual("61", self.rows(
-            {(0, "rank0.prom"): top.parse(TEXT, 61.2)})[0][-1])
+        now = {(0, "rank0.prom"): top.parse(TEXT, 100.0)}
+        self.assertEqual("61", self.rows(now, clock=161.2)[0][-1])
+        self.assertEqual("2", self.rows(now, clock=104)[0][-1])  # "from"
+
+    def test_large_values_have_no_exponent(self):
+        text = TEXT.replace("_missing_total{rank=\"0\"} 310",
+                            "_missing_total{rank=\"0\"} 1000000")
+        text = text.replace("0.016900", "20.000000")
+        row = self.rows({(0, "rank0.prom"): top.parse(text)})[0]
+        self.assertEqual(["100", "%", "9.6", "20000"], row[3:7])
+
+
+class Rates(unittest.TestCase):
+    KEY = (0, "rank0.prom")
+
+    def sample(self, calls, written):
+        return {self.KEY: top.parse(
+            f'gloo_ubt_ops_total{{rank="0",kind="bounded"}} {calls}', written)}
+
+    def test_are_of_the_time_between_files(self):
+        self.assertEqual({self.KEY: 25.0}, top.rates_of(
+            self.sample(100, 12.0), self.sample(50, 10.0), {}))
+
+    def test_hold_while_the_file_stays(self):
+        same = self.sample(100, 12.0)
+        self.assertEqual({self.KEY: 7.0},
+                         top.rates_of(same, same, {self.KEY: 7.0}))
+        self.assertEqual({}, top.rates_of(same, same, {}))
+
+    def test_of_a_new_rank_and_of_one_that_started_again_are_unknown(self):
+        for before in {}, self.sample(101, 10.0):
+            self.assertEqual({}, top.rates_of(
+                self.sample(100, 12.0), before, {self.KEY: 7.0}))
 
 
 class Command(unittest.TestCase):
@@ -114,6 +142,7 @@ class Command(unittest.TestCase):
     def test_commands_have_names(self):
         for argv, code, word in ((["top", "--help"], 0, "columns"),
                                  (["--help"], 0, "top DIR"),
+                                 (["--version"], 0, "gloo_ubt "),
                                  (["tpo"], 2, "no command 'tpo'"),
                                  ([], 2, "usage")):
             text = io.StringIO()

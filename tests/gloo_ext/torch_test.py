@@ -16,7 +16,7 @@ import unittest
 from tests import junit_main
 from tests.gloo_ext.ranks import PACKAGE, PATIENT, Job
 
-# third_party/install_wheel's folder; tests have no HOME.
+# third_party/install_torch's folder; tests have no HOME.
 _WHEEL = os.path.join(pwd.getpwuid(os.getuid()).pw_dir,
                       ".cache/gloo_ubt/torch-2.13.0/bin/python")
 PYTHON = "/usr/bin/python3" if sys.argv[1:2] == ["debian"] else _WHEEL

@@ -90,7 +90,9 @@ class Building(unittest.TestCase):
         return path
 
     def test_is_announced_only_if_something_is_built(self):
-        for is_up_to_date, said in ("true", ""), ("false", "Building .*\n"):
+        for is_up_to_date, said in (
+                ("true", ""),
+                ("false", "Building .*\nBuilt.*bazel shutdown.*\n")):
             self.bazel(f"#!/bin/bash\n[[ $5 != --check_up_to_date ]] || "
                        f"{is_up_to_date}\n")
             err = io.StringIO()
@@ -216,7 +218,8 @@ class Ranks(unittest.TestCase):
     def run_ranks(self, code, count=3):
         """The exit code, and the message about it."""
         with contextlib.redirect_stderr(io.StringIO()) as said:
-            result = ranks.run([sys.executable, "-c", code], count, os.environ)
+            result = ranks.run("run", [sys.executable, "-c", code], count,
+                               os.environ)
         return result, said.getvalue()
 
     def test_each_knows_its_place(self):
@@ -233,7 +236,7 @@ class Ranks(unittest.TestCase):
             "import os, sys, time; sys.exit(7) if os.environ['RANK'] == '1'"
             " else time.sleep(600)")
         self.assertEqual(code, 7)
-        self.assertIn("rank 1 ended with exit code 7", said)
+        self.assertIn("run: rank 1 ended with exit code 7", said)
         self.assertIn("the other ranks have been ended", said)
         self.assertLess(time.monotonic() - began, 300)
 
@@ -256,7 +259,7 @@ class Ranks(unittest.TestCase):
             job = subprocess.Popen(
                 [sys.executable, "-c",
                  "import os, sys; from front_end import ranks; "
-                 f"sys.exit(ranks.run([sys.executable, '-c', {code!r}], 3, "
+                 f"sys.exit(ranks.run('run', [sys.executable, '-c', {code!r}], 3, "
                  "os.environ))"],
                 env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
                 stderr=subprocess.DEVNULL)

@@ -66,11 +66,10 @@ class Wheel(unittest.TestCase):
         assert done.returncode == 0, done.stderr
         cls.wheel = done.stdout.strip()
 
-    def test_is_small_and_for_every_python(self):
+    def test_is_for_every_python(self):
         self.assertEqual(
             f"gloo_ubt-{VERSION}-py3-none-manylinux_2_34_x86_64.whl",
             os.path.basename(self.wheel))
-        self.assertLess(os.path.getsize(self.wheel), 5_000_000)
 
     def test_has_its_libraries_and_their_licences(self):
         with zipfile.ZipFile(self.wheel) as file:
@@ -97,8 +96,8 @@ class Wheel(unittest.TestCase):
 
     def test_runs_a_training_for_a_user_without_root(self):
         if not os.path.exists(os.path.join(TORCH, "complete")):
-            self.skipTest("no torch: third_party/install_wheel brings it")
-        python = self.install("with torch, ü")
+            self.skipTest("no torch: third_party/install_torch brings it")
+        python = self.install("with_torch_ü")
         [site] = glob.glob(os.path.join(os.path.dirname(os.path.dirname(
             python)), "lib", "python3*", "site-packages"))
         [torch] = glob.glob(os.path.join(TORCH, "lib", "python3*",
@@ -120,6 +119,8 @@ class Wheel(unittest.TestCase):
         python = self.install("alone")
         command = os.path.join(os.path.dirname(python), "gloo_ubt")
         self.assertIn("run SCRIPT", run(command, "--help").stdout)
+        self.assertEqual(f"gloo_ubt {VERSION}\n",
+                         run(command, "--version").stdout)
         done = run(command, "run", __file__)
         self.assertEqual(2, done.returncode)
         self.assertIn("pip install torch", done.stderr)

@@ -107,7 +107,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.lines(self.policy), ["the administrator's"])
 
     def test_the_wheel_takes_no_arguments(self):
-        wrong = subprocess.run(["third_party/install_wheel", "--forec"],
+        wrong = subprocess.run(["third_party/install_torch", "--forec"],
                                stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("--forec", wrong.stderr)

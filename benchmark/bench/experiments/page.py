@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from front_end.columns import three_digits
 
 from .. import plot
+from ..table import per_cent
 
 PICTURES = "pictures"
 
@@ -20,7 +21,7 @@ def number(value: float | None) -> str:
 
 def share(value: float) -> str:
     """A share of 1, in per cent."""
-    return "0" if value == 0 else f"{100 * value:.2g} %"
+    return per_cent(value)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]],

@@ -54,7 +54,7 @@ def measure(command: Sequence[str]) -> dict:
         else:
             _run(command, GLOO_UBT_TRACE=folder)
         with open(path, encoding="utf-8") as file:
-            row = _only(json.load(file), "rows")
+            row = _only(json.load(file)["rows"], "rows")
         found = json.loads(_run([replay, *sorted(glob.glob(
             os.path.join(folder, "*.jsonl")))]))
     return {"row": row, "replay": _only(found, "recorded contexts")}

@@ -2,6 +2,7 @@
 """python -m gloo_ubt COMMAND"""
 
 import sys
+from importlib import metadata
 
 from gloo_ubt import packaged, top
 
@@ -14,14 +15,24 @@ commands
   env          print the variables that make a launcher of your own do the same
   top DIR      a live table of a running job (GLOO_UBT_REPORT=DIR)
 
-python -m gloo_ubt COMMAND --help says more.
+python -m gloo_ubt COMMAND --help says more. The command gloo_ubt is the same.
 """
+
+
+def _version() -> str:
+    try:
+        return metadata.version("gloo_ubt")
+    except metadata.PackageNotFoundError:
+        return "of a source tree"
 
 
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name in ("-h", "--help"):
         print(_USAGE, end="")
+        return 0
+    if name == "--version":
+        print(f"gloo_ubt {_version()}")
         return 0
     if name not in _COMMANDS:
         print(f"error: there is no command '{name}'\n\n{_USAGE}" if name

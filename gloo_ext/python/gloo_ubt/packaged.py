@@ -13,7 +13,9 @@ _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 _ONLY_SOURCE = ("this gloo_ubt was installed without its library: install the "
                 "wheel (third_party/wheel builds it), or use gloo_ext/ubtrun")
 _NOTE = """\
-The script runs with the Python that runs this, unless --python names another."""
+The script runs in the Python that has gloo_ubt; --python names another one."""
+_NO_PATH = ("install gloo_ubt into a virtual environment whose path has "
+            "neither")
 _NO_TORCH = ("install one beside gloo_ubt (pip install torch), or name with "
              "--python PATH one that has")
 
@@ -32,14 +34,14 @@ def preload_path() -> str:
 def run(argv: Sequence[str]) -> int:
     """Runs a script over the library, as --help says. Returns the exit
     code."""
-    try:
-        from gloo_ubt.front_end import launch, program
-    except ImportError:
+    if not os.path.exists(_LIBRARY):
         print(f"error: {_ONLY_SOURCE}", file=sys.stderr)
         return 1
+    from gloo_ubt.front_end import launch, program  # the wheel has it
+
     return launch.main(
         program.Program("python -m gloo_ubt run", sys.executable, _NOTE,
-                        _LIBRARY, preload_path, _NO_TORCH), argv)
+                        _LIBRARY, preload_path, _NO_PATH, _NO_TORCH), argv)
 
 
 def env(argv: Sequence[str]) -> int:

@@ -13,9 +13,9 @@ import time
 from typing import Dict, List, Optional, Sequence, Tuple
 
 _FILE = re.compile(r"rank(\d+)(?:-\d+)?\.prom")
-_LINE = re.compile(r"gloo_ubt_(\w+)\{([^}]*)\} (\S+)")
+_LINE = re.compile(r"gloo_ubt_(\w+)\{([^}]*)\} (\d+(?:\.\d+)?)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
-_STALE_S = 5.0  # ranks renew their files every second
+_STALE_S = 5.0  # a rank that calls renews its file every second
 
 _DESCRIPTION = """\
 Shows what the ranks of a job do: how many allreduces they call, how long these
@@ -24,18 +24,19 @@ take, and how much their results lack. Ctrl-C ends it.
 
 _EPILOG = """\
 columns
-  calls/s    allreduces a second, since the last look
+  calls/s    allreduces a second
   bounded    calls with a bound
-  cut        those of them that left data out
+  expired    those of them that left data out
   missing    the share of (contributor, element) pairs that results lack
   p50, p99   time of the latest bounded calls
   repaired   data that arrived on request
   lost       data that the network lost
   from       the rank that sent most of it
-  silent     seconds since the rank last wrote its file, if it seems to be over
+  silent     seconds since the latest bounded call, if there are many: the rank
+             computes, makes only exact calls, or has ended
 
-The job writes the files if GLOO_UBT_REPORT=DIR, or ubtrun --report DIR, says
-so. On several hosts, each has its own.
+The job writes the files if GLOO_UBT_REPORT=DIR, or --report DIR of the command
+that runs it, says so. On several hosts, each has its own.
 """
 
 
@@ -45,31 +46,34 @@ class Sample:
 
     calls: int
     bounded: int
-    cut: int
+    expired: int
     expected: int  # pairs
     missing: int
     p50_ms: float
     p99_ms: float
     repaired: int  # bytes
     lost: Dict[str, int]  # bytes by rank
-    age_s: float  # since they were written
+    written: float  # when, in seconds since the epoch
 
 
 # By rank, and by process, because a forked child has a file of its own.
-Samples = Dict[Tuple[int, str], Sample]
+Key = Tuple[int, str]
+Samples = Dict[Key, Sample]
+Rates = Dict[Key, float]
 
 
-def parse(text: str, age_s: float = 0.0) -> Sample:
-    """The counters in a textfile. What is missing is 0."""
+def parse(text: str, written: float = 0.0) -> Sample:
+    """The counters in a textfile. What is missing, or no number, is 0."""
     values: Dict[str, float] = {}
     calls = 0
     lost: Dict[str, int] = {}
     for name, labels_text, number in _LINE.findall(text):
         labels = dict(_LABEL.findall(labels_text))
         if name == "ops_total":
-            calls += int(number)
+            calls += int(float(number))
         if name == "lost_bytes_total":
-            lost[labels["peer"]] = lost.get(labels["peer"], 0) + int(number)
+            peer = labels.get("peer", "")
+            lost[peer] = lost.get(peer, 0) + int(float(number))
         key = labels.get("kind") or labels.get("quantile") or ""
         values[name + key] = float(number)
 
@@ -81,7 +85,7 @@ def parse(text: str, age_s: float = 0.0) -> Sample:
         whole("pairs_expected_total"), whole("pairs_missing_total"),
         1000 * values.get("op_seconds0.5", 0),
         1000 * values.get("op_seconds0.99", 0),
-        whole("repaired_bytes_total"), lost, age_s)
+        whole("repaired_bytes_total"), lost, written)
 
 
 def read(folder: str) -> Samples:
@@ -93,12 +97,28 @@ def read(folder: str) -> Samples:
             continue
         path = os.path.join(folder, name)
         try:
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8", errors="replace") as file:
                 text = file.read()
-            age_s = max(0.0, time.time() - os.path.getmtime(path))
-        except FileNotFoundError:  # its rank has ended meanwhile
+            written = os.path.getmtime(path)
+        except FileNotFoundError:  # somebody has removed it meanwhile
             continue
-        found[int(match[1]), name] = parse(text, age_s)
+        found[int(match[1]), name] = parse(text, written)
+    return found
+
+
+def rates_of(now: Samples, before: Samples, rates: Rates) -> Rates:
+    """The calls a second of each rank: since the file was written before. While
+    it stays as it is, the rate in `rates` holds."""
+    found = {}
+    for key, sample in now.items():
+        old = before.get(key)
+        if old is None or sample.calls < old.calls:  # new, or started again
+            continue
+        if sample.written > old.written:
+            found[key] = ((sample.calls - old.calls)
+                          / (sample.written - old.written))
+        elif key in rates:
+            found[key] = rates[key]
     return found
 
 
@@ -109,39 +129,45 @@ def _most(lost: Dict[str, int]) -> str:
     return max(lost, key=lambda rank: lost[rank])
 
 
-def _row(rank: int, now: Sample, before: Optional[Sample],
-         seconds: float) -> List[str]:
-    rate = ("" if before is None or seconds <= 0
-            else f"{(now.calls - before.calls) / seconds:.1f}")
-    share = now.missing / now.expected if now.expected else 0
+def _digits(value: float, digits: int) -> str:
+    """At least so many digits, and no exponent."""
+    return (f"{value:.0f}" if value >= 10 ** (digits - 1)
+            else f"{value:.{digits}g}")
+
+
+def _row(rank: int, sample: Sample, rate: Optional[float],
+         clock: float) -> List[str]:
+    share = sample.missing / sample.expected if sample.expected else 0
+    silent = clock - sample.written
     return [
-        str(rank), rate, str(now.bounded), str(now.cut),
-        "0" if share == 0 else f"{100 * share:.2g} %",
-        f"{now.p50_ms:.4g}", f"{now.p99_ms:.4g}", f"{now.repaired / 1e6:.1f}",
-        f"{sum(now.lost.values()) / 1e6:.1f}", _most(now.lost),
-        f"{now.age_s:.0f}" if now.age_s > _STALE_S else ""]
+        str(rank), "" if rate is None else f"{rate:.1f}", str(sample.bounded),
+        str(sample.expired),
+        "0" if share == 0 else f"{_digits(100 * share, 2)} %",
+        _digits(sample.p50_ms, 4), _digits(sample.p99_ms, 4),
+        f"{sample.repaired / 1e6:.1f}",
+        f"{sum(sample.lost.values()) / 1e6:.1f}", _most(sample.lost),
+        f"{silent:.0f}" if silent > _STALE_S else ""]
 
 
-_HEADINGS = ["rank", "calls/s", "bounded", "cut", "missing", "p50 ms",
+_HEADINGS = ["rank", "calls/s", "bounded", "expired", "missing", "p50 ms",
              "p99 ms", "repaired MB", "lost MB", "from", "silent s"]
 
 
-def render(now: Samples, before: Samples, seconds: float) -> str:
-    """The table: a line for each rank, whose calls came in `seconds`."""
+def render(now: Samples, rates: Rates, clock: float) -> str:
+    """The table: a line for each rank. `clock`: seconds since the epoch."""
     lines = [_HEADINGS] + [
-        _row(key[0], now[key], before.get(key), seconds)
-        for key in sorted(now)]
+        _row(key[0], now[key], rates.get(key), clock) for key in sorted(now)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths)
                   ).rstrip() for line in lines) + "\n"
 
 
-def _show(folder: str, now: Samples, before: Samples, seconds: float) -> None:
+def _show(folder: str, now: Samples, rates: Rates) -> None:
     if sys.stdout.isatty():
         print("\x1b[H\x1b[J", end="")  # clears the screen
     print(f"{folder}, {time.strftime('%H:%M:%S')}\n")
-    print(render(now, before, seconds) if now else
+    print(render(now, rates, time.time()) if now else
           "No rank has written anything here yet.\n", end="", flush=True)
 
 
@@ -164,16 +190,21 @@ def main(argv: Sequence[str]) -> int:
         parser.error(f"there is no folder '{arguments.folder}'; name the one "
                      "in GLOO_UBT_REPORT or ubtrun --report")
     try:
-        before, looked = read(arguments.folder), time.monotonic()
+        before, rates = read(arguments.folder), {}
         while True:
             time.sleep(arguments.interval)
-            now, looks = read(arguments.folder), time.monotonic()
-            _show(arguments.folder, now, before, looks - looked)
+            now = read(arguments.folder)
+            rates = rates_of(now, before, rates)
+            _show(arguments.folder, now, rates)
             if arguments.once:
                 return 0 if now else 1
-            before, looked = now, looks
+            before = now
+    except BrokenPipeError:  # nobody reads the table any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"error: {error.filename or arguments.folder}: {error.strerror}",
+              file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 0

@@ -87,7 +87,7 @@ class Compare(Test):
         for argv, sizes in (
                 ("-b 4K -e 64K -f 4", (1024, 4096, 16384)),
                 ("-b 1M -e 5M", (1 << 18, 1 << 19, 1 << 20)),
-                ("--begin 6 --end 6", (1,)),
+                ("--begin 4kib --end 4KB", (1024,)),
                 ("-b 8 -e 8 -f 1", (2,))):
             self.assertEqual(sizes, compare.parse(argv.split()).elements)
 
@@ -113,7 +113,8 @@ class Compare(Test):
             ("-b 1K", "--begin and --end"),
             ("-b x -e 1K", "'x'", "4K"),
             ("-b 2K -e 1K", "--begin 2048", "no larger"),
-            ("-b 2 -e 1K", "--begin 2", "from 4"),
+            ("-b 2 -e 1K", "--begin 2", "multiple"),
+            ("-b 4i -e 1K", "'4i'", "4K"),
             ("-b 1K -e 1M -f 1", "--factor 1", "take 2"),
             ("-b 1K -e 1K --elements 5", "leave out one"),
             ("--algorithms ring,ring", "only once"),

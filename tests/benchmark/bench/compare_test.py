@@ -344,7 +344,7 @@ class Faults(unittest.TestCase):
                 self.assertIn("ring", out)
                 self.assertTrue(err.endswith(
                     f"error: {full[0]}: cannot write '{full[1]}' (no space "
-                    "left on device); the rows are above\n"), err)
+                    "left on device)\n"), err)
 
     def test_redis_that_is_not_there(self):
         code, _, err = run_compare(

@@ -272,19 +272,20 @@ class Reports(unittest.TestCase):
         self.assertRegex(error, "breaks a promise.*a caller hangs"
                          ".*optireduce[+]without=window.*seed=1")
 
-    def test_rows_with_all_seeds_are_kept_if_it_is_interrupted(self):
+    def test_seeds_that_have_ended_are_kept_if_it_is_interrupted(self):
         def run(_, jobs, reports):
-            self.assertEqual(4, len(jobs))
+            self.assertEqual(6, len(jobs))
             reports |= {0: self.REPORT, 1: self.REPORT, 3: self.REPORT}
             raise KeyboardInterrupt
 
         code, out, error = self.simulated(
-            run, "--algorithms", "ring,transpose", "--seeds", "2")
+            run, "--algorithms", "ring,tree,transpose", "--seeds", "2")
         self.assertEqual(130, code)
-        self.assertEqual("not complete: 3 of 4 runs\ninterrupted; all "
+        self.assertEqual("not complete: 3 of 6 runs\ninterrupted; all "
                          "processes have been ended\n", error)
-        self.assertIn("transpose", out)
-        self.assertNotIn("ring", out)
+        self.assertEqual([["tree", "1"], ["transpose", "2"]], [
+            [line.split()[0], line.split()[3]]
+            for line in out.splitlines()[-2:]])
 
 
 if __name__ == "__main__":
