@@ -210,6 +210,25 @@ class Fsdp(TorchTest):
                 self.assertAlmostEqual(mine, yours, delta=1e-5)
 
 
+class Models(TorchTest):
+    def test_only_their_sums_are_bounded(self):
+        old = torch_version().startswith("1.")
+        for algorithm, hook in (("optireduce", ["hook"]), ("optireduce", []),
+                                (None, ["hook"])):
+            with self.subTest(algorithm=algorithm, hook=hook):
+                steps = 30 if algorithm else 0
+                for result in run(
+                        "models.py", 2, algorithm, PATIENT,
+                        hook + ([] if old else ["fsdp"])):
+                    expected = {
+                        "default group": 0, "new group": 0, "ddp": steps,
+                        "second ddp": steps, "warnings": 1,
+                        "ddp with a group": 0, "default group again": 0}
+                    if not old:  # it refuses reduce_scatter over gloo
+                        expected["fsdp"] = steps
+                    self.assertEqual(expected, result)
+
+
 class Cuda(TorchTest):
     def test_tensors_on_a_gpu_take_the_bounded_path(self):
         found = subprocess.run(

@@ -35,7 +35,7 @@ for step in range(40):
     dist.all_reduce(tensor)
 assert gloo_ubt.loaded()
 assert tensor.eq(3).all(), tensor
-assert gloo_ubt.stats()["bounded_ops"] == 20
+assert gloo_ubt.stats()["bounded_ops"] == 40
 assert os.environ["LD_PRELOAD"] == gloo_ubt.preload_path()
 """
 
@@ -113,7 +113,7 @@ class Wheel(unittest.TestCase):
                    "--nproc-per-node", "2", script, GLOO_UBT_BOUND="20s",
                    GLOO_SOCKET_IFNAME="lo")
         self.assertEqual(0, done.returncode, done.stderr)
-        self.assertIn("optireduce: 20 ops, 0 % missing", done.stderr)
+        self.assertIn("optireduce: 40 ops, 0 % missing", done.stderr)
 
     def test_its_command_is_in_path(self):
         python = self.install("alone")

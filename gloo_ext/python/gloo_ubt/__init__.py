@@ -14,8 +14,8 @@ from typing import Any, Dict, Optional
 from gloo_ubt.library import library
 from gloo_ubt.packaged import preload_path
 
-__all__ = ["exact", "last", "loaded", "preload_path", "register_hook",
-           "resync", "skipped", "stats"]
+__all__ = ["bound_only_models", "exact", "last", "loaded", "preload_path",
+           "register_hook", "resync", "skipped", "stats"]
 
 
 def loaded() -> bool:
@@ -130,6 +130,27 @@ def register_hook(model: Any, group: Any = None,
     from gloo_ubt.hook import register
 
     register(model, group, error_feedback)
+
+
+def bound_only_models() -> None:
+    """From now on, bounds only the gradients of models.
+
+    Every process group that the script makes stays exact: its metrics,
+    parameters and activations lack nobody. Models of DistributedDataParallel
+    and FullyShardedDataParallel get a process group of their own, and that one
+    is bounded. A model that the script gives a group or a mesh stays exact, and
+    a warning says so.
+
+    Call it on all ranks, before init_process_group(), and before
+    "from torch.distributed import ..." of that function or of new_group.
+    Without the library it changes only the models' group.
+
+    Raises:
+        RuntimeError: init_process_group() was called before.
+    """
+    from gloo_ubt.models import bound_only_models as bound
+
+    bound()
 
 
 def exact(group: Any = None) -> None:

@@ -10,6 +10,7 @@ from typing import Any, List
 import torch
 import torch.distributed as dist
 
+from gloo_ubt import models
 from gloo_ubt.feedback import Feedback
 from gloo_ubt.library import library
 
@@ -21,6 +22,8 @@ def register(model: torch.nn.parallel.DistributedDataParallel, group: Any,
         raise RuntimeError("gloo_ubt.register_hook(): the model is on a GPU, "
                            "where the hook cannot tell what became of its "
                            "sums; leave the hook out")
+    if group is None:
+        group = models.group_of(model)
     model.register_comm_hook(_Hook(group, error_feedback), _reduce)
 
 
