@@ -14,6 +14,7 @@ from front_end.errors import EXIT_FAILED
 from front_end.progress import Bar
 
 from .. import origin
+from ..lab.accounts import OTHERS_MOST
 from .experiment import Experiment, Part
 from .store import Finding, Store
 
@@ -74,6 +75,14 @@ def _rows(result: object) -> object:
         else result
 
 
+def _others(result: object) -> float:
+    """The largest share of the CPUs that other programs took beside a row of a
+    lab; 0 without one."""
+    rows = result if isinstance(result, list) else [result]
+    rows = [row.get("row", row) for row in rows if isinstance(row, dict)]
+    return max((row.get("cpu_others_fraction", 0) for row in rows), default=0)
+
+
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Leaves out the shell's settings for this project: they would change the
     result without a trace in it."""
@@ -123,6 +132,11 @@ def _run(part: Part, show: Callable[[], None]) -> object:
             raise _Failed(tail(errors) or f"exit code {process.returncode}")
         try:
             with open(path, encoding="utf-8") as file:
-                return _rows(json.load(file))
+                result = _rows(json.load(file))
         except (OSError, ValueError) as error:
             raise _Failed(f"it wrote no result: {error}") from error
+        others = _others(result)
+        if others > OTHERS_MOST:
+            raise _Failed(f"other programs took {others:.0%} of the CPUs; run "
+                          "this again while the machine is quiet")
+        return result

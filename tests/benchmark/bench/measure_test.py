@@ -76,6 +76,16 @@ class Measure(unittest.TestCase):
         self.assertEqual([1, 2], self.store.get(experiment, good).result)
         self.assertEqual(2, self.measure(experiment)[0])  # it tries again
 
+    def test_what_others_disturbed_is_measured_again(self):
+        for result in ([{"cpu_others_fraction": 0.01},
+                        {"cpu_others_fraction": 0.06}],
+                       {"row": {"cpu_others_fraction": 0.06}, "replay": {}}):
+            part = made_up.part("one", f"json.dump({result}, file)")
+            experiment = made_up.experiment(part)
+            _, [(_, _, why)] = self.measure(experiment)
+            self.assertIn("other programs took 6% of the CPUs", why)
+            self.assertIsNone(self.store.get(experiment, part))
+
     def test_what_says_its_failures_counts_though_it_failed(self):
         part = dataclasses.replace(
             made_up.part("one", "json.dump(1, file); file.close(); "
