@@ -3,11 +3,11 @@
 import argparse
 import contextlib
 import os
-import socket
 import sys
+import urllib.parse
 from collections.abc import Mapping, Sequence
 
-from front_end import bazel, environment
+from front_end import bazel, environment, interface
 from front_end.columns import three_digits
 from front_end.commands import run_command
 from front_end.errors import UserError
@@ -111,8 +111,10 @@ def _parser() -> argparse.ArgumentParser:
         "--ranks", type=positive(int), metavar="N",
         help="processes on this machine (default: 4), or hosts of a lab (8)")
     where.add_argument(
-        "--interface", metavar="NAME", help="network interface (default: lo, "
-        "or with --rank the one that the host's name belongs to)")
+        "--interface", metavar="NAME", help="network interface, by name, "
+        "address or network (10.0.0.0/8); after a ^, those to avoid (default: "
+        "lo; on several hosts that of the host's name or, if the name means "
+        "loopback, of the default route)")
     where.add_argument(
         "--rank", type=int, metavar="R",
         help="be this one of --size processes, started elsewhere (default: "
@@ -204,14 +206,29 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         options.check_results(parser, arguments)
     if arguments.in_lab:
         arguments.interface = INTERFACE
-    elif arguments.interface is None:
-        arguments.interface = "lo" if arguments.local else None
     else:
-        known = [name for _, name in socket.if_nameindex()]
-        if arguments.interface not in known:
-            parser.error(f"--interface {arguments.interface}: this host has "
-                         "only " + ", ".join(known))
+        try:
+            arguments.interface = _interface(arguments)
+        except UserError as error:
+            parser.error(str(error))
     return arguments
+
+
+def _interface(arguments: argparse.Namespace) -> str | None:
+    """The name of the interface; None: that of the host's name. Raises
+    UserError."""
+    if arguments.interface is None:
+        if arguments.local:
+            return "lo"
+        where = urllib.parse.urlsplit(arguments.redis_url)
+        if where.scheme == "unix" or environment.is_this_host(
+                where.hostname or ""):
+            return None  # all ranks are here
+        return interface.for_other_hosts()
+    name = interface.named(arguments.interface)
+    if "," in name:
+        raise UserError(f"--interface {arguments.interface}: name one")
+    return name
 
 
 def late_options(lab: settings.Settings) -> list[str]:

@@ -78,7 +78,8 @@ def parser(program: Program) -> argparse.ArgumentParser:
         help="write a report on every call there (GLOO_UBT_REPORT)")
     result.add_argument(
         "--interface", metavar="NAME",
-        help="the network interface (GLOO_SOCKET_IFNAME)")
+        help="the network interface, by name, address or network "
+        "(10.0.0.0/8); after a ^, those to avoid (GLOO_SOCKET_IFNAME)")
     result.add_argument(
         "--python", metavar="PATH", default=program.python,
         help="the Python that has torch (default: %(default)s)")

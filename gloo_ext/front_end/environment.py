@@ -11,9 +11,10 @@ import subprocess
 import zlib
 from collections.abc import Mapping
 
-from . import preload
+from . import interface, preload
 from .errors import EXIT_USAGE, UserError
 
+INTERFACE = "GLOO_SOCKET_IFNAME"
 _LOOPBACK = "127.0.0.1"
 _NO_LAUNCHER = ("no launcher has started this: neither RANK and WORLD_SIZE "
                 "are set, nor the variables of srun or mpirun")
@@ -56,10 +57,34 @@ def of_library(options: argparse.Namespace, library: str,
                         ("GLOO_UBT_MIN_BYTES", options.min_bytes),
                         ("GLOO_UBT_REPORT", options.report and
                          os.path.abspath(options.report)),
-                        ("GLOO_SOCKET_IFNAME", options.interface)):
+                        (INTERFACE, options.interface and
+                         interface.named(options.interface))):
         if value:
             result[name] = value
     return result
+
+
+def of_network(environment: Mapping[str, str]) -> dict[str, str]:
+    """The interface, if this rank is one of several hosts', nobody has named
+    one, and the host's name does not tell. `environment`: of the rank.
+
+    Raises UserError if it is unknown.
+    """
+    if environment.get(INTERFACE) or not _has_other_hosts(environment):
+        return {}
+    name = interface.for_other_hosts()
+    return {} if name is None else {INTERFACE: name}
+
+
+def _has_other_hosts(environment: Mapping[str, str]) -> bool:
+    if "LOCAL_WORLD_SIZE" in environment:
+        return environment["LOCAL_WORLD_SIZE"] != environment["WORLD_SIZE"]
+    return not is_this_host(environment.get("MASTER_ADDR", _LOOPBACK))
+
+
+def is_this_host(name: str) -> bool:
+    """Whether it is a name or an address of loopback."""
+    return name in ("localhost", "::1") or name.startswith("127.")
 
 
 def of_launcher(environment: Mapping[str, str]) -> dict[str, str]:

@@ -51,6 +51,8 @@ def _run(program: Program, options: argparse.Namespace) -> int:
             print(f"export {name}={shlex.quote(value)}")
         return 0
     full = {**os.environ, **launched, **variables}
+    if not options.nproc_per_node:
+        full |= environment.of_network(full)
     command = [shutil.which(options.python), options.script,
                *options.arguments]
     if options.nproc_per_node:

@@ -121,13 +121,13 @@ class Building(unittest.TestCase):
 class Environment(unittest.TestCase):
     def test_options_become_variables(self):
         options = parse("--repair", "none", "--bound", "20ms", "--min-bytes",
-                        "1", "--report", "/r", "--interface", "eth0", "a.py")
+                        "1", "--report", "/r", "--interface", "lo", "a.py")
         self.assertEqual(
             environment.of_library(options, "/lib.so", {"LD_PRELOAD": "b.so"}),
             {"LD_PRELOAD": "/lib.so:b.so", "GLOO_ALGO": "optireduce",
              "GLOO_UBT_REPAIR": "none", "GLOO_UBT_BOUND": "20ms",
              "GLOO_UBT_MIN_BYTES": "1", "GLOO_UBT_REPORT": "/r",
-             "GLOO_SOCKET_IFNAME": "eth0"})
+             "GLOO_SOCKET_IFNAME": "lo"})
         self.assertEqual(
             environment.of_library(parse("a.py"), "/lib.so", {}),
             {"LD_PRELOAD": "/lib.so", "GLOO_ALGO": "optireduce"})
@@ -178,6 +178,22 @@ class Environment(unittest.TestCase):
                  "SLURM_STEP_TASKS_PER_NODE": "4(x2),3",
                  "SLURM_NODEID": str(host), "MASTER_ADDR": "a"}
             )["LOCAL_WORLD_SIZE"], size)
+
+    def test_ranks_of_several_hosts_use_an_interface_that_others_reach(self):
+        several = {"WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2"}
+        with unittest.mock.patch.object(
+                environment.interface, "for_other_hosts",
+                return_value="eth7") as find:
+            self.assertEqual({"GLOO_SOCKET_IFNAME": "eth7"},
+                             environment.of_network(several))
+            self.assertEqual({"GLOO_SOCKET_IFNAME": "eth7"},
+                             environment.of_network({"MASTER_ADDR": "host1"}))
+            find.reset_mock()
+            for said in ({**several, "GLOO_SOCKET_IFNAME": "eth1"},
+                         {**several, "LOCAL_WORLD_SIZE": "4"},
+                         {"MASTER_ADDR": "localhost"}, {}):
+                self.assertEqual({}, environment.of_network(said))
+            find.assert_not_called()
 
     def test_variables_that_a_launcher_does_not_set_are_named(self):
         batch_script = {"SLURM_PROCID": "0", "SLURM_NTASKS": "4",

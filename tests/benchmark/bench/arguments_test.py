@@ -31,6 +31,11 @@ class Test(unittest.TestCase):
     def setUp(self):
         self.become(0)
 
+        patch = mock.patch.object(compare.interface, "for_other_hosts",
+                                  return_value="eth7")
+        patch.start()
+        self.addCleanup(patch.stop)
+
     def become(self, user):
         patch = mock.patch.object(os, "geteuid", return_value=user)
         patch.start()
@@ -58,7 +63,11 @@ class Compare(Test):
         parsed = compare.parse(
             ["--rank", "2", "--size", "3", "--redis-url", "redis://h"])
         self.assertFalse(parsed.local)
-        self.assertEqual((3, None), (parsed.ranks, parsed.interface))
+        self.assertEqual((3, "eth7"), (parsed.ranks, parsed.interface))
+        for url in "unix:///u", "redis://localhost:1", "redis://[::1]:1":
+            parsed = compare.parse(
+                ["--rank", "2", "--size", "3", "--redis-url", url])
+            self.assertIsNone(parsed.interface)
 
     def test_a_launcher_gives_the_place(self):
         slurm = {"SLURM_PROCID": "2", "SLURM_STEP_NUM_TASKS": "3",

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Network interfaces: the one that other hosts reach, and those that a user
+describes."""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import ipaddress
+import socket
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Union
+
+from .errors import EXIT_USAGE, UserError
+
+_SIOCGIFADDR = 0x8915
+_ROUTES = "/proc/net/route"
+_ROUTES6 = "/proc/net/ipv6_route"
+_ADDRESSES6 = "/proc/net/if_inet6"
+_UP = 1  # RTF_UP
+
+_Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+
+
+def addresses() -> dict[str, list[_Address]]:
+    """The addresses of each of this host's interfaces."""
+    found: dict[str, list[_Address]] = {
+        name: [] for _, name in socket.if_nameindex()}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for name in found:
+            with contextlib.suppress(OSError):  # it has none
+                answer = fcntl.ioctl(any_socket, _SIOCGIFADDR, struct.pack(
+                    "256s", name.encode()[:15]))
+                found[name].append(ipaddress.IPv4Address(answer[20:24]))
+    for number, *_, name in _lines(_ADDRESSES6):
+        if name in found:
+            found[name].append(ipaddress.IPv6Address(bytes.fromhex(number)))
+    return found
+
+
+def named(text: str) -> str:
+    """The names of the interfaces that `text` describes, separated by commas.
+    It has names, addresses and networks (10.0.0.0/8), separated by commas. With
+    a ^ before it, it is one interface that other hosts may reach, but none of
+    these.
+
+    Raises UserError if there is none.
+    """
+    here = addresses()
+    if not text.startswith("^"):
+        return ",".join(_found(word, here) for word in text.split(","))
+    excluded = {_find(word, here) for word in text[1:].split(",")}  # or None
+    routed = default_routes()
+    for name in [*routed, *here]:
+        if name in here and name not in excluded and any(
+                not address.is_loopback for address in here[name]):
+            return name
+    raise UserError(f"--interface {text}: no other interface is left; there "
+                    f"are {_listed(here)}", EXIT_USAGE)
+
+
+def for_other_hosts() -> str | None:
+    """The interface through which other hosts can reach this one, if the
+    host's name resolves to loopback, as by default in Debian and Ubuntu: that
+    of the default route. None if the name resolves to another address, which
+    Gloo then uses.
+
+    Raises UserError if there is no default route.
+    """
+    name = socket.gethostname()
+    try:
+        resolved = sorted({info[4][0] for info in socket.getaddrinfo(
+            name, None, type=socket.SOCK_DGRAM)})
+    except OSError:
+        resolved = []
+    if not all(ipaddress.ip_address(address.partition("%")[0]).is_loopback
+               for address in resolved):
+        return None
+    routes = default_routes()
+    if routes:
+        return routes[0]
+    where = (f"resolves to {', '.join(resolved)}" if resolved
+             else "does not resolve")
+    raise UserError(
+        f"this host's name, {name}, {where}, so other hosts cannot reach it, "
+        "and no default route tells its interface; name that with --interface",
+        EXIT_USAGE)
+
+
+def default_routes() -> list[str]:
+    """The interfaces of this host's default routes, the preferred one first.
+    IPv4 comes first."""
+    found = []
+    for line in _lines(_ROUTES)[1:]:
+        name, destination, _, flags, _, _, metric, mask, *_ = line
+        if destination == mask == "00000000" and int(flags, 16) & _UP:
+            found.append((4, int(metric), name))
+    for line in _lines(_ROUTES6):
+        destination, length, *_, metric, _, _, flags, name = line
+        if (int(destination, 16) == int(length, 16) == 0 and name != "lo"
+                and int(flags, 16) & _UP):
+            found.append((6, int(metric, 16), name))
+    return list(dict.fromkeys(name for _, _, name in sorted(found)))
+
+
+def _lines(path: str) -> list[list[str]]:
+    """The words of each line; empty if there is no such file."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return [line.split() for line in file]
+    except FileNotFoundError:
+        return []
+
+
+def _find(word: str, here: Mapping[str, Sequence[_Address]]) -> str | None:
+    """The interface of that name, or with such an address; None: there is
+    none."""
+    if word in here:
+        return word
+    try:
+        network = ipaddress.ip_network(word, strict=False)
+    except ValueError:
+        return None
+    for name, own in here.items():
+        if any(address in network for address in own):
+            return name
+    return None
+
+
+def _found(word: str, here: Mapping[str, Sequence[_Address]]) -> str:
+    name = _find(word, here)
+    if name is None:
+        raise UserError(
+            f"--interface {word}: this host has no interface of that name, "
+            f"nor with such an address; there are {_listed(here)}", EXIT_USAGE)
+    return name
+
+
+def _listed(here: Mapping[str, Sequence[_Address]]) -> str:
+    return ", ".join(f"{name} ({', '.join(map(str, own))})" if own else name
+                     for name, own in here.items())
