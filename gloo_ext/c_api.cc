@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string>
 
 #include "gloo_ext/drop_in.h"
 #include "gloo_ext/gloo_ubt.h"
+#include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
 #include "gloo_ext/report_text.h"
+#include "transport_ubt/config/settings.h"
 
 namespace {
 
@@ -80,6 +83,19 @@ GLOO_UBT_API size_t gloo_ubt_taken(const void* data, char* out, size_t bytes) {
       statistics().forget(data);
     }
     return needed;
+  });
+}
+
+GLOO_UBT_API size_t gloo_ubt_wrong_settings(char* out, size_t bytes) {
+  return contained(size_t{0}, [&] {
+    std::string wrong;
+    try {
+      gloo_ext::Policy::fromEnvironment();
+      ubt::Settings::fromEnvironment();
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    return give(wrong, out, bytes);
   });
 }
 

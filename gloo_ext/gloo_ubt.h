@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Grows by one with every change of this file. */
-#define GLOO_UBT_API_VERSION 3
+#define GLOO_UBT_API_VERSION 4
 int gloo_ubt_api_version(void);
 
 /* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
@@ -31,6 +31,10 @@ int gloo_ubt_skipped(void);
  * is too small, it forgets nothing. */
 void gloo_ubt_track(const void* data);
 size_t gloo_ubt_taken(const void* data, char* out, size_t bytes);
+
+/* Writes what is wrong with this process's GLOO_ALGO and GLOO_UBT_* variables,
+ * or nothing, like gloo_ubt_stats(). */
+size_t gloo_ubt_wrong_settings(char* out, size_t bytes);
 
 /* Whether any allreduce of this process may be bounded: GLOO_ALGO is optireduce
  * or hierarchical_optireduce, and Gloo's layout is known. */

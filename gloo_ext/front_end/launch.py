@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from . import arguments, environment, preload, ranks
 from .errors import EXIT_USAGE, UserError
@@ -18,6 +18,28 @@ _HAS_TORCH = """\
 import importlib.util, sys
 sys.exit(importlib.util.find_spec("torch") is None)
 """
+
+
+# Prints what is wrong with the settings. Nothing if the Python cannot load the
+# library; then the ranks say so.
+_WRONG_SETTINGS = """\
+import ctypes
+text = ctypes.create_string_buffer(1 << 16)
+ask = ctypes.CDLL(None).gloo_ubt_wrong_settings
+ask.restype = ctypes.c_size_t
+ask(text, ctypes.c_size_t(len(text)))
+print(text.value.decode(errors="replace"), end="")
+"""
+
+
+def _check_settings(python: str, environment: Mapping[str, str]) -> None:
+    """Raises UserError for a setting that each rank would refuse."""
+    done = subprocess.run(
+        [python, "-c", _WRONG_SETTINGS], env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode == 0 and done.stdout:
+        raise UserError(done.stdout, EXIT_USAGE)
 
 
 def _check(program: Program, options: argparse.Namespace) -> None:
@@ -55,6 +77,7 @@ def _run(program: Program, options: argparse.Namespace) -> int:
         full |= environment.of_network(full)
     command = [shutil.which(options.python), options.script,
                *options.arguments]
+    _check_settings(command[0], full)
     if options.nproc_per_node:
         return ranks.run(program.name, command, options.nproc_per_node, full)
     os.execve(command[0], command, full)

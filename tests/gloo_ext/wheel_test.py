@@ -115,6 +115,22 @@ class Wheel(unittest.TestCase):
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertIn("optireduce: 40 ops, 0 % missing", done.stderr)
 
+    def test_a_wrong_setting_ends_it_before_ranks_start(self):
+        python = self.install("checks")
+        torch = os.path.join(self.folder, "torch.py")
+        with open(torch, "w", encoding="utf-8"):
+            pass
+        for argv, variables, words in (
+                (["--bound", "20"], {}, ["GLOO_UBT_BOUND=20", "20ms"]),
+                (["--min-bytes", "1M"], {}, ["GLOO_UBT_MIN_BYTES=1M"]),
+                ([], {"GLOO_UBT_REPAIR": "some"}, ["GLOO_UBT_REPAIR=some"])):
+            done = run(python, "-m", "gloo_ubt", "run", "--nproc-per-node",
+                       "2", *argv, torch, PYTHONPATH=self.folder, **variables)
+            self.assertEqual(2, done.returncode, done.stderr)
+            [line] = done.stderr.splitlines()
+            for word in words:
+                self.assertIn(word, line)
+
     def test_its_command_is_in_path(self):
         python = self.install("alone")
         command = os.path.join(os.path.dirname(python), "gloo_ubt")

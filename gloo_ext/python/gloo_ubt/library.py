@@ -8,7 +8,7 @@ import functools
 import json
 from typing import Any, Optional
 
-_VERSION = 3
+_VERSION = 4
 
 
 class Library:
