@@ -117,7 +117,9 @@ class Wheel(unittest.TestCase):
 
     def test_a_wrong_setting_ends_it_before_ranks_start(self):
         python = self.install("checks")
-        torch = os.path.join(self.folder, "torch.py")
+        folder = os.path.join(self.folder, "pretends")
+        os.mkdir(folder)
+        torch = os.path.join(folder, "torch.py")
         with open(torch, "w", encoding="utf-8"):
             pass
         for argv, variables, words in (
@@ -125,7 +127,7 @@ class Wheel(unittest.TestCase):
                 (["--min-bytes", "1M"], {}, ["GLOO_UBT_MIN_BYTES=1M"]),
                 ([], {"GLOO_UBT_REPAIR": "some"}, ["GLOO_UBT_REPAIR=some"])):
             done = run(python, "-m", "gloo_ubt", "run", "--nproc-per-node",
-                       "2", *argv, torch, PYTHONPATH=self.folder, **variables)
+                       "2", *argv, torch, PYTHONPATH=folder, **variables)
             self.assertEqual(2, done.returncode, done.stderr)
             [line] = done.stderr.splitlines()
             for word in words:
