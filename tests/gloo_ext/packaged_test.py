@@ -51,9 +51,10 @@ class Packaged(unittest.TestCase):
         done = self.run_it(
             "run", "--nproc-per-node", "2", "--algo", "ring", self.script(
                 "import os, sys\n"
-                "e = os.environ\n"
-                "print(e['RANK'], e['WORLD_SIZE'], e['GLOO_ALGO'],\n"
-                "      e['LD_PRELOAD'], sys.argv[1:], flush=True)"),
+                "said = [os.environ[name] for name in (\n"
+                "    'RANK', 'WORLD_SIZE', 'GLOO_ALGO', 'LD_PRELOAD')]\n"
+                # In one write, because ranks share the output.
+                "os.write(1, f'{\" \".join(said)} {sys.argv[1:]}\\n'.encode())"),
             "--lr", "1")
         self.assertEqual(0, done.returncode, done.stderr)
         library = os.path.join(self.package, "libgloo_ubt.so")
