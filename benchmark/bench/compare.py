@@ -50,7 +50,7 @@ examples
   in a network of this machine's own, with competing traffic (docs/lab.md):
   sudo benchmark/compare --lab p3 --algorithms ring_chunked,optireduce
 
-  on several hosts, started by srun, mpirun or torchrun, which give ranks:
+  on several hosts; srun, mpirun or torchrun gives each process its rank:
   srun benchmark/compare --redis-url redis://head-node:6379 --interface eth0
   torchrun --no-python ... benchmark/compare --redis-url redis://head-node:6379
   or by hand, once on each host:
@@ -112,9 +112,9 @@ def _parser() -> argparse.ArgumentParser:
         help="processes on this machine (default: 4), or hosts of a lab (8)")
     where.add_argument(
         "--interface", metavar="NAME", help="network interface, by name, "
-        "address or network (10.0.0.0/8); after a ^, those to avoid (default: "
-        "lo; on several hosts that of the host's name or, if the name means "
-        "loopback, of the default route)")
+        "address or network (10.0.0.0/8). After a ^: those to avoid. Default: "
+        "lo. On several hosts: that of the host's name. If the name means "
+        "loopback: that of the default route")
     where.add_argument(
         "--rank", type=int, metavar="R",
         help="be this one of --size processes, started elsewhere (default: "
@@ -138,11 +138,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _elements(parser: argparse.ArgumentParser,
               arguments: argparse.Namespace) -> tuple[int, ...]:
-    """The sizes that --begin, --end and --factor name, in floats; empty
-    without them."""
-    begin, end, factor = arguments.begin, arguments.end, arguments.factor
-    if begin is end is factor is None:
-        return ()
+    """The sizes in floats: those of --elements, those from --begin to --end,
+    or the default."""
+    begin, end, factor = arguments.begin, arguments.end, arguments.factor or 2
+    if begin is end is arguments.factor is None:
+        return arguments.elements or (
+            (_LAB_ELEMENTS,) if arguments.in_lab else _ELEMENTS)
+    if arguments.elements:
+        parser.error("--elements and --begin both say sizes; leave out one")
     if begin is None or end is None:
         parser.error("--begin and --end go together; or name sizes in floats "
                      "with --elements")
@@ -155,8 +158,8 @@ def _elements(parser: argparse.ArgumentParser,
     if factor == 1 and begin < end:
         parser.error("--factor 1: the sizes would never grow; take 2")
     sizes = [begin // 4]
-    while factor != 1 and 4 * sizes[-1] * (factor or 2) <= end:
-        sizes.append(sizes[-1] * (factor or 2))
+    while factor != 1 and 4 * sizes[-1] * factor <= end:
+        sizes.append(sizes[-1] * factor)
     return tuple(sizes)
 
 
@@ -185,9 +188,6 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         if not 0 <= arguments.rank < arguments.size:
             parser.error(f"--rank {arguments.rank}: has to be from 0 to "
                          f"{arguments.size - 1} with --size {arguments.size}")
-    if arguments.elements and (arguments.begin or arguments.end
-                               or arguments.factor):
-        parser.error("--elements and --begin both say sizes; leave out one")
     arguments.in_lab = settings.settings(
         parser, arguments, "--lab-", arguments.ranks, "--ranks")
     if arguments.in_lab is not None:
@@ -199,8 +199,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
                          "--interface")
         arguments.ranks = arguments.in_lab.hosts
     arguments.ranks = arguments.size or arguments.ranks or 4
-    arguments.elements = arguments.elements or _elements(parser, arguments) or (
-        (_LAB_ELEMENTS,) if arguments.in_lab else _ELEMENTS)
+    arguments.elements = _elements(parser, arguments)
     arguments.seconds = arguments.seconds or (20.0 if arguments.in_lab else 5.0)
     if arguments.shows:
         options.check_results(parser, arguments)

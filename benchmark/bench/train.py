@@ -132,8 +132,7 @@ def library(names: Sequence[str], given: str | None = None) -> str | None:
     Gloo needs none."""
     if set(names) == {algorithms.PLAIN}:
         return None
-    preload.check(given or bazel.output(bazel.LIBRARY),
-                  "move this folder elsewhere")
+    preload.check(given or bazel.output(bazel.LIBRARY), bazel.NO_PATH)
     return given or bazel.build(bazel.LIBRARY)
 
 

@@ -12,6 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
 LIBRARY = "//gloo_ext:libgloo_ubt.so"
+NO_PATH = "move this folder elsewhere"  # if LIBRARY cannot be preloaded
 _CANCEL_S = 10.0
 
 

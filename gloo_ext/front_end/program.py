@@ -12,7 +12,7 @@ class Program:
 
     name: str  # as users type it
     python: str  # runs the script, unless --python names another
-    note: str  # on the library, for --help
+    note: str  # about the library, for --help
     path: str  # of the library; it may not be there yet
     library: Callable[[], str]  # makes sure that it is there; its path
     no_path: str  # the remedy if `path` cannot be preloaded

@@ -54,7 +54,7 @@ def library() -> str:
 
 PROGRAM = Program("gloo_ext/ubtrun", "python3", _NOTE,
                   bazel.output(bazel.LIBRARY), library,
-                  "move this folder elsewhere", _NO_TORCH)
+                  bazel.NO_PATH, _NO_TORCH)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -34,8 +34,10 @@ def preload_path() -> str:
 def run(argv: Sequence[str]) -> int:
     """Runs a script over the library, as --help says. Returns the exit
     code."""
-    if not os.path.exists(_LIBRARY):
-        print(f"error: {_ONLY_SOURCE}", file=sys.stderr)
+    try:
+        preload_path()
+    except RuntimeError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 1
     from gloo_ubt.front_end import launch, program  # the wheel has it
 

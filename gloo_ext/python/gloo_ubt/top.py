@@ -188,7 +188,7 @@ def main(argv: Sequence[str]) -> int:
                      "and below 3600")
     if not os.path.isdir(arguments.folder):
         parser.error(f"there is no folder '{arguments.folder}'; name the one "
-                     "in GLOO_UBT_REPORT or ubtrun --report")
+                     "in GLOO_UBT_REPORT or --report")
     try:
         before, rates = read(arguments.folder), {}
         while True:
