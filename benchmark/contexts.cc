@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rendezvous/ubt_redis_store.h"
+#include "transport_ubt/gloo_compat.h"
 
 namespace gloo {
 namespace benchmark {
@@ -41,12 +42,12 @@ Contexts::Contexts(const Options& options,
   }
   if (!options.redisUrl.empty()) {
     rendezvous::UbtRedisStore store(storeOptions(options));
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(compat::borrowed(store), device);
   } else if (!options.sharedPath.empty()) {
     connectThroughFiles(options, *context, device);
   } else {
     rendezvous::HashStore store;  // for a single process
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(compat::borrowed(store), device);
   }
   first_ = std::move(context);
 }
@@ -61,9 +62,9 @@ void Contexts::connectThroughFiles(const Options& options,
         ": there is no such directory. Make one that all processes see");
   }
   rendezvous::FileStore files(options.sharedPath);
-  rendezvous::PrefixStore store(options.prefix, files);
+  rendezvous::PrefixStore store(options.prefix, compat::borrowed(files));
   try {
-    context.connectFullMesh(store, device);
+    context.connectFullMesh(compat::borrowed(store), device);
   } catch (const EnforceNotMet& e) {
     files_ = files.getAllKeyFilePaths();
     if (e.msg().find("already exists") == std::string::npos) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport_ubt/context.h"
+#include "transport_ubt/gloo_compat.h"
 #include "transport_ubt/io/home_process.h"
 #include "transport_ubt/io/interface_names.h"
 
@@ -29,7 +30,9 @@ tcp::attr resolve(const tcp::attr& attr) {
     throw ::gloo::InvalidOperationException(
         "no network interface '" + attr.iface + "' here; there are " + known);
   }
-  return tcp::CreateDeviceAttr(attr);
+  tcp::attr resolved = tcp::CreateDeviceAttr(attr);
+  compat::closeSocket(resolved);  // tcp's device looks it up again
+  return resolved;
 }
 
 }  // namespace

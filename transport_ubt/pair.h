@@ -40,7 +40,10 @@ class Pair : public ::gloo::transport::Pair {
   }
 
   void close() override { tcp_->close(); }
-  GLOO_UBT_PAIR_IS_CONNECTED(tcp_)
+
+  // These override functions of today's Gloo. That of 2022 lacks them.
+  bool isConnected() { return compat::isConnected(*tcp_); }
+  int getPeerRank() const { return rank_; }
 
   void setSync(bool enable, bool busyPoll) override {
     context_->synchronous(rank_);  // first: the watch must release the pair

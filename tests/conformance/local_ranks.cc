@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "transport_ubt/gloo_compat.h"
+
 namespace gloo {
 namespace testing {
 
@@ -55,7 +57,7 @@ LocalRanks::LocalRanks(const Transport& transport, int ranks)
     auto context = std::make_shared<rendezvous::Context>(rank, ranks);
     auto device = transport.createDevice();
     context->setTimeout(kTimeout);
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(compat::borrowed(store), device);
     contexts_[rank] = std::move(context);
   });
   if (!error.empty()) {

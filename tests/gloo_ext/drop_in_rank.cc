@@ -23,6 +23,8 @@
 #include <thread>
 #include <vector>
 
+#include "transport_ubt/gloo_compat.h"
+
 namespace {
 
 constexpr size_t kElements = 1 << 17;
@@ -111,7 +113,7 @@ ContextPtr connected(int rank, int size, const std::string& folder) {
   gloo::rendezvous::FileStore store(folder + "/store");
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
   context->setTimeout(kPatience);
-  context->connectFullMesh(store, device);
+  context->connectFullMesh(gloo::compat::borrowed(store), device);
   return context;
 }
 

@@ -17,6 +17,7 @@
 #include "tests/conformance/local_ranks.h"
 #include "tests/integration/bounded_sums.h"
 #include "transport_ubt/device.h"
+#include "transport_ubt/gloo_compat.h"
 
 namespace gloo {
 namespace {
@@ -87,10 +88,10 @@ ContextPtr connect(
     int rank,
     int ranks,
     std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
-  rendezvous::PrefixStore own(prefix, store);
+  rendezvous::PrefixStore own(prefix, compat::borrowed(store));
   auto context = std::make_shared<rendezvous::Context>(rank, ranks);
   context->setTimeout(timeout);
-  context->connectFullMesh(own, on);
+  context->connectFullMesh(compat::borrowed(own), on);
   return context;
 }
 

@@ -19,6 +19,7 @@
 
 #include "tests/integration/bounded_sums.h"
 #include "tests/support/private_network.h"
+#include "transport_ubt/gloo_compat.h"
 
 namespace gloo {
 namespace testing {
@@ -70,7 +71,7 @@ class PathsTest : public ::testing::Test {
             auto context = std::make_shared<rendezvous::Context>(rank, kRanks);
             context->setTimeout(std::chrono::seconds(60));
             auto device = transport::ubt::CreateDevice(attr);
-            context->connectFullMesh(store, device);
+            context->connectFullMesh(compat::borrowed(store), device);
             body(context);
           } catch (const std::exception& error) {
             failure = error.what();

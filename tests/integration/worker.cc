@@ -21,6 +21,7 @@
 #include "algorithms/hierarchical_bounded_transpose_allreduce.h"
 #include "rendezvous/ubt_redis_store.h"
 #include "transport_ubt/device.h"
+#include "transport_ubt/gloo_compat.h"
 
 namespace {
 
@@ -206,7 +207,7 @@ void run(const Flags& flags) {
   auto context =
       std::make_shared<gloo::rendezvous::Context>(flags.rank, flags.size);
   context->setTimeout(std::chrono::milliseconds(flags.timeoutMs));
-  context->connectFullMesh(*store, device);
+  context->connectFullMesh(gloo::compat::borrowed(*store), device);
   say("connected");
   if (flags.childMs > 0) {
     forkChild(flags.childMs);

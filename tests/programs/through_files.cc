@@ -13,6 +13,7 @@
 
 #include "tests/programs/create_device.h"
 #include "tests/programs/everything.h"
+#include "transport_ubt/gloo_compat.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) {
@@ -24,9 +25,9 @@ int main(int argc, char** argv) {
   try {
     auto device = createDevice();
     gloo::rendezvous::FileStore files(argv[3]);
-    gloo::rendezvous::PrefixStore store("job", files);
+    gloo::rendezvous::PrefixStore store("job", gloo::compat::borrowed(files));
     auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(gloo::compat::borrowed(store), device);
     doEverything(context);
     // A second context, made over the first.
     gloo::rendezvous::ContextFactory factory(context);

@@ -13,6 +13,7 @@
 
 #include "tests/programs/create_device.h"
 #include "tests/programs/everything.h"
+#include "transport_ubt/gloo_compat.h"
 
 int main(int argc, char** argv) {
   if (argc != 5) {
@@ -24,9 +25,9 @@ int main(int argc, char** argv) {
   try {
     auto device = createDevice();
     gloo::rendezvous::RedisStore redis(argv[3], std::atoi(argv[4]));
-    gloo::rendezvous::PrefixStore store("job", redis);
+    gloo::rendezvous::PrefixStore store("job", gloo::compat::borrowed(redis));
     auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(gloo::compat::borrowed(store), device);
     doEverything(context);
     std::cout << "done by " << device->str() << "\n";
   } catch (const std::exception& error) {

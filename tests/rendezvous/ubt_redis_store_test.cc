@@ -17,6 +17,7 @@
 
 #include "tests/rendezvous/failure.h"
 #include "tests/support/redis_server.h"
+#include "transport_ubt/gloo_compat.h"
 
 namespace gloo {
 namespace rendezvous {
@@ -209,7 +210,7 @@ class PlainGloo {
     attr.iface = "lo";
     auto device = transport::tcp::CreateDevice(attr);
     auto context = std::make_shared<Context>(rank, size);
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(compat::borrowed(store), device);
     {
       std::lock_guard<std::mutex> lock(mutex_);
       contexts_.push_back(context);
@@ -239,7 +240,7 @@ TEST_F(UbtRedisStoreTest, SeveralContextsThroughPrefixStores) {
   PlainGloo gloo;
   run(2, [&](int rank, UbtRedisStore& store) {
     for (const auto* name : {"first", "second"}) {
-      PrefixStore prefixed(name, store);
+      PrefixStore prefixed(name, compat::borrowed(store));
       EXPECT_EQ(gloo.allreduce(prefixed, rank, 2), 1 + 2);
     }
   });

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <string>
 
+#include "transport_ubt/gloo_compat.h"
+
 namespace gloo {
 namespace compare {
 namespace {
@@ -41,7 +43,7 @@ class ComparisonTest : public ::testing::Test {
     auto context = std::make_shared<rendezvous::Context>(0, 1);
     rendezvous::HashStore store;
     auto device = transport::tcp::CreateDevice("127.0.0.1");
-    context->connectFullMesh(store, device);
+    context->connectFullMesh(compat::borrowed(store), device);
     context_ = context;
   }
 
