@@ -59,6 +59,10 @@ uint16_t portOf(const sockaddr_storage& storage) {
                    : reinterpret_cast<const sockaddr_in6&>(storage).sin6_port);
 }
 
+bool isLoopback(const std::vector<char>& tcp) {
+  return SocketAddress(storageOf(tcp), 0).isLoopback();
+}
+
 // Clears the fields that the family does not use: Gloo leaves old memory there.
 std::vector<char> plain(const std::vector<char>& tcp) {
   const sockaddr_storage storage = storageOf(tcp);
@@ -166,6 +170,22 @@ void Address::check(const std::string& secret, int rank) const {
     throw ::gloo::IoException(
         who + " sent an address that is out of bounds: " + field);
   }
+}
+
+std::string Address::whyUnreachable(const Address& peer, int rank) const {
+  if (hello_.groups.host == peer.hello_.groups.host) {
+    return "";
+  }
+  const bool own = isLoopback(tcp_);
+  if (!own && !isLoopback(peer.tcp_)) {
+    return "";
+  }
+  const std::string who = "rank " + std::to_string(rank);
+  return who + " is on another host, and " +
+         (own ? "this rank's address, " + tcp::Address(tcp_).str()
+              : "its address, " + tcp::Address(peer.tcp_).str()) +
+         ", is a loopback address. Name an interface that other hosts reach "
+         "(attr::iface, --tcp-device, GLOO_SOCKET_IFNAME or --interface)";
 }
 
 std::string Address::str() const {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gloo/common/error.h>
 #include <gloo/transport/pair.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "transport_ubt/address.h"
@@ -30,12 +32,20 @@ class Pair : public ::gloo::transport::Pair {
 
   const ::gloo::transport::Address& address() const override { return self_; }
 
-  // Throws gloo::IoException if the peer's device is not ubt, and the
-  // exceptions of Address::check().
+  // Throws gloo::IoException if the peer's device is not ubt or cannot be
+  // reached, and the exceptions of Address::check().
   void connect(const std::vector<char>& bytes) override {
     const Address peer(bytes);
     peer.check(context_->settings().secret, rank_);
-    tcp_->connect(peer.tcp());
+    try {
+      tcp_->connect(peer.tcp());
+    } catch (const ::gloo::IoException& error) {
+      const std::string why = self_.whyUnreachable(peer, rank_);
+      if (why.empty()) {
+        throw;
+      }
+      throw ::gloo::IoException(why + ". " + error.what());
+    }
     context_->connected(rank_, peer);
   }
 

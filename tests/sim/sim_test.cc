@@ -364,6 +364,25 @@ TEST(Sim, TheSameSeedGivesTheSameRun) {
             two.counters.get(Counter::kSentData));
 }
 
+TEST(Sim, TracesTellTheTimesOfACall) {
+  SimOptions options = bounded(50);
+  options.protocol.trace = true;
+  const SimResult result = runChecked(options);
+  ASSERT_EQ(result.traces.size(), result.ops);
+  for (const SimResult::Trace& trace : result.traces) {
+    const OpTrace& times = *trace.arrivals;
+    EXPECT_LE(times.calledAt, times.closedAt);
+    EXPECT_LE(times.closedAt, times.returnedAt);
+    EXPECT_EQ(times.results[trace.rank], kNever);
+    for (int rank = 0; rank < options.ranks; rank++) {
+      if (rank != trace.rank) {
+        EXPECT_GE(times.results[rank], times.calledAt) << rank;
+        EXPECT_LE(times.results[rank], times.returnedAt) << rank;
+      }
+    }
+  }
+}
+
 TEST(SimOptionsText, HoldsEveryMember) {
   for (uint64_t seed = 1; seed <= 100; seed++) {
     const std::string text = SimOptions::fromSeed(seed).str();

@@ -18,11 +18,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::vector<char> tcpBytes() {
+std::vector<char> tcpBytes(uint32_t host = INADDR_LOOPBACK) {
   sockaddr_storage storage{};
   storage.ss_family = AF_INET;
   auto* const ipv4 = reinterpret_cast<sockaddr_in*>(&storage);
-  ipv4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ipv4->sin_addr.s_addr = htonl(host);
   ipv4->sin_port = htons(5000);
   return tcp::Address(storage).bytes();
 }
@@ -82,6 +82,25 @@ TEST(Address, AcceptsValidFields) {
   EXPECT_GT(big.minBytes, uint64_t{1} << 40);
   EXPECT_EQ(address.hello().groups.grouping.count, (1U << 21) - 1);
   EXPECT_EQ(address.hello().groups.grouping.by, ::ubt::Grouping::By::kCount);
+}
+
+TEST(Address, ALoopbackAddressIsNamedIfThePeerIsOnAnotherHost) {
+  Hello there = hello();
+  there.groups.host = 1;
+  constexpr uint32_t kDebians = 0x7f000101;  // 127.0.1.1
+  constexpr uint32_t kReachable = 0x0a000002;
+  const Address own(tcpBytes(kReachable), hello(), "secret", kRank);
+  const Address ownLoopback(tcpBytes(kDebians), hello(), "secret", kRank);
+  const Address peer(tcpBytes(kReachable), there, "secret", 5);
+  const Address peerLoopback(tcpBytes(kDebians), there, "secret", 5);
+  EXPECT_EQ(own.whyUnreachable(peer, 5), "");
+  EXPECT_EQ(ownLoopback.whyUnreachable(addressOf(hello()), 5), "");
+  EXPECT_THAT(own.whyUnreachable(peerLoopback, 5),
+              HasSubstr("rank 5 is on another host, and its address, "));
+  const std::string why = ownLoopback.whyUnreachable(peer, 5);
+  EXPECT_THAT(why, HasSubstr("this rank's address, "));
+  EXPECT_THAT(why, HasSubstr("127.0.1.1"));
+  EXPECT_THAT(why, HasSubstr("GLOO_SOCKET_IFNAME"));
 }
 
 TEST(Address, FitsWhereGloosContextFactoryPutsIt) {

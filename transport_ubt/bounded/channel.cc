@@ -14,6 +14,7 @@
 #include "transport_ubt/core/op/shard_layout.h"
 #include "transport_ubt/io/home_process.h"
 #include "transport_ubt/io/multicast_address.h"
+#include "transport_ubt/io/steady_now.h"
 #include "transport_ubt/io/warning.h"
 
 namespace ubt {
@@ -323,7 +324,7 @@ void Channel::record(const OpShape& shape, const OpReport& report) noexcept {
     return;
   }
   try {
-    trace_->add(report.op, shape.bytes(), *report.trace);
+    trace_->add(steadyNow(), report.op, shape.bytes(), *report.trace);
     if (!trace_->ok()) {
       warnUser("cannot write " + trace_->path() +
                ": does the folder of GLOO_UBT_TRACE exist?");

@@ -47,6 +47,15 @@ bool SocketAddress::sameHost(const SocketAddress& other) const {
              sizeof(in6_addr)) == 0;
 }
 
+bool SocketAddress::isLoopback() const {
+  if (family() == AF_INET) {
+    const auto* const in = reinterpret_cast<const sockaddr_in*>(&storage_);
+    return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+  }
+  return IN6_IS_ADDR_LOOPBACK(
+      &reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr);
+}
+
 std::string SocketAddress::str() const {
   char text[INET6_ADDRSTRLEN] = "none";
   if (family() == AF_INET) {

@@ -30,6 +30,8 @@ class SocketAddress {
   }
   // Whether the IP addresses are the same. Ports are ignored.
   bool sameHost(const SocketAddress& other) const;
+  // Whether only processes of the same host can reach it.
+  bool isLoopback() const;
   // "127.0.0.1:80" or "[::1]:80".
   std::string str() const;
 

@@ -13,11 +13,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::microseconds;
 
+Json timeOf(TimePoint time, TimePoint start) {
+  return time == kNever ? Json() : Json((time - start) / microseconds(1));
+}
+
 Json timesOf(const std::vector<TimePoint>& times, TimePoint start) {
   Json list = Json::array();
   for (const TimePoint time : times) {
-    list.push_back(time == kNever ? Json()
-                                  : Json((time - start) / microseconds(1)));
+    list.push_back(timeOf(time, start));
   }
   return list;
 }
@@ -78,7 +81,8 @@ std::string lineOf(uint64_t context,
                    const OpId& id,
                    uint64_t bytes,
                    int rank,
-                   const OpTrace& trace) {
+                   const OpTrace& trace,
+                   microseconds began) {
   UBT_REQUIRE(trace.startedAt != kNever);
   Json line;
   line["context"] = context;
@@ -95,6 +99,11 @@ std::string lineOf(uint64_t context,
                         (arrival.at - trace.startedAt) / microseconds(1),
                         arrival.slots});
   }
+  line["began_unix_us"] = began.count();
+  line["called_us"] = timeOf(trace.calledAt, trace.startedAt);
+  line["closed_us"] = timeOf(trace.closedAt, trace.startedAt);
+  line["results_us"] = timesOf(trace.results, trace.startedAt);
+  line["returned_us"] = timeOf(trace.returnedAt, trace.startedAt);
   return line.dump();
 }
 

@@ -16,11 +16,16 @@ namespace ubt {
 //
 //   {"context": 77, "op": "0.7.3", "bytes": 4000000, "rank": 1, "slots": 348,
 //    "entered_us": [0, -12, null], "through_us": [...],
-//    "arrivals": [[2, 1034, 22], ...]}
+//    "arrivals": [[2, 1034, 22], ...],
+//    "began_unix_us": 1700000000000000, "called_us": -12, "closed_us": 60110,
+//    "results_us": [118002, null, 117800], "returned_us": 118010}
 //
 // context, op: equal on all ranks (epoch; the tag's space, the tag and its use
 // count). Times are microseconds from the start of the stage's clock; null: it
 // did not happen. arrivals: rank, time, slots. slots: that each rank owes.
+// began_unix_us: that start, in the host's time of day. The times after it are
+// of the call: the call, the own shard's closing, the last result of each
+// owner, the return. Only people read these; the replay does not.
 struct StageRecord {
   struct Sender {
     bool entered = false;
@@ -45,12 +50,14 @@ struct StageRecord {
   std::vector<Sender> senders;  // by rank; the own entry has no arrivals
 };
 
-// The line, without its end. REQUIRES that the stage's clock has started.
+// The line, without its end. `began`: when the stage's clock started, since the
+// Unix epoch. REQUIRES that it has started.
 std::string lineOf(uint64_t context,
                    const OpId& id,
                    uint64_t bytes,
                    int rank,
-                   const OpTrace& trace);
+                   const OpTrace& trace,
+                   std::chrono::microseconds began);
 
 // Reads lines to the end. Throws std::invalid_argument that names the first
 // line that is not one of lineOf().

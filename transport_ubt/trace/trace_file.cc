@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/trace/trace_file.h"
 
+#include <chrono>
+
 #include "transport_ubt/trace/stage_record.h"
 
 namespace ubt {
@@ -12,11 +14,19 @@ TraceFile::TraceFile(const std::string& folder, uint64_t context, int rank)
             std::to_string(rank) + ".jsonl"),
       file_(path_) {}
 
-void TraceFile::add(const OpId& id, uint64_t bytes, const OpTrace& trace) {
+void TraceFile::add(TimePoint now,
+                    const OpId& id,
+                    uint64_t bytes,
+                    const OpTrace& trace) {
   if (trace.startedAt == kNever) {
     return;
   }
-  const std::string line = lineOf(context_, id, bytes, rank_, trace);
+  using std::chrono::duration_cast;
+  using std::chrono::microseconds;
+  const auto timeOfDay = std::chrono::system_clock::now().time_since_epoch();
+  const auto began = duration_cast<microseconds>(timeOfDay) -
+                     duration_cast<microseconds>(now - trace.startedAt);
+  const std::string line = lineOf(context_, id, bytes, rank_, trace, began);
   std::lock_guard<std::mutex> lock(mutex_);
   file_ << line << "\n" << std::flush;
 }

@@ -18,8 +18,9 @@ class TraceFile {
  public:
   TraceFile(const std::string& folder, uint64_t context, int rank);
 
-  // Adds a line, unless the stage's clock never started.
-  void add(const OpId& id, uint64_t bytes, const OpTrace& trace);
+  // Adds a line, unless the stage's clock never started. `now`: by the clock of
+  // the trace's times.
+  void add(TimePoint now, const OpId& id, uint64_t bytes, const OpTrace& trace);
 
   // Whether everything could be written, and where it should be.
   bool ok();

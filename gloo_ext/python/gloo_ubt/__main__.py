@@ -4,9 +4,10 @@
 import sys
 from importlib import metadata
 
-from gloo_ubt import packaged, top
+from gloo_ubt import packaged, timeline, top
 
-_COMMANDS = {"run": packaged.run, "env": packaged.env, "top": top.main}
+_COMMANDS = {"run": packaged.run, "env": packaged.env, "top": top.main,
+             "timeline": timeline.main}
 _USAGE = """\
 usage: python -m gloo_ubt COMMAND ...
 
@@ -14,6 +15,7 @@ commands
   run SCRIPT   run a PyTorch script over the bounded allreduce
   env          print the variables that make a launcher of your own do the same
   top DIR      a live table of a running job (GLOO_UBT_REPORT=DIR)
+  timeline DIR a picture of each step, for Perfetto (GLOO_UBT_TRACE=DIR)
 
 python -m gloo_ubt COMMAND --help says more. The command gloo_ubt is the same.
 """

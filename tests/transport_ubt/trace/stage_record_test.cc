@@ -18,6 +18,8 @@ TimePoint at(int us) {
   return TimePoint(microseconds(us));
 }
 
+constexpr microseconds kBegan{1700000000000000};
+
 OpTrace someTrace() {
   OpTrace trace(3);
   trace.slots = 3;
@@ -28,12 +30,16 @@ OpTrace someTrace() {
   trace.arrived(at(1540), 0);
   trace.arrived(at(1541), 2);
   trace.arrived(at(1600), 0);
+  trace.calledAt = at(990);
+  trace.closedAt = at(4100);
+  trace.results = {at(5000), kNever, at(5200)};
+  trace.returnedAt = at(5210);
   return trace;
 }
 
 TEST(StageRecord, IsReadAsItWasWritten) {
   const OpId id{7, 3, TagSpace::kClass};
-  std::stringstream text(lineOf(77, id, 36, 1, someTrace()) + "\n");
+  std::stringstream text(lineOf(77, id, 36, 1, someTrace(), kBegan) + "\n");
   const auto records = readRecords(&text);
   ASSERT_EQ(records.size(), 1u);
   const StageRecord& record = records[0];
@@ -50,8 +56,19 @@ TEST(StageRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(record.senders[2].throughAt, StageRecord::kUnknown);
 }
 
+TEST(StageRecord, TellsTheTimesOfTheCall) {
+  const std::string line = lineOf(1, {}, 36, 1, someTrace(), kBegan);
+  for (const char* const part : {"\"began_unix_us\":1700000000000000",
+                                 "\"called_us\":-10",
+                                 "\"closed_us\":3100",
+                                 "\"results_us\":[4000,null,4200]",
+                                 "\"returned_us\":4210"}) {
+    EXPECT_NE(line.find(part), std::string::npos) << part << " in " << line;
+  }
+}
+
 TEST(StageRecord, SlotsThatArriveTogetherAreOneArrival) {
-  std::stringstream text(lineOf(1, {}, 36, 1, someTrace()));
+  std::stringstream text(lineOf(1, {}, 36, 1, someTrace(), kBegan));
   const auto sender = readRecords(&text)[0].senders[0];
   ASSERT_EQ(sender.arrivals.size(), 2u);
   EXPECT_EQ(sender.arrivals[0].slots, 2u);
@@ -64,8 +81,8 @@ TEST(StageRecord, SlotsThatArriveTogetherAreOneArrival) {
 
 TEST(StageRecord, OtherTextIsNamed) {
   for (const char* const text : {"", "{", "{}", "[1]"}) {
-    std::stringstream in(lineOf(1, {}, 36, 1, someTrace()) + "\n" + text +
-                         "\n");
+    std::stringstream in(lineOf(1, {}, 36, 1, someTrace(), kBegan) + "\n" +
+                         text + "\n");
     try {
       readRecords(&in);
       ADD_FAILURE() << text;
@@ -76,7 +93,7 @@ TEST(StageRecord, OtherTextIsNamed) {
 }
 
 TEST(StageRecord, ARankThatIsNoneIsNoRecord) {
-  std::string line = lineOf(1, {}, 36, 1, someTrace());
+  std::string line = lineOf(1, {}, 36, 1, someTrace(), kBegan);
   line.replace(line.find("\"rank\":1"), 8, "\"rank\":3");
   std::stringstream in(line);
   EXPECT_THROW(readRecords(&in), std::invalid_argument);
@@ -85,9 +102,9 @@ TEST(StageRecord, ARankThatIsNoneIsNoRecord) {
 TEST(TraceFile, HasALineForEachOp) {
   const std::string folder = testing::TempDir();
   TraceFile file(folder, 5, 1);
-  file.add({1, 0, {}}, 36, someTrace());
-  file.add({2, 0, {}}, 36, OpTrace(3));  // its clock never started
-  file.add({3, 0, {}}, 36, someTrace());
+  file.add(at(9000), {1, 0, {}}, 36, someTrace());
+  file.add(at(9000), {2, 0, {}}, 36, OpTrace(3));  // its clock never started
+  file.add(at(9000), {3, 0, {}}, 36, someTrace());
   EXPECT_TRUE(file.ok());
   EXPECT_EQ(file.path(), folder + "/5-rank1.jsonl");
   std::ifstream in(file.path());
@@ -96,7 +113,7 @@ TEST(TraceFile, HasALineForEachOp) {
 
 TEST(TraceFile, SaysThatItCannotWrite) {
   TraceFile file("/nowhere", 5, 1);
-  file.add({1, 0, {}}, 36, someTrace());
+  file.add(at(9000), {1, 0, {}}, 36, someTrace());
   EXPECT_FALSE(file.ok());
 }
 

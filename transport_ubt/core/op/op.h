@@ -236,6 +236,7 @@ class Op {
   // The ends of stages, and of the call.
   void stopsPassed(TimePoint now);
   void noteCut();
+  void noteTimes(TimePoint now);
   void closeScatter(TimePoint now);
   void expireScatter(TimePoint now);
   void expireExchange(TimePoint now);

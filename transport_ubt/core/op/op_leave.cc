@@ -41,6 +41,21 @@ void Op::settleResults() {
   }
 }
 
+void Op::noteTimes(TimePoint now) {
+  trace_->startedAt = state_.clock.startedAt();
+  trace_->calledAt = state_.clock.enteredAt();
+  if (state_.scatterRun.closedAt != TimePoint{}) {
+    trace_->closedAt = state_.scatterRun.closedAt;
+  }
+  const StageProgress& results = state_.broadcastRun.progress();
+  for (int rank = 0; rank < state_.ranks.size(); rank++) {
+    if (results.owed(rank) == 0 && results.lastArrival(rank) != TimePoint{}) {
+      trace_->results[rank] = results.lastArrival(rank);
+    }
+  }
+  trace_->returnedAt = now;
+}
+
 OpReport Op::leave(TimePoint now) {
   UBT_REQUIRE(state_.call.finished() && !state_.call.returned());
   OpReport report;
@@ -50,7 +65,7 @@ OpReport Op::leave(TimePoint now) {
   report.scatterExpired = state_.scatterRun.expired;
   report.elapsed = now - state_.clock.enteredAt();
   if (trace_ != nullptr) {
-    trace_->startedAt = state_.clock.startedAt();
+    noteTimes(now);
     report.trace = std::move(trace_);
   }
   report.waited = state_.clock.waited(now);

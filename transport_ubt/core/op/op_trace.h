@@ -9,8 +9,9 @@
 namespace ubt {
 
 // When the contributions to the own shard of one op arrived, and what else
-// decides when an owner stops waiting (StopRule). All times are this host's;
-// kNever: it did not happen before the call returned.
+// decides when an owner stops waiting (StopRule); and the times of the call and
+// its results. All times are this host's; kNever: it did not happen before the
+// call returned.
 class OpTrace {
  public:
   // Slots of one rank that arrived at about the same time.
@@ -23,7 +24,9 @@ class OpTrace {
   static constexpr Duration kTogether = std::chrono::microseconds(50);
 
   explicit OpTrace(int ranks)
-      : entered(ranks, kNever), through(ranks, kNever) {}
+      : entered(ranks, kNever),
+        through(ranks, kNever),
+        results(ranks, kNever) {}
 
   void arrived(TimePoint now, int rank) {
     if (arrivals.empty() || arrivals.back().rank != rank ||
@@ -40,6 +43,10 @@ class OpTrace {
   std::vector<TimePoint> through;
   uint32_t slots = 0;             // that each rank owes
   std::vector<Arrival> arrivals;  // in order
+  TimePoint calledAt = kNever;
+  TimePoint closedAt = kNever;     // the own shard
+  std::vector<TimePoint> results;  // by owner: no more can come
+  TimePoint returnedAt = kNever;
 };
 
 }  // namespace ubt
