@@ -14,8 +14,14 @@
 
 namespace {
 
-using gloo_ext::ExactContexts;
+using gloo_ext::Choice;
+using gloo_ext::ChosenContexts;
 using gloo_ext::ProcessState;
+
+static_assert(static_cast<int>(Choice::kExact) == GLOO_UBT_EXACT &&
+                  static_cast<int>(Choice::kBounded) == GLOO_UBT_BOUNDED &&
+                  static_cast<int>(Choice::kDefault) == GLOO_UBT_DEFAULT,
+              "the two have the same numbers");
 
 size_t give(const std::string& text, char* out, size_t bytes) {
   if (text.size() < bytes) {
@@ -103,18 +109,23 @@ GLOO_UBT_API int gloo_ubt_may_bound() {
   return contained(0, [] { return gloo_ext::mayBound() ? 1 : 0; });
 }
 
-GLOO_UBT_API void gloo_ubt_expect_exact(const void* token, size_t bytes) {
+GLOO_UBT_API void gloo_ubt_expect(const void* token, size_t bytes, int choice) {
   contained(false, [&] {
-    if (bytes >= ExactContexts::kTokenBytesMin &&
-        bytes <= ExactContexts::kTokenBytesMax) {
-      ProcessState::instance().exact().expect(tokenOf(token, bytes));
+    if (bytes >= ChosenContexts::kTokenBytesMin &&
+        bytes <= ChosenContexts::kTokenBytesMax && choice >= GLOO_UBT_EXACT &&
+        choice <= GLOO_UBT_DEFAULT) {
+      ProcessState::instance().chosen().expect(tokenOf(token, bytes),
+                                               static_cast<Choice>(choice));
     }
     return true;
   });
 }
 
-GLOO_UBT_API int gloo_ubt_became_exact(const void* token, size_t bytes) {
-  return contained(0, [&] {
-    return ProcessState::instance().exact().came(tokenOf(token, bytes)) ? 1 : 0;
+GLOO_UBT_API int gloo_ubt_came(const void* token, size_t bytes) {
+  constexpr int kNotCome = -1;
+  return contained(kNotCome, [&] {
+    const auto replaced =
+        ProcessState::instance().chosen().came(tokenOf(token, bytes));
+    return replaced ? static_cast<int>(*replaced) : kNotCome;
   });
 }

@@ -204,8 +204,8 @@ void allreduce(const gloo::AllreduceOptions& options) {
     return;
   }
   if (policy.mayBound() &&
-      !process.exact().covers(
-          impl.context, contributionOf(impl), bytesOf(impl)) &&
+      policy.bounds(process.chosen().of(
+          impl.context, contributionOf(impl), bytesOf(impl))) &&
       bounded(*original, *mesh, impl, policy, process)) {
     return;
   }

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Grows by one with every change of this file. */
-#define GLOO_UBT_API_VERSION 4
+#define GLOO_UBT_API_VERSION 5
 int gloo_ubt_api_version(void);
 
 /* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
@@ -40,11 +40,18 @@ size_t gloo_ubt_wrong_settings(char* out, size_t bytes);
  * or hierarchical_optireduce, and Gloo's layout is known. */
 int gloo_ubt_may_bound(void);
 
-/* The token is 16 to 4096 random bytes. When an allreduce contributes it, that
- * call's context becomes exact, including that call. */
-void gloo_ubt_expect_exact(const void* token, size_t bytes);
-/* Forgets the token. Returns whether an allreduce contributed it. */
-int gloo_ubt_became_exact(const void* token, size_t bytes);
+/* Whether later calls of a context may be bounded. By default they may, unless
+ * GLOO_UBT_BOUNDED says otherwise. */
+#define GLOO_UBT_EXACT 0
+#define GLOO_UBT_BOUNDED 1
+#define GLOO_UBT_DEFAULT 2
+/* The token is 16 to 4096 random bytes. When an allreduce contributes it, the
+ * choice (one of these three) holds for that call's context from then on. The
+ * call itself is exact. All ranks of the context choose the same. */
+void gloo_ubt_expect(const void* token, size_t bytes, int choice);
+/* Forgets the token. Returns the choice that it replaced, or -1 if no allreduce
+ * contributed it. */
+int gloo_ubt_came(const void* token, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -55,6 +55,7 @@ Policy Policy::fromEnvironment() {
     return policy;
   }
   const auto settings = ubt::Settings::fromEnvironment();
+  policy.onlyChosen = settings.onlyDdp;
   policy.bytesMin = settings.minBytes;
   policy.handshakeTimeout = settings.handshakeTimeout;
   return policy;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "gloo_ext/chosen_contexts.h"
 #include "transport_ubt/config/grouping.h"
 
 namespace gloo_ext {
@@ -35,6 +36,13 @@ struct Policy {
   ubt::Grouping groups;
 
   // The members below are used only if mayBound().
+
+  // Whether a context is bounded only if its user chose so. GLOO_UBT_BOUNDED.
+  bool onlyChosen = false;
+  bool bounds(Choice choice) const {
+    return choice == Choice::kBounded ||
+           (choice == Choice::kDefault && !onlyChosen);
+  }
 
   // Smallest bounded allreduce. Bytes. GLOO_UBT_MIN_BYTES.
   size_t bytesMin = 0;

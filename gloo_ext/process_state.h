@@ -5,7 +5,7 @@
 
 #include "algorithms/context_groups.h"
 #include "gloo_ext/bounded_contexts.h"
-#include "gloo_ext/exact_contexts.h"
+#include "gloo_ext/chosen_contexts.h"
 #include "gloo_ext/recorder.h"
 
 namespace gloo_ext {
@@ -24,7 +24,7 @@ class ProcessState {
   static void beforeExit(int status) noexcept;
 
   BoundedContexts& contexts() { return contexts_; }
-  ExactContexts& exact() { return exact_; }
+  ChosenContexts& chosen() { return chosen_; }
   gloo::ContextGroups& groups() { return groups_; }
   Recorder& recorder() { return recorder_; }
 
@@ -34,7 +34,7 @@ class ProcessState {
 
   const pid_t pid_;
   ProcessState* older_ = nullptr;  // in a child: list of its ancestors' states
-  ExactContexts exact_;
+  ChosenContexts chosen_;
   gloo::ContextGroups groups_;
   Recorder recorder_;
   BoundedContexts contexts_;

@@ -13,6 +13,7 @@ from .version import VERSION
 ALGORITHMS = ("optireduce", "hierarchical_optireduce", "transpose",
               "hierarchical_transpose", "ring", "bcube", "halving_doubling")
 REPAIRS = ("none", "broadcast", "both")
+BOUNDED = ("all", "ddp")
 
 _EPILOG = """\
 on one host
@@ -73,6 +74,10 @@ def parser(program: Program) -> argparse.ArgumentParser:
     result.add_argument(
         "--min-bytes", metavar="BYTES",
         help="smallest bounded allreduce (GLOO_UBT_MIN_BYTES)")
+    result.add_argument(
+        "--bounded", type=one_of(BOUNDED), metavar="SUMS",
+        help="what may be bounded: all large sums, or ddp: only gradients of "
+        "DistributedDataParallel and FSDP (GLOO_UBT_BOUNDED)")
     result.add_argument(
         "--report", metavar="DIR",
         help="write a report on every call there (GLOO_UBT_REPORT)")

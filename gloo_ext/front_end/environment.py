@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from . import interface, preload
 from .errors import EXIT_USAGE, UserError
+from .program import Program
 
 INTERFACE = "GLOO_SOCKET_IFNAME"
 _LOOPBACK = "127.0.0.1"
@@ -55,6 +56,7 @@ def of_library(options: argparse.Namespace, library: str,
     for name, value in (("GLOO_UBT_REPAIR", options.repair),
                         ("GLOO_UBT_BOUND", options.bound),
                         ("GLOO_UBT_MIN_BYTES", options.min_bytes),
+                        ("GLOO_UBT_BOUNDED", options.bounded),
                         ("GLOO_UBT_REPORT", options.report and
                          os.path.abspath(options.report)),
                         (INTERFACE, options.interface and
@@ -62,6 +64,18 @@ def of_library(options: argparse.Namespace, library: str,
         if value:
             result[name] = value
     return result
+
+
+def of_startup(program: Program,
+               environment: Mapping[str, str]) -> dict[str, str]:
+    """The variable with which ranks run the program's start-up code, if they
+    need it. `environment`: of the rank."""
+    if environment.get("GLOO_UBT_BOUNDED") != "ddp":
+        return {}
+    folders = [program.startup, *program.packages]
+    others = [path for path in environment.get("PYTHONPATH", "").split(":")
+              if path not in ("", *folders)]
+    return {"PYTHONPATH": ":".join([*folders, *others])}
 
 
 def of_network(environment: Mapping[str, str]) -> dict[str, str]:

@@ -68,6 +68,7 @@ def _run(program: Program, options: argparse.Namespace) -> int:
     launched = ({} if options.nproc_per_node or options.print_env
                 else environment.of_launcher(os.environ))
     variables = environment.of_library(options, program.library(), os.environ)
+    variables |= environment.of_startup(program, {**os.environ, **variables})
     if options.print_env:
         for name, value in variables.items():
             print(f"export {name}={shlex.quote(value)}")

@@ -15,5 +15,7 @@ class Program:
     note: str  # about the library, for --help
     path: str  # of the library; it may not be there yet
     library: Callable[[], str]  # makes sure that it is there; its path
+    packages: tuple[str, ...]  # folders with gloo_ubt, if Python lacks it
+    startup: str  # the folder of the ranks' start-up code
     no_path: str  # the remedy if `path` cannot be preloaded
     no_torch: str  # the remedy if that Python has no PyTorch

@@ -13,6 +13,7 @@ from .errors import UserError
 from .program import Program
 
 _SOURCES = ("gloo_ext", "algorithms", "transport_ubt")
+_PACKAGES = os.path.join(bazel.ROOT, "gloo_ext", "python")
 _NOTE = """\
 Where python3 is not the one with torch, say --python. The library is built on
 first use, with Debian's packages; before ranks start on many hosts that share
@@ -53,7 +54,8 @@ def library() -> str:
 
 
 PROGRAM = Program("gloo_ext/ubtrun", "python3", _NOTE,
-                  bazel.output(bazel.LIBRARY), library,
+                  bazel.output(bazel.LIBRARY), library, (_PACKAGES,),
+                  os.path.join(_PACKAGES, "gloo_ubt", "startup"),
                   bazel.NO_PATH, _NO_TORCH)
 
 

@@ -229,6 +229,24 @@ class Models(TorchTest):
                     self.assertEqual(expected, result)
 
 
+    def test_from_the_launchers_start_up_code(self):
+        environment = {**PATIENT, "GLOO_UBT_BOUNDED": "ddp"}
+        for startup in (True, False):
+            steps = 30 if startup else 0
+            with self.subTest(startup=startup):
+                if startup:
+                    environment["PYTHONPATH"] = ":".join(
+                        (os.path.join(PACKAGE, "gloo_ubt", "startup"), PACKAGE))
+                for result in run("models.py", 2, "optireduce", environment,
+                                  ["startup", "hook"]):
+                    self.assertEqual({
+                        "default group": 0, "new group": 0, "ddp": steps,
+                        "second ddp": steps, "warnings": int(startup),
+                        "ddp with a group": 0, "default group again": 0},
+                        result)
+                environment.pop("PYTHONPATH", None)
+
+
 class Cuda(TorchTest):
     def test_tensors_on_a_gpu_take_the_bounded_path(self):
         found = subprocess.run(

@@ -121,13 +121,14 @@ class Building(unittest.TestCase):
 class Environment(unittest.TestCase):
     def test_options_become_variables(self):
         options = parse("--repair", "none", "--bound", "20ms", "--min-bytes",
-                        "1", "--report", "/r", "--interface", "lo", "a.py")
+                        "1", "--report", "/r", "--interface", "lo",
+                        "--bounded", "ddp", "a.py")
         self.assertEqual(
             environment.of_library(options, "/lib.so", {"LD_PRELOAD": "b.so"}),
             {"LD_PRELOAD": "/lib.so:b.so", "GLOO_ALGO": "optireduce",
              "GLOO_UBT_REPAIR": "none", "GLOO_UBT_BOUND": "20ms",
              "GLOO_UBT_MIN_BYTES": "1", "GLOO_UBT_REPORT": "/r",
-             "GLOO_SOCKET_IFNAME": "lo"})
+             "GLOO_SOCKET_IFNAME": "lo", "GLOO_UBT_BOUNDED": "ddp"})
         self.assertEqual(
             environment.of_library(parse("a.py"), "/lib.so", {}),
             {"LD_PRELOAD": "/lib.so", "GLOO_ALGO": "optireduce"})
@@ -137,6 +138,21 @@ class Environment(unittest.TestCase):
             environment.of_library(parse("a.py"), "/lib.so",
                                    {"LD_PRELOAD": "/lib.so /b.so"}
                                    )["LD_PRELOAD"], "/lib.so:/b.so")
+
+    def test_start_up_code_comes_first_if_it_is_needed(self):
+        program = ubtrun.PROGRAM
+        own = [program.startup, *program.packages]
+        self.assertTrue(os.path.exists(os.path.join(
+            program.startup, "sitecustomize.py")))
+        for bounded in ({}, {"GLOO_UBT_BOUNDED": "all"}):
+            self.assertEqual({}, environment.of_startup(program, bounded))
+        for path, others in ((None, []), ("", []), ("/a:/b", ["/a", "/b"]),
+                             (":".join(["/a", *own]), ["/a"])):
+            said = {} if path is None else {"PYTHONPATH": path}
+            self.assertEqual(
+                {"PYTHONPATH": ":".join([*own, *others])},
+                environment.of_startup(
+                    program, {**said, "GLOO_UBT_BOUNDED": "ddp"}))
 
     def test_torchrun_has_said_all(self):
         self.assertEqual(environment.of_launcher(

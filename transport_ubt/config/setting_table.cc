@@ -245,6 +245,14 @@ void readExperiment(Settings* s, const SettingText& text) {
 // The bound, and the fate of data that misses it.
 std::vector<Setting> boundRows() {
   return {
+      choice<bool>(
+          kVariable,
+          "bounded",
+          [](auto& s) -> auto& { return s.onlyDdp; },
+          {{"all", false}, {"ddp", true}},
+          "The drop-in's sums that may be bounded: `all`, or only gradients of "
+          "DistributedDataParallel and FSDP (`ddp`, docs/drop_in.md). All "
+          "ranks."),
       integer(
           kVariable,
           "min_bytes",

@@ -22,6 +22,9 @@ struct Settings {
   // Smallest allreduce that takes the bounded path.
   size_t minBytes = 256 << 10;
 
+  // Whether the drop-in bounds only sums of DistributedDataParallel and FSDP.
+  bool onlyDdp = false;
+
   // Groups of the hierarchical transpose, exact and bounded.
   Grouping groups;
 

@@ -7,7 +7,8 @@ library: every allreduce is then plain Gloo's, exact and unbounded.
 
 from __future__ import annotations
 
-import os
+import functools
+import inspect
 import sys
 from typing import Any, Dict, Optional
 
@@ -153,36 +154,43 @@ def bound_only_models() -> None:
     bound()
 
 
-def exact(group: Any = None) -> None:
-    """Keeps a process group exact: from now on none of its sums is bounded.
+def exact(group: Any = None) -> Any:
+    """Keeps a process group exact: none of its sums is bounded.
 
-    A collective: every rank of the group calls it, at the same point.
+    From now on, or in a `with` until its end:
+
+        gloo_ubt.exact(metrics)
+        with gloo_ubt.exact(group):
+            dist.all_reduce(weights, group=group)
+
+    Or while a function runs, for the default group:
+
+        @gloo_ubt.exact
+        def average_weights(model): ...
+
+    A collective, also at the end of the `with`: every rank of the group calls
+    it, at the same point. If the `with` ends by an exception, the group stays
+    exact.
 
     Args:
-        group: a process group of the "gloo" backend; None: the default one.
+        group: a process group of the "gloo" backend; None: the default one. Or
+            the function to decorate.
 
     Raises:
         RuntimeError: the library is loaded, but the group's calls do not reach
             it (another backend than gloo).
     """
-    import torch
-    import torch.distributed as dist
+    from gloo_ubt.choice import Exact
 
-    found = library()
-    if found is None or not found.may_bound():
-        return
-    # A group uses its contexts in turn, one for each interface.
-    interfaces = os.environ.get("GLOO_SOCKET_IFNAME", "").split(",")
-    for _ in interfaces:
-        token = os.urandom(64)
-        found.expect_exact(token)
-        dist.all_reduce(torch.frombuffer(bytearray(token), dtype=torch.uint8),
-                        group=group)
-        came = found.became_exact(token)
-        if not came and dist.get_world_size(group) > 1:
-            raise RuntimeError(
-                "gloo_ubt.exact(): this group's allreduce is not served by the "
-                "library; is its backend gloo, and GLOO_ALGO=optireduce set?")
+    if not inspect.isroutine(group):
+        return Exact(group)
+
+    @functools.wraps(group)
+    def exactly(*args: Any, **kwargs: Any) -> Any:
+        with Exact(None):
+            return group(*args, **kwargs)
+
+    return exactly
 
 
 def resync(model: Any, group: Any = None) -> None:

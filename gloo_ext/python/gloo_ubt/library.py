@@ -8,7 +8,7 @@ import functools
 import json
 from typing import Any, Optional
 
-_VERSION = 4
+_VERSION = 5
 
 
 class Library:
@@ -19,10 +19,10 @@ class Library:
             function = getattr(loaded, name)
             function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
             function.restype = ctypes.c_size_t
-        for name in ("gloo_ubt_expect_exact", "gloo_ubt_became_exact"):
-            function = getattr(loaded, name)
-            function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-        loaded.gloo_ubt_expect_exact.restype = None
+        loaded.gloo_ubt_expect.argtypes = [ctypes.c_char_p, ctypes.c_size_t,
+                                           ctypes.c_int]
+        loaded.gloo_ubt_expect.restype = None
+        loaded.gloo_ubt_came.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
         loaded.gloo_ubt_skipped.argtypes = []
         loaded.gloo_ubt_may_bound.argtypes = []
         loaded.gloo_ubt_track.argtypes = [ctypes.c_void_p]
@@ -50,11 +50,13 @@ class Library:
     def taken(self, data: int) -> Any:
         return self._text(functools.partial(self._loaded.gloo_ubt_taken, data))
 
-    def expect_exact(self, token: bytes) -> None:
-        self._loaded.gloo_ubt_expect_exact(token, len(token))
+    def expect(self, token: bytes, choice: int) -> None:
+        self._loaded.gloo_ubt_expect(token, len(token), choice)
 
-    def became_exact(self, token: bytes) -> bool:
-        return bool(self._loaded.gloo_ubt_became_exact(token, len(token)))
+    def came(self, token: bytes) -> Optional[int]:
+        """The choice that the token replaced; None: no call contributed it."""
+        replaced = self._loaded.gloo_ubt_came(token, len(token))
+        return None if replaced < 0 else replaced
 
     @staticmethod
     def _text(function: Any) -> Any:

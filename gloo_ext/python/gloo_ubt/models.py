@@ -5,13 +5,21 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import warnings
 from typing import Any, Callable, Optional
 
 import torch
 import torch.distributed as dist
 
+from gloo_ubt import choice, imports
+
 _c10d = dist.distributed_c10d
+
+
+def _only_models() -> bool:
+    """Whether groups are exact unless they are chosen to be bounded."""
+    return os.environ.get("GLOO_UBT_BOUNDED") == "ddp"
 
 
 class _Groups:
@@ -44,18 +52,22 @@ class _Groups:
             self._models = self._new(
                 **{} if self._timeout is None else {"timeout": self._timeout})
             self._default = default
+            if _only_models() and _is_gloo(self._models):
+                choice.choose(self._models, choice.BOUNDED)
         return self._models
 
 
 _groups: Optional[_Groups] = None
 
 
-def _make_exact(group: Any) -> None:
-    import gloo_ubt
-
+def _is_gloo(group: Any) -> bool:
     config = getattr(_c10d, "get_backend_config", dist.get_backend)
-    if "gloo" in str(config(group)):
-        gloo_ubt.exact(group)
+    return "gloo" in str(config(group))
+
+
+def _make_exact(group: Any) -> None:
+    if not _only_models() and _is_gloo(group):
+        choice.choose(group, choice.EXACT)
 
 
 def _with_own_group(init: Callable[..., None]) -> Callable[..., None]:
@@ -89,14 +101,14 @@ def bound_only_models() -> None:
     for module in (dist, _c10d):
         module.init_process_group = _groups.init_process_group
         module.new_group = _groups.new_group
-    kinds = [torch.nn.parallel.DistributedDataParallel]
-    try:
-        from torch.distributed.fsdp import FullyShardedDataParallel
-        kinds.append(FullyShardedDataParallel)
-    except (ImportError, ValueError):  # torch 1.13's needs an older Python
-        pass
-    for kind in kinds:
-        kind.__init__ = _with_own_group(kind.__init__)
+    _give_own_group(torch.nn.parallel, "DistributedDataParallel")
+    imports.after("torch.distributed.fsdp", lambda module: _give_own_group(
+        module, "FullyShardedDataParallel"))
+
+
+def _give_own_group(module: Any, name: str) -> None:
+    kind = getattr(module, name)
+    kind.__init__ = _with_own_group(kind.__init__)
 
 
 def group_of(model: Any) -> Any:

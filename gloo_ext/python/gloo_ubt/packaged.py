@@ -8,8 +8,8 @@ import os
 import sys
 from typing import Sequence
 
-_LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                        "libgloo_ubt.so")
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = os.path.join(_HERE, "libgloo_ubt.so")
 _ONLY_SOURCE = ("this gloo_ubt was installed without its library: install the "
                 "wheel (third_party/wheel builds it), or use gloo_ext/ubtrun")
 _NOTE = """\
@@ -43,7 +43,9 @@ def run(argv: Sequence[str]) -> int:
 
     return launch.main(
         program.Program("python -m gloo_ubt run", sys.executable, _NOTE,
-                        _LIBRARY, preload_path, _NO_PATH, _NO_TORCH), argv)
+                        _LIBRARY, preload_path, (),
+                        os.path.join(_HERE, "startup"), _NO_PATH, _NO_TORCH),
+        argv)
 
 
 def env(argv: Sequence[str]) -> int:

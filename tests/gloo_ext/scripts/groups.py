@@ -73,6 +73,27 @@ check()
 assert gloo_ubt.stats()["bounded_ops"] == before["bounded_ops"] + 1
 assert gloo_ubt.last()["bytes"] == 4 * LARGE
 
+# Exact for a while.
+before = gloo_ubt.stats()["bounded_ops"]
+with gloo_ubt.exact():
+    check()
+    with gloo_ubt.exact():  # changes nothing
+        check()
+    check()
+gloo_ubt.exact(check)()
+with gloo_ubt.exact(whole):  # it is, and stays so
+    check(whole)
+check(whole)
+assert gloo_ubt.stats()["bounded_ops"] == before
+check()
+assert gloo_ubt.stats()["bounded_ops"] == before + 1
+try:
+    with gloo_ubt.exact():
+        raise KeyError
+except KeyError:
+    check()
+assert gloo_ubt.stats()["bounded_ops"] == before + 1
+
 model = torch.nn.Linear(30, 30)
 gloo_ubt.resync(model)
 weights = [torch.zeros_like(model.weight) for _ in range(size)]
