@@ -290,7 +290,8 @@ TEST(Disagreement, OfAuthenticationNamesBoth) {
       const Line error = job.await(rank, "ended with: ");
       EXPECT_THAT(error.text(), HasSubstr("rank 1 brings"));
       EXPECT_THAT(error.text(), HasSubstr("rank 0 brings"));
-      EXPECT_THAT(error.text(), HasSubstr("options"));
+      EXPECT_THAT(error.text(), HasSubstr(std::string("with ") + other));
+      EXPECT_THAT(error.text(), HasSubstr("with GLOO_UBT_AUTH=header"));
     }
   }
 }

@@ -129,11 +129,10 @@ OpFailure::Blame blameForShapes(const OpState& op,
   const OpState::Setup& first = op.setup;
   std::ostringstream why;
   why << "allreduce with tag " << first.id.tag << ": rank " << first.announcer
-      << " brings " << first.shape.str() << ", rank " << rank << " brings "
-      << shape.str()
-      << "; all ranks must pass the same element count and type, and have the "
-         "same GLOO_UBT_AUTH, GLOO_UBT_SKIP_LOSS, GLOO_UBT_GROUPS, GLOO_ALGO "
-         "and loops (GLOO_UBT_EXPERIMENT)";
+      << " brings " << first.shape.unlike(shape) << ", rank " << rank
+      << " brings " << shape.unlike(first.shape)
+      << "; all ranks must pass the same element count and type, with the same "
+         "settings";
   return {why.str(), rank == op.ranks.rank() ? first.announcer : rank};
 }
 

@@ -46,7 +46,7 @@ struct OpShape {
 
   uint64_t elements = 0;
   ElementType type = ElementType::kFloat32;
-  // Hash of every option that changes the meaning of the data.
+  // Every option that changes the meaning of the data (Options::fingerprint).
   uint32_t fingerprint = 0;
   // The tag space of the op's id. It is not compared.
   TagSpace space = TagSpace::kOptions;
@@ -59,7 +59,9 @@ struct OpShape {
   // Whether it runs in the groups of its context's ranks (OpRanks).
   bool hierarchical() const { return (fingerprint & kHierarchical) != 0; }
   size_t bytes() const { return elements * elementSize(type); }
-  std::string str() const;
+  // For errors: "64 x float32", and the settings that differ from `other`'s, as
+  // in "64 x float32 with GLOO_UBT_AUTH=full".
+  std::string unlike(const OpShape& other) const;
 };
 
 }  // namespace ubt

@@ -107,11 +107,15 @@ struct Options {
 
   // Must be the same on all ranks. Otherwise their data cannot be summed.
   uint32_t fingerprint() const {
-    const auto share = static_cast<uint32_t>(skipLoss * (1 << 24));
+    const auto share = static_cast<uint32_t>(skipLoss * kFingerprintShare);
     // Ranks with other loops send other marks, so tables would mix both.
-    const uint32_t paper = loops == Loops::kPaper ? 1U << 28 : 0;
+    const uint32_t paper = loops == Loops::kPaper ? kFingerprintPaper : 0;
     return static_cast<uint32_t>(auth) + 1 + (share << 2) + paper;
   }
+  // The fingerprint's parts: the mode + 1, skipLoss from bit 2 on, in units of
+  // 1 / kFingerprintShare, and a bit for the paper's loops.
+  static constexpr uint32_t kFingerprintShare = 1 << 24;
+  static constexpr uint32_t kFingerprintPaper = 1U << 28;
 };
 
 }  // namespace ubt
