@@ -152,11 +152,11 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
     std::rethrow_exception(noGroups_);
   }
   if (!groupsRemark_.empty()) {
-    warnOnce(groupsRemark_);
+    warnOncePerJob(groupsRemark_);
   }
   if (settings().protocol.hadamard == Hadamard::kAlways &&
       session_->hasGroups()) {
-    warnOnce(
+    warnOncePerJob(
         "GLOO_UBT_HADAMARD=on: hierarchical allreduces are never transformed");
   }
 }

@@ -39,8 +39,9 @@ void warnOfUnknown() {
       experiment += static_cast<char>(std::tolower(letter));
     }
     const Setting* const setting = findSetting(experiment);
-    warn("unknown variable " + name + "; did you mean " +
-         (setting == nullptr ? closest : setting->prefix() + "...") + "?");
+    warnOncePerJob("unknown variable " + name + "; did you mean " +
+                   (setting == nullptr ? closest : setting->prefix() + "...") +
+                   "?");
   }
 }
 

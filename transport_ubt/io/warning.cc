@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstddef>
+#include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <set>
@@ -42,6 +44,26 @@ void writeAll(const std::string& line) noexcept {
   }
 }
 
+// The value of RANK, if it is a number; else empty.
+std::string rankText() {
+  const char* const rank = std::getenv("RANK");
+  const std::string text = rank == nullptr ? "" : rank;
+  return text.find_first_not_of("0123456789") == text.npos ? text : "";
+}
+
+// Who warns, and when.
+std::string originText() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char clock[16] = {};
+  std::strftime(clock, sizeof(clock), "%H:%M:%S ", &local);
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, sizeof(host) - 1);
+  const std::string rank = rankText();
+  return std::string(clock) + host + (rank.empty() ? "" : " rank " + rank);
+}
+
 }  // namespace
 
 void writeLine(const std::string& text) noexcept {
@@ -57,7 +79,7 @@ void writeLine(const std::string& text) noexcept {
 void warn(const std::string& text) noexcept {
   const int before = errno;
   try {
-    writeAll("warning: " + text + "\n");
+    writeAll(originText() + " warning: " + text + "\n");
   } catch (const std::exception&) {
     writeAll(text);
   }
@@ -76,6 +98,17 @@ void warnOnce(const std::string& text) noexcept {
   } catch (const std::exception&) {  // a repeated warning is better than none
   }
   warn(text);
+}
+
+void warnOncePerJob(const std::string& text) noexcept {
+  try {
+    const std::string rank = rankText();
+    if (rank.find_first_not_of('0') != rank.npos) {
+      return;
+    }
+  } catch (const std::exception&) {  // as above
+  }
+  warnOnce(text);
 }
 
 }  // namespace ubt

@@ -12,9 +12,13 @@ namespace ubt {
 
 // Writes "TEXT\n".
 void writeLine(const std::string& text) noexcept;
-// Writes "warning: TEXT\n".
+// Writes "14:03:07 HOST rank 3 warning: TEXT\n": the local time, the host's
+// name, and RANK, if that variable holds the process's rank.
 void warn(const std::string& text) noexcept;
 // The same, but only once per process for each text.
 void warnOnce(const std::string& text) noexcept;
+// The same, for what all ranks of a job would say alike: only rank 0 says it,
+// or every process without a RANK.
+void warnOncePerJob(const std::string& text) noexcept;
 
 }  // namespace ubt

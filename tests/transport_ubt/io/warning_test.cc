@@ -2,16 +2,25 @@
 #include "transport_ubt/io/warning.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <string>
 #include <vector>
 
+#include "tests/support/environment_variable.h"
+
 namespace ubt {
 namespace {
+
+using ::test::EnvironmentVariable;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::MatchesRegex;
 
 // Replaces standard error: each write to it is one datagram.
 class Stderr {
@@ -47,13 +56,12 @@ class Stderr {
   int ends_[2] = {-1, -1};
 };
 
-using Writes = std::vector<std::string>;
-
 TEST(Warning, IsOneWrite) {
   const Stderr captured;
   warn("the first");
   writeLine("a line");
-  EXPECT_EQ(captured.writes(), (Writes{"warning: the first\n", "a line\n"}));
+  EXPECT_THAT(captured.writes(),
+              ElementsAre(EndsWith(" warning: the first\n"), "a line\n"));
 }
 
 TEST(Warning, IsSaidOnceIfAsked) {
@@ -61,8 +69,39 @@ TEST(Warning, IsSaidOnceIfAsked) {
   warnOnce("one thing");
   warnOnce("another");
   warnOnce("one thing");
-  EXPECT_EQ(captured.writes(),
-            (Writes{"warning: one thing\n", "warning: another\n"}));
+  EXPECT_THAT(captured.writes(),
+              ElementsAre(EndsWith(" warning: one thing\n"),
+                          EndsWith(" warning: another\n")));
+}
+
+TEST(Warning, TellsTimeHostAndRank) {
+  const EnvironmentVariable rank("RANK", "12");
+  const Stderr captured;
+  warn("the first");
+  char host[HOST_NAME_MAX + 1] = {};
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  EXPECT_THAT(captured.writes(),
+              ElementsAre(MatchesRegex("[0-9]{2}:[0-9]{2}:[0-9]{2} " +
+                                       std::string(host) +
+                                       " rank 12 warning: the first\n")));
+}
+
+TEST(Warning, OfTheJobIsRank0s) {
+  const Stderr captured;
+  for (const char* const rank : {"1", "10", "0"}) {
+    const EnvironmentVariable variable("RANK", rank);
+    warnOncePerJob("what all say");
+  }
+  EXPECT_THAT(captured.writes(),
+              ElementsAre(EndsWith(" rank 0 warning: what all say\n")));
+}
+
+TEST(Warning, OfAJobWithoutRanksIsEveryProcesss) {
+  const EnvironmentVariable none("RANK", nullptr);
+  const Stderr captured;
+  warnOncePerJob("without ranks");
+  EXPECT_THAT(captured.writes(),
+              ElementsAre(EndsWith(" warning: without ranks\n")));
 }
 
 std::string drained(int pipe) {
@@ -93,7 +132,7 @@ TEST(Warning, IsDroppedIfAFullPipeHasNoReader) {
     close(file);
   }
   EXPECT_EQ(full.find("warning"), std::string::npos);
-  EXPECT_EQ(after, "warning: somebody reads this\n");
+  EXPECT_THAT(after, EndsWith(" warning: somebody reads this\n"));
 }
 
 TEST(Warning, LeavesErrnoAlone) {
