@@ -25,8 +25,10 @@ rendezvous::UbtRedisStore::Options storeOptions(const Options& options) {
   store.prefix = options.prefix;
   store.rank = options.rank;
   store.size = options.size;
-  if (options.timeout.count() > 0) {
-    store.timeout = options.timeout;
+  const auto timeout =
+      options.joinTimeout.count() > 0 ? options.joinTimeout : options.timeout;
+  if (timeout.count() > 0) {
+    store.timeout = timeout;
   }
   return store;
 }

@@ -20,9 +20,10 @@ struct Options {
   std::string redisUrl;  // made from host and port if these are given
   std::string prefix = "prefix";
   std::string sharedPath;
-  // Of meeting, and of each wait of a context. No flag. 0: the defaults of the
-  // store and of Gloo.
+  // Of each wait of the store and of a context. No flag. 0: their defaults.
   std::chrono::milliseconds timeout{0};
+  // Of the store, in place of `timeout`. No flag. 0: `timeout`.
+  std::chrono::milliseconds joinTimeout{0};
 
   // Transport
   std::string transport = "tcp";

@@ -30,6 +30,7 @@ _LAB_ELEMENTS = 1000000
 _ELEMENTS_MAX = 1 << 29
 _LAB_TURN_S = 1.0  # an iteration takes a tenth of this
 _SHARED_TURN_S = 4.0  # two jobs need time to share the links
+_JOIN_S = 600.0  # other hosts may have to build first
 _EXIT_UNSOUND = 3  # a row is wrong or not as named; as the worker's
 
 _DESCRIPTION = """\
@@ -127,6 +128,10 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument(
         "--prefix", default="compare", metavar="NAME",
         help="tells comparisons apart that meet at one Redis")
+    where.add_argument(
+        "--join-timeout", type=positive(float), metavar="S",
+        help="how long this process, once it has built, waits for those on "
+        "other hosts (default: 600, because they may still build)")
     lab = settings.add_options(parser, "in a lab: hosts on this machine, made "
                                "for this", "--lab", "--lab-")
     lab.add_argument(
@@ -181,6 +186,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
                      "--redis-url go together")
     arguments.local = bool(missing)
     arguments.shows = arguments.local or arguments.rank == 0
+    if arguments.local and arguments.join_timeout is not None:
+        parser.error("--join-timeout is for several hosts, with --redis-url")
     if not arguments.local:
         if arguments.ranks is not None:
             parser.error("--ranks is for one machine; with --rank, --size "
@@ -248,7 +255,8 @@ def _worker_options(arguments: argparse.Namespace, names: Sequence[str],
            "--elements", ",".join(map(str, arguments.elements)),
            "--seconds", str(arguments.seconds)]
     if not arguments.local:  # else from the environment
-        own += ["--rank", str(arguments.rank)]
+        own += ["--rank", str(arguments.rank), "--join-timeout",
+                str(arguments.join_timeout or _JOIN_S)]
     if arguments.interface:
         own += ["--interface", arguments.interface]
     if arguments.plot or arguments.json:

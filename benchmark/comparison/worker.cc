@@ -43,6 +43,7 @@ struct Arguments {
   std::vector<std::string> algorithms;
   double seconds = 5;
   double timeoutSeconds = 60;
+  double joinSeconds = 60;
   std::string interface;
   bool samples = false;
   double turnSeconds = .05;
@@ -89,6 +90,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::PositiveNumber);
   app.add_option(
          "--timeout", arguments.timeoutSeconds, "limit of each wait, in s")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--join-timeout",
+                 arguments.joinSeconds,
+                 "limit of the wait for all ranks to join, in s")
       ->check(CLI::PositiveNumber);
   app.add_option("--interface", arguments.interface, "network interface");
   app.add_flag("--samples", arguments.samples, "report every iteration");
@@ -214,6 +219,10 @@ bool compareAt(size_t elements,
   return sound;
 }
 
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
 int compareAll(const Arguments& arguments) {
   const auto algorithms =
       chooseAlgorithms(arguments.algorithms, arguments.size);
@@ -222,8 +231,8 @@ int compareAll(const Arguments& arguments) {
   meeting.size = arguments.size;
   meeting.redisUrl = arguments.redisUrl;
   meeting.prefix = arguments.prefix;
-  meeting.timeout = std::chrono::milliseconds(
-      static_cast<int64_t>(arguments.timeoutSeconds * 1000));
+  meeting.timeout = milliseconds(arguments.timeoutSeconds);
+  meeting.joinTimeout = milliseconds(arguments.joinSeconds);
   const auto tcp = createTcpDevice(arguments.interface);
   benchmark::Contexts contexts(meeting, tcp);
   ControlChannel control(contexts.newContext(tcp));

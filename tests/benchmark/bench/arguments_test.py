@@ -69,6 +69,15 @@ class Compare(Test):
                 ["--rank", "2", "--size", "3", "--redis-url", url])
             self.assertIsNone(parsed.interface)
 
+    def test_ranks_wait_for_hosts_that_build(self):
+        for more, limit in ((), "600.0"), (("--join-timeout", "5"), "5.0"):
+            options = compare._worker_options(
+                compare.parse([*ONE_OF_MANY, *more]), ("ring",), "unix:///u")
+            self.assertEqual(
+                limit, options[options.index("--join-timeout") + 1])
+        self.assertNotIn("--join-timeout", compare._worker_options(
+            compare.parse([]), ("ring",), "unix:///u"))
+
     def test_a_launcher_gives_the_place(self):
         slurm = {"SLURM_PROCID": "2", "SLURM_STEP_NUM_TASKS": "3",
                  "SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "1(x3)"}
@@ -141,6 +150,8 @@ class Compare(Test):
             ("--rank 3 --size 3 --redis-url unix:///u", "--rank 3",
              "from 0 to 2"),
             (f"{one} --ranks 3", "--ranks", "--size"),
+            ("--join-timeout 5", "--join-timeout", "several hosts"),
+            (f"{one} --join-timeout 0", "'0'", "above 0"),
             ("--rank 0 --size 3 --redis-url h:6379", "'h:6379'",
              "redis://host:port"),
             ("--element 5", "--element"),
