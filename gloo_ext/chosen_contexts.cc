@@ -44,8 +44,8 @@ Choice ChosenContexts::of(const std::shared_ptr<gloo::Context>& context,
   if (bytes > kTokenBytesMax) {
     return choice;
   }
-  const auto found = tokens_.find(
-      std::string(static_cast<const char*>(contribution), bytes));
+  const auto found =
+      tokens_.find(std::string(static_cast<const char*>(contribution), bytes));
   if (found == tokens_.end()) {
     return choice;
   }

@@ -32,13 +32,35 @@ std::optional<int> rank() {
              : std::optional<int>(std::atoi(value));
 }
 
+// What the launcher calls the job.
+std::string job() {
+  for (const char* const name :
+       {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE"}) {
+    const char* const value = std::getenv(name);
+    // torchrun's default is "none".
+    if (value != nullptr && *value != '\0' && std::string(value) != "none") {
+      return value;
+    }
+  }
+  return "";
+}
+
+Recorder::Setup setupOf(const ubt::Settings& settings) {
+  Recorder::Setup setup;
+  setup.lines = settings.reportFolder;
+  setup.textfile = settings.metricsFolder.empty() ? settings.reportFolder
+                                                  : settings.metricsFolder;
+  setup.job = job();
+  setup.rank = rank();
+  setup.child = isChild ? "-" + std::to_string(getpid()) : "";
+  return setup;
+}
+
 }  // namespace
 
 ProcessState::ProcessState()
     : pid_(getpid()),
-      recorder_(ubt::Settings::fromEnvironment().reportFolder,
-                rank(),
-                isChild ? "-" + std::to_string(pid_) : ""),
+      recorder_(setupOf(ubt::Settings::fromEnvironment())),
       contexts_([this] { recorder_.finish(); }) {}
 
 ProcessState& ProcessState::instance() {

@@ -18,25 +18,24 @@ constexpr auto kTextfilePeriod = std::chrono::seconds(1);
 
 }  // namespace
 
-Recorder::Recorder(std::string directory,
-                   std::optional<int> rank,
-                   const std::string& child)
-    : directory_(std::move(directory)), child_(child), rank_(rank) {
+Recorder::Recorder(Setup setup) : setup_(std::move(setup)), rank_(setup_.rank) {
   if (rank_) {
     open();
   }
 }
 
-std::string Recorder::path(const char* extension) const {
-  return directory_ + "/rank" + std::to_string(*rank_) + child_ + extension;
+std::string Recorder::path(const std::string& folder,
+                           const char* extension) const {
+  return folder + "/rank" + std::to_string(*rank_) + setup_.child + extension;
 }
 
 // REQUIRES that the rank is known.
 void Recorder::open() {
-  if (!directory_.empty()) {
-    lines_.open(path(kLines), std::ios::app);
+  if (!setup_.lines.empty()) {
+    const std::string path = this->path(setup_.lines, kLines);
+    lines_.open(path, std::ios::app);
     if (!lines_) {
-      complain(path(kLines));
+      complain(path);
     }
   }
 }
@@ -46,38 +45,38 @@ void Recorder::complain(const std::string& path) {
     complained_ = true;
     ubt::warn("libgloo_ubt.so: cannot write " + path + " (" +
               std::strerror(errno) +
-              "): does the folder of GLOO_UBT_REPORT exist?");
+              "): does the folder of GLOO_UBT_REPORT or GLOO_UBT_METRICS "
+              "exist?");
   }
 }
 
 void Recorder::add(const BoundedOp& op) {
   statistics_.add(op);
-  const std::string line = directory_.empty() ? "" : opJson(op);
+  const std::string line = setup_.lines.empty() ? "" : opJson(op);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!rank_) {
     rank_ = op.rank;
     open();
   }
-  if (directory_.empty()) {
-    return;
-  }
-  lines_ << line << "\n" << std::flush;
-  if (!lines_) {
-    complain(path(kLines));
+  if (!setup_.lines.empty()) {
+    lines_ << line << "\n" << std::flush;
+    if (!lines_) {
+      complain(path(setup_.lines, kLines));
+    }
   }
   const auto now = std::chrono::steady_clock::now();
-  if (now - written_ >= kTextfilePeriod) {
+  if (!setup_.textfile.empty() && now - written_ >= kTextfilePeriod) {
     written_ = now;
-    writeTextfile();
+    writeTextfile(true);
   }
 }
 
 // Replaces the file atomically: a reader sees a whole file.
-void Recorder::writeTextfile() {
-  const std::string whole = path(kTextfile);
+void Recorder::writeTextfile(bool runs) {
+  const std::string whole = path(setup_.textfile, kTextfile);
   const std::string fresh = whole + ".new";
   std::ofstream file(fresh);
-  file << prometheusText(statistics_.totals(), *rank_);
+  file << prometheusText(statistics_.totals(), {setup_.job, *rank_, runs});
   file.close();
   if (!file || std::rename(fresh.c_str(), whole.c_str()) != 0) {
     complain(whole);
@@ -90,8 +89,8 @@ void Recorder::finish() {
   if (std::exchange(finished_, true)) {
     return;
   }
-  if (!directory_.empty() && rank_) {
-    writeTextfile();
+  if (!setup_.textfile.empty() && rank_) {
+    writeTextfile(false);
   }
   if (rank_ == 0 && totals.boundedOps > 0) {
     ubt::writeLine(summary(totals));

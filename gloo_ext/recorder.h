@@ -11,35 +11,39 @@
 
 namespace gloo_ext {
 
-// Keeps statistics. With a directory, also writes a file of JSON lines, one for
-// each call on the bounded path, and a Prometheus textfile, at most once a
-// second. Any thread may call.
+// Keeps statistics. If it has folders for them, also writes a file of JSON
+// lines, one for each call on the bounded path, and a Prometheus textfile, at
+// most once a second. Any thread may call.
 class Recorder {
  public:
-  // `directory` may be empty. `rank` is this process's rank in its job; if
-  // there is none, the rank in the first call's context is used. The file names
-  // of a forked process end in `child`. The first file that cannot be written
-  // is reported on stderr; the program goes on.
-  Recorder(std::string directory,
-           std::optional<int> rank,
-           const std::string& child = "");
+  struct Setup {
+    std::string lines;     // the folder of the lines; empty: none
+    std::string textfile;  // that of the textfile; empty: none
+    std::string job;       // its name, for the textfile; may be empty
+    // In the job. Without one, the rank in the first call's context is used.
+    std::optional<int> rank;
+    std::string child;  // file names of a forked process end in it
+  };
+
+  // The first file that cannot be written is reported on stderr; the program
+  // goes on.
+  explicit Recorder(Setup setup);
 
   void add(const BoundedOp& op);
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }
 
-  // Call when the process ends. Writes the textfile a last time and, on rank 0,
-  // a summary on stderr. Later calls do nothing.
+  // Call when the process ends. Writes the textfile a last time, which then
+  // says so, and, on rank 0, a summary on stderr. Later calls do nothing.
   void finish();
 
  private:
-  std::string path(const char* extension) const;
+  std::string path(const std::string& folder, const char* extension) const;
   void open();
   void complain(const std::string& path);
-  void writeTextfile();
+  void writeTextfile(bool runs);
 
-  const std::string directory_;
-  const std::string child_;
+  const Setup setup_;
   std::optional<int> rank_;
   Statistics statistics_;
   std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace gloo_ext {
@@ -65,6 +66,15 @@ Json stageJson(const std::vector<ubt::StageBytes>& stage) {
   return peers;
 }
 
+// By rank, in microseconds.
+Json lateJson(const std::vector<ubt::Duration>& late) {
+  Json ranks = Json::array();
+  for (const ubt::Duration each : late) {
+    ranks.push_back(microseconds(each));
+  }
+  return ranks;
+}
+
 // [offset, count] in elements.
 Json rangesJson(const std::vector<ubt::OpReport::Range>& ranges) {
   Json pairs = Json::array();
@@ -119,6 +129,34 @@ std::string rounded(double number, int digits) {
   return text;
 }
 
+// The value of a label.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char letter : text) {
+    out += letter == '\n' ? "\\n" : std::string(1, letter);
+    if (letter == '\\' || letter == '"') {
+      out.insert(out.size() - 1, "\\");
+    }
+  }
+  return out;
+}
+
+// A rank may have had several addresses, one after the other.
+std::map<int, Statistics::Peer> byRank(
+    const std::vector<Statistics::Peer>& peers) {
+  std::map<int, Statistics::Peer> ranks;
+  for (const Statistics::Peer& peer : peers) {
+    Statistics::Peer& sum = ranks[peer.rank];
+    sum.absentOps += peer.absentOps;
+    sum.late += peer.late;
+    sum.absentBytes += peer.absentBytes;
+    sum.lateBytes += peer.lateBytes;
+    sum.cutBytes += peer.cutBytes;
+    sum.lostBytes += peer.lostBytes;
+  }
+  return ranks;
+}
+
 }  // namespace
 
 std::string opJson(const BoundedOp& op) {
@@ -156,6 +194,7 @@ std::string opJson(const BoundedOp& op) {
       {"transformed_shards",
        std::count(
            report.forms.begin(), report.forms.end(), ubt::Form::kTransformed)},
+      {"late_us", lateJson(report.lateBy)},
       {"scatter", stageJson(report.scatter)},
       {"broadcast", stageJson(report.broadcast)},
   }
@@ -167,6 +206,8 @@ std::string totalsJson(const Statistics::Totals& totals) {
   for (const Statistics::Peer& peer : totals.peers) {
     peers.push_back({{"rank", peer.rank},
                      {"address", peer.address},
+                     {"absent_ops", peer.absentOps},
+                     {"late_us", microseconds(peer.late)},
                      {"expected_bytes", peer.expectedBytes},
                      {"absent_bytes", peer.absentBytes},
                      {"late_bytes", peer.lateBytes},
@@ -204,9 +245,12 @@ std::string totalsJson(const Statistics::Totals& totals) {
       .dump();
 }
 
-std::string prometheusText(const Statistics::Totals& totals, int rank) {
+std::string prometheusText(const Statistics::Totals& totals,
+                           const Process& process) {
   std::string text;
-  const std::string self = "rank=\"" + std::to_string(rank) + "\"";
+  const std::string self =
+      (process.job.empty() ? "" : "job=\"" + escaped(process.job) + "\",") +
+      "rank=\"" + std::to_string(process.rank) + "\"";
   const auto family =
       [&](const std::string& name, const char* type, const char* help) {
         text += "# HELP gloo_ubt_" + name + " " + help + "\n# TYPE gloo_ubt_" +
@@ -217,6 +261,8 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
                          const std::string& number) {
     text += "gloo_ubt_" + name + "{" + self + labels + "} " + number + "\n";
   };
+  family("running", "gauge", "Whether the process runs; 0: it has ended.");
+  value("running", "", process.runs ? "1" : "0");
   family("ops_total", "counter", "Allreduce calls, by kind.");
   const std::array<std::pair<const char*, uint64_t>, 4> kinds = {
       {{"exact", totals.exactOps},
@@ -271,14 +317,47 @@ std::string prometheusText(const Statistics::Totals& totals, int rank) {
           ",safeguard=\"" + std::string(safeguard) + "\"",
           std::to_string(limit));
   }
-  family(
-      "lost_bytes_total", "counter", "Bytes of a peer that the network lost.");
-  for (const Statistics::Peer& peer : totals.peers) {
-    value("lost_bytes_total",
-          ",peer=\"" + std::to_string(peer.rank) + "\",address=\"" +
-              peer.address + "\"",
-          std::to_string(peer.lostBytes));
-  }
+  const std::map<int, Statistics::Peer> peers = byRank(totals.peers);
+  const auto ofPeers = [&](const char* name,
+                           const char* help,
+                           const std::string& more,
+                           const auto& number) {
+    if (help != nullptr) {
+      family(name, "counter", help);
+    }
+    for (const auto& [rank, peer] : peers) {
+      value(name,
+            ",peer=\"" + std::to_string(rank) + "\"" + more,
+            std::to_string(number(peer)));
+    }
+  };
+  using Peer = Statistics::Peer;
+  ofPeers("late_seconds_total",
+          "Time by which a peer's calls came after those of most ranks.",
+          "",
+          [](const Peer& peer) {
+            return std::chrono::duration<double>(peer.late).count();
+          });
+  ofPeers("absent_ops_total",
+          "Calls that left a peer out because it had not called.",
+          "",
+          [](const Peer& peer) { return peer.absentOps; });
+  const char* const leftOut = "left_out_bytes_total";
+  ofPeers(leftOut,
+          "Bytes of a peer that calls did not wait for: it had not called "
+          "(absent), they came later (late), or not at all (cut).",
+          ",cause=\"absent\"",
+          [](const Peer& peer) { return peer.absentBytes; });
+  ofPeers(leftOut, nullptr, ",cause=\"late\"", [](const Peer& peer) {
+    return peer.lateBytes;
+  });
+  ofPeers(leftOut, nullptr, ",cause=\"cut\"", [](const Peer& peer) {
+    return peer.cutBytes;
+  });
+  ofPeers("lost_bytes_total",
+          "Bytes of a peer that the network lost.",
+          "",
+          [](const Peer& peer) { return peer.lostBytes; });
   family("op_seconds", "gauge", "Time of recent bounded calls.");
   value("op_seconds",
         ",quantile=\"0.5\"",

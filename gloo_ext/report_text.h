@@ -14,8 +14,16 @@ namespace gloo_ext {
 std::string opJson(const BoundedOp& op);
 std::string totalsJson(const Statistics::Totals& totals);
 
-// A textfile for Prometheus' node exporter; `rank` is the process's in its job.
-std::string prometheusText(const Statistics::Totals& totals, int rank);
+// A process in its job, and whether it still runs.
+struct Process {
+  std::string job;  // its name; may be empty
+  int rank = 0;
+  bool runs = true;
+};
+// A textfile for Prometheus' node exporter. Its labels are the job, the rank
+// and the ranks of peers.
+std::string prometheusText(const Statistics::Totals& totals,
+                           const Process& process);
 
 // "optireduce: 1,234 ops, 0.07 % missing, p50/p99 1.2/3.4 ms", of bounded ops.
 std::string summary(const Statistics::Totals& totals);

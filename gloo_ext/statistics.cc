@@ -35,6 +35,10 @@ void Statistics::addToPeer(const BoundedOp& op, int rank) {
     peer.rank = rank;
     peer.size = op.size;
   }
+  peer.absentOps += op.report.scatter[rank].absent > 0;
+  if (!op.report.lateBy.empty()) {
+    peer.late += op.report.lateBy[rank];
+  }
   for (const ubt::StageBytes& bytes :
        {op.report.scatter[rank], op.report.broadcast[rank]}) {
     addTo(&peer, bytes);

@@ -35,8 +35,10 @@ class Statistics {
   // Traffic between this process and another, in all contexts and both stages.
   struct Peer {
     std::string address;
-    int rank = 0;  // in the largest context that both are in
-    int size = 0;  // of that context
+    int rank = 0;            // in the largest context that both are in
+    int size = 0;            // of that context
+    uint64_t absentOps = 0;  // its contribution was left out
+    std::chrono::nanoseconds late{0};  // OpReport::lateBy, of all calls
     uint64_t expectedBytes = 0;
     uint64_t absentBytes = 0;
     uint64_t lateBytes = 0;

@@ -16,6 +16,7 @@
 namespace gloo_ext {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::internal::CaptureStderr;
 using ::testing::internal::GetCapturedStderr;
@@ -46,10 +47,18 @@ size_t countOf(const std::string& what, const std::string& text) {
   return count;
 }
 
+Recorder::Setup setupOf(const std::string& folder, std::optional<int> rank) {
+  Recorder::Setup setup;
+  setup.lines = folder;
+  setup.textfile = folder;
+  setup.rank = rank;
+  return setup;
+}
+
 // The standard error output of a recorder of that rank, after some calls.
 std::string saidBy(const std::string& folder, int rank, const BoundedOp& op) {
   CaptureStderr();
-  Recorder recorder(folder, rank);
+  Recorder recorder(setupOf(folder, rank));
   for (int i = 0; i < 3; i++) {
     recorder.add(op);
   }
@@ -59,7 +68,7 @@ std::string saidBy(const std::string& folder, int rank, const BoundedOp& op) {
 
 TEST(Recorder, WritesALineForEachCall) {
   const test::TemporaryDirectory folder;
-  Recorder recorder(folder.path(), 3);
+  Recorder recorder(setupOf(folder.path(), 3));
   for (const uint32_t tag : {5, 6}) {
     BoundedOp op = warmupOp(2);
     op.report.op.tag = tag;
@@ -76,14 +85,14 @@ TEST(Recorder, WritesALineForEachCall) {
 TEST(Recorder, KeepsTheLinesOfAnEarlierRun) {
   const test::TemporaryDirectory folder;
   for (int run = 0; run < 2; run++) {
-    Recorder(folder.path(), 0).add(boundedOp(2));
+    Recorder(setupOf(folder.path(), 0)).add(boundedOp(2));
   }
   EXPECT_EQ(linesOf(folder.path() + "/rank0.jsonl").size(), 2u);
 }
 
 TEST(Recorder, LeavesTheTextfileWithTheTotals) {
   const test::TemporaryDirectory folder;
-  Recorder recorder(folder.path(), 3);
+  Recorder recorder(setupOf(folder.path(), 3));
   recorder.add(boundedOp(2));
   EXPECT_THAT(contentOf(folder.path() + "/rank3.prom"),
               HasSubstr("ops_total{rank=\"3\",kind=\"bounded\"} 1"));
@@ -91,16 +100,32 @@ TEST(Recorder, LeavesTheTextfileWithTheTotals) {
   recorder.add(boundedOp(2));
   recorder.finish();
   EXPECT_THAT(contentOf(folder.path() + "/rank3.prom"),
-              HasSubstr("ops_total{rank=\"3\",kind=\"bounded\"} 2"));
+              AllOf(HasSubstr("ops_total{rank=\"3\",kind=\"bounded\"} 2"),
+                    HasSubstr("running{rank=\"3\"} 0")));
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     EXPECT_NE(entry.path().extension(), ".new");
   }
 }
 
+TEST(Recorder, LeavesMetricsWithoutLinesOrApartFromThem) {
+  const test::TemporaryDirectory folder;
+  const test::TemporaryDirectory lines;
+  for (const std::string& path : {std::string(), lines.path()}) {
+    Recorder::Setup setup = setupOf(folder.path(), 1);
+    setup.lines = path;
+    setup.job = "17";
+    Recorder(setup).add(boundedOp(2));
+    EXPECT_THAT(contentOf(folder.path() + "/rank1.prom"),
+                HasSubstr("running{job=\"17\",rank=\"1\"} 1"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() + "/rank1.jsonl"));
+  }
+  EXPECT_EQ(linesOf(lines.path() + "/rank1.jsonl").size(), 1u);
+}
+
 TEST(Recorder, WritesWholeLinesFromSeveralThreads) {
   const test::TemporaryDirectory folder;
   {
-    Recorder recorder(folder.path(), 0);
+    Recorder recorder(setupOf(folder.path(), 0));
     std::vector<std::thread> threads;
     threads.reserve(4);
     for (int i = 0; i < 4; i++) {
@@ -125,7 +150,9 @@ TEST(Recorder, TakesItsFirstContextsRankIfTheJobNamesNone) {
   const test::TemporaryDirectory folder;
   BoundedOp op = boundedOp(3);
   op.rank = 2;
-  Recorder recorder(folder.path(), std::nullopt, "-77");
+  Recorder::Setup setup = setupOf(folder.path(), std::nullopt);
+  setup.child = "-77";
+  Recorder recorder(setup);
   recorder.add(op);
   op.rank = 0;  // in another context
   recorder.add(op);

@@ -42,6 +42,7 @@ BoundedOp opThatLostSome() {
   op.report.filled = {{10, 4}, {20, 2}};
   op.report.shardElements = 1024;
   op.report.forms = {ubt::Form::kPlain, ubt::Form::kTransformed};
+  op.report.lateBy = {std::chrono::milliseconds(1), ubt::Duration{0}};
   op.report.skipped = true;
   op.report.safeguards = {0.25, 0.5, 0.125, 0.75};
   op.report.scatter[0] = stageBytes();
@@ -85,6 +86,7 @@ TEST(ReportText, ACallsObjectHoldsTheDocumentedFields) {
                          {"partial", {{30, 8}}},
                          {"shard_owners", {0, 3}},
                          {"transformed_shards", 1},
+                         {"late_us", {1000.0, 0.0}},
                          {"safeguards",
                           {{"loss_average", 0.25},
                            {"zero_loss", 0.5},
@@ -162,6 +164,8 @@ Statistics::Totals someTotals() {
   totals.peers.resize(2);
   totals.peers[1].address = "[::1]:1000";
   totals.peers[1].rank = 20;
+  totals.peers[1].absentOps = 21;
+  totals.peers[1].late = microseconds(22);
   totals.peers[1].expectedBytes = 11;
   totals.peers[1].absentBytes = 12;
   totals.peers[1].lateBytes = 13;
@@ -205,7 +209,9 @@ TEST(ReportText, TotalsObjectHoldsEachTotal) {
   for (const auto& [name, value] : bound.items()) {
     EXPECT_EQ(got["bounds"][0].value(name, json()), value) << name;
   }
-  const json peer = {{"expected_bytes", 11},
+  const json peer = {{"absent_ops", 21},
+                     {"late_us", 22.0},
+                     {"expected_bytes", 11},
                      {"absent_bytes", 12},
                      {"late_bytes", 13},
                      {"cut_bytes", 0},
@@ -254,7 +260,12 @@ struct Textfile {
 };
 
 TEST(ReportText, TextfileHasTheFormatOfPrometheus) {
-  Textfile file(prometheusText(someTotals(), 7));
+  Statistics::Totals totals = someTotals();
+  totals.peers.push_back(totals.peers[1]);
+  totals.peers[2].address = "[::1]:1001";  // of the same rank, later
+  totals.peers[2].late = std::chrono::milliseconds(1500);
+  totals.peers[2].lostBytes = 100;
+  Textfile file(prometheusText(totals, {"", 7, true}));
   for (const auto& [family, type] : file.types) {
     const std::string suffix = "_total";
     const bool isTotal =
@@ -279,13 +290,27 @@ TEST(ReportText, TextfileHasTheFormatOfPrometheus) {
       {"loss_limit{rank=\"7\",safeguard=\"halt\"}", 0.75},
       {"zeroed_elements_total{rank=\"7\"}", 18},
       {"repaired_bytes_total{rank=\"7\"}", 18},
-      {"lost_bytes_total{rank=\"7\",peer=\"20\",address=\"[::1]:1000\"}", 14},
+      {"running{rank=\"7\"}", 1},
+      {"late_seconds_total{rank=\"7\",peer=\"20\"}", 1.500022},
+      {"absent_ops_total{rank=\"7\",peer=\"20\"}", 42},
+      {"left_out_bytes_total{rank=\"7\",peer=\"20\",cause=\"absent\"}", 24},
+      {"left_out_bytes_total{rank=\"7\",peer=\"20\",cause=\"late\"}", 26},
+      {"left_out_bytes_total{rank=\"7\",peer=\"20\",cause=\"cut\"}", 0},
+      {"lost_bytes_total{rank=\"7\",peer=\"20\"}", 114},
+      {"lost_bytes_total{rank=\"7\",peer=\"0\"}", 0},
       {"op_seconds{rank=\"7\",quantile=\"0.5\"}", 0.0015},
       {"op_seconds{rank=\"7\",quantile=\"0.99\"}", 0.0025}};
   for (const auto& [name, value] : expected) {
     ASSERT_EQ(file.values.count("gloo_ubt_" + name), 1u) << name;
     EXPECT_DOUBLE_EQ(file.values["gloo_ubt_" + name], value) << name;
   }
+}
+
+TEST(ReportText, TextfileNamesTheJobAndItsEnd) {
+  EXPECT_NE(
+      prometheusText({}, {"a\"b\\c\nd", 7, false})
+          .find("\ngloo_ubt_running{job=\"a\\\"b\\\\c\\nd\",rank=\"7\"} 0\n"),
+      std::string::npos);
 }
 
 std::string summaryOf(uint64_t ops,

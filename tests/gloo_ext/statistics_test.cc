@@ -82,6 +82,7 @@ TEST(Statistics, AddUpAPeersStages) {
   op.report.scatter[2] = stageBytes();
   op.report.broadcast[2] = stageBytes();
   op.report.broadcast[2].expected = 1000;
+  op.report.lateBy = {ubt::Duration{0}, ubt::Duration{0}, ubt::Duration{7}};
   Statistics statistics;
   statistics.add(op);
   statistics.add(op);
@@ -91,6 +92,9 @@ TEST(Statistics, AddUpAPeersStages) {
   EXPECT_EQ(totals.peers[1].expectedBytes, 2200u);
   EXPECT_EQ(totals.peers[1].repairedBytes, 40u);
   EXPECT_EQ(totals.peers[1].absentBytes, 80u);
+  EXPECT_EQ(totals.peers[1].absentOps, 2u);
+  EXPECT_EQ(totals.peers[1].late, ubt::Duration{14});
+  EXPECT_EQ(totals.peers[0].absentOps, 0u);
   EXPECT_EQ(totals.peers[1].lateBytes, 44u);
   EXPECT_EQ(totals.peers[1].refusedBytes, 28u);
   EXPECT_EQ(totals.peers[1].lostBytes, 8u);

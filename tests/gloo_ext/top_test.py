@@ -22,8 +22,10 @@ gloo_ubt_expired_ops_total{rank="0"} 7
 gloo_ubt_repaired_bytes_total{rank="0"} 2500000
 gloo_ubt_pairs_expected_total{rank="0"} 1000000
 gloo_ubt_pairs_missing_total{rank="0"} 310
-gloo_ubt_lost_bytes_total{rank="0",peer="1",address="[::1]:5"} 400000
-gloo_ubt_lost_bytes_total{rank="0",peer="2",address="10.0.0.2:5"} 700000
+gloo_ubt_lost_bytes_total{rank="0",peer="1"} 400000
+gloo_ubt_lost_bytes_total{rank="0",peer="2"} 700000
+gloo_ubt_late_seconds_total{rank="0",peer="1"} 12.340000
+gloo_ubt_late_seconds_total{rank="0",peer="2"} 0.500000
 gloo_ubt_op_seconds{rank="0",quantile="0.5"} 0.009600
 gloo_ubt_op_seconds{rank="0",quantile="0.99"} 0.016900
 """
@@ -38,7 +40,7 @@ class Table(unittest.TestCase):
         key = (0, "rank0.prom")
         self.assertEqual(
             [["0", "12.5", "100", "7", "0.031", "%", "9.6", "16.9", "2.5",
-              "1.1", "2"]],
+              "1.1", "2", "12.3", "1"]],
             self.rows({key: top.parse(TEXT)}, {key: 12.5}))
 
     def test_ranks_stand_in_order(self):
@@ -50,13 +52,18 @@ class Table(unittest.TestCase):
     def test_a_file_without_calls_is_no_error(self):
         for text in "", "gloo_ubt_ops_total{rank=", TEXT.replace(" ", "  "):
             self.assertEqual(
-                [["3", "0", "0", "0", "0", "0", "0.0", "0.0"]],
+                [["3", "0", "0", "0", "0", "0", "0.0", "0.0", "0.0"]],
                 self.rows({(3, "rank3.prom"): top.parse(text)}))
 
     def test_a_silent_rank_is_marked(self):
         now = {(0, "rank0.prom"): top.parse(TEXT, 100.0)}
         self.assertEqual("61", self.rows(now, clock=161.2)[0][-1])
-        self.assertEqual("2", self.rows(now, clock=104)[0][-1])  # "from"
+        self.assertEqual("1", self.rows(now, clock=104)[0][-1])  # "of"
+
+    def test_a_rank_that_has_ended_is_marked(self):
+        now = {(0, "rank0.prom"): top.parse(
+            TEXT + 'gloo_ubt_running{rank="0"} 0\n')}
+        self.assertEqual("ended", self.rows(now)[0][-1])
 
     def test_large_values_have_no_exponent(self):
         text = TEXT.replace("_missing_total{rank=\"0\"} 310",

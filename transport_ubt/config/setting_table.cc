@@ -390,7 +390,14 @@ std::vector<Setting> contextRows() {
           "report",
           [](auto& s) -> auto& { return s.reportFolder; },
           "a folder",
-          "Where the drop-in reports each bounded or warm-up call."),
+          "Where the drop-in reports each bounded or warm-up call, and leaves "
+          "metrics."),
+      text(
+          "metrics",
+          [](auto& s) -> auto& { return s.metricsFolder; },
+          "a folder",
+          "Where the drop-in leaves metrics for Prometheus, if not in the "
+          "folder of `GLOO_UBT_REPORT`."),
       {kVariable,
        "trace",
        "a folder",

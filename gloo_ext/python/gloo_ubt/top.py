@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 _FILE = re.compile(r"rank(\d+)(?:-\d+)?\.prom")
 _LINE = re.compile(r"gloo_ubt_(\w+)\{([^}]*)\} (\d+(?:\.\d+)?)$", re.MULTILINE)
@@ -32,11 +32,15 @@ columns
   repaired   data that arrived on request
   lost       data that the network lost
   from       the rank that sent most of it
+  late       seconds by which the calls of the latest rank came after those of
+             most ranks
+  of         that rank
   silent     seconds since the latest bounded call, if there are many: the rank
-             computes, makes only exact calls, or has ended
+             computes or makes only exact calls. Or: it has ended
 
-The job writes the files if GLOO_UBT_REPORT=DIR, or --report DIR of the command
-that runs it, says so. On several hosts, each has its own.
+The job writes the files if GLOO_UBT_METRICS=DIR or GLOO_UBT_REPORT=DIR, or
+--report DIR of the command that runs it, says so. On several hosts, each has
+its own.
 """
 
 
@@ -53,6 +57,8 @@ class Sample:
     p99_ms: float
     repaired: int  # bytes
     lost: Dict[str, int]  # bytes by rank
+    late: Dict[str, float]  # seconds by rank
+    runs: bool
     written: float  # when, in seconds since the epoch
 
 
@@ -67,6 +73,7 @@ def parse(text: str, written: float = 0.0) -> Sample:
     values: Dict[str, float] = {}
     calls = 0
     lost: Dict[str, int] = {}
+    late: Dict[str, float] = {}
     for name, labels_text, number in _LINE.findall(text):
         labels = dict(_LABEL.findall(labels_text))
         if name == "ops_total":
@@ -74,6 +81,8 @@ def parse(text: str, written: float = 0.0) -> Sample:
         if name == "lost_bytes_total":
             peer = labels.get("peer", "")
             lost[peer] = lost.get(peer, 0) + int(float(number))
+        if name == "late_seconds_total":
+            late[labels.get("peer", "")] = float(number)
         key = labels.get("kind") or labels.get("quantile") or ""
         values[name + key] = float(number)
 
@@ -85,7 +94,8 @@ def parse(text: str, written: float = 0.0) -> Sample:
         whole("pairs_expected_total"), whole("pairs_missing_total"),
         1000 * values.get("op_seconds0.5", 0),
         1000 * values.get("op_seconds0.99", 0),
-        whole("repaired_bytes_total"), lost, written)
+        whole("repaired_bytes_total"), lost, late,
+        values.get("running", 1) != 0, written)
 
 
 def read(folder: str) -> Samples:
@@ -122,11 +132,11 @@ def rates_of(now: Samples, before: Samples, rates: Rates) -> Rates:
     return found
 
 
-def _most(lost: Dict[str, int]) -> str:
-    """The rank whose data got lost most, if any did."""
-    if not lost or max(lost.values()) == 0:
+def _most(amounts: Mapping[str, float]) -> str:
+    """The rank with the largest amount, if any has some."""
+    if not amounts or max(amounts.values()) == 0:
         return ""
-    return max(lost, key=lambda rank: lost[rank])
+    return max(amounts, key=lambda rank: amounts[rank])
 
 
 def _digits(value: float, digits: int) -> str:
@@ -146,11 +156,14 @@ def _row(rank: int, sample: Sample, rate: Optional[float],
         _digits(sample.p50_ms, 4), _digits(sample.p99_ms, 4),
         f"{sample.repaired / 1e6:.1f}",
         f"{sum(sample.lost.values()) / 1e6:.1f}", _most(sample.lost),
-        f"{silent:.0f}" if silent > _STALE_S else ""]
+        f"{max(sample.late.values(), default=0):.1f}", _most(sample.late),
+        "ended" if not sample.runs
+        else f"{silent:.0f}" if silent > _STALE_S else ""]
 
 
 _HEADINGS = ["rank", "calls/s", "bounded", "expired", "missing", "p50 ms",
-             "p99 ms", "repaired MB", "lost MB", "from", "silent s"]
+             "p99 ms", "repaired MB", "lost MB", "from", "late s", "of",
+             "silent s"]
 
 
 def render(now: Samples, rates: Rates, clock: float) -> str:
@@ -188,7 +201,7 @@ def main(argv: Sequence[str]) -> int:
                      "and below 3600")
     if not os.path.isdir(arguments.folder):
         parser.error(f"there is no folder '{arguments.folder}'; name the one "
-                     "in GLOO_UBT_REPORT or --report")
+                     "in GLOO_UBT_METRICS, GLOO_UBT_REPORT or --report")
     try:
         before, rates = read(arguments.folder), {}
         while True:

@@ -237,6 +237,7 @@ class Op {
   void stopsPassed(TimePoint now);
   void noteCut();
   void noteTimes(TimePoint now);
+  std::vector<Duration> lateBy(TimePoint now) const;
   void closeScatter(TimePoint now);
   void expireScatter(TimePoint now);
   void expireExchange(TimePoint now);

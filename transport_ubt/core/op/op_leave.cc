@@ -2,6 +2,7 @@
 //
 // The end of an op's call, and its report.
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -41,6 +42,18 @@ void Op::settleResults() {
   }
 }
 
+std::vector<Duration> Op::lateBy(TimePoint now) const {
+  std::vector<Duration> late(state_.ranks.size(), Duration{0});
+  for (int rank = 0; rank < state_.ranks.size(); rank++) {
+    if (state_.clock.runs() && rank != state_.ranks.rank()) {
+      const TimePoint entered =
+          std::min(now, state_.attendance.enteredAt(rank));
+      late[rank] = std::max(entered - state_.clock.startedAt(), Duration{0});
+    }
+  }
+  return late;
+}
+
 void Op::noteTimes(TimePoint now) {
   trace_->startedAt = state_.clock.startedAt();
   trace_->calledAt = state_.clock.enteredAt();
@@ -68,6 +81,7 @@ OpReport Op::leave(TimePoint now) {
     noteTimes(now);
     report.trace = std::move(trace_);
   }
+  report.lateBy = lateBy(now);
   report.waited = state_.clock.waited(now);
   report.limit = state_.limit();
   ends_.report(&report);

@@ -79,6 +79,11 @@ struct OpReport {
   std::vector<StageBytes> scatter;    // contributions to the own shard
   std::vector<StageBytes> broadcast;  // results of the others' shards
 
+  // By rank: how long after the start of the clock (more than half of the ranks
+  // had entered) its entry was heard; if it was not: the time until the call
+  // returned. Zero: earlier.
+  std::vector<Duration> lateBy;
+
   // StageBytes::leftOut() of both stages and all peers.
   uint64_t leftOutBytes() const {
     uint64_t bytes = 0;
