@@ -109,6 +109,22 @@ class Launchers(UbtrunTest):
             TORCHRUN, "--standalone", "--nproc-per-node", "2", "--no-python",
             *self.one_of_many()])
 
+    def test_torchrun_starts_it_again(self):
+        script = self.folder / "again.py"
+        script.write_text(
+            "import os, sys\n"
+            "if os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':\n"
+            "    import torch.distributed as dist, torch\n"
+            "    dist.init_process_group('gloo')\n"
+            "    dist.all_reduce(torch.ones(1 << 17))\n"
+            "    os._exit(1 if dist.get_rank() else 0)\n"
+            f"sys.path.insert(0, {str(HERE / 'scripts')!r})\n"
+            f"exec(open({self.script('place.py')!r}).read())\n")
+        self.check_ranks([
+            TORCHRUN, "--standalone", "--nproc-per-node", "2",
+            "--max-restarts", "1", "--no-python",
+            *self.one_of_many()[:-1], str(script)])
+
     def test_torchrun_by_hand(self):
         reports = self.folder / "reports"
         reports.mkdir()

@@ -210,6 +210,25 @@ class Fsdp(TorchTest):
                 self.assertAlmostEqual(mine, yours, delta=1e-5)
 
 
+class Features(TorchTest):
+    BOUNDED = {"static_graph", "accumulation", "uneven_inputs",
+               "zero_optimizer", "profiler", "scaler", "reduce_scatter"}
+
+    def test_give_the_same_over_bounded_sums(self):
+        environment = {**PATIENT, "GLOO_UBT_MIN_BYTES": "1000"}
+        plain, bounded = (run("features.py", 2, algorithm, environment)
+                          for algorithm in (None, "optireduce"))
+        for one, other in zip(plain, bounded):
+            self.assertEqual(one.keys(), other.keys())
+            for name, result in other.items():
+                with self.subTest(name):
+                    self.assertEqual(name in self.BOUNDED,
+                                     result["bounded"] > 0)
+                    for mine, yours in zip(result["values"],
+                                           one[name]["values"]):
+                        self.assertAlmostEqual(mine, yours, delta=1e-4)
+
+
 class Models(TorchTest):
     def test_only_their_sums_are_bounded(self):
         old = torch_version().startswith("1.")
