@@ -85,7 +85,8 @@ def uneven_inputs():
 def zero_optimizer():
     trained = model()
     optimizer = ZeroRedundancyOptimizer(
-        trained.parameters(), optimizer_class=torch.optim.Adam, lr=0.01)
+        trained.parameters(), optimizer_class=torch.optim.SGD, lr=0.1,
+        momentum=0.9)
     for step in range(4):
         optimizer.zero_grad()
         trained(batch(step)).square().mean().backward()
