@@ -204,11 +204,13 @@ void addCosts(nlohmann::ordered_json* report) {
 void writeTraces(const std::string& folder, const SimResult& result) {
   std::map<std::pair<int, int>, TraceFile> files;
   for (const auto& trace : result.traces) {
-    TraceFile& file =
-        files
-            .try_emplace(
-                {trace.context, trace.rank}, folder, trace.context, trace.rank)
-            .first->second;
+    TraceFile& file = files
+                          .try_emplace({trace.context, trace.rank},
+                                       folder,
+                                       trace.context,
+                                       trace.rank,
+                                       Duration{0})
+                          .first->second;
     file.add(trace.op, trace.bytes, *trace.arrivals);
     if (!file.ok()) {
       throw std::invalid_argument("--trace: cannot write " + file.path() +

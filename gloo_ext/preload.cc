@@ -90,7 +90,7 @@ __attribute__((constructor)) void checkIsFirst() {
   void* const found = dlsym(RTLD_DEFAULT, gloo_ext::OriginalGloo::kAllreduce);
   if (found != nullptr && dladdr(found, &first) != 0 &&
       first.dli_fbase != own.dli_fbase) {
-    ubt::warnOncePerJob(
+    ubt::warn(
         std::string("libgloo_ubt.so: ") + first.dli_fname +
         " precedes it in LD_PRELOAD, so plain Gloo serves every call; put the "
         "other library last, or remove it");

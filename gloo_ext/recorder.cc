@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gloo_ext/recorder.h"
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -65,18 +66,33 @@ void Recorder::add(const BoundedOp& op) {
     }
   }
   const auto now = std::chrono::steady_clock::now();
-  if (!setup_.textfile.empty() && now - written_ >= kTextfilePeriod) {
+  if (!setup_.textfile.empty() && !finished_ &&
+      now - written_ >= kTextfilePeriod) {
     written_ = now;
     writeTextfile(true);
   }
 }
 
+// A folder of metrics may serve several jobs.
+std::string Recorder::textfilePath() const {
+  std::string job;
+  if (setup_.textfile != setup_.lines && !setup_.job.empty()) {
+    for (const char letter : setup_.job) {
+      job += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+    }
+    job += "-";
+  }
+  return setup_.textfile + "/" + job + "rank" + std::to_string(*rank_) +
+         setup_.child + kTextfile;
+}
+
 // Replaces the file atomically: a reader sees a whole file.
 void Recorder::writeTextfile(bool runs) {
-  const std::string whole = path(setup_.textfile, kTextfile);
+  const std::string whole = textfilePath();
   const std::string fresh = whole + ".new";
   std::ofstream file(fresh);
-  file << prometheusText(statistics_.totals(), {setup_.job, *rank_, runs});
+  file << prometheusText(statistics_.totals(),
+                         {setup_.job, *rank_, setup_.child, runs});
   file.close();
   if (!file || std::rename(fresh.c_str(), whole.c_str()) != 0) {
     complain(whole);

@@ -18,8 +18,8 @@ class Recorder {
  public:
   struct Setup {
     std::string lines;     // the folder of the lines; empty: none
-    std::string textfile;  // that of the textfile; empty: none
-    std::string job;       // its name, for the textfile; may be empty
+    std::string textfile;  // the folder of the textfile; empty: none
+    std::string job;       // its id, for the textfile; may be empty
     // In the job. Without one, the rank in the first call's context is used.
     std::optional<int> rank;
     std::string child;  // file names of a forked process end in it
@@ -33,12 +33,13 @@ class Recorder {
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }
 
-  // Call when the process ends. Writes the textfile a last time, which then
-  // says so, and, on rank 0, a summary on stderr. Later calls do nothing.
+  // Call when the process ends. Writes the textfile a last time, with `running`
+  // 0, and, on rank 0, a summary on stderr. Later calls do nothing.
   void finish();
 
  private:
   std::string path(const std::string& folder, const char* extension) const;
+  std::string textfilePath() const;
   void open();
   void complain(const std::string& path);
   void writeTextfile(bool runs);

@@ -141,12 +141,18 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// A rank may have had several addresses, one after the other.
-std::map<int, Statistics::Peer> byRank(
+// By rank in the largest context; peers that it lacks have no rank there. A
+// rank may have had several addresses, one after the other.
+std::map<std::string, Statistics::Peer> byRank(
     const std::vector<Statistics::Peer>& peers) {
-  std::map<int, Statistics::Peer> ranks;
+  int largest = 0;
   for (const Statistics::Peer& peer : peers) {
-    Statistics::Peer& sum = ranks[peer.rank];
+    largest = std::max(largest, peer.size);
+  }
+  std::map<std::string, Statistics::Peer> ranks;
+  for (const Statistics::Peer& peer : peers) {
+    Statistics::Peer& sum =
+        ranks[peer.size == largest ? std::to_string(peer.rank) : "other"];
     sum.absentOps += peer.absentOps;
     sum.late += peer.late;
     sum.absentBytes += peer.absentBytes;
@@ -249,8 +255,9 @@ std::string prometheusText(const Statistics::Totals& totals,
                            const Process& process) {
   std::string text;
   const std::string self =
-      (process.job.empty() ? "" : "job=\"" + escaped(process.job) + "\",") +
-      "rank=\"" + std::to_string(process.rank) + "\"";
+      (process.job.empty() ? "" : "job_id=\"" + escaped(process.job) + "\",") +
+      "rank=\"" + std::to_string(process.rank) + "\"" +
+      (process.child.empty() ? "" : ",child=\"" + process.child + "\"");
   const auto family =
       [&](const std::string& name, const char* type, const char* help) {
         text += "# HELP gloo_ubt_" + name + " " + help + "\n# TYPE gloo_ubt_" +
@@ -317,7 +324,7 @@ std::string prometheusText(const Statistics::Totals& totals,
           ",safeguard=\"" + std::string(safeguard) + "\"",
           std::to_string(limit));
   }
-  const std::map<int, Statistics::Peer> peers = byRank(totals.peers);
+  const auto peers = byRank(totals.peers);
   const auto ofPeers = [&](const char* name,
                            const char* help,
                            const std::string& more,
@@ -326,9 +333,8 @@ std::string prometheusText(const Statistics::Totals& totals,
       family(name, "counter", help);
     }
     for (const auto& [rank, peer] : peers) {
-      value(name,
-            ",peer=\"" + std::to_string(rank) + "\"" + more,
-            std::to_string(number(peer)));
+      value(
+          name, ",peer=\"" + rank + "\"" + more, std::to_string(number(peer)));
     }
   };
   using Peer = Statistics::Peer;

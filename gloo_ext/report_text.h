@@ -16,12 +16,13 @@ std::string totalsJson(const Statistics::Totals& totals);
 
 // A process in its job, and whether it still runs.
 struct Process {
-  std::string job;  // its name; may be empty
+  std::string job;  // its id; may be empty
   int rank = 0;
+  std::string child;  // tells forked processes of a rank apart; may be empty
   bool runs = true;
 };
-// A textfile for Prometheus' node exporter. Its labels are the job, the rank
-// and the ranks of peers.
+// A textfile for Prometheus' node exporter. Its labels are the process's, and
+// for peers their ranks in the largest context, or "other".
 std::string prometheusText(const Statistics::Totals& totals,
                            const Process& process);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions after imports, and the start-up code of ranks. A folder pretends to
 be torch."""
+import importlib.util
 import os
 import subprocess
 import sys
@@ -47,14 +48,26 @@ class After(Folder):
         import a_module  # noqa: F401, F811
         self.assertEqual([1], seen)
 
+    def test_a_look_up_before_the_import_changes_nothing(self):
+        self.write("a_module.py", "value = 1\n")
+        seen = []
+        imports.after("a_module", lambda module: seen.append(module.value))
+        for _ in range(2):
+            spec = importlib.util.find_spec("a_module")
+            self.assertTrue(spec.origin.endswith("a_module.py"))
+            self.assertTrue(spec.loader.is_package("a_module") is False)
+        import a_module  # noqa: F401
+        self.assertEqual([1], seen)
+
     def test_the_module_is_as_without_it(self):
         self.write("a_module.py", "\n")
+        finders = list(sys.meta_path)
         imports.after("a_module", lambda module: None)
         import a_module
         self.assertEqual("SourceFileLoader",
                          type(a_module.__loader__).__name__)
         self.assertIs(a_module.__loader__, a_module.__spec__.loader)
-        self.assertNotIn("imports._Finder", repr(sys.meta_path))
+        self.assertEqual(finders, sys.meta_path)
 
     def test_an_imported_module_is_acted_on_at_once(self):
         seen = []
@@ -76,7 +89,19 @@ class After(Folder):
             import no_such_module  # noqa: F401
 
 
+_TORCH = """\
+value = 7
+class distributed:
+    def is_available():
+        return True
+"""
+
+
 class Startup(Folder):
+    def copy(self, folder, name, to):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            self.write(os.path.join(to, name), file.read())
+
     def python(self, *paths, bounded="ddp"):
         return subprocess.run(
             [sys.executable, "-c", "import os, torch; print(torch.value)"],
@@ -86,14 +111,13 @@ class Startup(Folder):
             check=False)
 
     def test_it_asks_for_bounded_models_once_torch_is_there(self):
-        self.write("torch.py", "value = 7\n")
+        self.write("torch.py", _TORCH)
         self.write("packages/gloo_ubt/__init__.py", (
             "def bound_only_models():\n"
             "    import torch\n"
             "    print('bounds', torch.value)\n"))
-        with open(os.path.join(PACKAGES, "gloo_ubt", "imports.py"),
-                  encoding="utf-8") as file:
-            self.write("packages/gloo_ubt/imports.py", file.read())
+        self.copy(os.path.join(PACKAGES, "gloo_ubt"), "imports.py",
+                  "packages/gloo_ubt")
         packages = os.path.join(self.folder, "packages")
         self.assertEqual("bounds 7\n7\n", self.python(packages).stdout)
         self.assertEqual("7\n", self.python(packages, bounded="all").stdout)
@@ -104,11 +128,31 @@ class Startup(Folder):
         self.write("sitecustomize.py", "mine = 3\n")
         self.assertEqual("3\n", self.python(PACKAGES, bounded="all").stdout)
 
+    def test_two_copies_do_not_run_each_other(self):
+        self.write("torch.py", "import sitecustomize\n"
+                   "value = sitecustomize.mine\n")
+        self.copy(STARTUP, "sitecustomize.py", "copy")
+        self.write("sitecustomize.py", "mine = 3\n")
+        copy = os.path.join(self.folder, "copy")
+        done = self.python(copy, os.path.join(copy, ".", ""), STARTUP,
+                           PACKAGES, bounded="all")
+        self.assertEqual(("3\n", ""), (done.stdout, done.stderr))
+
+    def test_a_torch_that_lacks_something_still_works(self):
+        for text in ("value = 7\n", _TORCH.replace("True", "False")):
+            self.write("torch.py", text)
+            done = self.python(PACKAGES)
+            self.assertEqual("7\n", done.stdout)
+            self.assertEqual("is_available" not in text,
+                             "bounds nothing" in done.stderr, done.stderr)
+
     def test_a_python_without_the_package_is_named(self):
         self.write("torch.py", "value = 7\n")
         done = self.python()
         self.assertEqual("7\n", done.stdout)
         self.assertIn("has no gloo_ubt", done.stderr)
+        os.remove(os.path.join(self.folder, "torch.py"))
+        self.assertNotIn("gloo_ubt", self.python().stderr)
 
 
 if __name__ == "__main__":

@@ -113,13 +113,18 @@ TEST(Recorder, LeavesMetricsWithoutLinesOrApartFromThem) {
   for (const std::string& path : {std::string(), lines.path()}) {
     Recorder::Setup setup = setupOf(folder.path(), 1);
     setup.lines = path;
-    setup.job = "17";
-    Recorder(setup).add(boundedOp(2));
-    EXPECT_THAT(contentOf(folder.path() + "/rank1.prom"),
-                HasSubstr("running{job=\"17\",rank=\"1\"} 1"));
+    setup.job = "a/17";
+    Recorder recorder(setup);
+    recorder.add(boundedOp(2));
+    EXPECT_THAT(contentOf(folder.path() + "/a_17-rank1.prom"),
+                HasSubstr("running{job_id=\"a/17\",rank=\"1\"} 1"));
+    recorder.finish();
+    recorder.add(boundedOp(2));  // by a thread that still runs
+    EXPECT_THAT(contentOf(folder.path() + "/a_17-rank1.prom"),
+                HasSubstr("running{job_id=\"a/17\",rank=\"1\"} 0"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() + "/rank1.jsonl"));
   }
-  EXPECT_EQ(linesOf(lines.path() + "/rank1.jsonl").size(), 1u);
+  EXPECT_EQ(linesOf(lines.path() + "/rank1.jsonl").size(), 2u);
 }
 
 TEST(Recorder, WritesWholeLinesFromSeveralThreads) {
@@ -158,8 +163,9 @@ TEST(Recorder, TakesItsFirstContextsRankIfTheJobNamesNone) {
   recorder.add(op);
   recorder.finish();
   EXPECT_EQ(linesOf(folder.path() + "/rank2-77.jsonl").size(), 2u);
-  EXPECT_THAT(contentOf(folder.path() + "/rank2-77.prom"),
-              HasSubstr("ops_total{rank=\"2\",kind=\"bounded\"} 2"));
+  EXPECT_THAT(
+      contentOf(folder.path() + "/rank2-77.prom"),
+      HasSubstr("ops_total{rank=\"2\",child=\"-77\",kind=\"bounded\"} 2"));
 }
 
 TEST(Recorder, WithoutAFolderWritesNothing) {

@@ -164,6 +164,7 @@ Statistics::Totals someTotals() {
   totals.peers.resize(2);
   totals.peers[1].address = "[::1]:1000";
   totals.peers[1].rank = 20;
+  totals.peers[1].size = 30;
   totals.peers[1].absentOps = 21;
   totals.peers[1].late = microseconds(22);
   totals.peers[1].expectedBytes = 11;
@@ -265,7 +266,8 @@ TEST(ReportText, TextfileHasTheFormatOfPrometheus) {
   totals.peers[2].address = "[::1]:1001";  // of the same rank, later
   totals.peers[2].late = std::chrono::milliseconds(1500);
   totals.peers[2].lostBytes = 100;
-  Textfile file(prometheusText(totals, {"", 7, true}));
+  totals.peers[0].lostBytes = 3;  // known from a smaller context only
+  Textfile file(prometheusText(totals, {"", 7, "", true}));
   for (const auto& [family, type] : file.types) {
     const std::string suffix = "_total";
     const bool isTotal =
@@ -297,7 +299,7 @@ TEST(ReportText, TextfileHasTheFormatOfPrometheus) {
       {"left_out_bytes_total{rank=\"7\",peer=\"20\",cause=\"late\"}", 26},
       {"left_out_bytes_total{rank=\"7\",peer=\"20\",cause=\"cut\"}", 0},
       {"lost_bytes_total{rank=\"7\",peer=\"20\"}", 114},
-      {"lost_bytes_total{rank=\"7\",peer=\"0\"}", 0},
+      {"lost_bytes_total{rank=\"7\",peer=\"other\"}", 3},
       {"op_seconds{rank=\"7\",quantile=\"0.5\"}", 0.0015},
       {"op_seconds{rank=\"7\",quantile=\"0.99\"}", 0.0025}};
   for (const auto& [name, value] : expected) {
@@ -307,10 +309,10 @@ TEST(ReportText, TextfileHasTheFormatOfPrometheus) {
 }
 
 TEST(ReportText, TextfileNamesTheJobAndItsEnd) {
-  EXPECT_NE(
-      prometheusText({}, {"a\"b\\c\nd", 7, false})
-          .find("\ngloo_ubt_running{job=\"a\\\"b\\\\c\\nd\",rank=\"7\"} 0\n"),
-      std::string::npos);
+  EXPECT_NE(prometheusText({}, {"a\"b\\c\nd", 7, "-5", false})
+                .find("\ngloo_ubt_running{job_id=\"a\\\"b\\\\c\\nd\",rank="
+                      "\"7\",child=\"-5\"} 0\n"),
+            std::string::npos);
 }
 
 std::string summaryOf(uint64_t ops,

@@ -45,7 +45,7 @@ struct PrefixStore2022 {
 };
 
 struct PrefixStoreToday {
-  PrefixStoreToday(std::string /*prefix*/, std::shared_ptr<Store> store)
+  PrefixStoreToday(const std::string& /*prefix*/, std::shared_ptr<Store> store)
       : used(std::move(store)) {}
   std::shared_ptr<Store> used;
 };
@@ -82,7 +82,7 @@ TEST(GlooCompat, APairIsConnectedAsGlooSays) {
 struct Attr2022 {};
 
 struct AttrToday {
-  int ai_fd = -1;  // NOLINT(readability-identifier-naming): Gloo's
+  int ai_fd = -1;  // the name is Gloo's
 };
 
 TEST(GlooCompat, TheSocketOfALookUpIsClosed) {

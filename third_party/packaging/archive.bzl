@@ -25,7 +25,9 @@ def _archive_impl(ctx):
     )
     return [DefaultInfo(
         files = depset([archive]),
-        runfiles = ctx.runfiles(transitive_files = depset(transitive = headers)),
+        runfiles = ctx.runfiles(
+            transitive_files = depset(transitive = headers),
+        ),
     )]
 
 archive = rule(

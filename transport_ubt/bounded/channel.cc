@@ -151,12 +151,15 @@ void Channel::checkGroups(std::chrono::milliseconds timeout) {
     std::call_once(farewell_, [&] { bidFarewell(mesh_, timeout); });
     std::rethrow_exception(noGroups_);
   }
+  if (mesh_.rank != 0) {
+    return;  // rank 0 warns for all
+  }
   if (!groupsRemark_.empty()) {
-    warnOncePerJob(groupsRemark_);
+    warnOnce(groupsRemark_);
   }
   if (settings().protocol.hadamard == Hadamard::kAlways &&
       session_->hasGroups()) {
-    warnOncePerJob(
+    warnOnce(
         "GLOO_UBT_HADAMARD=on: hierarchical allreduces are never transformed");
   }
 }
@@ -249,7 +252,7 @@ void Channel::open(const std::vector<Hello>& hellos,
   }
   if (setup.options.trace) {
     trace_ = std::make_unique<TraceFile>(
-        settings().traceFolder, setup.epoch, mesh_.rank);
+        settings().traceFolder, setup.epoch, mesh_.rank, steadyToUnix());
   }
   session_ =
       engine_->driver().open(setup, std::move(addresses), paths.losesTrains);
@@ -324,7 +327,7 @@ void Channel::record(const OpShape& shape, const OpReport& report) noexcept {
     return;
   }
   try {
-    trace_->add(steadyNow(), report.op, shape.bytes(), *report.trace);
+    trace_->add(report.op, shape.bytes(), *report.trace);
     if (!trace_->ok()) {
       warnUser("cannot write " + trace_->path() +
                ": does the folder of GLOO_UBT_TRACE exist?");

@@ -59,7 +59,7 @@ std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
   options.faults = settings.faults;
   options.idle = settings.idle;
   if (settings.faults.any()) {
-    warnOncePerJob("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
+    warnOnce("GLOO_UBT_FAULT is on: datagrams are harmed on purpose");
   }
   try {
     return std::make_unique<Driver>(options, reductionKernels());

@@ -7,25 +7,23 @@
 
 namespace ubt {
 
-TraceFile::TraceFile(const std::string& folder, uint64_t context, int rank)
+TraceFile::TraceFile(const std::string& folder,
+                     uint64_t context,
+                     int rank,
+                     Duration toUnix)
     : context_(context),
       rank_(rank),
+      toUnix_(toUnix),
       path_(folder + "/" + std::to_string(context) + "-rank" +
             std::to_string(rank) + ".jsonl"),
       file_(path_) {}
 
-void TraceFile::add(TimePoint now,
-                    const OpId& id,
-                    uint64_t bytes,
-                    const OpTrace& trace) {
+void TraceFile::add(const OpId& id, uint64_t bytes, const OpTrace& trace) {
   if (trace.startedAt == kNever) {
     return;
   }
-  using std::chrono::duration_cast;
-  using std::chrono::microseconds;
-  const auto timeOfDay = std::chrono::system_clock::now().time_since_epoch();
-  const auto began = duration_cast<microseconds>(timeOfDay) -
-                     duration_cast<microseconds>(now - trace.startedAt);
+  const auto began = std::chrono::duration_cast<std::chrono::microseconds>(
+      trace.startedAt.time_since_epoch() + toUnix_);
   const std::string line = lineOf(context_, id, bytes, rank_, trace, began);
   std::lock_guard<std::mutex> lock(mutex_);
   file_ << line << "\n" << std::flush;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/core/op/op_trace.h"
 #include "transport_ubt/core/wire/op_id.h"
 
@@ -16,11 +17,14 @@ namespace ubt {
 // Thread-safe.
 class TraceFile {
  public:
-  TraceFile(const std::string& folder, uint64_t context, int rank);
+  // `toUnix`: from the time of the traces to the time since the Unix epoch.
+  TraceFile(const std::string& folder,
+            uint64_t context,
+            int rank,
+            Duration toUnix);
 
-  // Adds a line, unless the stage's clock never started. `now`: by the clock of
-  // the trace's times.
-  void add(TimePoint now, const OpId& id, uint64_t bytes, const OpTrace& trace);
+  // Adds a line, unless the stage's clock never started.
+  void add(const OpId& id, uint64_t bytes, const OpTrace& trace);
 
   // Whether everything could be written, and where it should be.
   bool ok();
@@ -29,6 +33,7 @@ class TraceFile {
  private:
   const uint64_t context_;
   const int rank_;
+  const Duration toUnix_;
   const std::string path_;
   std::mutex mutex_;
   std::ofstream file_;

@@ -6,6 +6,7 @@ import lzma
 import os
 from typing import Any
 
+from ..findings import writing
 from .experiment import Experiment, Part
 
 FOLDER = "raw"
@@ -50,15 +51,15 @@ class Store:
 
     def put(self, experiment: Experiment, part: Part,
             finding: Finding) -> None:
-        """Replaces the part's result. Replaces the file atomically: if
-        interrupted, the old one stays."""
+        """Replaces the part's result. Raises UserError if the file cannot be
+        written; the old one then stays."""
         findings = {**self._read(experiment),
                     part.name: dataclasses.asdict(finding)}
         path = os.path.join(self._report, self.path(experiment))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with lzma.open(path + ".new", "wt", encoding="utf-8") as file:
+        with writing("--out", path) as place, \
+                lzma.open(place, "wt", encoding="utf-8") as file:
             json.dump({"findings": findings}, file, separators=(",", ":"))
-        os.replace(path + ".new", path)
 
     def _read(self, experiment: Experiment) -> dict[str, dict]:
         """By part. Empty if the file is missing or is no result."""

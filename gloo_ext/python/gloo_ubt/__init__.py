@@ -59,8 +59,10 @@ def stats() -> Dict[str, Any]:
     bytes_from to less than twice that.
 
     peers: a dict for each other process, with its address, its rank (in the
-    largest group that both are in), expected_bytes, absent_bytes, late_bytes,
-    cut_bytes, lost_bytes, refused_bytes and repaired_bytes.
+    largest group that both are in), absent_ops (calls that left it out),
+    late_us (by which its calls came after those of most ranks),
+    expected_bytes, absent_bytes, late_bytes, cut_bytes, lost_bytes,
+    refused_bytes and repaired_bytes.
 
     Returns an empty dict without the library.
     """
@@ -163,7 +165,7 @@ def exact(group: Any = None) -> Any:
         with gloo_ubt.exact(group):
             dist.all_reduce(weights, group=group)
 
-    Or while a function runs, for the default group:
+    Or while a function runs (not a coroutine), for the default group:
 
         @gloo_ubt.exact
         def average_weights(model): ...

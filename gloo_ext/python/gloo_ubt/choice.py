@@ -50,6 +50,11 @@ class Exact(contextlib.AbstractContextManager):
         self._group = group
         self._replaced = choose(group, EXACT)
 
+    def __call__(self, *_: Any) -> Any:
+        raise TypeError("gloo_ubt.exact(...) decorates nothing: write "
+                        "@gloo_ubt.exact for the default group, or a 'with' "
+                        "inside the function")
+
     def __exit__(self, kind: Any, *unused: Any) -> None:
         # After an exception other ranks may not come here.
         if kind is None and self._replaced is not None:

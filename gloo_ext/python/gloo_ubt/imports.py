@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.util
 import sys
+import threading
 from types import ModuleType
 from typing import Any, Callable, Optional
 
@@ -15,31 +16,41 @@ Action = Callable[[ModuleType], None]
 
 def after(name: str, action: Action) -> None:
     """Calls `action` with the module of that name: now if it has been imported,
-    or else at the end of its import."""
+    or else at the end of its import. Not while another thread, or a caller,
+    imports it."""
     module = sys.modules.get(name)
-    if module is not None and not getattr(module.__spec__, "_initializing",
-                                          False):
+    if module is not None:
         action(module)
-        return
-    sys.meta_path.insert(0, _Finder(name, action))
+    else:
+        sys.meta_path.insert(0, _Finder(name, action))
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds one module as others do, once, and wraps its loader."""
+    """Finds one module as others do, and wraps its loader. Others may look the
+    module up before they import it, so it stays until the import."""
 
     def __init__(self, name: str, action: Action) -> None:
         self._name = name
         self._action = action
+        self._looking = threading.local()
 
     def find_spec(self, name: str, path: Any,
                   target: Optional[ModuleType] = None) -> Any:
-        if name != self._name or self not in sys.meta_path:
+        if name != self._name or getattr(self._looking, "on", False):
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._looking.on = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking.on = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._action)
+            spec.loader = _Loader(spec.loader, self._imported)
         return spec
+
+    def _imported(self, module: ModuleType) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self._action(module)
 
 
 class _Loader(importlib.abc.Loader):
@@ -49,6 +60,9 @@ class _Loader(importlib.abc.Loader):
     def __init__(self, loader: Any, action: Action) -> None:
         self._loader = loader
         self._action = action
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
 
     def create_module(self, spec: Any) -> Any:
         return self._loader.create_module(spec)

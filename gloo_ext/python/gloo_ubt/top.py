@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
-_FILE = re.compile(r"rank(\d+)(?:-\d+)?\.prom")
+_FILE = re.compile(r"(?:\w+-)?rank(\d+)(?:-\d+)?\.prom")
 _LINE = re.compile(r"gloo_ubt_(\w+)\{([^}]*)\} (\d+(?:\.\d+)?)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _STALE_S = 5.0  # a rank that calls renews its file every second
@@ -36,7 +36,7 @@ columns
              most ranks
   of         that rank
   silent     seconds since the latest bounded call, if there are many: the rank
-             computes or makes only exact calls. Or: it has ended
+             computes or makes only exact calls. "ended": its process has ended
 
 The job writes the files if GLOO_UBT_METRICS=DIR or GLOO_UBT_REPORT=DIR, or
 --report DIR of the command that runs it, says so. On several hosts, each has
@@ -149,6 +149,8 @@ def _row(rank: int, sample: Sample, rate: Optional[float],
          clock: float) -> List[str]:
     share = sample.missing / sample.expected if sample.expected else 0
     silent = clock - sample.written
+    state = ("ended" if not sample.runs
+             else f"{silent:.0f}" if silent > _STALE_S else "")
     return [
         str(rank), "" if rate is None else f"{rate:.1f}", str(sample.bounded),
         str(sample.expired),
@@ -157,8 +159,7 @@ def _row(rank: int, sample: Sample, rate: Optional[float],
         f"{sample.repaired / 1e6:.1f}",
         f"{sum(sample.lost.values()) / 1e6:.1f}", _most(sample.lost),
         f"{max(sample.late.values(), default=0):.1f}", _most(sample.late),
-        "ended" if not sample.runs
-        else f"{silent:.0f}" if silent > _STALE_S else ""]
+        state]
 
 
 _HEADINGS = ["rank", "calls/s", "bounded", "expired", "missing", "p50 ms",

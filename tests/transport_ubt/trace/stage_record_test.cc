@@ -101,19 +101,23 @@ TEST(StageRecord, ARankThatIsNoneIsNoRecord) {
 
 TEST(TraceFile, HasALineForEachOp) {
   const std::string folder = testing::TempDir();
-  TraceFile file(folder, 5, 1);
-  file.add(at(9000), {1, 0, {}}, 36, someTrace());
-  file.add(at(9000), {2, 0, {}}, 36, OpTrace(3));  // its clock never started
-  file.add(at(9000), {3, 0, {}}, 36, someTrace());
+  TraceFile file(folder, 5, 1, microseconds(7));
+  file.add({1, 0, {}}, 36, someTrace());
+  file.add({2, 0, {}}, 36, OpTrace(3));  // its clock never started
+  file.add({3, 0, {}}, 36, someTrace());
   EXPECT_TRUE(file.ok());
   EXPECT_EQ(file.path(), folder + "/5-rank1.jsonl");
   std::ifstream in(file.path());
   EXPECT_EQ(readRecords(&in).size(), 2u);
+  std::ifstream again(file.path());
+  std::string first;
+  std::getline(again, first);
+  EXPECT_NE(first.find("\"began_unix_us\":1007"), std::string::npos) << first;
 }
 
 TEST(TraceFile, SaysThatItCannotWrite) {
-  TraceFile file("/nowhere", 5, 1);
-  file.add(at(9000), {1, 0, {}}, 36, someTrace());
+  TraceFile file("/nowhere", 5, 1, Duration{0});
+  file.add({1, 0, {}}, 36, someTrace());
   EXPECT_FALSE(file.ok());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/wire/op_id.h"
 
+#include <iomanip>
 #include <sstream>
 #include <vector>
 
@@ -29,7 +30,7 @@ std::vector<std::string> settingsOf(const OpShape& shape) {
                                                 OpShape::kHierarchical)) >>
                          2;
   std::ostringstream skipLoss;
-  skipLoss << "GLOO_UBT_SKIP_LOSS="
+  skipLoss << "GLOO_UBT_SKIP_LOSS=" << std::setprecision(4)
            << static_cast<double>(share) / Options::kFingerprintShare;
   return {"GLOO_UBT_AUTH=" + authName(shape.fingerprint),
           skipLoss.str(),

@@ -9,12 +9,15 @@ import importlib.util
 import os
 import sys
 
+_HERE = os.path.dirname(os.path.realpath(__file__))
 
-def _run_the_other():
+
+def _run_the_next():
     """Runs the sitecustomize that this one hides, if there is one."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    others = [path for path in sys.path if os.path.abspath(path) != here]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    places = [os.path.realpath(path) for path in sys.path]
+    after = places.index(_HERE) + 1 if _HERE in places else 0
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize",
+                                                    sys.path[after:])
     if spec is None or spec.loader is None:
         return
     module = importlib.util.module_from_spec(spec)
@@ -22,24 +25,35 @@ def _run_the_other():
     spec.loader.exec_module(module)
 
 
-def _bound_only_models(_):
-    import gloo_ubt
+def _bound_only_models(torch):
+    """A training must not fail because of this."""
+    try:
+        if torch.distributed.is_available():
+            import gloo_ubt
 
-    gloo_ubt.bound_only_models()
+            gloo_ubt.bound_only_models()
+    except Exception as error:  # whatever this torch lacks
+        print(f"warning: GLOO_UBT_BOUNDED=ddp bounds nothing: {error!r}",
+              file=sys.stderr)
 
 
 def _prepare():
-    if os.environ.get("GLOO_UBT_BOUNDED") != "ddp":
+    # Not every Python of the job has the package. Those without a torch need
+    # none.
+    if (os.environ.get("GLOO_UBT_BOUNDED") != "ddp"
+            or importlib.util.find_spec("torch") is None):
         return
     try:
         from gloo_ubt import imports
-    except ImportError:
-        print(f"warning: {sys.executable} has no gloo_ubt, so "
-              "GLOO_UBT_BOUNDED=ddp bounds nothing; install it there",
+    except ImportError as error:
+        print(f"warning: GLOO_UBT_BOUNDED=ddp bounds nothing, because "
+              f"{sys.executable} has no gloo_ubt ({error}); install it there",
               file=sys.stderr)
         return
     imports.after("torch", _bound_only_models)
 
 
-_prepare()
-_run_the_other()
+try:
+    _prepare()
+finally:
+    _run_the_next()

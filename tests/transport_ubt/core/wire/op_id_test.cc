@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "transport_ubt/core/wire/options.h"
 
 namespace ubt {
@@ -35,6 +38,17 @@ TEST(OpShape, TellsOnlyTheSettingsThatDiffer) {
   EXPECT_EQ(usual.unlike(shapeOf(options)),
             "64 x float32 with GLOO_UBT_AUTH=header, GLOO_UBT_SKIP_LOSS=0, "
             "GLOO_UBT_EXPERIMENT=loops:measured");
+}
+
+TEST(OpShape, TellsSharesAsAUserWritesThem) {
+  for (const auto& [share, text] : {std::pair(0.01, "GLOO_UBT_SKIP_LOSS=0.01"),
+                                    std::pair(0.05, "GLOO_UBT_SKIP_LOSS=0.05"),
+                                    std::pair(1.0, "GLOO_UBT_SKIP_LOSS=1")}) {
+    Options options;
+    options.skipLoss = share;
+    EXPECT_EQ(shapeOf(options).unlike(shapeOf({})),
+              std::string("64 x float32 with ") + text);
+  }
 }
 
 TEST(OpShape, TellsAnAlgorithmInGroups) {
