@@ -70,6 +70,16 @@ class Packaged(unittest.TestCase):
         self.assertIn("export GLOO_UBT_MIN_BYTES=1\n", done.stdout)
         self.assertIn("/gloo_ubt/libgloo_ubt.so\n", done.stdout)
 
+    def test_env_leads_to_the_start_up_code_if_it_is_needed(self):
+        self.install()
+        done = self.run_it("env", "--bounded", "ddp")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("export GLOO_UBT_BOUNDED=ddp\n", done.stdout)
+        startup = os.path.join(self.package, "startup")
+        self.assertIn(f"export PYTHONPATH={startup}:", done.stdout)
+        self.assertTrue(os.path.exists(os.path.join(
+            startup, "sitecustomize.py")))
+
     def test_help_and_errors_have_its_name(self):
         self.install()
         self.assertIn("torchrun --nproc-per-node 4 --no-python python -m "

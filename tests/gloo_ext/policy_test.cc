@@ -89,6 +89,18 @@ TEST(Policy, ReadsTheGroupsOfAHierarchicalTransposeAlone) {
   EXPECT_EQ(Policy::fromEnvironment().groups.str(), "host");
 }
 
+TEST(Policy, BoundsWhatItsUserChose) {
+  const EnvironmentVariable algorithm(kAlgorithm, "optireduce");
+  for (const bool onlyDdp : {false, true}) {
+    const EnvironmentVariable bounded("GLOO_UBT_BOUNDED",
+                                      onlyDdp ? "ddp" : nullptr);
+    const Policy policy = Policy::fromEnvironment();
+    EXPECT_TRUE(policy.bounds(Choice::kBounded));
+    EXPECT_FALSE(policy.bounds(Choice::kExact));
+    EXPECT_EQ(policy.bounds(Choice::kDefault), !onlyDdp);
+  }
+}
+
 TEST(Policy, ReadsTheSettingsOfTheBoundedPath) {
   const EnvironmentVariable algorithm(kAlgorithm, "optireduce");
   {

@@ -10,11 +10,14 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/gloo_ext/bounded_ops.h"
 #include "tests/support/environment_variable.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gloo_ext {
 namespace {
@@ -64,6 +67,19 @@ TEST_F(ProcessStateTest, IsOneForAllThreads) {
               }),
               ExitedWithCode(0),
               HasSubstr("optireduce: 80 ops"));
+}
+
+TEST_F(ProcessStateTest, MetricsHaveTheLaunchersJob) {
+  const test::TemporaryDirectory folder;
+  const test::EnvironmentVariable metrics("GLOO_UBT_METRICS",
+                                          folder.path().c_str());
+  for (const auto& [run, file] : {std::pair("none", "/7-rank0.prom"),
+                                  std::pair("mine", "/mine-rank0.prom")}) {
+    const test::EnvironmentVariable torchrun("TORCHELASTIC_RUN_ID", run);
+    const test::EnvironmentVariable openMpi("PMIX_NAMESPACE", "7");
+    EXPECT_EXIT(endAfter([] { addOps(1); }), ExitedWithCode(0), "1 ops");
+    EXPECT_TRUE(std::filesystem::exists(folder.path() + file)) << file;
+  }
 }
 
 TEST_F(ProcessStateTest, AForkedChildBeginsAnew) {

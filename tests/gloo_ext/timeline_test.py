@@ -59,49 +59,88 @@ class Timeline(unittest.TestCase):
         with open(path, encoding="utf-8") as file:
             return json.load(file)["traceEvents"]
 
+    def spans(self, events, rank, name):
+        """Those of one rank: by track, (begin, duration, arguments)."""
+        [process] = [event["pid"] for event in events
+                     if event["name"] == "process_name"
+                     and event["args"]["name"] == rank]
+        tracks = {event["tid"]: event["args"]["name"] for event in events
+                  if event["name"] == "thread_name"
+                  and event["pid"] == process}
+        found = {}
+        for event in events:
+            if event["pid"] == process and event["name"] == name:
+                found.setdefault(tracks[event["tid"]], []).append(
+                    (event["ts"] - BEGAN, event["dur"], event["args"]))
+        return found
+
     def test_each_rank_has_its_call_its_shard_and_its_senders(self):
         events = self.events(*map(record, range(3)))
-        [call] = [event for event in events if event["pid"] == 1
-                  and event["name"] == "allreduce 4 MB"]
-        self.assertEqual((BEGAN + 1 - 12, 72512), (call["ts"], call["dur"]))
-        [shard] = [event for event in events if event["pid"] == 1
-                   and event["name"] == "own shard open"]
-        self.assertEqual((BEGAN + 1, 60000), (shard["ts"], shard["dur"]))
-        names = {event["tid"]: event["args"]["name"] for event in events
-                 if event["name"] == "thread_name" and event["pid"] == 1}
-        sent = {names[event["tid"]]: (event["ts"] - BEGAN - 1, event["dur"],
-                                      event["args"]["missing"])
-                for event in events if event["pid"] == 1
-                and event["name"] == "contributions"}
-        self.assertEqual({"from rank 0": (0, 12000, 0),
-                          "from rank 2": (40000, 20000, 0)}, sent)
+        [call] = self.spans(events, "rank 1", "allreduce 4 MB")["calls"]
+        self.assertEqual((1 - 12, 72512), call[:2])
+        [shard] = self.spans(events, "rank 1", "own shard open")["own shard"]
+        self.assertEqual((1, 60000), shard[:2])
+        sent = self.spans(events, "rank 1", "contributions")
+        self.assertEqual({"from rank 0": (1, 12000),
+                          "from rank 2": (40001, 20000)},
+                         {track: one[:2] for track, [one] in sent.items()})
+        self.assertEqual(0, sent["from rank 0"][0][2]["missing"])
 
     def test_a_slow_call_tells_whom_it_waited_for(self):
         events = self.events(*map(record, range(3)))
-        told = {event["pid"]: event["args"]["waited_last_for"]
-                for event in events if event["name"].startswith("allreduce")}
-        self.assertEqual("results of rank 2; its shard for data of rank 1",
-                         told[0])
-        self.assertEqual("results of rank 1; its shard for data of rank 2, "
-                         "which began 40.0 ms late", told[2])
+        for rank, told in (
+                (0, "results of rank 2; its shard for data of rank 1"),
+                (2, "results of rank 1; its shard for data of rank 2, which "
+                    "began 40.0 ms late")):
+            [call] = self.spans(events, f"rank {rank}",
+                                "allreduce 4 MB")["calls"]
+            self.assertEqual(told, call[2]["waited_last_for"])
 
     def test_results_begin_when_their_owner_closes(self):
         events = self.events(*map(record, range(3)))
-        [first] = [event for event in events if event["pid"] == 0
-                   and event["name"] == "results" and event["tid"] == 2 + 1]
-        self.assertEqual((BEGAN + 1 + 60000, 71000 - 60001),
-                         (first["ts"], first["dur"]))
+        [first] = self.spans(events, "rank 0", "results")["from rank 1"]
+        self.assertEqual((1 + 60000, 71000 - 60001), first[:2])
+
+    def test_calls_that_overlap_have_lanes_of_their_own(self):
+        events = timeline.events({
+            (77, f"0.{tag}.0"): {0: record(0, began_unix_us=BEGAN + after)}
+            for tag, after in enumerate((0, 30000, 90000))})
+        spans = [event for event in events if event["ph"] == "X"]
+        lanes = {}
+        for event in spans:
+            lanes.setdefault(event["tid"], []).append(event)
+        for lane in lanes.values():
+            for one, other in zip(lane, lane[1:]):
+                self.assertLessEqual(one["ts"] + one["dur"], other["ts"])
+        self.assertEqual(2, len({event["tid"] for event in spans
+                                 if event["name"].startswith("allreduce")}))
+
+    def test_ranks_of_several_groups_stay_apart(self):
+        events = timeline.events({(77, "0.1.0"): {0: record(0)},
+                                  (5, "0.1.0"): {0: record(0)}})
+        self.assertEqual(
+            {"rank 0 of group 1", "rank 0 of group 2"},
+            {event["args"]["name"] for event in events
+             if event["name"] == "process_name"})
 
     def test_what_did_not_happen_is_left_out(self):
         events = self.events(record(
             0, entered_us=[0, 5, None], arrivals=[[1, 100, 4]],
             closed_us=None, results_us=[None] * 3))
-        self.assertEqual(
-            ["allreduce 4 MB", "contributions"],
-            [event["name"] for event in events if event["ph"] == "X"])
         [call, sent] = [event for event in events if event["ph"] == "X"]
+        self.assertEqual(("allreduce 4 MB", "contributions"),
+                         (call["name"], sent["name"]))
         self.assertEqual("nothing", call["args"]["waited_last_for"])
         self.assertEqual(6, sent["args"]["missing"])
+
+    def test_the_unfinished_line_of_a_killed_job_is_left_out(self):
+        self.write(json.dumps(record(0)) + "\n" + json.dumps(record(0))[:99])
+        path = os.path.join(self.folder, "77-rank0.jsonl")
+        with open(path, "r+", encoding="utf-8") as file:
+            text = file.read()
+            file.truncate(len(text) - 1)
+        code, out, err = self.run_it("--out", os.path.join(self.folder, "o"))
+        self.assertEqual((0, ""), (code, err))
 
     def test_other_text_is_named(self):
         old = record(0)

@@ -81,6 +81,7 @@ class Wheel(unittest.TestCase):
             self.assertTrue([name for name in names if name.startswith(
                 f"gloo_ubt.libs/{library}-")], names)
             self.assertIn(f"LICENSE.{library}", about.get_all("License-File"))
+        self.assertIn("gloo_ubt/startup/sitecustomize.py", names)
         self.assertEqual([], [name for name in names if "bazel" in name
                               or name.endswith("ubtrun.py")])
 

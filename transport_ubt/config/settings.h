@@ -52,7 +52,7 @@ struct Settings {
   std::chrono::milliseconds handshakeTimeout{0};
   std::string traceFolder;   // empty: nothing is recorded
   std::string reportFolder;  // of the drop-in; empty: no reports
-  // Of its textfiles; empty: reportFolder.
+  // The folder of the drop-in's textfiles; empty: reportFolder.
   std::string metricsFolder;
 
   std::string redisPassword;

@@ -23,9 +23,9 @@ namespace ubt {
 // context, op: equal on all ranks (epoch; the tag's space, the tag and its use
 // count). Times are microseconds from the start of the stage's clock; null: it
 // did not happen. arrivals: rank, time, slots. slots: that each rank owes.
-// began_unix_us: that start, in the host's time of day. The times after it are
-// of the call: the call, the own shard's closing, the last result of each
-// owner, the return. Only people read these; the replay does not.
+// began_unix_us: that start, in the host's time of day. The later fields are
+// times of the call: its begin, the closing of the own shard, the last result
+// of each owner, the return. The replay does not read them.
 struct StageRecord {
   struct Sender {
     bool entered = false;

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import glob
+import itertools
 import json
 import os
 import sys
@@ -29,23 +31,26 @@ OpKey = Tuple[int, str]
 Ops = Dict[OpKey, Dict[int, Record]]
 Event = Dict[str, Any]
 
-# Threads of a rank's process in the timeline. The senders' follow.
-_CALLS, _SHARD, _SENDERS = 0, 1, 2
+_KEYS = ("bytes", "slots", "entered_us", "arrivals", "called_us", "closed_us",
+         "results_us", "returned_us", "began_unix_us")
 
 
 def read(paths: Sequence[str]) -> Ops:
-    """The records by op and rank. Raises ValueError that names file and line of
-    what is no record."""
+    """The records by op and rank. Leaves out a last line without an end, of a
+    job that was killed. Raises ValueError that names file and line of what is
+    no record."""
     ops: Ops = {}
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, 1):
+                if not line.endswith("\n"):
+                    break
                 try:
                     record = json.loads(line)
-                    key = record["context"], record["op"]
-                    int(record["began_unix_us"])
-                    len(record["results_us"])
-                    ops.setdefault(key, {})[int(record["rank"])] = record
+                    for key in _KEYS:
+                        record[key]
+                    op = int(record["context"]), str(record["op"])
+                    ops.setdefault(op, {})[int(record["rank"])] = record
                 except (ValueError, KeyError, TypeError) as error:
                     raise ValueError(
                         f"{path}, line {number} is no record of a stage with "
@@ -72,10 +77,10 @@ def _arrived(record: Record) -> List[Optional[int]]:
 
 
 def waited_for(ranks: Dict[int, Record], rank: int) -> str:
-    """What the call of one rank waited for last, in words. Of the owners whose
-    results came last, what their shards waited for."""
-    record = ranks[rank]
-    owner = _last(record["results_us"])
+    """What the call of one rank waited for last, in words: the owner whose
+    results came last, and the rank whose data that owner's shard waited
+    for."""
+    owner = _last(ranks[rank]["results_us"])
     if owner is None:
         return "nothing"
     text = f"results of rank {owner}"
@@ -91,71 +96,95 @@ def waited_for(ranks: Dict[int, Record], rank: int) -> str:
     return text
 
 
-def _span(name: str, rank: int, thread: int, begin: Optional[int],
-          end: Optional[int], **arguments: Any) -> Iterator[Event]:
-    if begin is not None and end is not None:
-        yield {"ph": "X", "name": name, "pid": rank, "tid": thread,
-               "ts": begin, "dur": max(end - begin, 1), "args": arguments}
+@dataclasses.dataclass(frozen=True)
+class Span:
+    """Something that took time, on a track of a rank's."""
+
+    track: str
+    name: str
+    begin: int
+    end: int
+    arguments: Dict[str, Any]
 
 
-def _of_call(op: str, ranks: Dict[int, Record], rank: int) -> Iterator[Event]:
+def _spans(op: str, ranks: Dict[int, Record], rank: int) -> Iterator[Span]:
     record = ranks[rank]
-    size = f"{record['bytes'] / 1e6:.3g} MB"
+
+    def span(track: str, name: str, begin: Optional[int], end: Optional[int],
+             **arguments: Any) -> Iterator[Span]:
+        if begin is not None and end is not None:
+            yield Span(track, name, begin, max(end, begin + 1),
+                       {"op": op, **arguments})
+
     called = _at(record, record["called_us"])
-    closed = _at(record, record["closed_us"])
-    yield from _span(f"allreduce {size}", rank, _CALLS, called,
-                     _at(record, record["returned_us"]), op=op,
-                     waited_last_for=waited_for(ranks, rank))
-    yield from _span("own shard open", rank, _SHARD, record["began_unix_us"],
-                     closed, op=op, slots=record["slots"])
+    yield from span("calls", f"allreduce {record['bytes'] / 1e6:.3g} MB",
+                    called, _at(record, record["returned_us"]),
+                    waited_last_for=waited_for(ranks, rank))
+    yield from span("own shard", "own shard open", record["began_unix_us"],
+                    _at(record, record["closed_us"]), slots=record["slots"])
     arrived = _arrived(record)
     for peer, entered in enumerate(record["entered_us"]):
         if peer == rank:
             continue
-        thread = _SENDERS + peer
+        track = f"from rank {peer}"
         complete = _at(record, arrived[peer])
         slots = sum(count for sender, _, count in record["arrivals"]
                     if sender == peer)
-        yield from _span("contributions", rank, thread, _at(record, entered),
-                         complete, op=op, slots=slots,
-                         missing=record["slots"] - slots)
+        yield from span(track, "contributions", _at(record, entered), complete,
+                        slots=slots, missing=record["slots"] - slots)
         results = _at(record, record["results_us"][peer])
-        sent = None
-        if peer in ranks:
-            sent = _at(ranks[peer], ranks[peer]["closed_us"])
+        if results is None:
+            continue
+        sent = (_at(ranks[peer], ranks[peer]["closed_us"])
+                if peer in ranks else None)
         begin = max(time for time in (sent, complete, called, 0)
                     if time is not None)
-        if results is not None:
-            yield from _span("results", rank, thread, min(begin, results),
-                             results, op=op)
+        yield from span(track, "results", min(begin, results), results)
 
 
-def _names(ranks: Dict[int, int]) -> Iterator[Event]:
-    """Names of processes and threads. `ranks`: how many senders each has."""
-    def name(kind: str, rank: int, thread: int, text: str) -> Event:
-        return {"ph": "M", "name": kind, "pid": rank, "tid": thread,
+def _process(number: int, name: str, spans: Sequence[Span]) -> Iterator[Event]:
+    """The events of one rank. Spans that overlap get lanes of their own,
+    because those of one lane have to contain each other."""
+    def named(kind: str, thread: int, text: str) -> Event:
+        return {"ph": "M", "name": kind, "pid": number, "tid": thread,
                 "args": {"name": text}}
 
-    for rank, senders in sorted(ranks.items()):
-        yield name("process_name", rank, 0, f"rank {rank}")
-        yield name("thread_name", rank, _CALLS, "calls")
-        yield name("thread_name", rank, _SHARD, "own shard")
-        for peer in range(senders):
-            if peer != rank:
-                yield name("thread_name", rank, _SENDERS + peer,
-                           f"from rank {peer}")
+    yield named("process_name", 1, name)
+    tracks: Dict[str, List[Span]] = {}
+    for span in spans:
+        tracks.setdefault(span.track, []).append(span)
+    threads = itertools.count(1)
+    for track, own in tracks.items():
+        free: List[Tuple[int, int]] = []  # by lane: its end, its thread
+        for span in sorted(own, key=lambda span: span.begin):
+            for lane, (end, thread) in enumerate(free):
+                if end <= span.begin:
+                    break
+            else:
+                lane, thread = len(free), next(threads)
+                free.append((0, thread))
+                yield named("thread_name", thread, track)
+            free[lane] = span.end, thread
+            yield {"ph": "X", "name": span.name, "pid": number, "tid": thread,
+                   "ts": span.begin, "dur": span.end - span.begin,
+                   "args": span.arguments}
 
 
 def events(ops: Ops) -> List[Event]:
     """The events of the timeline."""
+    spans: Dict[Tuple[int, int], List[Span]] = {}
+    for (context, op), ranks in sorted(ops.items()):
+        for rank in sorted(ranks):
+            spans.setdefault((context, rank), []).extend(
+                _spans(op, ranks, rank))
+    contexts = list(dict.fromkeys(context for context, _ in ops))
     found: List[Event] = []
-    senders: Dict[int, int] = {}
-    for (_, op), ranks in sorted(ops.items()):
-        for rank, record in ranks.items():
-            senders[rank] = max(senders.get(rank, 0),
-                                len(record["entered_us"]))
-            found += _of_call(op, ranks, rank)
-    return list(_names(senders)) + found
+    for number, (context, rank) in enumerate(sorted(spans), 1):
+        group = (f" of group {contexts.index(context) + 1}"
+                 if len(contexts) > 1 else "")
+        found += _process(number, f"rank {rank}{group}",
+                          spans[context, rank])
+    return found
 
 
 def main(argv: Sequence[str]) -> int:

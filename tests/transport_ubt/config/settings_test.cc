@@ -26,6 +26,9 @@ TEST(Settings, ReadsEachVariable) {
   for (const char* groups : {"auto", "host", "1", "12"}) {
     EXPECT_EQ(with("groups", groups).groups.str(), groups);
   }
+  EXPECT_FALSE(with("bounded", "all").onlyDdp);
+  EXPECT_TRUE(with("bounded", "ddp").onlyDdp);
+  EXPECT_EQ(with("metrics", "/m").metricsFolder, "/m");
   EXPECT_EQ(with("repair", "none").protocol.repair, RepairPolicy::kNone);
   EXPECT_EQ(with("order", "rank").protocol.order, SumOrder::kRank);
   EXPECT_EQ(with("auth", "aead").protocol.auth, AuthMode::kAead);

@@ -79,9 +79,8 @@ struct OpReport {
   std::vector<StageBytes> scatter;    // contributions to the own shard
   std::vector<StageBytes> broadcast;  // results of the others' shards
 
-  // By rank: how long after the start of the clock (more than half of the ranks
-  // had entered) its entry was heard; if it was not: the time until the call
-  // returned. Zero: earlier.
+  // By rank: the time from the start of the clock (OpClock) to the news of its
+  // entry; to the return, if there was none. Zero: it entered before the start.
   std::vector<Duration> lateBy;
 
   // StageBytes::leftOut() of both stages and all peers.
