@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
 #include "gloo_ext/report_text.h"
+#include "transport_ubt/config/setting_table.h"
 #include "transport_ubt/config/settings.h"
 
 namespace {
@@ -102,6 +104,22 @@ GLOO_UBT_API size_t gloo_ubt_wrong_settings(char* out, size_t bytes) {
       wrong = error.what();
     }
     return give(wrong, out, bytes);
+  });
+}
+
+GLOO_UBT_API size_t gloo_ubt_settings(char* out, size_t bytes) {
+  return contained(size_t{0}, [&] {
+    auto rows = nlohmann::ordered_json::array();
+    for (const ubt::Setting& setting : ubt::settingTable()) {
+      const bool experiment = setting.kind == ubt::Setting::Kind::kExperiment;
+      rows.push_back(
+          {{"variable", experiment ? setting.name : setting.variable()},
+           {"values", setting.values},
+           {"default", setting.preset},
+           {"meaning", setting.meaning},
+           {"experiment", experiment}});
+    }
+    return give(rows.dump(), out, bytes);
   });
 }
 

@@ -36,6 +36,10 @@ size_t gloo_ubt_taken(const void* data, char* out, size_t bytes);
  * or nothing, like gloo_ubt_stats(). */
 size_t gloo_ubt_wrong_settings(char* out, size_t bytes);
 
+/* Writes the table of settings, like gloo_ubt_stats(): a JSON array of objects
+ * with variable, values, default, meaning and experiment. */
+size_t gloo_ubt_settings(char* out, size_t bytes);
+
 /* Whether any allreduce of this process may be bounded: GLOO_ALGO is optireduce
  * or hierarchical_optireduce, and Gloo's layout is known. */
 int gloo_ubt_may_bound(void);

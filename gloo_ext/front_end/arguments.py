@@ -99,15 +99,19 @@ def parser(program: Program) -> argparse.ArgumentParser:
     return result
 
 
+def names_of(parsing: argparse.ArgumentParser) -> list[str]:
+    """The long names of its options."""
+    return [name for action in parsing._actions
+            for name in action.option_strings if name.startswith("--")]
+
+
 def parse(program: Program, words: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments. Ends the process, with a message, if they are
     invalid."""
     parsing = parser(program)
     options, others = parsing.parse_known_args(words)
     if others:
-        known = [name for action in parsing._actions
-                 for name in action.option_strings if name.startswith("--")]
-        parsing.error(unknown(others[0].split("=")[0], known))
+        parsing.error(unknown(others[0].split("=")[0], names_of(parsing)))
     if options.script is None and not options.print_env:
         parsing.error(f"which script? {program.name} [options] train.py ...")
     return options

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Sequence
+from typing import Any, List, Sequence
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.join(_HERE, "libgloo_ubt.so")
@@ -39,13 +39,24 @@ def run(argv: Sequence[str]) -> int:
     except RuntimeError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    from gloo_ubt.front_end import launch, program  # the wheel has it
+    from gloo_ubt.front_end import launch  # the wheel has it
 
-    return launch.main(
-        program.Program("python -m gloo_ubt run", sys.executable, _NOTE,
-                        _LIBRARY, preload_path, (),
-                        os.path.join(_HERE, "startup"), _NO_PATH, _NO_TORCH),
-        argv)
+    return launch.main(_program(), argv)
+
+
+def options() -> List[str]:
+    """The options of run()."""
+    from gloo_ubt.front_end import arguments
+
+    return arguments.names_of(arguments.parser(_program()))
+
+
+def _program() -> Any:
+    from gloo_ubt.front_end import program
+
+    return program.Program("python -m gloo_ubt run", sys.executable, _NOTE,
+                           _LIBRARY, preload_path, (),
+                           os.path.join(_HERE, "startup"), _NO_PATH, _NO_TORCH)
 
 
 def env(argv: Sequence[str]) -> int:
