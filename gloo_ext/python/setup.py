@@ -17,4 +17,10 @@ class Wheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
-setup(distclass=Package, cmdclass={"bdist_wheel": Wheel})
+# third_party/wheel makes these.
+SHARED = ["share/man/man7/gloo_ubt.7",
+          "share/bash-completion/completions/gloo_ubt"]
+
+setup(distclass=Package, cmdclass={"bdist_wheel": Wheel},
+      data_files=[(os.path.dirname(path), [path]) for path in SHARED
+                  if os.path.exists(path)])

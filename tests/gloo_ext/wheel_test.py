@@ -81,7 +81,10 @@ class Wheel(unittest.TestCase):
             self.assertTrue([name for name in names if name.startswith(
                 f"gloo_ubt.libs/{library}-")], names)
             self.assertIn(f"LICENSE.{library}", about.get_all("License-File"))
-        self.assertIn("gloo_ubt/startup/sitecustomize.py", names)
+        for end in ("gloo_ubt/startup/sitecustomize.py", "/man7/gloo_ubt.7",
+                    "/bash-completion/completions/gloo_ubt"):
+            self.assertTrue([name for name in names if name.endswith(end)],
+                            names)
         self.assertEqual([], [name for name in names if "bazel" in name
                               or name.endswith("ubtrun.py")])
 
