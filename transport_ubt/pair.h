@@ -51,9 +51,8 @@ class Pair : public ::gloo::transport::Pair {
 
   void close() override { tcp_->close(); }
 
-  // These override functions of today's Gloo. That of 2022 lacks them.
+  // Overrides a function of today's Gloo, which that of 2022 lacks.
   bool isConnected() { return compat::isConnected(*tcp_); }
-  int getPeerRank() const { return rank_; }
 
   void setSync(bool enable, bool busyPoll) override {
     context_->synchronous(rank_);  // first: the watch must release the pair
