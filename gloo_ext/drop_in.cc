@@ -16,6 +16,7 @@
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/policy.h"
 #include "gloo_ext/process_state.h"
+#include "gloo_ext/profiler_range.h"
 #include "transport_ubt/bounded/host_id.h"
 #include "transport_ubt/bounded/mesh_deadline.h"
 #include "transport_ubt/io/warning.h"
@@ -101,6 +102,7 @@ bool bounded(const OriginalGloo& original,
   op.addresses = context->addresses();
   op.type = *type;
   op.data = options.out[0]->ptr;
+  const ProfilerRange range("gloo_ubt::bounded_allreduce");
   const auto start = std::chrono::steady_clock::now();
   try {
     op.report = channel.allreduce(ubt::TagSpace::kOptions,
