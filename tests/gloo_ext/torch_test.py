@@ -215,7 +215,8 @@ class Features(TorchTest):
                "zero_optimizer", "profiler", "scaler", "reduce_scatter"}
 
     def test_give_the_same_over_bounded_sums(self):
-        environment = {**PATIENT, "GLOO_UBT_MIN_BYTES": "1000"}
+        environment = {**PATIENT, "GLOO_UBT_MIN_BYTES": "1000",
+                       "TORCH_FR_BUFFER_SIZE": "2000"}
         plain, bounded = (run("features.py", 2, algorithm, environment)
                           for algorithm in (None, "optireduce"))
         has_ranges = not torch_version().startswith("1.")

@@ -131,9 +131,17 @@ def profiler():
                 for name in names if "bounded" not in name)]
 
 
+def flight_recorder():
+    dump = getattr(torch._C._distributed_c10d, "_dump_fr_trace_json", None)
+    if dump is None:  # torch 1.13
+        return []
+    return [sum("all_reduce" in entry["profiling_name"]
+                for entry in json.loads(dump())["entries"])]
+
+
 dist.init_process_group("gloo")
 for run in (static_graph, accumulation, uneven_inputs, zero_optimizer,
-            monitored_barrier, profiler):
+            monitored_barrier, profiler, flight_recorder):
     note(run.__name__, run)
 if not torch.__version__.startswith("1."):  # 1.13 has neither for gloo on CPUs
     for run in (scaler, reduce_scatter):
