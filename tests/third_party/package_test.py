@@ -66,7 +66,7 @@ class TestCase(unittest.TestCase):
             text=True) for rank in range(RANKS)]
         for rank in ranks:
             out, err = rank.communicate()
-            self.assertEqual((0, ""), (rank.returncode, err))
+            self.assertEqual(0, rank.returncode, err)
             self.assertEqual(30, len(out.splitlines()), out)
 
 

@@ -12,10 +12,9 @@ from tests import junit_main
 from tests.tidy import workspace
 
 BUILD = """\
-cc_binary(
+cc_library(  # a program needs the library
     name = "allreduce",
     srcs = ["allreduce.cc"],
-    copts = ["-std=c++17"],
     deps = [
 %s    ],
 )
@@ -52,8 +51,8 @@ class Workspace(unittest.TestCase):
             bazel = ["bazel", f"--output_user_root={folder}/out",
                      "--max_idle_secs=5"]
             done = subprocess.run(
-                [*bazel, "build", "--compile_one_dependency",
-                 "--spawn_strategy=local", "allreduce.cc"], cwd=folder,
+                [*bazel, "build", "--spawn_strategy=local",
+                 "--cxxopt=-std=c++17", ":allreduce"], cwd=folder,
                 env={"PATH": "/usr/bin:/bin", "HOME": folder},
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, text=True, check=False)

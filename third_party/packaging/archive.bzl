@@ -26,6 +26,7 @@ def _archive_impl(ctx):
     return [DefaultInfo(
         files = depset([archive]),
         runfiles = ctx.runfiles(
+            files = [archive],
             transitive_files = depset(transitive = headers),
         ),
     )]

@@ -9,15 +9,19 @@ import importlib.util
 import os
 import sys
 
-_HERE = os.path.dirname(os.path.realpath(__file__))
+# The folder may be a link, and so may this file.
+_HERE = os.path.realpath(os.path.dirname(os.path.abspath(__file__)))
 
 
 def _run_the_next():
     """Runs the sitecustomize that this one hides, if there is one."""
     places = [os.path.realpath(path) for path in sys.path]
-    after = places.index(_HERE) + 1 if _HERE in places else 0
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize",
-                                                    sys.path[after:])
+    if _HERE not in places:
+        return
+    after = places.index(_HERE) + 1
+    others = [path for path, place in zip(sys.path[after:], places[after:])
+              if place != _HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         return
     module = importlib.util.module_from_spec(spec)
