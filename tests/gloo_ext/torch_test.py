@@ -259,7 +259,8 @@ class Models(TorchTest):
             with self.subTest(startup=startup):
                 if startup:
                     environment["PYTHONPATH"] = ":".join(
-                        (os.path.join(PACKAGE, "gloo_ubt", "startup"), PACKAGE))
+                        (os.path.join(PACKAGE, "gloo_ubt", "startup"),
+                         str(PACKAGE)))
                 for result in run("models.py", 2, "optireduce", environment,
                                   ["startup", "hook"]):
                     self.assertEqual({
