@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "gloo_ext/symbol.h"
 #include "transport_ubt/core/base/require.h"
 
 namespace gloo_ext {
@@ -26,14 +27,6 @@ constexpr char kContextTable[] = "_ZTVN4gloo7ContextE";
 // More ranks than any job has. A larger number means that the layout is not the
 // expected one.
 constexpr int kSizeMax = 1 << 20;
-
-template <typename T>
-bool look(void* library, const char* name, T* out) {
-  void* const found = dlsym(library, name);
-  static_assert(sizeof(found) == sizeof(*out), "");
-  std::memcpy(out, &found, sizeof(found));
-  return found != nullptr;
-}
 
 }  // namespace
 

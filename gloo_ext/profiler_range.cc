@@ -4,9 +4,10 @@
 #include <dlfcn.h>
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <unordered_map>
+
+#include "gloo_ext/symbol.h"
 
 namespace gloo_ext {
 namespace {
@@ -44,14 +45,6 @@ class Profiler {
         look(torch, "aoti_record_function_start", &start_)) {
       look(torch, "aoti_record_function_end", &end_);
     }
-  }
-
-  template <typename T>
-  static bool look(void* library, const char* name, T* out) {
-    void* const found = dlsym(library, name);
-    static_assert(sizeof(found) == sizeof(*out), "a pointer");
-    std::memcpy(out, &found, sizeof(found));
-    return found != nullptr;
   }
 
   const Arguments none_;

@@ -48,13 +48,17 @@ def weights(trained):
             for parameter in trained.parameters()]
 
 
-def static_graph():
-    trained = model(static_graph=True)
-    optimizer = torch.optim.SGD(trained.parameters(), lr=0.1)
-    for step in range(4):
+def train(trained, optimizer, steps):
+    for step in range(steps):
         optimizer.zero_grad()
         trained(batch(step)).square().mean().backward()
         optimizer.step()
+
+
+def static_graph():
+    trained = model(static_graph=True)
+    optimizer = torch.optim.SGD(trained.parameters(), lr=0.1)
+    train(trained, optimizer, 4)
     return weights(trained)
 
 
@@ -75,10 +79,7 @@ def uneven_inputs():
     trained = model()
     optimizer = torch.optim.SGD(trained.parameters(), lr=0.1)
     with trained.join():
-        for step in range(2 + 2 * dist.get_rank()):
-            optimizer.zero_grad()
-            trained(batch(step)).square().mean().backward()
-            optimizer.step()
+        train(trained, optimizer, 2 + 2 * dist.get_rank())
     return weights(trained)
 
 
@@ -87,10 +88,7 @@ def zero_optimizer():
     optimizer = ZeroRedundancyOptimizer(
         trained.parameters(), optimizer_class=torch.optim.SGD, lr=0.1,
         momentum=0.9)
-    for step in range(4):
-        optimizer.zero_grad()
-        trained(batch(step)).square().mean().backward()
-        optimizer.step()
+    train(trained, optimizer, 4)
     return weights(trained)
 
 
