@@ -36,9 +36,9 @@ class Address : public ::gloo::transport::Address {
   // this, with the job's secret, and all fields are within their bounds.
   void check(const std::string& secret, int rank) const;
 
-  // Why the rank with this address and `peer`, which is rank `rank`, cannot
-  // reach each other, and the remedy: they are on different hosts, and one of
-  // the addresses is a loopback address. Empty: this is not the reason.
+  // An error text with its remedy if this address and `peer`'s, of rank `rank`,
+  // are on different hosts, and one of them is a loopback address. Otherwise
+  // empty.
   std::string whyUnreachable(const Address& peer, int rank) const;
 
   std::string str() const override;

@@ -17,8 +17,8 @@ void writeLine(const std::string& text) noexcept;
 void warn(const std::string& text) noexcept;
 // The same, but only once per process for each text.
 void warnOnce(const std::string& text) noexcept;
-// The same, for what all ranks of a job would say alike: only rank 0 says it,
-// or every process without a RANK.
+// The same, for warnings that are equal on all ranks of a job: only rank 0
+// writes them. Without RANK, every process does.
 void warnOncePerJob(const std::string& text) noexcept;
 
 }  // namespace ubt

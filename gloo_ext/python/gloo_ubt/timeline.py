@@ -14,7 +14,7 @@ import sys
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 _DESCRIPTION = """\
-Makes one timeline of what all ranks recorded: when each called an allreduce,
+Makes one timeline of the records of all ranks: when each called an allreduce,
 when contributions and results arrived, and whom it waited for last. Open the
 file in https://ui.perfetto.dev or in chrome://tracing.
 """
