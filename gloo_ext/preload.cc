@@ -14,6 +14,7 @@
 #include "gloo_ext/drop_in.h"
 #include "gloo_ext/original_gloo.h"
 #include "gloo_ext/process_state.h"
+#include "gloo_ext/symbol.h"
 #include "transport_ubt/io/warning.h"
 
 namespace gloo {
@@ -78,6 +79,21 @@ __attribute__((visibility("default"), noreturn)) void quick_exit(
 
 namespace {
 
+// What the user should know if the library in this file, which also has Gloo's
+// allreduce(), comes before this one.
+std::string precededBy(const char* file) {
+  void* const first = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+  void* version = nullptr;
+  if (first != nullptr && gloo_ext::look(first, "gloo_ubt_api_version", &version)) {
+    return std::string("another copy, ") + file +
+           ", precedes it in LD_PRELOAD and serves every call; remove one of "
+           "the two";
+  }
+  return std::string(file) +
+         " precedes it in LD_PRELOAD, so plain Gloo serves every call; put the "
+         "other library last, or remove it";
+}
+
 // If another library has the symbol, too, the first library's is called. Warns
 // if that is not this library, so that the user knows.
 __attribute__((constructor)) void checkIsFirst() {
@@ -90,10 +106,22 @@ __attribute__((constructor)) void checkIsFirst() {
   void* const found = dlsym(RTLD_DEFAULT, gloo_ext::OriginalGloo::kAllreduce);
   if (found != nullptr && dladdr(found, &first) != 0 &&
       first.dli_fbase != own.dli_fbase) {
+    ubt::warn("libgloo_ubt.so: " + precededBy(first.dli_fname));
+  }
+}
+
+// Warns at the end of a process whose PyTorch lacks Gloo. Then nothing has
+// called this library.
+__attribute__((destructor)) void checkGlooWasThere() {
+  void* const torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (std::getenv("GLOO_ALGO") == nullptr || torch == nullptr) {
+    return;
+  }
+  void* allreduce = nullptr;
+  if (!gloo_ext::look(torch, gloo_ext::OriginalGloo::kAllreduce, &allreduce)) {
     ubt::warn(
-        std::string("libgloo_ubt.so: ") + first.dli_fname +
-        " precedes it in LD_PRELOAD, so plain Gloo serves every call; put the "
-        "other library last, or remove it");
+        "libgloo_ubt.so: this process's PyTorch was built without Gloo, so "
+        "nothing was bounded; install one that has it, such as PyPI's");
   }
 }
 

@@ -20,8 +20,7 @@ sys.exit(importlib.util.find_spec("torch") is None)
 """
 
 
-# Prints what is wrong with the settings. Nothing if the Python cannot load the
-# library; then the ranks say so.
+# Prints what is wrong with the settings. Fails without the library.
 _WRONG_SETTINGS = """\
 import ctypes
 text = ctypes.create_string_buffer(1 << 16)
@@ -32,13 +31,20 @@ print(text.value.decode(errors="replace"), end="")
 """
 
 
-def _check_settings(python: str, environment: Mapping[str, str]) -> None:
-    """Raises UserError for a setting that each rank would refuse."""
+def _check_library(program: Program, python: str,
+                   environment: Mapping[str, str]) -> None:
+    """Raises UserError if ranks could not load the library, and for a setting
+    that each of them would refuse."""
     done = subprocess.run(
         [python, "-c", _WRONG_SETTINGS], env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True, check=False)
-    if done.returncode == 0 and done.stdout:
+        stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if done.returncode:
+        why = next((line for line in done.stderr.splitlines()
+                    if program.path in line), "LD_PRELOAD does not reach it")
+        raise UserError(f"'{python}' cannot load {program.path}: {why}. "
+                        f"{program.no_library}", EXIT_USAGE)
+    if done.stdout:
         raise UserError(done.stdout, EXIT_USAGE)
 
 
@@ -78,7 +84,7 @@ def _run(program: Program, options: argparse.Namespace) -> int:
         full |= environment.of_network(full)
     command = [shutil.which(options.python), options.script,
                *options.arguments]
-    _check_settings(command[0], full)
+    _check_library(program, command[0], full)
     if options.nproc_per_node:
         return ranks.run(program.name, command, options.nproc_per_node, full)
     os.execve(command[0], command, full)

@@ -19,3 +19,4 @@ class Program:
     startup: str  # the folder of the ranks' start-up code
     no_path: str  # the remedy if `path` cannot be preloaded
     no_torch: str  # the remedy if that Python has no PyTorch
+    no_library: str  # the remedy if it cannot load the library, a sentence

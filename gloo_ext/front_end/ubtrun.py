@@ -22,6 +22,7 @@ _NO_TORCH = """\
 name with --python PATH one that has, for example of a virtual environment \
 after pip install torch, or /usr/bin/python3 after third_party/install \
 third_party/torch_packages.txt"""
+_NO_LIBRARY = "Name with --python PATH one of this host's own architecture"
 
 
 def _is_old(path: str) -> bool:
@@ -56,7 +57,7 @@ def library() -> str:
 PROGRAM = Program("gloo_ext/ubtrun", "python3", _NOTE,
                   bazel.output(bazel.LIBRARY), library, (_PACKAGES,),
                   os.path.join(_PACKAGES, "gloo_ubt", "startup"),
-                  bazel.NO_PATH, _NO_TORCH)
+                  bazel.NO_PATH, _NO_TORCH, _NO_LIBRARY)
 
 
 def main(argv: Sequence[str]) -> int:

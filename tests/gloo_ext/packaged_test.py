@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m gloo_ubt run and env, from a folder laid out as a wheel is. The
-library is an empty file: the scripts here only look at their variables."""
+torch is an empty file: the scripts here only look at their variables."""
 import os
 import shutil
 import subprocess
@@ -27,10 +27,11 @@ class Packaged(unittest.TestCase):
         """Adds what makes it a wheel, and a torch."""
         shutil.copytree(os.path.join(SOURCE, "front_end"),
                         os.path.join(self.package, "front_end"))
-        for path in (os.path.join(self.package, "libgloo_ubt.so"),
-                     os.path.join(os.path.dirname(self.package), "torch.py")):
-            with open(path, "w", encoding="utf-8"):
-                pass
+        self.library = shutil.copy(os.path.join(SOURCE, "libgloo_ubt.so"),
+                                   self.package)
+        with open(os.path.join(os.path.dirname(self.package), "torch.py"), "w",
+                  encoding="utf-8"):
+            pass
 
     def run_it(self, *argv, **variables):
         return subprocess.run(
@@ -57,9 +58,8 @@ class Packaged(unittest.TestCase):
                 "os.write(1, f'{\" \".join(said)} {sys.argv[1:]}\\n'.encode())"),
             "--lr", "1")
         self.assertEqual(0, done.returncode, done.stderr)
-        library = os.path.join(self.package, "libgloo_ubt.so")
         self.assertEqual(
-            [f"{rank} 2 ring {library} ['--lr', '1']" for rank in (0, 1)],
+            [f"{rank} 2 ring {self.library} ['--lr', '1']" for rank in (0, 1)],
             sorted(done.stdout.splitlines()))
 
     def test_env_says_what_a_launcher_has_to_set(self):
@@ -110,6 +110,29 @@ class Packaged(unittest.TestCase):
         self.assertEqual(1, done.returncode)
         self.assertIn("LD_PRELOAD allows no space", done.stderr)
         self.assertIn("a virtual environment whose path", done.stderr)
+
+    def test_a_library_that_cannot_be_loaded_is_named(self):
+        self.install()
+        os.chmod(self.library, 0o644)
+        os.truncate(self.library, 100)
+        done = self.run_it("run", "--nproc-per-node", "1", self.script(""))
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertIn(f"cannot load {self.library}: ERROR: ld.so", done.stderr)
+        self.assertIn("x86-64 and glibc 2.34", done.stderr)
+        self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+
+    def test_a_python_that_the_library_does_not_reach_is_named(self):
+        self.install()
+        python = os.path.join(self.folder, "python")
+        with open(python, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nunset LD_PRELOAD\n'
+                       f'exec {sys.executable} "$@"\n')
+        os.chmod(python, 0o755)
+        done = self.run_it("run", "--nproc-per-node", "1", "--python", python,
+                           self.script(""))
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertIn(f"'{python}' cannot load", done.stderr)
+        self.assertIn("LD_PRELOAD does not reach it", done.stderr)
 
     def test_without_the_library_it_says_what_to_install(self):
         for command in "run", "env":

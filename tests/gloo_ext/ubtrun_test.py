@@ -139,6 +139,13 @@ class Environment(unittest.TestCase):
                                    {"LD_PRELOAD": "/lib.so /b.so"}
                                    )["LD_PRELOAD"], "/lib.so:/b.so")
 
+    def test_another_copy_of_the_library_is_named(self):
+        with self.assertRaisesRegex(
+                UserError, "another copy of the library, /b/lib.so, beside "
+                "/lib.so: unset LD_PRELOAD"):
+            environment.of_library(parse("a.py"), "/lib.so",
+                                   {"LD_PRELOAD": "/a.so:/b/lib.so"})
+
     def test_start_up_code_comes_first_if_it_is_needed(self):
         program = ubtrun.PROGRAM
         own = [program.startup, *program.packages]

@@ -6,6 +6,7 @@ import email
 import glob
 import os
 import pwd
+import shutil
 import subprocess
 import tempfile
 import textwrap
@@ -147,6 +148,14 @@ class Wheel(unittest.TestCase):
         self.assertEqual(2, done.returncode)
         self.assertIn("pip install torch", done.stderr)
 
+    def test_pip_refuses_one_for_another_platform(self):
+        python = self.install("x86")
+        name = os.path.basename(self.wheel).replace("x86_64", "aarch64")
+        done = run(python, "-m", "pip", "install", "--no-index",
+                   shutil.copy(self.wheel, os.path.join(self.folder, name)))
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn(f"{name} is not a supported wheel on this platform",
+                      done.stderr)
 
 
 class Mistakes(unittest.TestCase):

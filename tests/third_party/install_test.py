@@ -106,6 +106,14 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(self.lines(self.policy), ["the administrator's"])
 
+    def test_a_home_that_is_read_only_is_named(self):
+        done = subprocess.run(
+            ["third_party/install_torch"], env={**os.environ, "HOME": "/proc"},
+            stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("HOME: cannot make the folder '/proc/.cache/gloo_ubt'",
+                      done.stderr)
+
     def test_the_wheel_takes_no_arguments(self):
         wrong = subprocess.run(["third_party/install_torch", "--forec"],
                                stderr=subprocess.PIPE, text=True, check=False)

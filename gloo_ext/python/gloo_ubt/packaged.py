@@ -18,6 +18,8 @@ _NO_PATH = ("install gloo_ubt into a virtual environment whose path has "
             "neither")
 _NO_TORCH = ("install one beside gloo_ubt (pip install torch), or name with "
              "--python PATH one that has")
+_NO_LIBRARY = ("It needs x86-64 and glibc 2.34 or newer, as in Ubuntu 22.04 "
+               "and RHEL 9")
 
 
 def preload_path() -> str:
@@ -56,7 +58,8 @@ def _program() -> Any:
 
     return program.Program("python -m gloo_ubt run", sys.executable, _NOTE,
                            _LIBRARY, preload_path, (),
-                           os.path.join(_HERE, "startup"), _NO_PATH, _NO_TORCH)
+                           os.path.join(_HERE, "startup"), _NO_PATH, _NO_TORCH,
+                           _NO_LIBRARY)
 
 
 def env(argv: Sequence[str]) -> int:

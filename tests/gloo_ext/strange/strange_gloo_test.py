@@ -3,7 +3,9 @@
 warning."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -44,6 +46,22 @@ class StrangeGloo(unittest.TestCase):
     def test_the_library_comes_too_late(self):
         first = HERE / "other" / "libgloo.so.0"
         self.check(run("other", before=first), f"{first} precedes it")
+
+    def test_another_copy_comes_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = shutil.copy(LIBRARY, folder)
+            done = run("other", before=first)
+        self.assertEqual(done.stdout, SERVED)
+        self.assertEqual(done.stderr.count("another copy"), 1, done.stderr)
+        self.assertIn(f"another copy, {first}, precedes it", done.stderr)
+
+    def test_a_torch_without_gloo(self):
+        done = subprocess.run(
+            [str(HERE / "loads_torch")], check=True, capture_output=True,
+            text=True, timeout=60, env={**os.environ, "GLOO_ALGO": "optireduce",
+                                        "LD_PRELOAD": str(LIBRARY)})
+        self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
+        self.assertIn("PyTorch was built without Gloo", done.stderr)
 
     def test_without_an_algorithm_nothing_is_said(self):
         for folder in ("lacking", "other"):

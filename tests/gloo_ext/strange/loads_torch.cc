@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+int torchWithoutGloo();
+
+int main() {
+  return torchWithoutGloo();
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands for a libtorch_cpu.so that was built without Gloo.
+
+int torchWithoutGloo() {
+  return 0;
+}
