@@ -16,6 +16,7 @@
 #include "transport_ubt/sim/inputs.h"
 #include "transport_ubt/sim/network.h"
 #include "transport_ubt/sim/sim_options.h"
+#include "transport_ubt/sim/traffic.h"
 
 namespace ubt::sim {
 
@@ -28,31 +29,11 @@ struct Outcome {
   std::vector<std::byte> result;
 };
 
-// Datagrams that the network and the counters do not account for.
-struct Traffic {
-  // They reached ranks that had crashed, had closed the context, had not joined
-  // yet, had no room, or got a corrupted copy in their place.
-  uint64_t deafData = 0;
-  uint64_t deafControl = 0;
-  uint64_t strangers = 0;  // sent by nobody in the job
-};
-
 // Checks the promises of docs/semantics.md about results and reports. It checks
 // each op against inputs that can be computed again.
 class Checker {
  public:
   using Violation = std::function<void(const std::string&)>;
-
-  // The counters of datagrams that come from nobody in the job.
-  static constexpr std::initializer_list<Counter> kRejects = {
-      Counter::kMalformed,
-      Counter::kUnknownEpoch,
-      Counter::kWrongRank,
-      Counter::kBadTag,
-      Counter::kOwnEcho,
-      Counter::kNoMulticastKey};
-  // The number of those datagrams.
-  static uint64_t rejectedIn(const Counters& counters);
 
   // `options` and `inputs` must outlive this.
   Checker(const SimOptions& options, const Inputs& inputs, Violation violation)

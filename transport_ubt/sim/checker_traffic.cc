@@ -6,14 +6,6 @@
 
 namespace ubt::sim {
 
-uint64_t Checker::rejectedIn(const Counters& counters) {
-  uint64_t rejected = 0;
-  for (const Counter reject : kRejects) {
-    rejected += counters.get(reject);
-  }
-  return rejected;
-}
-
 void Checker::checkTraffic(const Counters& counters,
                            const Traffic& traffic,
                            const Network& network) const {

@@ -32,21 +32,20 @@ World::World(const SimOptions& options,
              const Reduction& reduction,
              RunDigest* digest)
     : options_(options),
-      reduction_(options.noData ? noReduction() : reduction),
       digest_(digest),
       inputs_(options_),
       causes_(options_),
       checker_(options_,
                inputs_,
                [this](const std::string& what) { violation(what); }),
-      random_(options.seed ^ options.timingSeed << 32 ^ 0x776f726c64),
-      network_(
+      hosts_(
           options_,
-          &events_,
-          [this](int rank, const Network::Arrived& datagram, bool congested) {
-            receive(rank, datagram, congested);
-          }),
-      hosts_(options.ranks),
+          options.noData ? noReduction() : reduction,
+          digest,
+          [this](const std::string& what) { violation(what); },
+          [this](int rank) { progress(rank); }),
+      events_(hosts_.events()),
+      ranks_(options.ranks, Rank(options.contexts)),
       nothing_(options.noData ? options.elementsMax * sizeof(double) : 0) {
   UBT_REQUIRE(!options.noData ||
               (!options.checkResults && !options.measureError));
@@ -60,79 +59,7 @@ void World::violation(const std::string& what) {
   }
 }
 
-bool World::chance(double probability) {
-  return probability > 0 &&
-         std::uniform_real_distribution<>()(random_) < probability;
-}
-
-std::unique_ptr<Endpoint> World::makeEndpoint(int rank) {
-  Endpoint::Limits limits;
-  limits.arenaBytes = options_.arenaBytes;
-  limits.windowBytesMax = options_.windowOf(rank);
-  limits.windowBytesMin =
-      std::min(limits.windowBytesMax, options_.windowBytesMin);
-  limits.without = options_.protocol.without;
-  if (options_.faults.sharedArena && rank < 2) {
-    limits.arenaBudget = &sharedArena_;
-  }
-  auto endpoint = std::make_unique<Endpoint>(limits, reduction_);
-  endpoint->shared().lateness = TimerLateness(options_.lateness);
-  endpoint->shared().noticeDelay = NoticeDelay(options_.lateness);
-  return endpoint;
-}
-
-// `again`: for the process that replaces one that died.
-Session::Setup World::setupOf(int rank, int context, bool again) const {
-  Session::Setup setup;
-  setup.rank = rank;
-  setup.size = options_.ranks;
-  // In half of the seeds, headers do not tell contexts apart.
-  setup.epoch = mix(options_.seed) +
-                (static_cast<uint64_t>(context) << (options_.seed % 2 * 16)) +
-                (again ? uint64_t{1} << (options_.seed % 3 * 8) : 0);
-  setup.slotBytesMax = options_.slotBytes;
-  setup.groups = RankGroups::equal(options_.ranks, options_.groups);
-  setup.options = options_.protocolOf(rank);
-  const auto number = static_cast<uint8_t>(context + (again ? 128 : 0));
-  setup.multicastSeed.fill(static_cast<uint8_t>(100 + rank));
-  setup.multicastSeed[1] = number;
-  for (int peer = 0; peer < options_.ranks; peer++) {
-    setup.windowBytes.push_back(options_.windowOf(peer));
-    setup.keys.push_back(keysOf(rank, peer, number));
-  }
-  return setup;
-}
-
-PeerKeys World::keysOf(int rank, int peer, uint8_t number) {
-  PeerKeys keys;
-  keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
-  keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
-  keys.sendSeal.fill(keys.send[0]);
-  keys.receiveSeal.fill(keys.receive[0]);
-  keys.send[1] = keys.receive[1] = number;
-  keys.sendSeal[1] = keys.receiveSeal[1] = number;
-  keys.sendMask.fill(keys.send[0]);
-  keys.receiveMask.fill(keys.receive[0]);
-  return keys;
-}
-
-void World::openSessions() {
-  for (int rank = 0; rank < options_.ranks; rank++) {
-    Host& host = hosts_[rank];
-    host.clock = HostClock(
-        options_.faults.clocks, events_.now(), mix(options_.seed + 77 * rank));
-    host.left.resize(options_.contexts);
-    host.endpoint = makeEndpoint(rank);
-    for (int context = 0; context < options_.contexts; context++) {
-      host.sessions.push_back(
-          host.endpoint->open(setupOf(rank, context, false)));
-    }
-  }
-}
-
 SimResult World::run() {
-  openSessions();
-  joined_ = events_.now() + options_.deafFor;
   for (int rank = 0; rank < options_.ranks; rank++) {
     if (rank == options_.neverEnters) {
       continue;
@@ -141,7 +68,7 @@ SimResult World::run() {
       for (int thread = 0; thread < options_.threads; thread++) {
         callers_.push_back(std::make_unique<Caller>());
         Caller* const caller = callers_.back().get();
-        hosts_[rank].callers.push_back(caller);
+        ranks_[rank].callers.push_back(caller);
         caller->rank = rank;
         caller->context = context;
         caller->thread = thread;
@@ -159,40 +86,38 @@ SimResult World::run() {
   const TimePoint settled = events_.now() + kSettle;
   while (events_.now() < settled && events_.step()) {
   }
-  sending_ = false;
+  hosts_.stopSending();
   while (events_.step()) {
   }
+  const Network& network = hosts_.network();
   for (const auto& [key, outcomes] : outcomes_) {
     if (options_.checkResults) {
       checker_.check(key, outcomes);
     }
   }
   for (int rank = 0; rank < options_.ranks; rank++) {
-    result_.counters.add(hosts_[rank].endpoint->shared().counters);
-    if (hosts_[rank].before != nullptr) {
-      result_.counters.add(hosts_[rank].before->shared().counters);
-    }
+    hosts_.addCounters(rank, &result_.counters);
     if (digest_ != nullptr) {
-      digest_->counted(rank, hosts_[rank].endpoint->shared().counters);
+      digest_->counted(rank, hosts_.endpoint(rank).shared().counters);
     }
-    result_.sentBytes.push_back(network_.sentBytes(rank));
+    result_.sentBytes.push_back(network.sentBytes(rank));
   }
   checker_.checkSlowest();
-  checker_.checkTraffic(result_.counters, traffic_, network_);
+  checker_.checkTraffic(result_.counters, hosts_.traffic(), network);
   if (result_.counters.get(Counter::kMismatched) > 0 &&
       options_.disagrees < 0 && options_.otherwise < 0) {
     violation("honest data counts as mismatched");
   }
   if (options_.nothingMayBeMissing() && result_.errors == 0 &&
-      network_.lost(PacketType::kData) + network_.lost(PacketType::kControl) ==
+      network.lost(PacketType::kData) + network.lost(PacketType::kControl) ==
           0 &&
       result_.pairsMissing > 0) {
     violation("contributions are missing, though nothing was lost or late");
   }
   checkMemory();
   result_.faults = faults_;
-  result_.faults.add(network_.faults());
-  result_.idle = network_.idle();
+  result_.faults.add(hosts_.faults());
+  result_.idle = network.idle();
   if (options_.arenaBytes < kRoomyArena &&
       result_.counters.get(Counter::kArenaFull) > 0) {
     result_.faults.happened(Fault::kSmallArena);
@@ -218,7 +143,7 @@ void World::next(Caller* caller) {
     caller->op++;
   }
   if (caller->op >= options_.ops ||
-      (hosts_[caller->rank].closing && caller->context == 0)) {
+      (ranks_[caller->rank].closing && caller->context == 0)) {
     caller->over = true;
     closeWhenIdle(caller->rank);
     return;
@@ -246,7 +171,7 @@ void World::giveUp(Caller* caller, const std::string& why) {
   if (digest_ != nullptr) {
     digest_->failed({{caller->context, caller->thread}, caller->op},
                     caller->rank,
-                    nowAt(caller->rank));
+                    hosts_.nowAt(caller->rank));
   }
   if (!causes_.explain(caller->rank, why)) {
     violation("rank " + std::to_string(caller->rank) + " context " +
@@ -254,33 +179,32 @@ void World::giveUp(Caller* caller, const std::string& why) {
               std::to_string(caller->thread) + " op " +
               std::to_string(caller->op) + " failed without a cause: " + why);
   }
-  if (options_.errorEnds && !hosts_[caller->rank].closing) {
-    hosts_[caller->rank].sessions[caller->context]->sendLeave(
-        nowAt(caller->rank));
+  if (options_.errorEnds && !ranks_[caller->rank].closing) {
+    hosts_.session(caller->rank, caller->context)
+        ->sendLeave(hosts_.nowAt(caller->rank));
     const int rank = caller->rank;
-    events_.after(Duration{0}, [this, rank] { pump(rank); });
+    events_.after(Duration{0}, [this, rank] { hosts_.pump(rank); });
   }
   closeWhenIdle(caller->rank);
 }
 
 void World::tryEnter(Caller* caller) {
-  Host& host = hosts_[caller->rank];
-  if (host.crashed || caller->over) {
+  const int rank = caller->rank;
+  if (hosts_.crashed(rank) || caller->over) {
     return;
   }
-  if (host.closing && caller->context == 0) {
+  if (ranks_[rank].closing && caller->context == 0) {
     caller->over = true;
-    closeWhenIdle(caller->rank);
+    closeWhenIdle(rank);
     return;
   }
-  const TimePoint begins =
-      std::max(caller->rank == 0 ? joined_ : TimePoint{}, host.pausedUntil);
+  const TimePoint begins = hosts_.mayEnterAt(rank);
   if (events_.now() < begins) {
     events_.at(begins, [this, caller] { tryEnter(caller); });
     return;
   }
-  Session* const session = host.sessions[caller->context];
-  const TimePoint now = nowAt(caller->rank);
+  Session* const session = hosts_.session(rank, caller->context);
+  const TimePoint now = hosts_.nowAt(rank);
   if (!session->failure().empty()) {
     session->announceFailure(now);
     giveUp(caller, session->failure());
@@ -288,15 +212,15 @@ void World::tryEnter(Caller* caller) {
   }
   const OpKey key{{caller->context, caller->thread}, caller->op};
   OpShape shape = inputs_.shapeOf(key);
-  shape.elements *= caller->rank == options_.disagrees ? 2 : 1;
-  shape.fingerprint = options_.protocolOf(caller->rank).fingerprint() |
+  shape.elements *= rank == options_.disagrees ? 2 : 1;
+  shape.fingerprint = options_.protocolOf(rank).fingerprint() |
                       (shape.fingerprint & OpShape::kHierarchical);
   if (!options_.noData) {
     caller->bucket.assign(shape.bytes(), std::byte{0});
-    inputs_.fill(key, caller->rank, caller->bucket.data());
+    inputs_.fill(key, rank, caller->bucket.data());
   }
   caller->enteredAt = now;
-  caller->stillBefore = host.stoodStill;
+  caller->stillBefore = hosts_.stoodStill(rank);
   // Half of the callers use tags of the options form. The others use the same
   // tags in the class form.
   shape.space =
@@ -310,17 +234,23 @@ void World::tryEnter(Caller* caller) {
                      tag,
                      shape,
                      options_.noData ? nothing_.data() : caller->bucket.data());
-  pump(caller->rank);
+  hosts_.pump(rank);
+}
+
+void World::progress(int rank) {
+  for (Caller* caller : ranks_[rank].callers) {
+    poll(caller);
+  }
 }
 
 void World::poll(Caller* caller) {
-  const Host& host = hosts_[caller->rank];
-  Session* const session = host.sessions[caller->context];
+  const int rank = caller->rank;
+  Session* const session = hosts_.session(rank, caller->context);
   if (!caller->inside || !session->finished(caller->id)) {
     return;
   }
-  const TimePoint now = nowAt(caller->rank);
-  const Duration still = host.stoodStill - caller->stillBefore;
+  const TimePoint now = hosts_.nowAt(rank);
+  const Duration still = hosts_.stoodStill(rank) - caller->stillBefore;
   const OpKey key{{caller->context, caller->thread}, caller->op};
   caller->inside = false;
   const std::string why = session->failure(caller->id);
@@ -336,20 +266,20 @@ void World::poll(Caller* caller) {
   }
   auto& outcomes = outcomes_[key];
   outcomes.resize(options_.ranks);
-  Outcome& outcome = outcomes[caller->rank];
+  Outcome& outcome = outcomes[rank];
   // The rank that disagrees takes no part in the other ranks' op.
-  outcome.there = caller->rank != options_.disagrees;
+  outcome.there = rank != options_.disagrees;
   outcome.report = session->leave(now, caller->id);
   outcome.returnedAt = events_.now();
   outcome.took = now - caller->enteredAt;
   noteLeft(*caller);
-  if (tellsArrivals(caller->rank)) {
+  if (hosts_.tellsArrivals(rank)) {
     checker_.checkArrivals(
-        key, caller->rank, outcome.report, session->context(), host.arrivals);
+        key, rank, outcome.report, session->context(), hosts_.arrivals(rank));
   }
-  result_.addBits(mix(key.second * 64 + caller->rank), caller->bucket);
+  result_.addBits(mix(key.second * 64 + rank), caller->bucket);
   if (digest_ != nullptr) {
-    digest_->returned(key, caller->rank, outcome.report, caller->bucket);
+    digest_->returned(key, rank, outcome.report, caller->bucket);
   }
   outcome.result.swap(caller->bucket);
   caller->bucket.clear();
@@ -357,20 +287,20 @@ void World::poll(Caller* caller) {
   result_.add(report);
   if (report.trace != nullptr) {
     result_.traces.push_back({caller->context,
-                              caller->rank,
+                              rank,
                               report.op,
                               inputs_.shapeOf(key).bytes(),
                               report.trace});
   }
   returned_.insert(key);
   // A call may have waited for other ranks before it began its op.
-  const Left& left = hosts_[caller->rank].left[caller->context];
-  const Options protocol = options_.protocolOf(caller->rank);
+  const Left& left = ranks_[rank].left[caller->context];
+  const Options protocol = options_.protocolOf(rank);
   const bool leads =
       left.ops > protocol.leadOps || left.bytes > protocol.leadBytes;
   const bool waitsForRoom = options_.arenaBytes < kRoomyArena;
   checker_.checkTime(key,
-                     caller->rank,
+                     rank,
                      report,
                      outcome.took,
                      leads || waitsForRoom ? Duration::max() : still,
@@ -387,7 +317,7 @@ void World::poll(Caller* caller) {
 }
 
 void World::noteLeft(const Caller& caller) {
-  Left& left = hosts_[caller.rank].left[caller.context];
+  Left& left = ranks_[caller.rank].left[caller.context];
   left.ops++;
   left.bytes +=
       inputs_.shapeOf({{caller.context, caller.thread}, caller.op}).bytes();
@@ -403,12 +333,12 @@ void World::checkMemory() {
       options_.loss < 0.5 && options_.faults.skip.rank < 0 &&
       options_.faults.closure.rank < 0 && options_.faults.meshBreak.rank < 0;
   for (int rank = 0; calm && rank < options_.ranks; rank++) {
-    const Host& host = hosts_[rank];
     size_t ops = 0;
-    for (const Session* session : host.sessions) {
+    for (int context = 0; context < options_.contexts; context++) {
+      const Session* const session = hosts_.session(rank, context);
       ops += session == nullptr ? 0 : session->opsHeld();
     }
-    const size_t bytes = host.endpoint->shared().arena.usedBytes();
+    const size_t bytes = hosts_.endpoint(rank).shared().arena.usedBytes();
     if (ops > 0 || bytes > 0) {
       violation("rank " + std::to_string(rank) + " still holds " +
                 std::to_string(ops) + " ops and " + std::to_string(bytes) +

@@ -14,6 +14,10 @@ constexpr Duration kCloseSeenAfter = std::chrono::milliseconds(10);
 constexpr Duration kLingersMost = std::chrono::seconds(5);
 constexpr Duration kLooksEvery = std::chrono::milliseconds(1);
 
+std::string closedBy(int peer) {
+  return "the connection to rank " + std::to_string(peer) + " is closed";
+}
+
 }  // namespace
 
 void World::startFaults() {
@@ -33,7 +37,7 @@ void World::startFaults() {
   }
   for (const Pause& one : faults.pauses) {
     if (one.rank >= 0) {
-      events_.after(one.at, [this, one] { pause(one); });
+      events_.after(one.at, [this, one] { hosts_.pause(one); });
     }
   }
   if (faults.meshBreak.rank >= 0) {
@@ -48,7 +52,7 @@ void World::startFaults() {
   }
   if (faults.closure.rank >= 0) {
     events_.after(faults.closure.at, [this] {
-      hosts_[options_.faults.closure.rank].closing = true;
+      ranks_[options_.faults.closure.rank].closing = true;
       closeWhenIdle(options_.faults.closure.rank);
     });
   }
@@ -72,13 +76,11 @@ void World::startFaults() {
 }
 
 void World::crash(int rank) {
-  Host& host = hosts_[rank];
-  if (host.crashed) {
+  if (!hosts_.crash(rank)) {
     return;
   }
   faults_.happened(Fault::kCrash);
-  host.crashed = true;
-  for (Caller* caller : host.callers) {
+  for (Caller* caller : ranks_[rank].callers) {
     caller->over = true;
     caller->inside = false;
   }
@@ -89,88 +91,38 @@ void World::crash(int rank) {
     const Duration seenAfter =
         options_.crashSeenAfter + options_.crashSeenSpread * peer;
     events_.after(seenAfter, [this, peer, rank] {
-      if (hosts_[peer].restarted) {
-        return;  // a new process knows nothing of the old one
+      if (!hosts_.restarted(peer)) {  // a new process knows no old one
+        hosts_.peerClosed(peer, rank, "rank " + std::to_string(rank) + " died");
       }
-      for (Session* session : hosts_[peer].sessions) {
-        if (session != nullptr) {
-          session->peerClosed(
-              nowAt(peer), rank, "rank " + std::to_string(rank) + " died");
-        }
-      }
-      pump(peer);
     });
   }
 }
 
-// Starts the job's next run on the host, while the other ranks continue the old
-// run. Neither run may accept data of the other.
 void World::restart(int rank) {
-  Host& host = hosts_[rank];
-  if (!host.crashed || host.restarted) {
+  Session* const session = hosts_.restart(rank);
+  if (session == nullptr) {
     return;
   }
   faults_.happened(Fault::kRestart);
-  anyGone_ = true;
-  host.before = std::move(host.endpoint);
-  host.endpoint = makeEndpoint(rank);
-  host.callers.clear();
-  for (const Host::Waiting& waiting : host.inbox) {
-    deafTo(*waiting.datagram);
-  }
-  host.inbox.clear();
-  host.inboxBytes = 0;
-  host.crashed = false;
-  host.restarted = true;
-  Session* const session = host.endpoint->open(setupOf(rank, 0, true));
-  host.sessions.assign(options_.contexts, nullptr);
+  ranks_[rank].callers.clear();
   const OpShape shape = inputs_.shapeOf({{0, 0}, 0});
-  host.bucket.assign(shape.bytes(), std::byte{0});
-  session->enter(nowAt(rank), 0, shape, host.bucket.data());
-  pump(rank);
-}
-
-void World::pause(const Pause& pause) {
-  Host& host = hosts_[pause.rank];
-  if (host.crashed) {
-    return;
-  }
-  const TimePoint end = events_.now() + pause.lasting;
-  const TimePoint begin = std::max(events_.now(), host.pausedUntil);
-  host.stoodStill +=
-      std::max(host.clock.shows(end) - host.clock.shows(begin), Duration{0});
-  host.pausedUntil = std::max(host.pausedUntil, end);
-  faults_.happened(Fault::kPause);
-  // After the pause the host looks first at its timers, or at its incoming
-  // datagrams.
-  if (random_() % 2 == 0) {
-    events_.at(end, [this, rank = pause.rank] { pump(rank); });
-  } else {
-    wake(pause.rank, end);
-  }
+  ranks_[rank].bucket.assign(shape.bytes(), std::byte{0});
+  session->enter(hosts_.nowAt(rank), 0, shape, ranks_[rank].bucket.data());
+  hosts_.pump(rank);
 }
 
 void World::breakMesh(int rank, int peer) {
-  Host& host = hosts_[rank];
-  if (host.crashed || host.restarted) {
-    return;
+  if (!hosts_.crashed(rank) && !hosts_.restarted(rank)) {
+    hosts_.peerClosed(rank, peer, closedBy(peer));
   }
-  for (Session* session : host.sessions) {
-    if (session != nullptr) {
-      session->peerClosed(
-          nowAt(rank),
-          peer,
-          "the connection to rank " + std::to_string(peer) + " is closed");
-    }
-  }
-  pump(rank);
 }
 
 // Closes the first context of a closing rank, once its callers are out.
 void World::closeWhenIdle(int rank) {
-  Host& host = hosts_[rank];
-  if (!host.closing || host.crashed || host.sessions[0] == nullptr ||
-      std::any_of(host.callers.begin(), host.callers.end(), [](auto* caller) {
+  const Rank& own = ranks_[rank];
+  if (!own.closing || hosts_.crashed(rank) ||
+      hosts_.session(rank, 0) == nullptr ||
+      std::any_of(own.callers.begin(), own.callers.end(), [](auto* caller) {
         return caller->context == 0 && !caller->over;
       })) {
     return;
@@ -183,32 +135,24 @@ void World::closeWhenIdle(int rank) {
 }
 
 void World::closeContext(int rank, TimePoint latest) {
-  Host& host = hosts_[rank];
-  Session* const session = host.sessions[0];
-  if (host.crashed || session == nullptr) {
+  const Session* const session = hosts_.session(rank, 0);
+  if (hosts_.crashed(rank) || session == nullptr) {
     return;
   }
-  if (paused(rank) || (events_.now() < latest && session->lingering())) {
+  if (hosts_.paused(rank) || (events_.now() < latest && session->lingering())) {
     events_.after(kLooksEvery,
                   [this, rank, latest] { closeContext(rank, latest); });
     return;
   }
   faults_.happened(Fault::kClosure);
-  anyGone_ = true;
-  session->sendLeave(nowAt(rank));
-  pump(rank);
-  host.endpoint->close(session);
-  host.sessions[0] = nullptr;
+  hosts_.close(rank, 0);
   for (int peer = 0; peer < options_.ranks; peer++) {
     if (peer != rank) {
       events_.after(kCloseSeenAfter, [this, peer, rank] {
-        Session* const other = hosts_[peer].sessions[0];
+        Session* const other = hosts_.session(peer, 0);
         if (other != nullptr) {
-          other->peerClosed(
-              nowAt(peer),
-              rank,
-              "the connection to rank " + std::to_string(rank) + " is closed");
-          pump(peer);
+          other->peerClosed(hosts_.nowAt(peer), rank, closedBy(rank));
+          hosts_.pump(peer);
         }
       });
     }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The part of sockets and threads around a real endpoint.
+#include "transport_ubt/sim/hosts.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "transport_ubt/core/base/require.h"
 #include "transport_ubt/sim/false_credit.h"
-#include "transport_ubt/sim/world.h"
+#include "transport_ubt/sim/inputs.h"
 
 namespace ubt::sim {
 namespace {
@@ -24,12 +23,118 @@ Network::Datagram datagramOf(const OutPacket& packet) {
 
 }  // namespace
 
-TimePoint World::writableAt(int rank) const {
+Hosts::Hosts(const SimOptions& options,
+             const Reduction& reduction,
+             RunDigest* digest,
+             Violation violation,
+             Progress progress)
+    : options_(options),
+      reduction_(reduction),
+      digest_(digest),
+      violation_(std::move(violation)),
+      progress_(std::move(progress)),
+      random_(options.seed ^ options.timingSeed << 32 ^ 0x776f726c64),
+      network_(
+          options_,
+          &events_,
+          [this](int rank, const Network::Arrived& datagram, bool congested) {
+            receive(rank, datagram, congested);
+          }),
+      hosts_(options.ranks),
+      joined_(events_.now() + options.deafFor) {
+  for (int rank = 0; rank < options_.ranks; rank++) {
+    Host& host = hosts_[rank];
+    host.clock = HostClock(
+        options_.faults.clocks, events_.now(), mix(options_.seed + 77 * rank));
+    host.endpoint = makeEndpoint(rank);
+    for (int context = 0; context < options_.contexts; context++) {
+      host.sessions.push_back(
+          host.endpoint->open(setupOf(rank, context, false)));
+    }
+  }
+}
+
+bool Hosts::chance(double probability) {
+  return probability > 0 &&
+         std::uniform_real_distribution<>()(random_) < probability;
+}
+
+std::unique_ptr<Endpoint> Hosts::makeEndpoint(int rank) {
+  Endpoint::Limits limits;
+  limits.arenaBytes = options_.arenaBytes;
+  limits.windowBytesMax = options_.windowOf(rank);
+  limits.windowBytesMin =
+      std::min(limits.windowBytesMax, options_.windowBytesMin);
+  limits.without = options_.protocol.without;
+  if (options_.faults.sharedArena && rank < 2) {
+    limits.arenaBudget = &sharedArena_;
+  }
+  auto endpoint = std::make_unique<Endpoint>(limits, reduction_);
+  endpoint->shared().lateness = TimerLateness(options_.lateness);
+  endpoint->shared().noticeDelay = NoticeDelay(options_.lateness);
+  return endpoint;
+}
+
+Session::Setup Hosts::setupOf(int rank, int context, bool again) const {
+  Session::Setup setup;
+  setup.rank = rank;
+  setup.size = options_.ranks;
+  // In half of the seeds, headers do not tell contexts apart.
+  setup.epoch = mix(options_.seed) +
+                (static_cast<uint64_t>(context) << (options_.seed % 2 * 16)) +
+                (again ? uint64_t{1} << (options_.seed % 3 * 8) : 0);
+  setup.slotBytesMax = options_.slotBytes;
+  setup.groups = RankGroups::equal(options_.ranks, options_.groups);
+  setup.options = options_.protocolOf(rank);
+  const auto number = static_cast<uint8_t>(context + (again ? 128 : 0));
+  setup.multicastSeed.fill(static_cast<uint8_t>(100 + rank));
+  setup.multicastSeed[1] = number;
+  for (int peer = 0; peer < options_.ranks; peer++) {
+    setup.windowBytes.push_back(options_.windowOf(peer));
+    setup.keys.push_back(keysOf(rank, peer, number));
+  }
+  return setup;
+}
+
+PeerKeys Hosts::keysOf(int rank, int peer, uint8_t number) {
+  PeerKeys keys;
+  keys.send.fill(static_cast<uint8_t>(rank * 16 + peer));
+  keys.receive.fill(static_cast<uint8_t>(peer * 16 + rank));
+  keys.sendSeal.fill(keys.send[0]);
+  keys.receiveSeal.fill(keys.receive[0]);
+  keys.send[1] = keys.receive[1] = number;
+  keys.sendSeal[1] = keys.receiveSeal[1] = number;
+  keys.sendMask.fill(keys.send[0]);
+  keys.receiveMask.fill(keys.receive[0]);
+  return keys;
+}
+
+void Hosts::addCounters(int rank, Counters* sum) const {
+  const Host& host = hosts_[rank];
+  sum->add(host.endpoint->shared().counters);
+  if (host.before != nullptr) {
+    sum->add(host.before->shared().counters);
+  }
+}
+
+FaultCounts Hosts::faults() const {
+  FaultCounts sum = faults_;
+  sum.add(network_.faults());
+  return sum;
+}
+
+TimePoint Hosts::mayEnterAt(int rank) const {
+  return std::max(rank == 0 ? joined_ : TimePoint{}, hosts_[rank].pausedUntil);
+}
+
+// Outgoing datagrams ---------------------------------------------------------
+
+TimePoint Hosts::writableAt(int rank) const {
   return std::max(hosts_[rank].sendBlockedUntil,
                   network_.writableAt(rank, LinkRate::kBacklogBytes));
 }
 
-void World::sendNow(int rank, int peer, const Network::Train& train) {
+void Hosts::sendNow(int rank, int peer, const Network::Train& train) {
   if (peer == rank) {
     network_.multicast(rank, train);  // it travels alone: joins()
   } else {
@@ -37,7 +142,7 @@ void World::sendNow(int rank, int peer, const Network::Train& train) {
   }
 }
 
-bool World::joins(const OpenTrain& train,
+bool Hosts::joins(const OpenTrain& train,
                   int rank,
                   int peer,
                   const Network::Datagram& datagram) const {
@@ -47,7 +152,7 @@ bool World::joins(const OpenTrain& train,
 }
 
 // Hands the train to the socket, if there is one. The next one begins.
-void World::flush(int rank, OpenTrain* train) {
+void Hosts::flush(int rank, OpenTrain* train) {
   OpenTrain open = std::exchange(*train, {});
   if (open.datagrams.empty()) {
     return;
@@ -71,7 +176,7 @@ void World::flush(int rank, OpenTrain* train) {
 }
 
 // Sends everything that is ready and that the socket has room for.
-void World::sendAll(int rank) {
+void Hosts::sendAll(int rank) {
   Host& host = hosts_[rank];
   LinkRate& link = host.endpoint->shared().link;
   if (network_.writableAt(rank, 0) <= events_.now()) {
@@ -84,7 +189,7 @@ void World::sendAll(int rank) {
     Network::Datagram datagram = datagramOf(packet);
     if (datagram.size() >
         PacketHeader::kBytes + options_.slotBytes + kSealBytes) {
-      violation("a datagram is larger than the path lets through");
+      violation_("a datagram is larger than the path lets through");
     }
     makeCreditFalse(rank, packet.peer, &datagram);
     host.sentBytes += datagram.size();
@@ -112,7 +217,7 @@ void World::sendAll(int rank) {
   }
 }
 
-void World::pump(int rank) {
+void Hosts::pump(int rank) {
   Host& host = hosts_[rank];
   if (host.crashed || !sending_) {
     return;
@@ -136,11 +241,9 @@ void World::pump(int rank) {
   }
   const Arena& arena = host.endpoint->shared().arena;
   if (arena.heldBytes() > arena.limitBytes()) {
-    violation("the arena holds more than its limit");
+    violation_("the arena holds more than its limit");
   }
-  for (Caller* caller : host.callers) {
-    poll(caller);
-  }
+  progress_(rank);
   TimePoint next = host.clock.when(host.endpoint->nextDeadline());
   const TimePoint writable = writableAt(rank);
   if (writable > events_.now()) {
@@ -149,7 +252,7 @@ void World::pump(int rank) {
   wake(rank, next);
 }
 
-void World::wake(int rank, TimePoint when) {
+void Hosts::wake(int rank, TimePoint when) {
   Host& host = hosts_[rank];
   if (when == kNever || (host.wakeAt != kNever && host.wakeAt <= when)) {
     return;
@@ -167,7 +270,7 @@ void World::wake(int rank, TimePoint when) {
 
 // Incoming datagrams ---------------------------------------------------------
 
-void World::receive(int rank,
+void Hosts::receive(int rank,
                     const Network::Arrived& datagram,
                     bool congested) {
   Host& host = hosts_[rank];
@@ -198,14 +301,14 @@ void World::receive(int rank,
   }
 }
 
-void World::drain(int rank) {
+void Hosts::drain(int rank) {
   Host& host = hosts_[rank];
   const auto free = [&] {
     return host.crashed ? TimePoint{}
                         : std::max(host.pausedUntil, host.busyUntil);
   };
   while (!host.inbox.empty() && free() <= events_.now()) {
-    const Host::Waiting next = std::move(host.inbox.front());
+    const Waiting next = std::move(host.inbox.front());
     host.inbox.pop_front();
     host.inboxBytes -= next.datagram->size();
     take(rank, *next.datagram, next.congested);
@@ -217,12 +320,12 @@ void World::drain(int rank) {
 }
 
 // Counts a datagram that no rank of the job handles.
-void World::deafTo(const Network::Datagram& datagram) {
+void Hosts::deafTo(const Network::Datagram& datagram) {
   (Network::typeOf(datagram) == PacketType::kData ? traffic_.deafData
                                                   : traffic_.deafControl)++;
 }
 
-void World::noteArrival(int rank,
+void Hosts::noteArrival(int rank,
                         const Network::Datagram& datagram,
                         const Counters& before) {
   Host& host = hosts_[rank];
@@ -239,9 +342,7 @@ void World::noteArrival(int rank,
   }
 }
 
-// Whether reports can be compared with arrivals. Once false, it stays so until
-// the rank restarts.
-bool World::tellsArrivals(int rank) const {
+bool Hosts::tellsArrivals(int rank) const {
   const Counters& counters = hosts_[rank].endpoint->shared().counters;
   return !options_.noData && counters.get(Counter::kDroppedEarly) == 0 &&
          counters.get(Counter::kEvictedOps) == 0 &&
@@ -249,7 +350,7 @@ bool World::tellsArrivals(int rank) const {
          (options_.contexts == 1 || options_.seed % 2 == 0);
 }
 
-void World::take(int rank, const Network::Datagram& datagram, bool congested) {
+void Hosts::take(int rank, const Network::Datagram& datagram, bool congested) {
   Host& host = hosts_[rank];
   if (host.crashed || (rank == 0 && events_.now() < joined_)) {
     if (!host.crashed) {
@@ -285,7 +386,7 @@ void World::take(int rank, const Network::Datagram& datagram, bool congested) {
   }
 }
 
-void World::deliver(int rank,
+void Hosts::deliver(int rank,
                     const Network::Datagram& datagram,
                     bool congested) {
   Host& host = hosts_[rank];
@@ -299,7 +400,7 @@ void World::deliver(int rank,
   if (tellsArrivals(rank)) {
     noteArrival(rank, datagram, before);
   }
-  if (anyGone_ && Checker::rejectedIn(counters) > Checker::rejectedIn(before)) {
+  if (anyGone_ && rejectedIn(counters) > rejectedIn(before)) {
     // From, or for, a process or context that is gone.
     traffic_.strangers++;
     deafTo(datagram);
@@ -312,13 +413,13 @@ void World::deliver(int rank,
 }
 
 // The next multiple of the period, after now.
-TimePoint World::nextOf(Duration period) const {
+TimePoint Hosts::nextOf(Duration period) const {
   return events_.now() + period - events_.now().time_since_epoch() % period;
 }
 
 // The credit from `from` to `to`. A greedy rank believes that it has some.
 // REQUIRES one context.
-void World::makeCreditFalse(int from, int to, Network::Datagram* datagram) {
+void Hosts::makeCreditFalse(int from, int to, Network::Datagram* datagram) {
   const FalseCredit& credit = options_.faults.falseCredit;
   const bool stingy = from == credit.stingy;
   const bool greedy = to == credit.greedy;
@@ -335,7 +436,7 @@ void World::makeCreditFalse(int from, int to, Network::Datagram* datagram) {
   setCredit(datagram, keysOf(from, to, 0), greedy ? told + (1 << 20) : told);
 }
 
-bool World::wrongResultDue(int rank, const PacketHeader& header) const {
+bool Hosts::wrongResultDue(int rank, const PacketHeader& header) const {
   const WrongResult& wrong = options_.faults.wrongResult;
   return rank == wrong.rank && header.type == PacketType::kData &&
          header.stage == Stage::kBroadcast &&
@@ -345,7 +446,7 @@ bool World::wrongResultDue(int rank, const PacketHeader& header) const {
 
 // Delivers a copy of a genuine datagram with another version, context, rank or
 // tag.
-void World::strangerTo(int rank, Network::Datagram datagram) {
+void Hosts::strangerTo(int rank, Network::Datagram datagram) {
   constexpr size_t kOffsets[] = {0, 22, 2, PacketHeader::kTagOffset};
   datagram[kOffsets[random_() % 4]] ^= std::byte{0x40};
   faults_.happened(Fault::kStrangers);
@@ -356,11 +457,11 @@ void World::strangerTo(int rank, Network::Datagram datagram) {
 
 // Delivers a datagram with one wrong byte, among those that the tag covers, in
 // place of the genuine one.
-void World::corruptedTo(int rank, Network::Datagram datagram) {
+void Hosts::corruptedTo(int rank, Network::Datagram datagram) {
   const bool whole = Network::typeOf(datagram) == PacketType::kControl ||
                      options_.protocol.auth != AuthMode::kHeader;
   const Counters& counters = hosts_[rank].endpoint->shared().counters;
-  const uint64_t rejected = Checker::rejectedIn(counters);
+  const uint64_t rejected = rejectedIn(counters);
   deafTo(datagram);
   const size_t at =
       random_() % (whole ? datagram.size() : PacketHeader::kBytes);
@@ -370,10 +471,75 @@ void World::corruptedTo(int rank, Network::Datagram datagram) {
   traffic_.strangers++;
   hosts_[rank].endpoint->packetIn(
       nowAt(rank), datagram.data(), datagram.size());
-  if (Checker::rejectedIn(counters) == rejected) {
-    violation("rank " + std::to_string(rank) + " takes a datagram whose byte " +
-              std::to_string(at) + " is wrong by " +
-              std::to_string(static_cast<int>(mask)));
+  if (rejectedIn(counters) == rejected) {
+    violation_("rank " + std::to_string(rank) +
+               " takes a datagram whose byte " + std::to_string(at) +
+               " is wrong by " + std::to_string(static_cast<int>(mask)));
+  }
+}
+
+// Faults of hosts ------------------------------------------------------------
+
+void Hosts::peerClosed(int rank, int peer, const std::string& why) {
+  for (Session* session : hosts_[rank].sessions) {
+    if (session != nullptr) {
+      session->peerClosed(nowAt(rank), peer, why);
+    }
+  }
+  pump(rank);
+}
+
+void Hosts::close(int rank, int context) {
+  Host& host = hosts_[rank];
+  Session*& session = host.sessions[context];
+  anyGone_ = true;
+  session->sendLeave(nowAt(rank));
+  pump(rank);
+  host.endpoint->close(session);
+  session = nullptr;
+}
+
+bool Hosts::crash(int rank) {
+  return !std::exchange(hosts_[rank].crashed, true);
+}
+
+Session* Hosts::restart(int rank) {
+  Host& host = hosts_[rank];
+  if (!host.crashed || host.restarted) {
+    return nullptr;
+  }
+  anyGone_ = true;
+  host.before = std::move(host.endpoint);
+  host.endpoint = makeEndpoint(rank);
+  for (const Waiting& waiting : host.inbox) {
+    deafTo(*waiting.datagram);
+  }
+  host.inbox.clear();
+  host.inboxBytes = 0;
+  host.crashed = false;
+  host.restarted = true;
+  Session* const session = host.endpoint->open(setupOf(rank, 0, true));
+  host.sessions.assign(options_.contexts, nullptr);
+  return session;
+}
+
+void Hosts::pause(const Pause& pause) {
+  Host& host = hosts_[pause.rank];
+  if (host.crashed) {
+    return;
+  }
+  const TimePoint end = events_.now() + pause.lasting;
+  const TimePoint begin = std::max(events_.now(), host.pausedUntil);
+  host.stoodStill +=
+      std::max(host.clock.shows(end) - host.clock.shows(begin), Duration{0});
+  host.pausedUntil = std::max(host.pausedUntil, end);
+  faults_.happened(Fault::kPause);
+  // After the pause the host looks first at its timers, or at its incoming
+  // datagrams.
+  if (random_() % 2 == 0) {
+    events_.at(end, [this, rank = pause.rank] { pump(rank); });
+  } else {
+    wake(pause.rank, end);
   }
 }
 
