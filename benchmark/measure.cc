@@ -15,10 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmark/algorithm_name.h"
 #include "benchmark/peak_memory.h"
-#include "transport_ubt/config/nearest.h"
-#include "transport_ubt/config/settings.h"
+#include "benchmark/simulated_algorithm.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/sim/exact_job.h"
 #include "transport_ubt/sim/message_graph.h"
@@ -30,107 +28,13 @@ namespace {
 
 using gloo::compare::AlgorithmName;
 
-constexpr char kBounded[] = "optireduce";
-constexpr char kBoundedInGroups[] = "hierarchical_optireduce";
-
-bool isBounded(const std::string& algorithm) {
-  return algorithm == kBounded || algorithm == kBoundedInGroups;
-}
-
-// Settings of sockets, processes and files, which nothing here has, and those
-// that --options has under other names.
-constexpr const char* kNotSimulated[] = {"experiment",
-                                         "fault",
-                                         "groups",
-                                         "gso",
-                                         "handshake_timeout",
-                                         "linger",
-                                         "min_bytes",
-                                         "mtu",
-                                         "nap",
-                                         "ports",
-                                         "redis_password",
-                                         "redis_password_file",
-                                         "report",
-                                         "secret",
-                                         "secret_file",
-                                         "trace",
-                                         "warmup_ops",
-                                         "yield"};
-
-// The job's options with the settings in its algorithm's name.
-SimOptions withSettings(SimOptions options, const AlgorithmName& name) {
-  for (const auto* const other : kNotSimulated) {
-    if (name.sets(other)) {
-      throw std::invalid_argument(name.text +
-                                  ": the simulator has no setting " + other);
-    }
-  }
-  Settings settings;
-  settings.protocol = options.protocol;
-  settings.arenaBytes = options.arenaBytes;
-  settings.windowBytes = options.windowBytes;
-  settings = name.over(settings);
-  const auto warmupOps = options.protocol.warmupOps;
-  options.protocol = settings.protocol;
-  options.protocol.warmupOps = warmupOps;
-  options.arenaBytes = settings.arenaBytes;
-  options.windowBytes = settings.windowBytes;
-  return options;
-}
-
-std::vector<std::string> knownAlgorithms() {
-  std::vector<std::string> names(std::begin(MessageGraph::kNames),
-                                 std::end(MessageGraph::kNames));
-  for (const auto* const policy : {"", ":none", ":broadcast", ":both"}) {
-    names.push_back(std::string(kBounded) + policy);
-    names.push_back(std::string(kBoundedInGroups) + policy);
-  }
-  return names;
-}
-
-// Why the algorithm cannot work; empty if it can.
-std::string whyNot(const std::string& algorithm, int ranks, int groups) {
-  if (algorithm == "halving_doubling" && (ranks & (ranks - 1)) != 0) {
-    return "needs a power of 2 ranks, not " + std::to_string(ranks);
-  }
-  if (algorithm.rfind("hierarchical_", 0) == 0 && ranks % groups != 0) {
-    return "needs ranks that --groups " + std::to_string(groups) +
-           " divides, not " + std::to_string(ranks);
-  }
-  return "";
-}
-
-// Throws std::invalid_argument with the reason if the job cannot run.
-void check(const AlgorithmName& name, int ranks, int groups) {
-  const auto known = knownAlgorithms();
-  if (std::count(known.begin(), known.end(), name.algorithm) == 0) {
-    std::string all;
-    for (const auto& each : known) {
-      all += (all.empty() ? "" : ", ") + each;
-    }
-    throw std::invalid_argument(
-        "there is no algorithm '" + name.algorithm + "'; did you mean " +
-        ubt::nearest(name.algorithm, known) + "? There are: " + all);
-  }
-  if (!isBounded(name.algorithm) && !name.settings.empty()) {
-    throw std::invalid_argument(name.text + ": " + name.algorithm +
-                                " takes no settings; optireduce does");
-  }
-  const auto reason = whyNot(name.algorithm, ranks, groups);
-  if (!reason.empty()) {
-    throw std::invalid_argument(name.text + " " + reason);
-  }
-  withSettings({}, name);
-}
-
 int listAlgorithms(const std::vector<std::string>& wanted,
                    int ranks,
                    int groups) {
   nlohmann::ordered_json list;
   for (const auto& text : wanted) {
     const auto name = AlgorithmName::parse(text);
-    check(name, ranks, groups);
+    checkSimulated(name, ranks, groups);
     list["chosen"][text] = name.variables();
   }
   list["left_out"] = nlohmann::json::object();
@@ -224,7 +128,7 @@ int run(const std::string& algorithm,
         const std::string& traceFolder) {
   SimOptions options = SimOptions::parse(text);
   const auto name = AlgorithmName::parse(algorithm);
-  check(name, options.ranks, options.groups);
+  checkSimulated(name, options.ranks, options.groups);
   options = withSettings(options, name);
   if (!options.oneShape) {
     throw std::invalid_argument(
@@ -234,7 +138,7 @@ int run(const std::string& algorithm,
   options.measureError = !options.noData;
   options.checkResults = false;  // tests do this
   nlohmann::ordered_json report;
-  if (isBounded(name.algorithm)) {
+  if (isSimulatedByCore(name)) {
     options.protocol.trace = !traceFolder.empty();
     const SimResult result = World(options, reductionKernels()).run();
     writeTraces(traceFolder, result);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Allreduces in virtual time, as a C API for Python's ctypes: the protocol
+ * itself, in the simulator's network, for ranks that live in one process. Not
+ * thread-safe. Times are in seconds since the job's start.
+ */
+#ifndef GLOO_UBT_VIRTUAL_JOB_H_
+#define GLOO_UBT_VIRTUAL_JOB_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct UbtVirtualJob UbtVirtualJob;
+
+/* A call that has ended. */
+typedef struct {
+  int32_t rank;
+  uint32_t op;
+  double at;
+  double missing;      /* share of (rank, element) pairs that the sum lacks */
+  double cut;          /* of these: left out, not lost */
+  int32_t bounded;     /* 0: a warm-up op, exact */
+  int32_t skipped;     /* the sum is zero at every rank (skip_loss) */
+  const char* failure; /* null: the bucket holds the sum. Else the reason, until
+                          the next call of ubt_virtual_next() */
+} UbtVirtualEnded;
+
+/* `algorithm` and `options`: as of benchmark:measure, whose --help explains
+ * them. Returns null after an error, with its text in `error`. */
+UbtVirtualJob* ubt_virtual_open(const char* algorithm,
+                                const char* options,
+                                char* error,
+                                size_t error_bytes);
+
+/* The rank enters op number `op` at the time `at`, or now if that has passed.
+ * All ranks enter the same ops, with as many elements. The bucket stays the
+ * op's until the call has ended, which writes the sum over ranks there. */
+void ubt_virtual_enter(UbtVirtualJob* job,
+                       int32_t rank,
+                       uint32_t op,
+                       double at,
+                       float* bucket,
+                       uint32_t elements);
+
+/* Goes on until a call ends. Returns 0 if none is under way. */
+int ubt_virtual_next(UbtVirtualJob* job, UbtVirtualEnded* ended);
+
+void ubt_virtual_close(UbtVirtualJob* job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GLOO_UBT_VIRTUAL_JOB_H_ */

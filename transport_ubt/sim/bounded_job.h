@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/sim/hosts.h"
+#include "transport_ubt/sim/sim_options.h"
+
+namespace ubt::sim {
+
+// Bounded allreduces in virtual time, for callers outside of the simulator.
+// They say when each rank enters an op and with which data, and learn when each
+// call returns. Between these times they may compute. Not thread-safe.
+class BoundedJob {
+ public:
+  // A call that has ended.
+  struct Ended {
+    int rank = 0;
+    uint32_t op = 0;
+    Duration at{0};       // since the job's start
+    std::string failure;  // empty: the bucket holds the result
+    OpReport report;      // only if there is no failure
+  };
+
+  // Of the options that describe a World's callers, this uses `ranks` and
+  // `groups`. REQUIRES one context.
+  BoundedJob(const SimOptions& options, const Reduction& reduction);
+
+  // The rank enters an op at the time `at` since the job's start, or now if
+  // that has passed. Ops have numbers. All ranks enter the same ones, with as
+  // many elements, each in an order of its own. Until the call has ended, the
+  // bucket is the op's, which writes the sum over ranks there.
+  void enter(
+      int rank, uint32_t op, Duration at, float* bucket, uint32_t elements);
+
+  // Goes on until a call ends, and tells which. False: none is under way.
+  bool next(Ended* ended);
+
+  // Since the job's start.
+  Duration now() { return hosts_.events().now() - start_; }
+  // What broke a promise of docs/semantics.md; empty: nothing did.
+  const std::vector<std::string>& violations() const { return violations_; }
+
+ private:
+  struct Call {
+    int rank = 0;
+    uint32_t op = 0;
+    float* bucket = nullptr;
+    uint32_t elements = 0;
+    OpId id;
+  };
+
+  void begin(Call call);
+  void progress(int rank);
+  void end(const Call& call, const std::string& why, OpReport report);
+
+  const SimOptions options_;
+  std::vector<std::string> violations_;
+  Hosts hosts_;
+  const TimePoint start_;
+  std::vector<std::vector<Call>> calls_;  // that are inside, by rank
+  uint64_t underWay_ = 0;                 // calls that have not ended
+  std::deque<Ended> ended_;               // that next() has not told
+};
+
+}  // namespace ubt::sim
