@@ -195,6 +195,24 @@ void Network::carry(int from,
   });
 }
 
+void Network::offer(int from,
+                    int to,
+                    size_t bytes,
+                    const std::function<void()>& arrived) {
+  sendBursts();
+  const TimePoint sent = leave(from, events_->now(), bytes);
+  if (sent == kNever || partitioned(from, to) || chance(loss())) {
+    return;
+  }
+  whenAtSwitch(sent, [this, from, to, bytes, sent, arrived] {
+    sendBursts();
+    const TimePoint left = pass(&down_[to], sent, bytes, options_.queueBytes);
+    if (left != kNever) {
+      events_->at(left + way(from, to), arrived);
+    }
+  });
+}
+
 void Network::multicast(int from, const Train& train) {
   UBT_REQUIRE(train->size() == 1);
   sendBursts();

@@ -55,6 +55,16 @@ class Network {
              size_t bytes,
              const std::function<void()>& arrived);
 
+  // Sends `bytes` bytes as one segment of another protocol. A full queue or a
+  // lossy path drops it; else `arrived` is called when it has arrived.
+  void offer(int from,
+             int to,
+             size_t bytes,
+             const std::function<void()>& arrived);
+
+  // The present delay of a path, without links and queues.
+  Duration way(int from, int to) const;
+
   // For datagrams of a type: how many were lost, and how many arrived in
   // addition to those sent.
   uint64_t duplicated(PacketType type) const {
@@ -124,8 +134,6 @@ class Network {
   // Whether the path loses a train from one rank to another, and why.
   bool isLost(int from, int to, const Train& train, Fault* why);
   double loss() const;
-  // The delay of a path, without links and queues.
-  Duration way(int from, int to) const;
   // The time when a train leaves the link; kNever if its queue is full.
   TimePoint pass(Link* link,
                  TimePoint arrival,
