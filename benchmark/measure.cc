@@ -19,7 +19,6 @@
 #include "benchmark/simulated_algorithm.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/sim/exact_job.h"
-#include "transport_ubt/sim/message_graph.h"
 #include "transport_ubt/sim/world.h"
 #include "transport_ubt/trace/trace_file.h"
 
@@ -77,14 +76,9 @@ nlohmann::ordered_json reportOf(const SimOptions& options,
 
 nlohmann::ordered_json exactReport(const SimOptions& options,
                                    const std::string& algorithm) {
-  const MessageGraph graph =
-      MessageGraph::of(algorithm,
-                       options.ranks,
-                       sizeof(float) * uint64_t{options.elementsMax},
-                       options.groups);
   nlohmann::ordered_json report;
   // Callers begin together, so an op is a step.
-  report["op_ms"] = milliseconds(ExactJob(options, graph).run());
+  report["op_ms"] = milliseconds(exactTimes(options, algorithm));
   report["step_ms"] = report["op_ms"];
   report["loss_fraction"] = 0;
   report["errors"] = nlohmann::json::array();
@@ -171,11 +165,13 @@ int main(int argc, char** argv) {
   std::vector<std::string> algorithms = {};
   int ranks = 1;
   int groups = 1;
-  app.add_option("--algorithms",
-                 algorithms,
-                 "a bounded one, with settings such as +auth=full, or an exact "
-                 "one over ideal connections (message_graph.h): these have "
-                 "times and loss_fraction only")
+  app.add_option(
+         "--algorithms",
+         algorithms,
+         "a bounded one, with settings such as +auth=full, or an exact "
+         "one (message_graph.h), over ideal connections or, with tcp=1, "
+         "over TCP: these have "
+         "times and loss_fraction only")
       ->delimiter(',');
   app.add_option("--size", ranks, "ranks, to list")->check(CLI::PositiveNumber);
   app.add_option("--groups", groups, "groups, to list")

@@ -5,33 +5,37 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <stdexcept>
+#include <string>
 
 #include "benchmark/algorithm_name.h"
 #include "benchmark/simulated_algorithm.h"
 #include "transport_ubt/kernels/reduction_kernels.h"
 #include "transport_ubt/sim/bounded_job.h"
+#include "transport_ubt/sim/exact_job.h"
 
 using gloo::compare::AlgorithmName;
 
+// One of the two.
 struct UbtVirtualJob {
-  explicit UbtVirtualJob(const ubt::sim::SimOptions& options)
-      : job(options, ubt::reductionKernels()) {}
-
-  ubt::sim::BoundedJob job;
-  ubt::sim::BoundedJob::Ended last;
+  std::unique_ptr<ubt::sim::BoundedJob> bounded;
+  std::unique_ptr<ubt::sim::ExactJob> exact;
+  ubt::sim::EndedCall last;
 };
 
 namespace {
 
-ubt::sim::SimOptions optionsOf(const char* algorithm, const char* text) {
+UbtVirtualJob* openJob(const std::string& algorithm, const std::string& text) {
   const auto options = ubt::sim::SimOptions::parse(text);
   const auto name = AlgorithmName::parse(algorithm);
   ubt::sim::checkSimulated(name, options.ranks, options.groups);
-  if (!ubt::sim::isSimulatedByCore(name)) {
-    throw std::invalid_argument(name.text + ": has to be a bounded algorithm");
+  auto job = std::make_unique<UbtVirtualJob>();
+  if (ubt::sim::isSimulatedByCore(name)) {
+    job->bounded = std::make_unique<ubt::sim::BoundedJob>(
+        ubt::sim::withSettings(options, name), ubt::reductionKernels());
+  } else {
+    job->exact = std::make_unique<ubt::sim::ExactJob>(options, name.algorithm);
   }
-  return ubt::sim::withSettings(options, name);
+  return job.release();
 }
 
 // The share of `part` in `whole`, which may be empty.
@@ -47,7 +51,7 @@ UbtVirtualJob* ubt_virtual_open(const char* algorithm,
                                 char* error,
                                 size_t error_bytes) {
   try {
-    return new UbtVirtualJob(optionsOf(algorithm, options));
+    return openJob(algorithm, options);
   } catch (const std::exception& wrong) {
     std::snprintf(error, error_bytes, "%s", wrong.what());
     return nullptr;
@@ -62,11 +66,16 @@ void ubt_virtual_enter(UbtVirtualJob* job,
                        uint32_t elements) {
   const auto since = std::chrono::duration_cast<ubt::Duration>(
       std::chrono::duration<double>(at));
-  job->job.enter(rank, op, since, bucket, elements);
+  if (job->bounded != nullptr) {
+    job->bounded->enter(rank, op, since, bucket, elements);
+  } else {
+    job->exact->enter(rank, op, since, elements);
+  }
 }
 
 int ubt_virtual_next(UbtVirtualJob* job, UbtVirtualEnded* ended) {
-  if (!job->job.next(&job->last)) {
+  if (job->bounded != nullptr ? !job->bounded->next(&job->last)
+                              : !job->exact->next(&job->last)) {
     return 0;
   }
   const auto& last = job->last;

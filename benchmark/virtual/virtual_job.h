@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allreduces in virtual time, as a C API for Python's ctypes: the protocol
- * itself, in the simulator's network, for ranks that live in one process. Not
- * thread-safe. Times are in seconds since the job's start.
+ * Allreduces in virtual time, as a C API for Python's ctypes, for ranks that
+ * live in one process. Bounded ones are the protocol itself, in the simulator's
+ * network. Of exact ones, only the times are simulated. Not thread-safe. Times
+ * are in seconds since the job's start.
  */
 #ifndef GLOO_UBT_VIRTUAL_JOB_H_
 #define GLOO_UBT_VIRTUAL_JOB_H_
@@ -25,7 +26,7 @@ typedef struct {
   double cut;          /* of these: left out, not lost */
   int32_t bounded;     /* 0: a warm-up op, exact */
   int32_t skipped;     /* the sum is zero at every rank (skip_loss) */
-  const char* failure; /* null: the bucket holds the sum. Else the reason, until
+  const char* failure; /* null: the op has ended well. Else the reason, until
                           the next call of ubt_virtual_next() */
 } UbtVirtualEnded;
 
@@ -38,7 +39,8 @@ UbtVirtualJob* ubt_virtual_open(const char* algorithm,
 
 /* The rank enters op number `op` at the time `at`, or now if that has passed.
  * All ranks enter the same ops, with as many elements. The bucket stays the
- * op's until the call has ended, which writes the sum over ranks there. */
+ * op's until the call has ended. A bounded op writes the sum over ranks there;
+ * an exact one ignores the bucket. */
 void ubt_virtual_enter(UbtVirtualJob* job,
                        int32_t rank,
                        uint32_t op,

@@ -36,14 +36,13 @@ class Job {
 
   // All ranks enter an op, each with its rank + 1, at these times. Returns what
   // has ended, by rank.
-  std::vector<BoundedJob::Ended> run(uint32_t op,
-                                     const std::vector<Duration>& at) {
+  std::vector<EndedCall> run(uint32_t op, const std::vector<Duration>& at) {
     for (int rank = 0; rank < kRanks; rank++) {
       buckets_[rank].assign(kElements, static_cast<float>(rank + 1));
       job_.enter(rank, op, at[rank], buckets_[rank].data(), kElements);
     }
-    std::vector<BoundedJob::Ended> all(kRanks);
-    BoundedJob::Ended ended;
+    std::vector<EndedCall> all(kRanks);
+    EndedCall ended;
     while (job_.next(&ended)) {
       EXPECT_EQ(op, ended.op);
       EXPECT_EQ("", ended.failure);
@@ -107,7 +106,7 @@ TEST(BoundedJob, SeveralOpsMayBeUnderWay) {
                 kElements);
     }
   }
-  BoundedJob::Ended ended;
+  EndedCall ended;
   int count = 0;
   for (; job.next(&ended); count++) {
     EXPECT_EQ("", ended.failure);
@@ -122,7 +121,7 @@ TEST(BoundedJob, ACallThatNobodyJoinsFails) {
   BoundedJob job(options(), plainReduction());
   std::vector<float> bucket(kElements);
   job.enter(2, 0, milliseconds(1), bucket.data(), kElements);
-  BoundedJob::Ended ended;
+  EndedCall ended;
   ASSERT_TRUE(job.next(&ended));
   EXPECT_EQ(2, ended.rank);
   EXPECT_NE("", ended.failure);

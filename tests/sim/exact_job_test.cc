@@ -20,9 +20,7 @@ SimOptions job(int ranks) {
 
 std::vector<Duration> timesOf(const std::string& name,
                               const SimOptions& options) {
-  const MessageGraph graph = MessageGraph::of(
-      name, options.ranks, 4 * uint64_t{options.elementsMax}, options.groups);
-  return ExactJob(options, graph).run();
+  return exactTimes(options, name);
 }
 
 // The time in units of the time that a bucket takes on one link.
@@ -112,6 +110,40 @@ TEST(ExactJob, TailsOfWaysAddUpOverSteps) {
   };
   EXPECT_GT(slower("ring"), 10 * 1e-4);      // 62 steps
   EXPECT_LT(slower("transpose"), 8 * 1e-4);  // 2 steps
+}
+
+// Callers of the lab's networks: a quiet one, and one with long bursts.
+TEST(ExactJob, TcpFillsQuietLinksAndYieldsToBursts) {
+  SimOptions options = job(8);
+  options.bytesPerSecond = 6.25e7;
+  options.tcp = true;
+  options.ops = 20;
+  const Duration alone = median(timesOf("ring", options));
+  EXPECT_GT(inBuckets(alone, options), 1.7);
+  EXPECT_LT(inBuckets(alone, options), 2.2);
+  options.burstEvery = std::chrono::seconds(2);
+  options.burstLeast = std::chrono::milliseconds(380);
+  options.burstMost = std::chrono::milliseconds(430);
+  options.burstSources = 2;
+  options.burstShare = 0.344;
+  std::vector<Duration> times = timesOf("ring", options);
+  EXPECT_GT(*std::max_element(times.begin(), times.end()), alone * 3 / 2);
+}
+
+// Callers need not wait for each other, and may do several ops at once.
+TEST(ExactJob, OpsMayOverlap) {
+  ExactJob exact(job(4), "ring");
+  const auto at = std::chrono::milliseconds(1);
+  for (int rank = 0; rank < 4; rank++) {
+    exact.enter(rank, 0, at * (rank + 1), 100000);
+    exact.enter(rank, 1, at * (rank + 2), 1000);
+  }
+  EndedCall ended;
+  int count = 0;
+  for (; exact.next(&ended); count++) {
+    EXPECT_GT(ended.at, ended.op == 0 ? 4 * at : 5 * at);
+  }
+  EXPECT_EQ(8, count);
 }
 
 }  // namespace

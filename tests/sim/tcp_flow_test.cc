@@ -42,7 +42,9 @@ class Flows {
     return *flows_[index];
   }
   void runUntil(Duration time) {
-    while (events_.now() < start_ + time && events_.step()) {
+    bool over = false;
+    events_.at(start_ + time, [&over] { over = true; });
+    while (!over && events_.step()) {
     }
   }
   Duration now() const { return events_.now() - start_; }

@@ -74,7 +74,7 @@ void BoundedJob::end(const Call& call,
   ended_.push_back({call.rank, call.op, now(), why, std::move(report)});
 }
 
-bool BoundedJob::next(Ended* ended) {
+bool BoundedJob::next(EndedCall* ended) {
   // Each call has a timeout, so events do not run out before it ends.
   while (ended_.empty() && underWay_ > 0 && hosts_.events().step()) {
   }

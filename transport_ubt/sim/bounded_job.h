@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "transport_ubt/core/op/op_report.h"
+#include "transport_ubt/sim/ended_call.h"
 #include "transport_ubt/sim/hosts.h"
 #include "transport_ubt/sim/sim_options.h"
 
@@ -18,15 +19,6 @@ namespace ubt::sim {
 // call returns. Between these times they may compute. Not thread-safe.
 class BoundedJob {
  public:
-  // A call that has ended.
-  struct Ended {
-    int rank = 0;
-    uint32_t op = 0;
-    Duration at{0};       // since the job's start
-    std::string failure;  // empty: the bucket holds the result
-    OpReport report;      // only if there is no failure
-  };
-
   // Of the options that describe a World's callers, this uses `ranks` and
   // `groups`. REQUIRES one context.
   BoundedJob(const SimOptions& options, const Reduction& reduction);
@@ -39,7 +31,7 @@ class BoundedJob {
       int rank, uint32_t op, Duration at, float* bucket, uint32_t elements);
 
   // Goes on until a call ends, and tells which. False: none is under way.
-  bool next(Ended* ended);
+  bool next(EndedCall* ended);
 
   // Since the job's start.
   Duration now() { return hosts_.events().now() - start_; }
@@ -65,7 +57,7 @@ class BoundedJob {
   const TimePoint start_;
   std::vector<std::vector<Call>> calls_;  // that are inside, by rank
   uint64_t underWay_ = 0;                 // calls that have not ended
-  std::deque<Ended> ended_;               // that next() has not told
+  std::deque<EndedCall> ended_;           // that next() has not told
 };
 
 }  // namespace ubt::sim

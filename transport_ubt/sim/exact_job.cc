@@ -4,129 +4,132 @@
 #include <algorithm>
 
 #include "transport_ubt/core/base/require.h"
+#include "transport_ubt/sim/ideal_flow.h"
+#include "transport_ubt/sim/tcp_flow.h"
 
 namespace ubt::sim {
 namespace {
 
-// The bytes that a host hands over at once.
-constexpr uint64_t kSegmentBytes = 16 << 10;
-// The part of a segment on the wire, with headers of Ethernet, IP and TCP.
-constexpr double kOnWire = 1514.0 / 1448;
-
-// The part of a full queue that belongs to one TCP flow. With this value a
-// simulated ring takes as long among bursts as the lab's ring.
-constexpr uint64_t kPartsOfQueue = 6;
-
-// The bytes that a sender may have in flight to a peer: twice the capacity of
-// the round trip, on a path as slow as the slowest in a hundred. If others fill
-// the queues, also a part of the queue.
-uint64_t windowBytes(const SimOptions& options) {
-  const double roundTrip =
-      std::chrono::duration<double>(2 * options.delay +
-                                    2 * options.pathDelay * options.pathTail)
-          .count();
-  return 4 * kSegmentBytes +
-         (options.burstEvery > Duration{0} ? options.queueBytes / kPartsOfQueue
-                                           : 0) +
-         static_cast<uint64_t>(2 * options.bytesPerSecond * roundTrip);
-}
+// A host's link takes a segment if fewer bytes than this wait for it.
+constexpr uint64_t kAheadBytes = 16 << 10;
 
 }  // namespace
 
-ExactJob::ExactJob(const SimOptions& options, const MessageGraph& graph)
-    : options_(options),
-      graph_(graph),
-      windowBytes_(windowBytes(options)),
-      network_(options, &events_, [](int, const Network::Arrived&, bool) {}),
-      behind_(graph.gates().size()),
-      first_(options.ranks),
-      gatesOf_(options.ranks),
-      incoming_(options.ranks),
-      hosts_(options.ranks) {
-  UBT_REQUIRE(options.oneShape && options.contexts == 1 &&
-              options.threads == 1);
-  const auto& messages = graph.messages();
-  for (uint32_t index = 0; index < messages.size(); index++) {
-    const MessageGraph::Message& message = messages[index];
-    incoming_[message.to]++;
-    (message.waitsFor == MessageGraph::kNone ? first_[message.from]
-                                             : behind_[message.waitsFor])
+ExactJob::Plan::Plan(MessageGraph messages, int ranks)
+    : graph(std::move(messages)),
+      behind(graph.gates().size()),
+      first(ranks),
+      gatesOf(ranks),
+      incoming(ranks) {
+  for (uint32_t index = 0; index < graph.messages().size(); index++) {
+    const MessageGraph::Message& message = graph.messages()[index];
+    incoming[message.to]++;
+    (message.waitsFor == MessageGraph::kNone ? first[message.from]
+                                             : behind[message.waitsFor])
         .push_back(index);
   }
-  for (uint32_t gate = 0; gate < behind_.size(); gate++) {
-    if (!behind_[gate].empty()) {
-      gatesOf_[messages[behind_[gate].front()].from].push_back(gate);
+  for (uint32_t gate = 0; gate < behind.size(); gate++) {
+    arrivals.push_back(graph.gates()[gate].arrivals);
+    if (!behind[gate].empty()) {
+      gatesOf[graph.messages()[behind[gate].front()].from].push_back(gate);
     }
   }
 }
 
-std::vector<Duration> ExactJob::run() {
-  enterAll(0);
-  while (events_.step()) {
-  }
-  return times_;
+ExactJob::ExactJob(const SimOptions& options, const std::string& algorithm)
+    : options_(options),
+      algorithm_(algorithm),
+      network_(options_, &events_, [](int, const Network::Arrived&, bool) {}),
+      start_(events_.now()),
+      hosts_(options.ranks) {
+  MessageGraph::of(algorithm, options.ranks, options.ranks, options.groups);
 }
 
-ExactJob::Op* ExactJob::opAt(int op) {
-  auto [found, fresh] = ops_.try_emplace(op);
-  if (fresh) {
-    for (const MessageGraph::Gate& gate : graph_.gates()) {
-      found->second.arrivals.push_back(gate.arrivals);
-    }
-    found->second.owed = incoming_;
-    found->second.entered.assign(options_.ranks, kNever);
+const ExactJob::Plan* ExactJob::planOf(uint32_t elements) {
+  const auto found = plans_.find(elements);
+  if (found != plans_.end()) {
+    return &found->second;
   }
-  return &found->second;
+  return &plans_
+              .emplace(elements,
+                       Plan(MessageGraph::of(algorithm_,
+                                             options_.ranks,
+                                             sizeof(float) * uint64_t{elements},
+                                             options_.groups),
+                            options_.ranks))
+              .first->second;
 }
 
-// No rank begins an op before all have finished the one before. Otherwise the
-// first messages of an op would delay the last ones of the op before, and ranks
-// would drift apart more with each op.
-void ExactJob::enterAll(int op) {
-  for (int rank = 0; op < options_.ops && rank < options_.ranks; rank++) {
-    enterSoon(rank, op);
-  }
-}
-
-void ExactJob::enterSoon(int rank, int op) {
-  events_.after(options_.computing(rank, 0, op),
-                [this, rank, op] { enter(rank, op); });
+void ExactJob::enter(int rank, uint32_t op, Duration at, uint32_t elements) {
+  UBT_REQUIRE(rank >= 0 && rank < options_.ranks);
+  underWay_++;
+  events_.at(start_ + at,
+             [this, rank, op, elements] { begin(rank, op, elements); });
 }
 
 // Messages that came before the caller wait for it.
-void ExactJob::enter(int rank, int op) {
-  Op* const entered = opAt(op);
-  entered->entered[rank] = events_.now();
-  leaveAll(op, first_[rank]);
-  for (const uint32_t gate : gatesOf_[rank]) {
-    if (entered->arrivals[gate] == 0) {
-      leaveAll(op, behind_[gate]);
+void ExactJob::begin(int rank, uint32_t number, uint32_t elements) {
+  auto [found, fresh] = ops_.try_emplace(number);
+  Op& op = found->second;
+  if (fresh) {
+    op.plan = planOf(elements);
+    op.arrivals = op.plan->arrivals;
+    op.owed = op.plan->incoming;
+    op.entered.resize(options_.ranks);
+  }
+  op.entered[rank] = true;
+  leaveAll(number, op.plan->first[rank]);
+  for (const uint32_t gate : op.plan->gatesOf[rank]) {
+    if (op.arrivals[gate] == 0) {
+      leaveAll(number, op.plan->behind[gate]);
     }
   }
-  returnIfDone(rank, op);
+  returnIfDone(rank, number);
 }
 
-void ExactJob::leaveAll(int op, const std::vector<uint32_t>& messages) {
+bool ExactJob::next(EndedCall* ended) {
+  while (ended_.empty() && underWay_ > 0 && events_.step()) {
+  }
+  if (ended_.empty()) {
+    return false;
+  }
+  *ended = std::move(ended_.front());
+  ended_.pop_front();
+  return true;
+}
+
+void ExactJob::leaveAll(uint32_t op, const std::vector<uint32_t>& messages) {
   for (const uint32_t message : messages) {
     leave(op, message);
   }
 }
 
-void ExactJob::leave(int op, uint32_t index) {
-  const MessageGraph::Message& message = graph_.messages()[index];
-  connections_[{message.from, message.to}].queue.push_back(
-      {op, index, std::max<uint64_t>(1, message.bytes)});
-  waitForTurn(message.from, message.to);
+void ExactJob::leave(uint32_t op, uint32_t index) {
+  const MessageGraph::Message& message = ops_[op].plan->graph.messages()[index];
+  connection(message.from, message.to)
+      .flow->write(std::max<uint64_t>(1, message.bytes),
+                   [this, op, index] { arrived(op, index); });
 }
 
-bool ExactJob::maySend(const Connection& connection) const {
-  return !connection.queue.empty() && connection.underWay < windowBytes_;
+ExactJob::Connection& ExactJob::connection(int from, int to) {
+  Connection& found = connections_[{from, to}];
+  if (found.flow == nullptr) {
+    const auto sendable = [this, from, to] { waitForTurn(from, to); };
+    if (options_.tcp) {
+      found.flow = std::make_unique<TcpFlow>(
+          options_, &events_, &network_, from, to, sendable);
+    } else {
+      found.flow = std::make_unique<IdealFlow>(
+          options_, &events_, &network_, from, to, sendable);
+    }
+  }
+  return found;
 }
 
 void ExactJob::waitForTurn(int from, int to) {
-  Connection& connection = connections_[{from, to}];
-  if (!connection.waits && maySend(connection)) {
-    connection.waits = true;
+  Connection& waiting = connection(from, to);
+  if (!waiting.waits && waiting.flow->maySend()) {
+    waiting.waits = true;
     hosts_[from].turns.push_back(to);
     pump(from);
   }
@@ -136,7 +139,7 @@ void ExactJob::waitForTurn(int from, int to) {
 void ExactJob::pump(int from) {
   Host& host = hosts_[from];
   while (!host.turns.empty()) {
-    const TimePoint room = network_.writableAt(from, kSegmentBytes);
+    const TimePoint room = network_.writableAt(from, kAheadBytes);
     if (room > events_.now()) {
       if (!host.wakes) {
         host.wakes = true;
@@ -149,77 +152,80 @@ void ExactJob::pump(int from) {
     }
     const int to = host.turns.front();
     host.turns.pop_front();
-    Connection& connection = connections_[{from, to}];
-    sendSegment(from, to);
-    connection.waits = maySend(connection);
-    if (connection.waits) {
+    Connection& next = connection(from, to);
+    if (next.flow->maySend()) {  // a loss may have closed its window
+      next.flow->send();
+    }
+    next.waits = next.flow->maySend();
+    if (next.waits) {
       host.turns.push_back(to);
     }
   }
 }
 
-void ExactJob::sendSegment(int from, int to) {
-  Connection& connection = connections_[{from, to}];
-  Sending& sending = connection.queue.front();
-  const uint64_t bytes = std::min(kSegmentBytes, sending.left);
-  sending.left -= bytes;
-  const bool last = sending.left == 0;
-  const int op = sending.op;
-  const uint32_t message = sending.message;
-  if (last) {
-    connection.queue.pop_front();
-  }
-  connection.underWay += bytes;
-  const auto onWire = static_cast<size_t>(static_cast<double>(bytes) * kOnWire);
-  network_.carry(from, to, onWire, [=] {
-    if (last) {
-      arrived(op, message);
-    }
-    events_.after(options_.delay, [this, from, to, bytes] {
-      connections_[{from, to}].underWay -= bytes;
-      waitForTurn(from, to);
-    });
-  });
-}
-
-void ExactJob::arrived(int op, uint32_t index) {
-  const MessageGraph::Message& message = graph_.messages()[index];
-  Op* const at = opAt(op);
-  at->owed[message.to]--;
+void ExactJob::arrived(uint32_t number, uint32_t index) {
+  Op& op = ops_[number];
+  const MessageGraph::Message& message = op.plan->graph.messages()[index];
+  op.owed[message.to]--;
   if (message.opens != MessageGraph::kNone) {
-    open(op, message.opens);
+    open(number, message.opens);
   }
-  returnIfDone(message.to, op);
+  returnIfDone(message.to, number);
 }
 
-void ExactJob::open(int op, uint32_t gate) {
-  Op* const at = opAt(op);
-  if (--at->arrivals[gate] > 0) {
+void ExactJob::open(uint32_t number, uint32_t gate) {
+  Op& op = ops_[number];
+  if (--op.arrivals[gate] > 0) {
     return;
   }
-  for (const uint32_t message : behind_[gate]) {
-    if (at->entered[graph_.messages()[message].from] != kNever) {
-      leave(op, message);
+  const MessageGraph& graph = op.plan->graph;
+  for (const uint32_t message : op.plan->behind[gate]) {
+    if (op.entered[graph.messages()[message].from]) {
+      leave(number, message);
     }
   }
-  if (graph_.gates()[gate].opens != MessageGraph::kNone) {
-    open(op, graph_.gates()[gate].opens);
+  if (graph.gates()[gate].opens != MessageGraph::kNone) {
+    open(number, graph.gates()[gate].opens);
   }
 }
 
-void ExactJob::returnIfDone(int rank, int op) {
-  Op* const at = opAt(op);
-  if (at->owed[rank] > 0 || at->entered[rank] == kNever) {
+void ExactJob::returnIfDone(int rank, uint32_t number) {
+  Op& op = ops_[number];
+  if (op.owed[rank] > 0 || !op.entered[rank]) {
     return;
   }
-  if (options_.isTimed(rank)) {
-    at->slowest = std::max(at->slowest, events_.now() - at->entered[rank]);
+  underWay_--;
+  EndedCall ended;
+  ended.rank = rank;
+  ended.op = number;
+  ended.at = now();
+  ended_.push_back(std::move(ended));
+  if (++op.returned == options_.ranks) {
+    ops_.erase(number);
   }
-  if (++at->returned == options_.ranks) {
-    times_.push_back(at->slowest);
-    ops_.erase(op);
-    enterAll(op + 1);
+}
+
+std::vector<Duration> exactTimes(const SimOptions& options,
+                                 const std::string& algorithm) {
+  UBT_REQUIRE(options.contexts == 1 && options.threads == 1);
+  ExactJob job(options, algorithm);
+  std::vector<Duration> times;
+  for (int op = 0; op < options.ops; op++) {
+    std::vector<Duration> entered;
+    for (int rank = 0; rank < options.ranks; rank++) {
+      entered.push_back(job.now() + options.computing(rank, 0, op));
+      job.enter(rank, op, entered[rank], options.elementsMax);
+    }
+    Duration slowest{0};
+    EndedCall ended;
+    while (job.next(&ended)) {
+      if (options.isTimed(ended.rank)) {
+        slowest = std::max(slowest, ended.at - entered[ended.rank]);
+      }
+    }
+    times.push_back(slowest);
   }
+  return times;
 }
 
 }  // namespace ubt::sim

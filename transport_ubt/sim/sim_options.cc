@@ -147,6 +147,7 @@ void visit(Options& o, Visitor&& member) {
   member("burst_most_ns", o.burstMost);
   member("burst_sources", o.burstSources);
   member("burst_share", o.burstShare);
+  member("tcp", o.tcp);
   member("partition_at_ns", o.partitionAt);
   member("partition_for_ns", o.partitionFor);
   member("late_ops", o.lateOps);

@@ -93,6 +93,9 @@ struct SimOptions {
   Duration partitionAt{0};
   Duration partitionFor{0};
 
+  // Whether connections of exact algorithms are TCP's (TcpFlow), or ideal.
+  bool tcp = false;
+
   // The ranks.
   double lateOps = 0;  // probability that a caller enters late
   int lateRank = -1;   // if not -1, only callers of this rank do

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <set>
 
 #include "transport_ubt/core/base/clock.h"
 #include "transport_ubt/sim/event_queue.h"
+#include "transport_ubt/sim/flow.h"
 #include "transport_ubt/sim/network.h"
+#include "transport_ubt/sim/sim_options.h"
 
 namespace ubt::sim {
 
@@ -45,12 +46,9 @@ class CubicWindow {
 // loss is known once a segment that was sent later has arrived (RFC 8985). A
 // probe finds a lost tail; at last a timeout does, of 200 ms at least. Bytes
 // arrive in order. The receiver's buffer never fills.
-class TcpFlow {
+class TcpFlow : public Flow {
  public:
-  using Then = std::function<void()>;
-
-  // `sendable` is called when maySend() may have become true. All must outlive
-  // this.
+  // All must outlive this.
   TcpFlow(const SimOptions& options,
           EventQueue* events,
           Network* network,
@@ -60,14 +58,9 @@ class TcpFlow {
   TcpFlow(const TcpFlow&) = delete;
   TcpFlow& operator=(const TcpFlow&) = delete;
 
-  // Queues bytes, more than none. Calls `arrived` when they, and all bytes
-  // before them, are at the receiver.
-  void write(uint64_t bytes, Then arrived);
-
-  // Whether there are bytes that the window lets out.
-  bool maySend() const;
-  // Puts one segment on the link. REQUIRES maySend().
-  void send();
+  void write(uint64_t bytes, Then arrived) override;
+  bool maySend() const override;
+  void send() override;
 
   // Of segments, so far.
   uint64_t retransmissions() const { return retransmissions_; }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "transport_ubt/sim/event_queue.h"
+#include "transport_ubt/sim/flow.h"
+#include "transport_ubt/sim/network.h"
+#include "transport_ubt/sim/sim_options.h"
+
+namespace ubt::sim {
+
+// A connection that is better than TCP's: it loses and repeats nothing, and
+// knows from the start how many bytes may be in flight.
+class IdealFlow : public Flow {
+ public:
+  // All must outlive this.
+  IdealFlow(const SimOptions& options,
+            EventQueue* events,
+            Network* network,
+            int from,
+            int to,
+            Then sendable);
+
+  void write(uint64_t bytes, Then arrived) override;
+  bool maySend() const override;
+  void send() override;
+
+ private:
+  struct Message {
+    uint64_t left;
+    Then arrived;
+  };
+
+  const SimOptions& options_;
+  EventQueue* const events_;
+  Network* const network_;
+  const int from_;
+  const int to_;
+  const Then sendable_;
+  const uint64_t windowBytes_;
+  std::deque<Message> queue_;
+  uint64_t underWay_ = 0;
+};
+
+}  // namespace ubt::sim
