@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small transformer learns to continue a text, character by character."""
+import argparse
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 import characters
 import data_parallel
+from task import Task, own_part
 
 _LENGTH = 64  # characters of context
 _HEADS = 4
@@ -67,31 +70,38 @@ def pieces(text: bytes) -> Tensor:
     return numbers.unfold(0, _LENGTH + 1, _LENGTH)
 
 
-def main() -> None:
-    parser = data_parallel.make_parser(
+def _width(text: str) -> int:
+    width = int(text)
+    if width <= 0 or width % _HEADS:
+        raise argparse.ArgumentTypeError(
+            f"{text}: has to be a multiple of {_HEADS}")
+    return width
+
+
+def parser() -> argparse.ArgumentParser:
+    result = data_parallel.make_parser(
         __doc__, 8, 0.002, f"pieces of {_LENGTH} characters")
-    parser.add_argument("--data", required=True, metavar="FILE",
+    result.add_argument("--data", required=True, metavar="FILE",
                         help="the text, in UTF-8; its end is held out")
-    parser.add_argument("--width", type=int, default=128, metavar="N",
+    result.add_argument("--width", type=_width, default=128, metavar="N",
                         help=f"a multiple of {_HEADS} (default: 128)")
-    arguments = parser.parse_args()
-    if arguments.width <= 0 or arguments.width % _HEADS:
-        parser.error(f"--width {arguments.width}: has to be a multiple of "
-                     f"{_HEADS}")
+    return result
+
+
+def task(arguments: argparse.Namespace) -> Task:
     text = characters.read(arguments.data)
     training = pieces(text.training)
     held_out = pieces(text.held_out)
     # Evenly spaced pieces.
     held_out = held_out[::max(1, len(held_out) // _HELD_OUT_PIECES)]
-    data_parallel.join(arguments.seed)
 
     def loss(model: nn.Module, batch: Tensor) -> Tensor:
         piece = training[batch].long()
         return functional.cross_entropy(
             model(piece[:, :-1]).transpose(1, 2), piece[:, 1:])
 
-    def right(model: nn.Module) -> tuple[int, int]:
-        own = data_parallel.own_part(held_out)
+    def right(model: nn.Module, rank: int, size: int) -> tuple[int, int]:
+        own = own_part(held_out, rank, size)
         count = 0
         for some in own.split(_EVALUATED_AT_ONCE):
             piece = some.long()
@@ -99,11 +109,12 @@ def main() -> None:
             count += int((found == piece[:, 1:]).sum())
         return count, len(own) * _LENGTH
 
-    transformer = Transformer(text.alphabet, arguments.width)
-    optimizer = torch.optim.AdamW(transformer.parameters(), arguments.lr)
-    data_parallel.Training(arguments, transformer, optimizer, len(training),
-                           loss, right).run()
+    return Task(lambda: Transformer(text.alphabet, arguments.width),
+                lambda transformer: torch.optim.AdamW(
+                    transformer.parameters(), arguments.lr),
+                len(training), loss, right)
 
 
 if __name__ == "__main__":
-    main()
+    chosen = parser().parse_args()
+    data_parallel.run(chosen, task(chosen))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code that the examples share: options, shards, the training loop and its
-log.
+"""Code that the examples share: options, the training loop and its log.
 
 Plain PyTorch, 1.13 or later. A rank gets its place from the environment: RANK,
 WORLD_SIZE, MASTER_ADDR, MASTER_PORT, as torchrun sets them.
@@ -18,14 +17,14 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
 
 import torch
 import torch.distributed
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 import replicas
+from task import Task, shuffled_batches, steps_of
 
 
 # Each time another rank except 0, whose clock counts; or each rank for itself.
@@ -86,32 +85,6 @@ def leave() -> None:
     torch.distributed.destroy_process_group()
 
 
-def own_part(things: Tensor) -> Tensor:
-    """This rank's part of `things`: each thing belongs to one rank."""
-    return things[torch.distributed.get_rank()::
-                  torch.distributed.get_world_size()]
-
-
-def epoch_steps(count: int, batch: int) -> int:
-    """The number of steps until all ranks together have seen `count` things.
-
-    Things that do not fill a step are left out of this epoch.
-    """
-    return count // (batch * torch.distributed.get_world_size())
-
-
-def shuffled_batches(count: int, batch: int, seed: int,
-                     epoch: int) -> Iterator[Tensor]:
-    """This rank's batches of an epoch, as numbers below `count`.
-
-    All ranks shuffle in the same order, and take turns.
-    """
-    generator = torch.Generator().manual_seed(1000 * seed + epoch)
-    own = own_part(torch.randperm(count, generator=generator))
-    for i in range(epoch_steps(count, batch)):
-        yield own[i * batch:(i + 1) * batch]
-
-
 # Kept to the end. Otherwise PyTorch 1.13's summing thread may hold the last
 # reference and wait for Python's lock to release it, while the main thread
 # holds this lock, ends the process group and waits for that thread.
@@ -150,39 +123,35 @@ class Log:
             print(json.dumps(values), file=self._file, flush=True)
 
 
+def run(arguments: argparse.Namespace, task: Task) -> None:
+    """Trains as one rank of a job."""
+    join(arguments.seed)
+    Training(arguments, task).run()
+
+
 class Training:
     """The loop: forward, backward (which averages gradients), update."""
 
-    def __init__(self, arguments: argparse.Namespace, model: nn.Module,
-                 optimizer: torch.optim.Optimizer, examples: int,
-                 loss: Callable[[nn.Module, Tensor], Tensor],
-                 right: Callable[[nn.Module], tuple[int, int]]) -> None:
-        """`loss` gets numbers of some of the `examples`. `right` returns how
-        many items of this rank's held-out data the model gets right, and the
-        number of items.
-        """
+    def __init__(self, arguments: argparse.Namespace, task: Task) -> None:
+        """REQUIRES join()."""
         self._arguments = arguments
-        self._optimizer = optimizer
-        self._examples = examples
-        self._loss = loss
-        self._right = right
-        self._steps = arguments.epochs * epoch_steps(examples, arguments.batch)
-        if self._steps == 0:
-            raise SystemExit(f"{examples} examples are too few for a batch of "
-                             f"{arguments.batch} for each rank")
-        if arguments.steps:
-            self._steps = min(self._steps, arguments.steps)
+        self._task = task
+        self._rank = torch.distributed.get_rank()
+        self._size = torch.distributed.get_world_size()
+        self._steps = steps_of(task, arguments.batch, arguments.epochs,
+                               arguments.steps, self._size)
+        model = task.network()
+        self._optimizer = task.optimizer(model)
         self._late_rank, self._late_share, self._late_s = (
             arguments.late or (-1, 0.0, 0.0))
-        rank = torch.distributed.get_rank()
         self._late_chance = random.Random(
-            f"{arguments.seed} {rank}" if self._late_rank == _EACH
+            f"{arguments.seed} {self._rank}" if self._late_rank == _EACH
             else arguments.seed)
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,
             parameters=sum(p.numel() for p in model.parameters()),
-            ranks=torch.distributed.get_world_size(), seed=arguments.seed,
+            ranks=self._size, seed=arguments.seed,
             torch=torch.__version__)
 
     def run(self) -> None:
@@ -192,8 +161,9 @@ class Training:
         evaluated = None
         losses = []
         for epoch in range(arguments.epochs):
-            for batch in shuffled_batches(self._examples, arguments.batch,
-                                          arguments.seed, epoch):
+            for batch in shuffled_batches(
+                    self._task.examples, arguments.batch, arguments.seed,
+                    epoch, self._rank, self._size):
                 if step == self._steps:
                     break
                 losses.append(self._step(batch))
@@ -213,9 +183,9 @@ class Training:
         leave()
 
     def _step(self, batch: Tensor) -> float:
-        if self._late() == torch.distributed.get_rank():
+        if self._late() == self._rank:
             time.sleep(self._late_s)
-        loss = self._loss(self._model, batch)
+        loss = self._task.loss(self._model, batch)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
@@ -227,17 +197,18 @@ class Training:
         if self._late_chance.random() >= self._late_share:
             return None
         if self._late_rank == _EACH:
-            return torch.distributed.get_rank()
-        ranks = torch.distributed.get_world_size()
+            return self._rank
         if self._late_rank == _ANY:
-            return self._late_chance.randrange(1, ranks) if ranks > 1 else None
+            return (self._late_chance.randrange(1, self._size)
+                    if self._size > 1 else None)
         return self._late_rank
 
     def _evaluate(self, step: int) -> None:
         began = time.monotonic()
         self._model.eval()
         with torch.no_grad():
-            accuracy = mean_over_ranks(*self._right(self._model.module))
+            accuracy = mean_over_ranks(*self._task.right(
+                self._model.module, self._rank, self._size))
         self._model.train()
         self._log.leave_out(time.monotonic() - began)
         self._log.write(step, accuracy=accuracy)

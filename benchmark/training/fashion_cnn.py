@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small convolutional network learns to name clothes (Fashion-MNIST)."""
+import argparse
 import os
 
 import torch
@@ -8,6 +9,7 @@ from torch.nn import functional
 
 import data_parallel
 import idx
+from task import Task, own_part
 
 _CLASSES = 10
 _MEAN, _DEVIATION = 0.286, 0.353  # of the training images' pixels
@@ -43,33 +45,35 @@ def read(folder: str, part: str) -> tuple[Tensor, Tensor]:
     return images, classes.long()
 
 
-def main() -> None:
-    parser = data_parallel.make_parser(__doc__, 64, 0.05, "images")
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    result = data_parallel.make_parser(__doc__, 64, 0.05, "images")
+    result.add_argument(
         "--data", default="/usr/share/datasets/fashion-mnist",
         metavar="FOLDER", help="with MNIST's four files (default: %(default)s)")
-    arguments = parser.parse_args()
+    return result
+
+
+def task(arguments: argparse.Namespace) -> Task:
     images, classes = read(arguments.data, "train")
     test_images, test_classes = read(arguments.data, "t10k")
-    data_parallel.join(arguments.seed)
 
     def loss(model: nn.Module, batch: Tensor) -> Tensor:
         return functional.cross_entropy(model(images[batch]), classes[batch])
 
-    def right(model: nn.Module) -> tuple[int, int]:
-        own = data_parallel.own_part(torch.arange(len(test_classes)))
+    def right(model: nn.Module, rank: int, size: int) -> tuple[int, int]:
+        own = own_part(torch.arange(len(test_classes)), rank, size)
         count = 0
         for some in own.split(_EVALUATED_AT_ONCE):
             found = model(test_images[some]).argmax(1)
             count += int((found == test_classes[some]).sum())
         return count, len(own)
 
-    network = Network()
-    optimizer = torch.optim.SGD(network.parameters(), arguments.lr,
-                                momentum=0.9)
-    data_parallel.Training(arguments, network, optimizer, len(classes), loss,
-                           right).run()
+    return Task(Network,
+                lambda network: torch.optim.SGD(
+                    network.parameters(), arguments.lr, momentum=0.9),
+                len(classes), loss, right)
 
 
 if __name__ == "__main__":
-    main()
+    chosen = parser().parse_args()
+    data_parallel.run(chosen, task(chosen))
