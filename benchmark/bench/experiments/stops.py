@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from ..lab.accounts import is_disturbed
 from ..lab.environments import ENVIRONMENTS
-from ..simulate import why_not
+from ..simulated_network import why_not
 from . import figures
 from .experiment import REPLAYED, Claim, Experiment, Part, Results
 from .page import Page, number, share

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from bench import simulate
+from bench import simulate, simulated_network
 from bench.lab import schedule
 from bench.lab.environments import parse
 from tests import junit_main
@@ -216,7 +216,7 @@ class Errors(unittest.TestCase):
 
 class Lab(unittest.TestCase):
     def options(self, name, seed=1):
-        return simulate.lab_options(parse(name), seed, 8)
+        return simulated_network.lab_options(parse(name), seed, 8)
 
     def test_links_are_the_labs(self):
         found = self.options("clean")
