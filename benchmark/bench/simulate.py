@@ -87,7 +87,9 @@ def _parser() -> argparse.ArgumentParser:
         "--errors", action="store_true",
         help="sum data, too, and show the errors of sums; not for many ranks "
         "or elements, whose data would not fit in memory")
-    simulated_network.add_options(parser)
+    network = parser.add_argument_group("on which network")
+    simulated_network.add_lab(network)
+    simulated_network.add_options(network)
     parser.add_argument(
         "--processes", type=positive(int), metavar="N",
         help="processes at a time (default: one for each CPU)")
@@ -104,7 +106,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Ends the process if an argument is wrong."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    simulated_network.complete(parser, arguments)
+    simulated_network.complete(parser, arguments, min(arguments.ranks))
     options.check_results(parser, arguments)
     if arguments.trace:
         if len(_jobs(arguments)) > 1:

@@ -64,7 +64,7 @@ def _also(text: str) -> dict[str, str]:
     return found
 
 
-def _lab(text: str) -> Environment:
+def lab(text: str) -> Environment:
     kind = environment(text)
     why = why_not(kind)
     if why:
@@ -75,13 +75,16 @@ def _lab(text: str) -> Environment:
     return kind
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    network = parser.add_argument_group("on which network")
+def add_lab(network: argparse._ArgumentGroup) -> None:
     network.add_argument(
-        "--lab", type=_lab, metavar="NAME",
+        "--lab", type=lab, metavar="NAME",
         help="links and competing traffic of benchmark/compare --lab: "
         + ", ".join(name for name, kind in ENVIRONMENTS.items()
                     if why_not(kind) is None) + ", lossy:0.05")
+
+
+def add_options(network: argparse._ArgumentGroup) -> None:
+    """Adds the options of a network that is no lab's."""
     network.add_argument(
         "--gbit", type=positive(float), metavar="G",
         help="rate of each rank's link, in Gbit/s (default: 10)")
@@ -116,8 +119,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def complete(parser: argparse.ArgumentParser,
-                      arguments: argparse.Namespace) -> None:
-    """Fills in the network's defaults, or checks the lab's environment."""
+             arguments: argparse.Namespace, fewest: int) -> None:
+    """Fills in the network's defaults, or checks the lab's environment.
+    `fewest`: the smallest number of ranks."""
     if not arguments.lab:
         for name, default in _NETWORK.items():
             if getattr(arguments, name) is None:
@@ -127,7 +131,6 @@ def complete(parser: argparse.ArgumentParser,
         if getattr(arguments, name) is not None:
             parser.error(f"--{name}: --lab {arguments.lab.name} says that; "
                          "leave out one of them")
-    fewest = min(arguments.ranks)
     if fewest < arguments.lab.hosts_min:
         parser.error(f"--ranks {fewest}: --lab "
                      f"{arguments.lab.name} takes {arguments.lab.hosts_min}")
@@ -192,3 +195,10 @@ def _network(arguments: argparse.Namespace, tail: float) -> dict[str, object]:
         "window_bytes": arguments.window,
         "window_bytes_min": min(arguments.window, _SOCKET["window_bytes_min"]),
         "arena_bytes": 1 << 30}
+
+
+def given(arguments: argparse.Namespace) -> str | None:
+    """An option of add_options() that was given; None: none was."""
+    names = [*_NETWORK, "also"]
+    return next((f"--{name}" for name in names if getattr(arguments, name)),
+                None)

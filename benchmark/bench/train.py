@@ -14,7 +14,8 @@ from front_end.commands import run_command
 from front_end.errors import EXIT_USAGE, UserError
 from front_end.options import between, list_of, one_of, positive
 
-from . import algorithms, findings, job, options, origin, plot, table
+from . import (algorithms, findings, job, options, origin, plot, table,
+               virtual_training)
 from .lab import isolation, settings
 from .lab.lab import Lab
 from .models import MODELS, Model, packaged_data
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument_group("results"),
         "write all runs with their curves, and where they come from",
         "draw loss and accuracy by step and by time")
+    virtual_training.add_options(parser)
     settings.add_options(parser, "in a lab: hosts on this machine, made for "
                          "this", "--lab", "--lab-")
     parser.add_argument("--library", help=argparse.SUPPRESS)
@@ -103,10 +105,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Ends the process if an argument is wrong."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    arguments.in_lab = settings.settings(
+    arguments.in_lab = None if arguments.virtual else settings.settings(
         parser, arguments, "--lab-", arguments.ranks, "--ranks")
     arguments.ranks = arguments.ranks or (
-        arguments.in_lab.hosts if arguments.in_lab else _RANKS)
+        virtual_training.RANKS if arguments.virtual
+        else arguments.in_lab.hosts if arguments.in_lab else _RANKS)
+    virtual_training.check(parser, arguments)
     options.check_results(parser, arguments)
     if arguments.data is not None:
         if MODELS[arguments.model].data_is_folder:
@@ -150,9 +154,12 @@ def check_algorithms(names: Sequence[str], ranks: int, binary: str | None = None
                              ranks) if own else {}
 
 
-def _command(arguments: argparse.Namespace, data: str,
-             seed: int) -> list[str]:
-    command = [arguments.python, *MODELS[arguments.model].command(),
+def _command(arguments: argparse.Namespace, algorithm: str, data: str,
+             seed: int, library_path: str | None) -> list[str]:
+    script = (virtual_training.command(arguments, algorithm, seed,
+                                       str(library_path))
+              if arguments.virtual else MODELS[arguments.model].command())
+    command = [arguments.python, *script,
                "--data", data, "--seed", str(seed),
                "--epochs", str(arguments.epochs)]
     if arguments.steps:
@@ -204,11 +211,11 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
         own |= lab.variables({**os.environ, **own})
     lines = []
     with job.reports() as reports:
-        if not algorithms.is_bounded(algorithm):
+        if arguments.virtual or not algorithms.is_bounded(algorithm):
             reports = ""
         else:
             own[job.REPORT] = reports
-        with job.Job(command, arguments.ranks, own,
+        with job.Job(command, 1 if arguments.virtual else arguments.ranks, own,
                      lab and lab.hosts) as ranks:
             for line in ranks.lines():
                 lines.append(line)
@@ -218,14 +225,17 @@ def _train_one(arguments: argparse.Namespace, algorithm: str,
                 head = f"{algorithms.base(algorithm)}: "
                 print(f"{algorithm}: {said.removeprefix(head)}",
                       file=sys.stderr)
+        if arguments.virtual:
+            return lines, (lines[-1]["missing"]
+                           if algorithms.is_bounded(algorithm) else None)
         return lines, (job.lost_share(reports, arguments.ranks)
                        if reports else None)
 
 
 def _train(arguments: argparse.Namespace, torch: str,
            variables_of: Mapping[str, dict[str, str]], data: str,
-           lab: Lab | None, done: list[dict]) -> None:
-    """Appends each run as it ends."""
+           lab: Lab | None, binary: str | None, done: list[dict]) -> None:
+    """Appends each run as it ends. `binary`: the library."""
     # Algorithms alternate, so that noise affects all of them equally.
     wanted = [(algorithm, seed) for seed in arguments.seeds
               for algorithm in arguments.algorithms]
@@ -234,7 +244,8 @@ def _train(arguments: argparse.Namespace, torch: str,
             seeds = f", seed {seed}" if len(arguments.seeds) > 1 else ""
             progress.begin(number, algorithm + seeds)
             lines, lost = _train_one(
-                arguments, algorithm, _command(arguments, data, seed),
+                arguments, algorithm,
+                _command(arguments, algorithm, data, seed, binary),
                 variables_of[algorithm], lab, progress)
             about = {"model": arguments.model, "algorithm": algorithm,
                      "seed": seed, "ranks": arguments.ranks, "torch": torch,
@@ -315,11 +326,16 @@ def _main(argv: Sequence[str]) -> int:
     torch = job.torch_version(arguments.python)
     # Outside the lab: the build leaves a Bazel server running for the next
     # one.
-    settings_of = check_algorithms(arguments.algorithms, arguments.ranks,
-                                   arguments.binary)
-    binary = library(arguments.algorithms, arguments.library)
-    variables_of = {name: variables(name, settings_of, binary)
-                    for name in arguments.algorithms}
+    if arguments.virtual:
+        virtual_training.check_algorithms(arguments)
+        binary = arguments.library or bazel.build(virtual_training.LIBRARY)
+        variables_of = {name: {} for name in arguments.algorithms}
+    else:
+        settings_of = check_algorithms(arguments.algorithms, arguments.ranks,
+                                       arguments.binary)
+        binary = library(arguments.algorithms, arguments.library)
+        variables_of = {name: variables(name, settings_of, binary)
+                        for name in arguments.algorithms}
 
     def run() -> int:
         done: list[dict] = []
@@ -337,7 +353,7 @@ def _main(argv: Sequence[str]) -> int:
             lab = (stack.enter_context(Lab(arguments.in_lab))
                    if arguments.in_lab else None)
             _train(arguments, torch, variables_of, os.path.abspath(data), lab,
-                   done)
+                   binary, done)
         return 0
 
     return isolation.run(run) if arguments.in_lab else run()
