@@ -84,7 +84,8 @@ namespace {
 std::string precededBy(const char* file) {
   void* const first = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
   void* version = nullptr;
-  if (first != nullptr && gloo_ext::look(first, "gloo_ubt_api_version", &version)) {
+  if (first != nullptr &&
+      gloo_ext::look(first, "gloo_ubt_api_version", &version)) {
     return std::string("another copy, ") + file +
            ", precedes it in LD_PRELOAD and serves every call; remove one of "
            "the two";
@@ -119,9 +120,9 @@ __attribute__((destructor)) void checkGlooWasThere() {
   }
   void* allreduce = nullptr;
   if (!gloo_ext::look(torch, gloo_ext::OriginalGloo::kAllreduce, &allreduce)) {
-    ubt::warn(
-        "libgloo_ubt.so: this process's PyTorch was built without Gloo, so "
-        "nothing was bounded; install one that has it, such as PyPI's");
+    ubt::warnOncePerJob(
+        "libgloo_ubt.so: this process's PyTorch exports no Gloo (USE_GLOO), so "
+        "nothing was bounded; install one that does, such as PyPI's");
   }
 }
 

@@ -8,6 +8,7 @@ from front_end.errors import UserError
 from front_end.options import at_least, positive
 
 from . import algorithms, simulated_network
+from .lab import schedule
 from .models import MODELS
 from .simulator import text_of
 
@@ -16,6 +17,7 @@ RANKS = 8
 
 _SCRIPT = os.path.join(bazel.ROOT, "benchmark", "virtual", "train.py")
 _COMPUTE_MS = 50
+_GROUPS = 4  # of hierarchical algorithms, as of benchmark/simulate
 _TIMEOUT_NS = 60 * 10**9
 _OWN = ("compute", "compute_tail")
 
@@ -74,13 +76,19 @@ def command(arguments: argparse.Namespace, algorithm: str, seed: int,
     """The script and its arguments, without those that a training on sockets
     has, too."""
     model = MODELS[arguments.model]
+    lateness = arguments.lab and schedule.late(arguments.lab, seed,
+                                               arguments.ranks)
+    late = (["--late", f"{lateness.who},{lateness.share},{lateness.seconds}"]
+            if lateness else [])
     tail = arguments.tail[0] if arguments.tail else None
-    own = {"seed": seed, "timeout_ns": _TIMEOUT_NS,
+    own = {"seed": seed, "timeout_ns": _TIMEOUT_NS, "tcp": 1,
            **simulated_network.options_of(arguments, tail, seed,
                                           arguments.ranks),
            **arguments.also}
+    if algorithms.base(algorithm).startswith("hierarchical_"):
+        own["groups"] = _GROUPS
     return [_SCRIPT, model.script_name.removesuffix(".py"), *model.options,
             "--library", library, "--algorithm", algorithm, "--options",
             text_of(own), "--ranks", str(arguments.ranks), "--compute-ms",
             str(arguments.compute), "--compute-tail",
-            str(arguments.compute_tail)]
+            str(arguments.compute_tail), *late]

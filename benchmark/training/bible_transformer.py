@@ -71,7 +71,7 @@ def pieces(text: bytes) -> Tensor:
 
 
 def _width(text: str) -> int:
-    width = int(text)
+    width = int(text) if text.isdecimal() else 0
     if width <= 0 or width % _HEADS:
         raise argparse.ArgumentTypeError(
             f"{text}: has to be a multiple of {_HEADS}")

@@ -15,7 +15,6 @@ Seconds count from the begin of the first step, without the evaluations.
 """
 import argparse
 import json
-import random
 import time
 
 import torch
@@ -24,23 +23,8 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 import replicas
+from lateness import Lateness, parse as parse_lateness
 from task import Task, shuffled_batches, steps_of
-
-
-# Each time another rank except 0, whose clock counts; or each rank for itself.
-_ANY, _EACH = "any", "each"
-
-
-def _lateness(text: str) -> tuple[int | str, float, float]:
-    try:
-        rank, share, seconds = text.split(",")
-        return (rank if rank in (_ANY, _EACH) else int(rank), float(share),
-                float(seconds))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not as 3,0.1,0.3: rank (or {_ANY} or {_EACH}), "
-            "share, seconds"
-            ) from None
 
 
 def make_parser(description: str, batch: int, rate: float,
@@ -56,7 +40,7 @@ def make_parser(description: str, batch: int, rate: float,
                         help=f"learning rate (default: {rate})")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
                         help="of weights and of the order of the data")
-    parser.add_argument("--late", type=_lateness, metavar="RANK,SHARE,SECONDS",
+    parser.add_argument("--late", type=parse_lateness, metavar="RANK,SHARE,SECONDS",
                         help="this rank computes SECONDS longer in that share "
                         "of the steps, for example 3,0.1,0.3; any: another "
                         "rank each time, except 0; each: each rank in steps "
@@ -142,11 +126,8 @@ class Training:
                                arguments.steps, self._size)
         model = task.network()
         self._optimizer = task.optimizer(model)
-        self._late_rank, self._late_share, self._late_s = (
-            arguments.late or (-1, 0.0, 0.0))
-        self._late_chance = random.Random(
-            f"{arguments.seed} {self._rank}" if self._late_rank == _EACH
-            else arguments.seed)
+        self._late = Lateness(arguments.late, arguments.seed, self._rank,
+                              self._size)
         self._model = DistributedDataParallel(model)
         self._log = Log(
             arguments.log, steps=self._steps,
@@ -183,25 +164,14 @@ class Training:
         leave()
 
     def _step(self, batch: Tensor) -> float:
-        if self._late() == self._rank:
-            time.sleep(self._late_s)
+        late = self._late.next()
+        if late > 0:
+            time.sleep(late)
         loss = self._task.loss(self._model, batch)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
         return loss.item()
-
-    def _late(self) -> int | None:
-        """The rank that is late in this step. All ranks draw the same one, or
-        each draws for itself."""
-        if self._late_chance.random() >= self._late_share:
-            return None
-        if self._late_rank == _EACH:
-            return self._rank
-        if self._late_rank == _ANY:
-            return (self._late_chance.randrange(1, self._size)
-                    if self._size > 1 else None)
-        return self._late_rank
 
     def _evaluate(self, step: int) -> None:
         began = time.monotonic()

@@ -54,19 +54,17 @@ class Gradients:
                 self._views.append((parameter, part.view_as(parameter)))
                 at += parameter.numel()
 
-    def add(self) -> None:
-        """Adds the gradients that backward() left to the buckets."""
+    def add(self, ranks: int) -> None:
+        """Adds the gradients that backward() left to the buckets, divided by
+        the number of ranks."""
         for parameter, part in self._views:
-            part.add_(parameter.grad)
+            part.add_(parameter.grad / ranks)
 
     def clear(self) -> None:
         for memory in self.buckets:
             memory.zero_()
 
-    def give(self, ranks: int) -> None:
-        """Makes the buckets, divided by the number of ranks, the parameters'
-        gradients."""
-        for memory in self.buckets:
-            memory.div_(ranks)
+    def give(self) -> None:
+        """Makes the buckets the parameters' gradients."""
         for parameter, part in self._views:
             parameter.grad = part

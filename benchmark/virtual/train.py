@@ -6,8 +6,14 @@ Bounded algorithms are the protocol itself: what it leaves out, each replica
 misses. The ranks of an exact algorithm have equal replicas, so one is trained
 for all, and only times are simulated.
 
-The log is that of benchmark/training/data_parallel.py, with virtual seconds.
-Lines with "accuracy", the mean over replicas, also have that of the "worst".
+Buckets of any size are bounded; on sockets, those below 256 KiB are exact.
+
+The log is that of benchmark/training/data_parallel.py, with virtual seconds, and
+"loss" and "accuracy" are means over ranks. Further values:
+  "bytes"           in the first line: of each bucket
+  "worst"           beside "accuracy": that of the worst replica
+  "missing", "cut"  in the last line: the share of (rank, element) pairs that
+                    bounded sums lacked, and of these, what was left out
 """
 import argparse
 import importlib
@@ -23,7 +29,9 @@ from torch import Tensor, nn
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "training"))
-from task import Task, shuffled_batches, steps_of  # noqa: E402
+from lateness import Lateness  # noqa: E402
+from task import (Task, epoch_steps, shuffled_batches,  # noqa: E402
+                  steps_of)
 
 from buckets import Gradients  # noqa: E402
 from virtual_job import Ended, VirtualJob  # noqa: E402
@@ -65,9 +73,14 @@ class _Clock:
         self._sigma = math.log(arguments.compute_tail) / _NORMAL_AT_99
         self._random = [random.Random(f"{arguments.seed} {rank}")
                         for rank in range(arguments.ranks)]
+        self._late = [Lateness(arguments.late, arguments.seed, rank,
+                               arguments.ranks)
+                      for rank in range(arguments.ranks)]
 
     def seconds(self, rank: int) -> float:
-        return self._median * math.exp(
+        """For the rank's next step."""
+        late = self._late[rank].next()
+        return late + self._median * math.exp(
             self._sigma * self._random[rank].gauss(0, 1))
 
 
@@ -94,29 +107,30 @@ class _Replica:
     """A model that learns from the batches of some ranks."""
 
     def __init__(self, task: Task, model: nn.Module,
-                 batches: Sequence[_Batches]) -> None:
+                 batches: Sequence[_Batches], ranks: int) -> None:
         self._task = task
+        self._ranks = ranks
         self.model = model
         self._batches = batches
         self._optimizer = task.optimizer(model)
         self.gradients = Gradients(model)
 
     def compute(self) -> float:
-        """Fills the buckets with the sum of its batches' gradients. Returns the
-        mean of their losses."""
+        """Fills the buckets with the sum of its batches' gradients, divided by
+        the number of ranks. Returns the mean of their losses."""
         self.gradients.clear()
         total = 0.0
         for batches in self._batches:
             self._optimizer.zero_grad(set_to_none=True)
             loss = self._task.loss(self.model, batches.next())
             loss.backward()
-            self.gradients.add()
+            self.gradients.add(self._ranks)
             total += loss.item()
         return total / len(self._batches)
 
-    def learn(self, ranks: int) -> None:
+    def learn(self) -> None:
         """Uses the sums over all ranks in its buckets."""
-        self.gradients.give(ranks)
+        self.gradients.give()
         self._optimizer.step()
 
     def accuracy(self) -> float:
@@ -135,12 +149,12 @@ def _replicas(arguments: argparse.Namespace, task: Task,
     batches = [_Batches(arguments, task, rank)
                for rank in range(arguments.ranks)]
     if not bounded:
-        return [_Replica(task, first, batches)]
+        return [_Replica(task, first, batches, arguments.ranks)]
     found = []
     for own in batches:
         model = task.network()
         model.load_state_dict(first.state_dict())
-        found.append(_Replica(task, model, [own]))
+        found.append(_Replica(task, model, [own], arguments.ranks))
     return found
 
 
@@ -182,6 +196,8 @@ class _Training:
         self._bounded = base in _BOUNDED
         self._steps = steps_of(task, arguments.batch, arguments.epochs,
                                arguments.steps, self._ranks)
+        self._epoch_steps = epoch_steps(task.examples, arguments.batch,
+                                        self._ranks)
         self._replicas = _replicas(arguments, task, self._bounded)
         self._buckets = len(self._replicas[0].gradients.buckets)
         self._clock = _Clock(arguments)
@@ -208,8 +224,7 @@ class _Training:
                     bytes=[4 * bucket.numel() for bucket
                            in self._replicas[0].gradients.buckets])
         with VirtualJob(self._arguments.library, self._arguments.algorithm,
-                        f"ranks={self._ranks} {self._arguments.options}"
-                        ) as job:
+                        self._arguments.options, self._ranks) as job:
             for rank in range(self._ranks):
                 self._begin(job, rank, 0, 0.0)
             while (ended := job.next()) is not None:
@@ -265,7 +280,7 @@ class _Training:
             return
         number = step.number + 1
         if self._computes(rank):
-            self._replica(rank).learn(self._ranks)
+            self._replica(rank).learn()
             if self._is_evaluated(number):
                 self._accuracies.setdefault(number, []).append(
                     self._replica(rank).accuracy())
@@ -277,7 +292,8 @@ class _Training:
             self._begin(job, rank, number, step.end)
 
     def _is_evaluated(self, number: int) -> bool:
-        return number % self._evaluate_every == 0 or number == self._steps
+        return (number % self._evaluate_every == 0 or number == self._steps
+                or number % self._epoch_steps == 0)
 
     def _log(self, number: int) -> None:
         """All ranks have finished the step."""
@@ -313,6 +329,7 @@ class _Training:
 
 def main(argv: Sequence[str]) -> None:
     arguments, task = _arguments(argv)
+    torch.set_num_threads(1)  # results depend on the number
     _Training(arguments, task).run()
 
 

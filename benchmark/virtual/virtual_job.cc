@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "benchmark/algorithm_name.h"
@@ -15,8 +16,9 @@
 
 using gloo::compare::AlgorithmName;
 
-// One of the two.
 struct UbtVirtualJob {
+  int ranks = 0;
+  // One of the two.
   std::unique_ptr<ubt::sim::BoundedJob> bounded;
   std::unique_ptr<ubt::sim::ExactJob> exact;
   ubt::sim::EndedCall last;
@@ -24,11 +26,18 @@ struct UbtVirtualJob {
 
 namespace {
 
-UbtVirtualJob* openJob(const std::string& algorithm, const std::string& text) {
-  const auto options = ubt::sim::SimOptions::parse(text);
+UbtVirtualJob* openJob(const std::string& algorithm,
+                       const std::string& text,
+                       int ranks) {
+  auto options = ubt::sim::SimOptions::parse(text);
+  options.ranks = ranks;
+  if (ranks < 2 || options.contexts != 1) {
+    throw std::invalid_argument("ranks: at least 2; contexts: 1");
+  }
   const auto name = AlgorithmName::parse(algorithm);
   ubt::sim::checkSimulated(name, options.ranks, options.groups);
   auto job = std::make_unique<UbtVirtualJob>();
+  job->ranks = ranks;
   if (ubt::sim::isSimulatedByCore(name)) {
     job->bounded = std::make_unique<ubt::sim::BoundedJob>(
         ubt::sim::withSettings(options, name), ubt::reductionKernels());
@@ -48,10 +57,11 @@ double share(uint64_t part, uint64_t whole) {
 
 UbtVirtualJob* ubt_virtual_open(const char* algorithm,
                                 const char* options,
+                                int32_t ranks,
                                 char* error,
                                 size_t error_bytes) {
   try {
-    return openJob(algorithm, options);
+    return openJob(algorithm, options, ranks);
   } catch (const std::exception& wrong) {
     std::snprintf(error, error_bytes, "%s", wrong.what());
     return nullptr;
@@ -84,11 +94,16 @@ int ubt_virtual_next(UbtVirtualJob* job, UbtVirtualEnded* ended) {
   ended->op = last.op;
   ended->at = std::chrono::duration<double>(last.at).count();
   ended->missing = share(report.pairsMissing, report.pairsExpected);
-  ended->cut =
-      share(report.leftOutBytes() / sizeof(float), report.pairsExpected);
+  // Pairs, as pairsMissing: this rank's shard is 1 / ranks of the bucket.
+  ended->cut = share(
+      report.leftOutBytes() / sizeof(float) * static_cast<uint64_t>(job->ranks),
+      report.pairsExpected);
   ended->bounded = report.bounded ? 1 : 0;
   ended->skipped = report.skipped ? 1 : 0;
   ended->failure = last.failure.empty() ? nullptr : last.failure.c_str();
+  if (job->bounded != nullptr && !job->bounded->violations().empty()) {
+    ended->failure = job->bounded->violations().front().c_str();
+  }
   return 1;
 }
 

@@ -2,8 +2,9 @@
  *
  * Allreduces in virtual time, as a C API for Python's ctypes, for ranks that
  * live in one process. Bounded ones are the protocol itself, in the simulator's
- * network. Of exact ones, only the times are simulated. Not thread-safe. Times
- * are in seconds since the job's start.
+ * network, for buckets of any size: GLOO_UBT_MIN_BYTES is 0. Of exact ones,
+ * only the times are simulated. Not thread-safe. Times are in seconds since the
+ * job's start.
  */
 #ifndef GLOO_UBT_VIRTUAL_JOB_H_
 #define GLOO_UBT_VIRTUAL_JOB_H_
@@ -26,14 +27,16 @@ typedef struct {
   double cut;          /* of these: left out, not lost */
   int32_t bounded;     /* 0: a warm-up op, exact */
   int32_t skipped;     /* the sum is zero at every rank (skip_loss) */
-  const char* failure; /* null: the op has ended well. Else the reason, until
+  const char* failure; /* null: the op has ended well. Else why not, until
                           the next call of ubt_virtual_next() */
 } UbtVirtualEnded;
 
 /* `algorithm` and `options`: as of benchmark:measure, whose --help explains
- * them. Returns null after an error, with its text in `error`. */
+ * them. `ranks`: at least 2. Returns null after an error, with its text in
+ * `error`. */
 UbtVirtualJob* ubt_virtual_open(const char* algorithm,
                                 const char* options,
+                                int32_t ranks,
                                 char* error,
                                 size_t error_bytes);
 
@@ -48,7 +51,8 @@ void ubt_virtual_enter(UbtVirtualJob* job,
                        float* bucket,
                        uint32_t elements);
 
-/* Goes on until a call ends. Returns 0 if none is under way. */
+/* Advances virtual time until a call ends, and describes it in `ended`. Returns
+ * 0 if none can end before another call begins. */
 int ubt_virtual_next(UbtVirtualJob* job, UbtVirtualEnded* ended);
 
 void ubt_virtual_close(UbtVirtualJob* job);

@@ -22,16 +22,18 @@ class Ended(ctypes.Structure):
 class VirtualJob:
     """The ranks' allreduces. Context manager."""
 
-    def __init__(self, library: str, algorithm: str, options: str) -> None:
+    def __init__(self, library: str, algorithm: str, options: str,
+                 ranks: int) -> None:
         """`library`: the path of libvirtual_job.so. `algorithm`, `options`: as
-        of benchmark:measure.
+        of benchmark:measure. `ranks`: at least 2.
 
         Raises ValueError that names the wrong part.
         """
         loaded = ctypes.CDLL(library)
         loaded.ubt_virtual_open.restype = ctypes.c_void_p
         loaded.ubt_virtual_open.argtypes = [
-            ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+            ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int32, ctypes.c_char_p,
+            ctypes.c_size_t]
         loaded.ubt_virtual_enter.restype = None
         loaded.ubt_virtual_enter.argtypes = [
             ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32, ctypes.c_double,
@@ -44,7 +46,7 @@ class VirtualJob:
         error = ctypes.create_string_buffer(_ERROR_BYTES)
         self._loaded = loaded
         self._job = loaded.ubt_virtual_open(
-            algorithm.encode(), options.encode(), error, _ERROR_BYTES)
+            algorithm.encode(), options.encode(), ranks, error, _ERROR_BYTES)
         if not self._job:
             raise ValueError(error.value.decode())
 
@@ -66,7 +68,7 @@ class VirtualJob:
             self._job, rank, op, at, bucket.data_ptr(), bucket.numel())
 
     def next(self) -> Optional[Ended]:
-        """The call that ends next; None if none is under way.
+        """The call that ends next; None if none can end before another begins.
 
         Raises RuntimeError if it failed.
         """

@@ -22,7 +22,10 @@ sys.exit(importlib.util.find_spec("torch") is None)
 
 # Prints what is wrong with the settings. Fails without the library.
 _WRONG_SETTINGS = """\
-import ctypes
+try:
+    import ctypes
+except ImportError:
+    raise SystemExit(0)  # a Python without it may still run the ranks
 text = ctypes.create_string_buffer(1 << 16)
 ask = ctypes.CDLL(None).gloo_ubt_wrong_settings
 ask.restype = ctypes.c_size_t
@@ -40,7 +43,7 @@ def _check_library(program: Program, python: str,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, errors="replace", check=False)
     if done.returncode:
-        why = next((line for line in done.stderr.splitlines()
+        why = next((line.rstrip(".") for line in done.stderr.splitlines()
                     if program.path in line), "LD_PRELOAD does not reach it")
         raise UserError(f"'{python}' cannot load {program.path}: {why}. "
                         f"{program.no_library}", EXIT_USAGE)

@@ -22,7 +22,7 @@ def variables(path: str, algorithm: str, before: str = "") -> dict[str, str]:
     Raises UserError if another copy of the library is among them.
     """
     others = [other for other in re.split(r"[\s:]+", before)
-              if other not in ("", path)]
+              if other and os.path.realpath(other) != os.path.realpath(path)]
     for other in others:
         if os.path.basename(other) == os.path.basename(path):
             raise UserError(

@@ -18,7 +18,7 @@ BoundedJob::BoundedJob(const SimOptions& options, const Reduction& reduction)
           [this](int rank) { progress(rank); }),
       start_(hosts_.events().now()),
       calls_(options.ranks) {
-  UBT_REQUIRE(options.contexts == 1);
+  UBT_REQUIRE(options.contexts == 1 && options.ranks > 1);
 }
 
 void BoundedJob::enter(
@@ -35,6 +35,7 @@ void BoundedJob::begin(Call call) {
   if (!session->failure().empty()) {
     session->announceFailure(now);
     end(call, session->failure(), {});
+    hosts_.pump(call.rank);
     return;
   }
   OpShape shape;

@@ -19,9 +19,12 @@ namespace ubt::sim {
 // call returns. Between these times they may compute. Not thread-safe.
 class BoundedJob {
  public:
-  // Of the options that describe a World's callers, this uses `ranks` and
-  // `groups`. REQUIRES one context.
+  // Those options are not used that say what a World's callers do, when ranks
+  // are late, and when processes, contexts and connections end or pause.
+  // REQUIRES one context, and at least two ranks.
   BoundedJob(const SimOptions& options, const Reduction& reduction);
+  BoundedJob(const BoundedJob&) = delete;
+  BoundedJob& operator=(const BoundedJob&) = delete;
 
   // The rank enters an op at the time `at` since the job's start, or now if
   // that has passed. Ops have numbers. All ranks enter the same ones, with as
@@ -30,11 +33,12 @@ class BoundedJob {
   void enter(
       int rank, uint32_t op, Duration at, float* bucket, uint32_t elements);
 
-  // Goes on until a call ends, and tells which. False: none is under way.
+  // Advances virtual time until a call ends, and describes it in `ended`.
+  // Returns false if none can end before another call begins.
   bool next(EndedCall* ended);
 
   // Since the job's start.
-  Duration now() { return hosts_.events().now() - start_; }
+  Duration now() const { return hosts_.events().now() - start_; }
   // What broke a promise of docs/semantics.md; empty: nothing did.
   const std::vector<std::string>& violations() const { return violations_; }
 

@@ -13,6 +13,9 @@ namespace {
 // A host's link takes a segment if fewer bytes than this wait for it.
 constexpr uint64_t kAheadBytes = 16 << 10;
 
+// A job that lasts longer hangs: no segment gets through.
+constexpr Duration kLongest = std::chrono::hours(24);
+
 }  // namespace
 
 ExactJob::Plan::Plan(MessageGraph messages, int ranks)
@@ -88,7 +91,8 @@ void ExactJob::begin(int rank, uint32_t number, uint32_t elements) {
 }
 
 bool ExactJob::next(EndedCall* ended) {
-  while (ended_.empty() && underWay_ > 0 && events_.step()) {
+  while (ended_.empty() && underWay_ > 0 && now() < kLongest &&
+         events_.step()) {
   }
   if (ended_.empty()) {
     return false;

@@ -21,19 +21,22 @@ namespace ubt::sim {
 // Exact allreduces over reliable connections, in virtual time, for callers
 // outside of the simulator, as of a BoundedJob. Only times are simulated. The
 // connections are TcpFlows (SimOptions::tcp) or IdealFlows. Those of a host
-// share its link evenly.
+// take turns, one segment each.
 class ExactJob {
  public:
   // `algorithm`: one of MessageGraph::kNames. Throws std::invalid_argument if
   // the ranks cannot be divided in its way.
   ExactJob(const SimOptions& options, const std::string& algorithm);
+  ExactJob(const ExactJob&) = delete;
+  ExactJob& operator=(const ExactJob&) = delete;
 
   // The rank enters an op at the time `at` since the job's start, or now if
   // that has passed. Ops have numbers. All ranks enter the same ones, with as
   // many elements.
   void enter(int rank, uint32_t op, Duration at, uint32_t elements);
 
-  // Goes on until a call ends, and tells which. False: none is under way.
+  // Advances virtual time until a call ends, and describes it in `ended`.
+  // Returns false if none can end before another call begins.
   bool next(EndedCall* ended);
 
   // Since the job's start.

@@ -26,23 +26,28 @@ namespace ubt::sim {
 
 // The hosts of a job in virtual time, one a rank: the real endpoint of each
 // rank, its clock, its socket, and the datagrams that wait for it. They do what
-// sockets and threads do elsewhere, with the faults of hosts that the options
-// ask for. A network connects them.
+// sockets and threads do elsewhere, with the faults of sockets and clocks that
+// the options ask for. A network connects them. Processes end and stand still
+// only when the owner says so.
 class Hosts {
  public:
   using Violation = std::function<void(const std::string& what)>;
-  // A rank's endpoint may have gone on, so calls may have ended.
+  // pump() calls it after the rank's endpoint may have ended calls. It may call
+  // sessions, but not pump().
   using Progress = std::function<void(int rank)>;
 
-  // Each rank has a session for each context of the options. `options` and
-  // `digest`, which may be null, must outlive this.
+  // Each rank has a session for each context of the options. `options` must
+  // outlive this, and so must `digest`, unless it is null.
   Hosts(const SimOptions& options,
         const Reduction& reduction,
         RunDigest* digest,
         Violation violation,
         Progress progress);
+  Hosts(const Hosts&) = delete;
+  Hosts& operator=(const Hosts&) = delete;
 
   EventQueue& events() { return events_; }
+  const EventQueue& events() const { return events_; }
   const Network& network() const { return network_; }
 
   // The time that the rank's clock shows.
@@ -74,15 +79,15 @@ class Hosts {
   const Traffic& traffic() const { return traffic_; }
   FaultCounts faults() const;
 
-  // Sends what the rank's endpoint has ready, and serves its deadlines.
-  // REQUIRED after each call of a session, apart from queries.
+  // Sends what the rank's endpoint has ready, and serves its deadlines. What a
+  // call of a session makes ready leaves with the next pump().
   void pump(int rank);
   // Nothing is sent any more.
   void stopSending() { sending_ = false; }
 
   // The rank's connection to a peer is closed, for the reason `why`.
   void peerClosed(int rank, int peer, const std::string& why);
-  // The rank ends its session of a context.
+  // The rank ends its session of a context. REQUIRES that it is open.
   void close(int rank, int context);
   // The rank's process dies. False if it is dead already.
   bool crash(int rank);

@@ -22,6 +22,8 @@ class IdealFlow : public Flow {
             int from,
             int to,
             Then sendable);
+  IdealFlow(const IdealFlow&) = delete;
+  IdealFlow& operator=(const IdealFlow&) = delete;
 
   void write(uint64_t bytes, Then arrived) override;
   bool maySend() const override;

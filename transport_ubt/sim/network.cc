@@ -198,18 +198,28 @@ void Network::carry(int from,
 void Network::offer(int from,
                     int to,
                     size_t bytes,
+                    TimePoint* last,
                     const std::function<void()>& arrived) {
   sendBursts();
   const TimePoint sent = leave(from, events_->now(), bytes);
-  if (sent == kNever || partitioned(from, to) || chance(loss())) {
+  if (sent == kNever) {
+    faults_.happened(Fault::kFullQueue);
     return;
   }
-  whenAtSwitch(sent, [this, from, to, bytes, sent, arrived] {
+  whenAtSwitch(sent, [this, from, to, bytes, sent, last, arrived] {
     sendBursts();
-    const TimePoint left = pass(&down_[to], sent, bytes, options_.queueBytes);
-    if (left != kNever) {
-      events_->at(left + way(from, to), arrived);
+    if (partitioned(from, to) || chance(loss())) {
+      faults_.happened(partitioned(from, to) ? Fault::kPartition
+                                             : Fault::kLoss);
+      return;
     }
+    const TimePoint left = pass(&down_[to], sent, bytes, options_.queueBytes);
+    if (left == kNever) {
+      faults_.happened(Fault::kFullQueue);
+      return;
+    }
+    *last = std::max(*last, left + way(from, to));
+    events_->at(*last, arrived);
   });
 }
 

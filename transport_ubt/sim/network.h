@@ -55,11 +55,14 @@ class Network {
              size_t bytes,
              const std::function<void()>& arrived);
 
-  // Sends `bytes` bytes as one segment of another protocol. A full queue or a
-  // lossy path drops it; else `arrived` is called when it has arrived.
+  // Sends `bytes` bytes as one segment of another protocol. A full queue, a
+  // partition or a lossy path drops all of it; Faults do not affect it. Else
+  // calls `arrived` when it has arrived, not before `last`, which becomes that
+  // time: segments of one flow stay in order.
   void offer(int from,
              int to,
              size_t bytes,
+             TimePoint* last,
              const std::function<void()>& arrived);
 
   // The present delay of a path, without links and queues.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "transport_ubt/core/base/require.h"
@@ -27,9 +28,9 @@ constexpr Duration kHystartLeast = milliseconds(4);
 constexpr Duration kHystartMost = milliseconds(16);
 constexpr double kHystartFrom = 16 * CubicWindow::kMss;
 
-// Linux: TCP_RTO_MIN, TCP_TIMEOUT_INIT, and two ticks more for a probe.
+// Linux: TCP_RTO_MIN, and what a probe waits after two round trips: two ticks
+// or, since the receiver may delay its acknowledgement, TCP_RTO_MIN.
 constexpr Duration kLeastTimeout = milliseconds(200);
-constexpr Duration kFirstTimeout = std::chrono::seconds(1);
 constexpr Duration kProbeMore = milliseconds(8);
 constexpr uint32_t kBackoffMost = 8;
 
@@ -45,13 +46,6 @@ constexpr double kOnWire = 1514.0 / 1448;
 
 }  // namespace
 
-void CubicWindow::startEpoch(TimePoint now) {
-  inEpoch_ = true;
-  epoch_ = now;
-  epochWindow_ = window_;
-  most_ = std::max(most_, window_);
-}
-
 void CubicWindow::acknowledged(TimePoint now,
                                double bytes,
                                Duration roundTrip,
@@ -66,17 +60,18 @@ void CubicWindow::acknowledged(TimePoint now,
     return;
   }
   if (!inEpoch_) {
-    startEpoch(now);
+    inEpoch_ = true;
+    epoch_ = now;
+    epochWindow_ = reno_ = window_;
+    most_ = std::max(most_, window_);
   }
   const double since = seconds(now - epoch_);
   const double most = most_ / kMss;
   const double peak = std::cbrt((most - epochWindow_ / kMss) / kC);
   const double cubic =
-      kC * std::pow(since + seconds(roundTrip) - peak, 3) + most;
-  const double reno =
-      epochWindow_ / kMss + 3 * (1 - kBeta) / (1 + kBeta) * since /
-                                std::max(seconds(roundTrip), 1e-6);
-  const double target = std::max(cubic, reno) * kMss;
+      kMss * (kC * std::pow(since + seconds(roundTrip) - peak, 3) + most);
+  reno_ += 3 * (1 - kBeta) / (1 + kBeta) * kMss * bytes / window_;
+  const double target = std::max(cubic, reno_);
   window_ += std::clamp((target - window_) / window_, 0.0, 0.5) * bytes;
 }
 
@@ -85,11 +80,6 @@ void CubicWindow::lost() {
   most_ = window_ < most_ ? window_ * (1 + kBeta) / 2 : window_;
   window_ = threshold_ = std::max(kLeastWindow, window_ * kBeta);
   inEpoch_ = false;
-}
-
-void CubicWindow::timedOut() {
-  lost();
-  window_ = kMss;
 }
 
 TcpFlow::TcpFlow(const SimOptions& options,
@@ -103,7 +93,11 @@ TcpFlow::TcpFlow(const SimOptions& options,
       network_(network),
       from_(from),
       to_(to),
-      sendable_(std::move(sendable)) {}
+      sendable_(std::move(sendable)),
+      idleSince_(events->now()) {
+  sampled(std::max<Duration>(network->way(from, to) + network->way(to, from),
+                             std::chrono::microseconds(1)));
+}
 
 void TcpFlow::write(uint64_t bytes, Then arrived) {
   UBT_REQUIRE(bytes > 0);
@@ -121,9 +115,7 @@ bool TcpFlow::maySend() const {
 
 uint64_t TcpFlow::segmentBytes() const {
   const double paced =
-      smoothed_ == Duration{0}
-          ? kLeastWindow
-          : kPacing * window_.bytes() / seconds(smoothed_) * kSegmentSeconds;
+      kPacing * window_.bytes() / seconds(smoothed_) * kSegmentSeconds;
   return static_cast<uint64_t>(
       std::clamp(std::min(paced, window_.bytes() / kWindowParts),
                  kLeastWindow,
@@ -139,6 +131,9 @@ void TcpFlow::send() {
     flight_[begin].again = true;
     transmit(begin);
     return;
+  }
+  if (flight_.empty()) {
+    window_.idle(events_->now() - idleSince_);
   }
   const uint64_t begin = next_;
   flight_[begin].bytes = std::min(segmentBytes(), written_ - next_);
@@ -158,6 +153,7 @@ void TcpFlow::transmit(uint64_t begin) {
   network_->offer(from_,
                   to_,
                   onWire,
+                  &lastArrival_,
                   [this, begin, bytes = segment.bytes, number = numbers_] {
                     received(begin, bytes, number);
                   });
@@ -167,8 +163,10 @@ void TcpFlow::transmit(uint64_t begin) {
 }
 
 void TcpFlow::received(uint64_t begin, uint64_t bytes, uint64_t number) {
-  events_->after(network_->way(to_, from_),
-                 [this, begin, number] { acknowledged(begin, number); });
+  lastAcknowledgement_ = std::max(lastAcknowledgement_,
+                                  events_->now() + network_->way(to_, from_));
+  events_->at(lastAcknowledgement_,
+              [this, begin, number] { acknowledged(begin, number); });
   if (begin < inOrder_) {
     return;
   }
@@ -201,6 +199,9 @@ void TcpFlow::acknowledged(uint64_t begin, uint64_t number) {
   if (!segment.again) {
     sampled(events_->now() - segment.sentAt);
   }
+  if (number == probe_ && segment.number == number) {
+    reduce();  // the probe has repaired a loss
+  }
   backoff_ = 0;
   probed_ = false;
   if (inFlight + kSegmentMost > window_.bytes() / 2 && number > recoverUntil_) {
@@ -210,6 +211,9 @@ void TcpFlow::acknowledged(uint64_t begin, uint64_t number) {
                          leastRoundTrip_);
   }
   findLosses(number);
+  if (flight_.empty()) {
+    idleSince_ = events_->now();
+  }
   armTimer();
   sendable_();
 }
@@ -223,9 +227,18 @@ void TcpFlow::findLosses(uint64_t number) {
     }
   }
   if (any) {
-    recoverUntil_ = numbers_;
-    window_.lost();
+    reduce();
   }
+}
+
+void TcpFlow::reduce() {
+  recoverUntil_ = numbers_;
+  recoverEnd_ = next_;
+  window_.lost();
+}
+
+bool TcpFlow::recovers() const {
+  return !flight_.empty() && flight_.begin()->first < recoverEnd_;
 }
 
 void TcpFlow::lose(Segment* segment, uint64_t begin) {
@@ -247,11 +260,8 @@ void TcpFlow::sampled(Duration roundTrip) {
 }
 
 Duration TcpFlow::timeout() const {
-  const Duration once =
-      smoothed_ == Duration{0}
-          ? kFirstTimeout
-          : std::max(kLeastTimeout, smoothed_ + 4 * variation_);
-  return once * (1 << std::min(backoff_, kBackoffMost));
+  return (smoothed_ + std::max(kLeastTimeout, 4 * variation_)) *
+         (1 << std::min(backoff_, kBackoffMost));
 }
 
 // Restarts the timer, if anything is in flight: of the probe, then of the
@@ -261,9 +271,12 @@ void TcpFlow::armTimer() {
   if (flight_.empty()) {
     return;
   }
-  const Duration probe = 2 * smoothed_ + kProbeMore;
-  const bool probes = !probed_ && backoff_ == 0 && smoothed_ > Duration{0};
-  events_->after(probes ? std::min(probe, timeout()) : timeout(),
+  probes_ = !probed_ && backoff_ == 0 && lost_.empty() && !recovers();
+  const bool onePacket =
+      flight_.size() == 1 && flight_.begin()->second.bytes <= CubicWindow::kMss;
+  const Duration probe =
+      2 * smoothed_ + (onePacket ? kLeastTimeout : kProbeMore);
+  events_->after(probes_ ? std::min(probe, timeout()) : timeout(),
                  [this, generation = timer_] { timerFired(generation); });
 }
 
@@ -271,20 +284,22 @@ void TcpFlow::timerFired(uint64_t generation) {
   if (generation != timer_) {
     return;
   }
-  if (!probed_ && backoff_ == 0 && smoothed_ > Duration{0} && lost_.empty()) {
-    // Whatever arrives of it shows which segments before it are lost.
+  if (probes_) {
+    // Its arrival shows which segments before it are lost.
     probed_ = true;
     const auto last = std::prev(flight_.end());
     inFlight_ -= last->second.bytes;
     last->second.again = true;
     retransmissions_++;
     transmit(last->first);
+    probe_ = numbers_;
     armTimer();
     return;
   }
-  probed_ = true;
   timeouts_++;
-  backoff_++;
+  if (backoff_++ == 0 && !recovers()) {
+    reduce();
+  }
   for (auto& [begin, segment] : flight_) {
     if (!segment.lost) {
       lose(&segment, begin);

@@ -26,29 +26,35 @@ class CubicWindow {
                     double bytes,
                     Duration roundTrip,
                     Duration leastRoundTrip);
-  // Losses of one round trip.
+  // The flow had nothing to send for that long.
+  void idle(Duration time) { epoch_ += time; }
+  // Losses that count as one.
   void lost();
-  // The sender waited for its timeout.
-  void timedOut();
+  // The sender waited for its timeout. Its loss counts apart: lost().
+  void timedOut() { window_ = kMss; }
 
  private:
-  void startEpoch(TimePoint now);
-
   double window_ = 10 * kMss;
   double threshold_ = 1e12;  // of slow start
   double most_ = 0;          // when the last loss came
   bool inEpoch_ = false;     // cubic growth since epoch_
   TimePoint epoch_{};
   double epochWindow_ = 0;
+  double reno_ = 0;  // what an older TCP would have
 };
 
 // One direction of a TCP connection on a simulated network, as Linux does it. A
 // loss is known once a segment that was sent later has arrived (RFC 8985). A
-// probe finds a lost tail; at last a timeout does, of 200 ms at least. Bytes
-// arrive in order. The receiver's buffer never fills.
+// probe finds a lost tail; at last a timeout does, of 200 ms and a round trip
+// at least. Bytes arrive in order. It never gives up.
+//
+// It is better than TCP in these: each segment is acknowledged by itself;
+// acknowledgements take no part of a link, and none is lost; the receiver's
+// buffer never fills. It is worse in one: a segment of up to 64 KB is lost as a
+// whole, as the lab's kernel does it.
 class TcpFlow : public Flow {
  public:
-  // All must outlive this.
+  // All must outlive this. The connection is open: its round trip is known.
   TcpFlow(const SimOptions& options,
           EventQueue* events,
           Network* network,
@@ -85,6 +91,10 @@ class TcpFlow : public Flow {
   void acknowledged(uint64_t begin, uint64_t number);
   void findLosses(uint64_t number);
   void lose(Segment* segment, uint64_t begin);
+  // The window gets smaller, once for all that is lost until now.
+  void reduce();
+  // Whether losses that have made the window smaller are being repaired.
+  bool recovers() const;
   void sampled(Duration roundTrip);
   Duration timeout() const;
   void armTimer();
@@ -111,11 +121,16 @@ class TcpFlow : public Flow {
   Duration leastRoundTrip_ = Duration::max();
   uint32_t backoff_ = 0;  // timeouts in a row
   bool probed_ = false;   // the tail, since the last acknowledgement
+  uint64_t probe_ = 0;    // its number
+  bool probes_ = false;   // the timer is that of the probe
   uint64_t timer_ = 0;    // generation
+  TimePoint idleSince_{};
   uint64_t retransmissions_ = 0;
   uint64_t timeouts_ = 0;
 
   // The receiver.
+  TimePoint lastArrival_{};
+  TimePoint lastAcknowledgement_{};          // when it is at the sender
   uint64_t inOrder_ = 0;                     // bytes
   std::map<uint64_t, uint64_t> outOfOrder_;  // bytes by first byte
   std::deque<Message> messages_;             // that have not arrived

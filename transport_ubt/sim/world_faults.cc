@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Faults at hosts.
+// Faults that end processes, contexts and connections, and pauses.
 
 #include <algorithm>
 
