@@ -115,7 +115,8 @@ class TcpFlow : public Flow {
   std::set<uint64_t> lost_;             // of flight_: to be sent again
   uint64_t inFlight_ = 0;               // bytes, without those lost
   uint64_t numbers_ = 0;                // transmissions so far
-  uint64_t recoverUntil_ = 0;           // number: losses before it count as one
+  uint64_t recoverUntil_ = 0;           // number: losses up to it have counted
+  uint64_t recoverEnd_ = 0;             // byte: being repaired up to it
   Duration smoothed_{0};                // round trip; zero: none measured
   Duration variation_{0};
   Duration leastRoundTrip_ = Duration::max();
