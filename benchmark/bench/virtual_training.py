@@ -4,7 +4,7 @@ import argparse
 import os
 
 from front_end import bazel
-from front_end.errors import UserError
+from front_end.errors import EXIT_USAGE, UserError
 from front_end.options import at_least, positive
 
 from . import algorithms, simulated_network
@@ -66,7 +66,7 @@ def check_algorithms(arguments: argparse.Namespace) -> None:
     """Raises UserError if the simulator lacks one."""
     if algorithms.PLAIN in arguments.algorithms:
         raise UserError(f"--algorithms: {algorithms.PLAIN} is not simulated; "
-                        "ring is")
+                        "ring is", EXIT_USAGE)
     algorithms.choose(arguments.binary or bazel.build(algorithms.SIMULATOR),
                       arguments.algorithms, arguments.ranks)
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-_FIRST_BYTES = 1 << 20
-_BYTES = 25 << 20
+FIRST_BYTES = 1 << 20
+BYTES = 25 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ def buckets_of(sizes: Sequence[int]) -> list[Bucket]:
         own.append(number)
         elements += sizes[number]
         done += sizes[number]
-        limit = _BYTES if found else _FIRST_BYTES
+        limit = BYTES if found else FIRST_BYTES
         if 4 * elements >= limit or number == 0:
             found.append(Bucket(tuple(own), elements, done / total))
             own, elements = [], 0
