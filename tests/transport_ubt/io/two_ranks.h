@@ -23,12 +23,15 @@ class TwoRanks {
   using Sessions = std::array<Session*, kRanks>;  // of one context
 
   // `reduction`: rank 0's.
-  explicit TwoRanks(const SocketAddress& at = loopback(),
-                    const Reduction& reduction = reductionKernels(),
-                    Duration overdueMax = std::chrono::seconds(1),
-                    int receiveBufferBytes = 16 << 20) {
+  explicit TwoRanks(
+      const SocketAddress& at = loopback(),
+      const Reduction& reduction = reductionKernels(),
+      Duration overdueMax = std::chrono::seconds(1),
+      int receiveBufferBytes = 16 << 20,
+      uint64_t windowBytesMax = Endpoint::Limits().windowBytesMax) {
     for (int rank = 0; rank < kRanks; rank++) {
       Driver::Options options;
+      options.limits.windowBytesMax = windowBytesMax;
       options.socket.address = at;
       options.overdueMax = overdueMax;
       options.socket.receiveBufferBytes = receiveBufferBytes;
