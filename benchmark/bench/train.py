@@ -45,6 +45,7 @@ examples
       --algorithms gloo,ring,optireduce
   GLOO_UBT_FAULT=loss:0.01 benchmark/train --model fashion
   sudo benchmark/train --model fashion --lab p3
+  benchmark/train --virtual --model fashion --gbit 25 --tail 3 --compute 20
 
 exit code
   0 all has been trained; 1 something failed; 2 wrong arguments

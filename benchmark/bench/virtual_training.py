@@ -26,7 +26,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "in virtual time", "One process trains all replicas. The simulator "
         "(benchmark/simulate) adds up their gradients, and says how long that "
-        "takes. --lab names the links and traffic of a lab; without it:")
+        "takes. Exact algorithms run over a simulated TCP. --lab names the "
+        "links and traffic of a lab; without it:")
     group.add_argument(
         "--virtual", action="store_true",
         help=f"train in virtual time, with {RANKS} ranks by default")
