@@ -6,8 +6,7 @@
  * only the times are simulated. Not thread-safe. Times are in seconds since the
  * job's start.
  */
-#ifndef GLOO_UBT_VIRTUAL_JOB_H_
-#define GLOO_UBT_VIRTUAL_JOB_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ void ubt_virtual_close(UbtVirtualJob* job);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* GLOO_UBT_VIRTUAL_JOB_H_ */
