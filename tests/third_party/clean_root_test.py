@@ -14,6 +14,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 EXAMPLE = os.path.join(ROOT, "docs", "example")
 TORCH = os.path.expanduser("~root/.cache/gloo_ubt/torch-2.13.0")
 RANKS = 2
+# Shows the root the folder with the packages.
+_LETS_IN = "/usr/share/mmdebstrap/hooks/file-mirror-automount"
 SCRIPT = """\
 import torch
 import torch.distributed as dist
@@ -56,9 +58,12 @@ class CleanRoot(unittest.TestCase):
             "package", "--deb", folder.name, "--libraries",
             os.path.join(ROOT, "third_party", "packaging"))
         wanted = ["cmake", "g++", "make", "python3-venv", *packages]
-        done = run("mmdebstrap", "--variant=apt",
+        done = run("mmdebstrap", "--variant=apt", f"--hook-dir={_LETS_IN}",
                    f"--include={','.join(wanted)}", "bookworm", cls.root)
         assert done.returncode == 0, done.stderr
+        with open(os.path.join(cls.root, "etc", "hosts"), "w",
+                  encoding="ascii") as file:  # as Debian's installer does
+            file.write("127.0.0.1 localhost\n")
 
     def inside(self, *command, **variables):
         """Runs a command in the root. Returns its output."""
