@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A model and what it learns from."""
+    """A model, and its data."""
 
     network: Callable[[], nn.Module]  # a new one, with torch's random numbers
     optimizer: Callable[[nn.Module], torch.optim.Optimizer]

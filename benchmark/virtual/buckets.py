@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The buckets of a model's gradients, as DistributedDataParallel makes them
-from the second step on: in the order in which gradients become ready, which is
-from the last parameter to the first."""
+from the second step on. The last parameter's gradient is ready first, and the
+first parameter's last."""
 import dataclasses
 from collections.abc import Sequence
 

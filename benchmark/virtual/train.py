@@ -2,18 +2,18 @@
 """Trains one of the examples in virtual time. The replicas of all ranks live in
 this process; a simulated allreduce adds up their gradients.
 
-Bounded algorithms are the protocol itself: what it leaves out, each replica
-misses. The ranks of an exact algorithm have equal replicas, so one is trained
-for all, and only times are simulated.
+Bounded algorithms are the protocol itself: replicas lack the data that it
+leaves out. The ranks of an exact algorithm have equal replicas, so one is
+trained for all, and only times are simulated.
 
 Buckets of any size are bounded; on sockets, those below 256 KiB are exact.
 
-The log is that of benchmark/training/data_parallel.py, with virtual seconds, and
+The log is that of benchmark/training/data_parallel.py, with virtual seconds.
 "loss" and "accuracy" are means over ranks. Further values:
-  "bytes"           in the first line: of each bucket
-  "worst"           beside "accuracy": that of the worst replica
-  "missing", "cut"  in the last line: the share of (rank, element) pairs that
-                    bounded sums lacked, and of these, what was left out
+  "bytes"    in the first line: the sizes of the buckets
+  "worst"    with "accuracy": the accuracy of the worst replica
+  "missing"  in the last line: share of (rank, element) pairs that sums lacked
+  "cut"      in the last line: share of pairs that were left out on purpose
 """
 import argparse
 import hashlib
@@ -167,8 +167,8 @@ def _replicas(arguments: argparse.Namespace, task: Task,
 
 
 class _Step:
-    """One step of one rank: its buckets leave in their order, as soon as they
-    are ready and a thread is free."""
+    """One step of one rank. Its buckets leave in order, when they are ready and
+    a thread is free."""
 
     def __init__(self, number: int, began: float, computing: float,
                  gradients: Gradients) -> None:
@@ -213,7 +213,7 @@ class _Training:
                                 or -(-self._steps // 5))
         self._file = (open(arguments.log, "w", encoding="utf-8")
                       if arguments.log else sys.stdout)
-        # By step: what has come from ranks so far.
+        # By step, of the ranks that have come to it.
         self._ends: dict[int, list[float]] = {}
         self._losses: dict[int, list[float]] = {}
         self._accuracies: dict[int, list[float]] = {}
@@ -253,8 +253,8 @@ class _Training:
         return self._replicas[rank if self._bounded else 0]
 
     def _computes(self, rank: int) -> bool:
-        """Whether this rank's step is the one in which its replica works. Equal
-        replicas work once a step, with the first rank."""
+        """Whether this rank computes gradients. Equal replicas compute once a
+        step, with the first rank."""
         return self._bounded or rank == 0
 
     def _begin(self, job: VirtualJob, rank: int, number: int,

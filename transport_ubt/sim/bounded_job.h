@@ -15,13 +15,13 @@
 namespace ubt::sim {
 
 // Bounded allreduces in virtual time, for callers outside of the simulator.
-// They say when each rank enters an op and with which data, and learn when each
+// They give the time and the data of each rank's entry, and learn when each
 // call returns. Between these times they may compute. Not thread-safe.
 class BoundedJob {
  public:
-  // Those options are not used that say what a World's callers do, when ranks
-  // are late, and when processes, contexts and connections end or pause.
-  // REQUIRES one context, and at least two ranks.
+  // Ignores the options about a World's callers, about late ranks, and about
+  // processes, contexts and connections that end or pause. REQUIRES one
+  // context, and at least two ranks.
   BoundedJob(const SimOptions& options, const Reduction& reduction);
   BoundedJob(const BoundedJob&) = delete;
   BoundedJob& operator=(const BoundedJob&) = delete;

@@ -100,7 +100,7 @@ class ExactJob {
 
 // The time of the slowest rank in each of options.ops ops of
 // options.elementsMax elements. Callers begin an op once all have finished the
-// one before; otherwise its first messages would delay the last ones of the op
+// one before. Otherwise its first messages would delay the last ones of the op
 // before, and ranks would drift apart more with each op. REQUIRES one caller
 // per rank.
 std::vector<Duration> exactTimes(const SimOptions& options,

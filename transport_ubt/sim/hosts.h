@@ -75,12 +75,12 @@ class Hosts {
   // tellsArrivals(). Once that is false, it stays so until the rank restarts.
   const Arrivals& arrivals(int rank) const { return hosts_[rank].arrivals; }
   bool tellsArrivals(int rank) const;
-  // Datagrams that nobody handled, and faults that happened, so far.
+  // Datagrams that nobody handled, and faults that happened, until now.
   const Traffic& traffic() const { return traffic_; }
   FaultCounts faults() const;
 
-  // Sends what the rank's endpoint has ready, and serves its deadlines. What a
-  // call of a session makes ready leaves with the next pump().
+  // Sends the datagrams that the rank's endpoint has ready, and serves its
+  // deadlines. After a call of a session, its datagrams wait for pump().
   void pump(int rank);
   // Nothing is sent any more.
   void stopSending() { sending_ = false; }

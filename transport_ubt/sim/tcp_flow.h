@@ -40,7 +40,7 @@ class CubicWindow {
   bool inEpoch_ = false;     // cubic growth since epoch_
   TimePoint epoch_{};
   double epochWindow_ = 0;
-  double reno_ = 0;  // what an older TCP would have
+  double reno_ = 0;  // the window of an older TCP
 };
 
 // One direction of a TCP connection on a simulated network, as Linux does it. A
@@ -68,7 +68,7 @@ class TcpFlow : public Flow {
   bool maySend() const override;
   void send() override;
 
-  // Of segments, so far.
+  // Of segments, until now.
   uint64_t retransmissions() const { return retransmissions_; }
   uint64_t timeouts() const { return timeouts_; }
 
@@ -114,7 +114,7 @@ class TcpFlow : public Flow {
   std::map<uint64_t, Segment> flight_;  // not acknowledged, by first byte
   std::set<uint64_t> lost_;             // of flight_: to be sent again
   uint64_t inFlight_ = 0;               // bytes, without those lost
-  uint64_t numbers_ = 0;                // transmissions so far
+  uint64_t numbers_ = 0;                // transmissions until now
   uint64_t recoverUntil_ = 0;           // number: losses up to it have counted
   uint64_t recoverEnd_ = 0;             // byte: being repaired up to it
   Duration smoothed_{0};                // round trip; zero: none measured
