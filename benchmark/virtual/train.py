@@ -9,7 +9,7 @@ trained for all, and only times are simulated.
 Buckets of any size are bounded; on sockets, those below 256 KiB are exact.
 
 The log is that of benchmark/training/data_parallel.py, with virtual seconds.
-"loss" and "accuracy" are means over ranks. Further values:
+"loss" and "accuracy" are means over ranks. It has further values.
   "bytes"    in the first line: the sizes of the buckets
   "worst"    with "accuracy": the accuracy of the worst replica
   "missing"  in the last line: share of (rank, element) pairs that sums lacked
@@ -31,6 +31,7 @@ from torch import Tensor, nn
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "training"))
 from lateness import Lateness  # noqa: E402
+from replicas import divergence_of  # noqa: E402
 from task import (Task, epoch_steps, shuffled_batches,  # noqa: E402
                   steps_of)
 
@@ -85,30 +86,20 @@ class _Clock:
             self._sigma * self._random[rank].gauss(0, 1))
 
 
-class _Batches:
+def _batches(arguments: argparse.Namespace, task: Task,
+             rank: int) -> Iterator[Tensor]:
     """The batches of a rank, epoch after epoch."""
-
-    def __init__(self, arguments: argparse.Namespace, task: Task,
-                 rank: int) -> None:
-        self._all = self._iterate(arguments, task, rank)
-
-    @staticmethod
-    def _iterate(arguments: argparse.Namespace, task: Task,
-                 rank: int) -> Iterator[Tensor]:
-        for epoch in range(arguments.epochs):
-            yield from shuffled_batches(task.examples, arguments.batch,
-                                        arguments.seed, epoch, rank,
-                                        arguments.ranks)
-
-    def next(self) -> Tensor:
-        return next(self._all)
+    for epoch in range(arguments.epochs):
+        yield from shuffled_batches(task.examples, arguments.batch,
+                                    arguments.seed, epoch, rank,
+                                    arguments.ranks)
 
 
 class _Replica:
     """A model that learns from the batches of some ranks."""
 
     def __init__(self, task: Task, model: nn.Module,
-                 batches: Sequence[_Batches], ranks: int) -> None:
+                 batches: Sequence[Iterator[Tensor]], ranks: int) -> None:
         self._task = task
         self._ranks = ranks
         self.model = model
@@ -123,7 +114,7 @@ class _Replica:
         total = 0.0
         for batches in self._batches:
             self._optimizer.zero_grad(set_to_none=True)
-            loss = self._task.loss(self.model, batches.next())
+            loss = self._task.loss(self.model, next(batches))
             loss.backward()
             self.gradients.add(self._ranks)
             total += loss.item()
@@ -154,7 +145,7 @@ def _replicas(arguments: argparse.Namespace, task: Task,
     """One for each rank, or one for all."""
     torch.manual_seed(arguments.seed)
     first = task.network()
-    batches = [_Batches(arguments, task, rank)
+    batches = [_batches(arguments, task, rank)
                for rank in range(arguments.ranks)]
     if not bounded:
         return [_Replica(task, first, batches, arguments.ranks)]
@@ -240,7 +231,9 @@ class _Training:
                 self._take(job, ended)
         last = max(self._ends[self._steps])
         self._write(step=self._steps, seconds=last,
-                    divergence=self._divergence(), missing=self._mean(
+                    divergence=divergence_of(zip(*(
+                        replica.model.parameters()
+                        for replica in self._replicas))), missing=self._mean(
                         self._missing), cut=self._mean(self._cut))
 
     def _mean(self, total: float) -> float:
@@ -327,20 +320,6 @@ class _Training:
                         worst=min(accuracies))
         if number < self._steps:
             del self._ends[number]
-
-    def _divergence(self) -> float:
-        """As of benchmark/training/replicas.py."""
-        from_mean = torch.zeros(len(self._replicas), dtype=torch.float64)
-        of_mean = 0.0
-        with torch.no_grad():
-            for same in zip(*(replica.model.parameters()
-                              for replica in self._replicas)):
-                first = same[0].double()
-                apart = torch.stack([one.double() - first for one in same])
-                mean = apart.mean(0)
-                from_mean += (apart - mean).square().flatten(1).sum(1)
-                of_mean += float((first + mean).square().sum())
-        return math.sqrt(float(from_mean.max()) / of_mean) if of_mean else 0.0
 
 
 def main(argv: Sequence[str]) -> None:

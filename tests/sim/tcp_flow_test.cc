@@ -129,39 +129,40 @@ TEST(TcpFlow, BytesArriveInOrderOverALossyPath) {
   EXPECT_GT(flow.retransmissions(), 0U);
 }
 
-// A lost tail: a probe comes after two round trips, long before the timeout.
-TEST(TcpFlow, AProbeFindsALostTail) {
+// The end of a message that was written 1 ms after the begin of an outage.
+struct Late {
+  Duration end{0};
+  uint64_t timeouts = 0;
+};
+Late afterAnOutageOf(Duration lasting) {
   SimOptions options = lab(2);
   options.loss = 1;
   options.lossAt = milliseconds(100);
-  options.lossFor = milliseconds(5);
+  options.lossFor = lasting;
   Flows flows(options);
   TcpFlow& flow = flows.add(0, 1);
-  Duration end{0};
+  Late late;
   flow.write(100000, [] {});
   flows.runUntil(milliseconds(101));
-  flow.write(3000, [&] { end = flows.now(); });
-  flows.runUntil(seconds(2));
-  EXPECT_GT(end, milliseconds(105));
-  EXPECT_LT(end, milliseconds(130));
-  EXPECT_EQ(0U, flow.timeouts());
+  flow.write(3000, [&] { late.end = flows.now(); });
+  flows.runUntil(seconds(5));
+  late.timeouts = flow.timeouts();
+  return late;
+}
+
+// A probe comes after two round trips, long before the timeout.
+TEST(TcpFlow, AProbeFindsALostTail) {
+  const Late late = afterAnOutageOf(milliseconds(5));
+  EXPECT_GT(late.end, milliseconds(105));
+  EXPECT_LT(late.end, milliseconds(130));
+  EXPECT_EQ(0U, late.timeouts);
 }
 
 TEST(TcpFlow, ATimeoutTakesAtLeast200Ms) {
-  SimOptions options = lab(2);
-  options.loss = 1;
-  options.lossAt = milliseconds(100);
-  options.lossFor = milliseconds(100);
-  Flows flows(options);
-  TcpFlow& flow = flows.add(0, 1);
-  Duration end{0};
-  flow.write(100000, [] {});
-  flows.runUntil(milliseconds(101));
-  flow.write(3000, [&] { end = flows.now(); });
-  flows.runUntil(seconds(5));
-  EXPECT_GT(end, milliseconds(301));
-  EXPECT_LT(end, milliseconds(350));
-  EXPECT_EQ(1U, flow.timeouts());
+  const Late late = afterAnOutageOf(milliseconds(100));
+  EXPECT_GT(late.end, milliseconds(301));
+  EXPECT_LT(late.end, milliseconds(350));
+  EXPECT_EQ(1U, late.timeouts);
 }
 
 }  // namespace

@@ -11,8 +11,6 @@ namespace ubt::sim {
 namespace {
 
 constexpr uint64_t kSegmentBytes = 16 << 10;
-// The part of a segment on the wire, with headers of Ethernet, IP and TCP.
-constexpr double kOnWire = 1514.0 / 1448;
 
 // The part of a full queue that belongs to one TCP flow. With this value a
 // simulated ring takes as long among bursts as the lab's ring.
@@ -40,12 +38,7 @@ IdealFlow::IdealFlow(const SimOptions& options,
                      int from,
                      int to,
                      Then sendable)
-    : options_(options),
-      events_(events),
-      network_(network),
-      from_(from),
-      to_(to),
-      sendable_(std::move(sendable)),
+    : Flow(options, events, network, from, to, std::move(sendable)),
       windowBytes_(windowBytes(options)) {}
 
 void IdealFlow::write(uint64_t bytes, Then arrived) {
@@ -69,8 +62,7 @@ void IdealFlow::send() {
     queue_.pop_front();
   }
   underWay_ += bytes;
-  const auto onWire = static_cast<size_t>(static_cast<double>(bytes) * kOnWire);
-  network_->carry(from_, to_, onWire, [this, bytes, arrived] {
+  network_->carry(from_, to_, onWire(bytes), [this, bytes, arrived] {
     if (arrived != nullptr) {
       arrived();
     }

@@ -4,10 +4,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "transport_ubt/sim/event_queue.h"
 #include "transport_ubt/sim/flow.h"
-#include "transport_ubt/sim/network.h"
-#include "transport_ubt/sim/sim_options.h"
 
 namespace ubt::sim {
 
@@ -22,8 +19,6 @@ class IdealFlow : public Flow {
             int from,
             int to,
             Then sendable);
-  IdealFlow(const IdealFlow&) = delete;
-  IdealFlow& operator=(const IdealFlow&) = delete;
 
   void write(uint64_t bytes, Then arrived) override;
   bool maySend() const override;
@@ -35,12 +30,6 @@ class IdealFlow : public Flow {
     Then arrived;
   };
 
-  const SimOptions& options_;
-  EventQueue* const events_;
-  Network* const network_;
-  const int from_;
-  const int to_;
-  const Then sendable_;
   const uint64_t windowBytes_;
   std::deque<Message> queue_;
   uint64_t underWay_ = 0;

@@ -28,8 +28,9 @@ constexpr Duration kHystartLeast = milliseconds(4);
 constexpr Duration kHystartMost = milliseconds(16);
 constexpr double kHystartFrom = 16 * CubicWindow::kMss;
 
-// Linux: TCP_RTO_MIN, and what a probe waits after two round trips: two ticks
-// or, since the receiver may delay its acknowledgement, TCP_RTO_MIN.
+// Linux: TCP_RTO_MIN. A probe waits two round trips and two ticks. After a
+// single packet it waits two round trips and TCP_RTO_MIN, because the receiver
+// may delay its acknowledgement.
 constexpr Duration kLeastTimeout = milliseconds(200);
 constexpr Duration kProbeMore = milliseconds(8);
 constexpr uint32_t kBackoffMost = 8;
@@ -40,9 +41,6 @@ constexpr double kSegmentSeconds = 1e-3;
 constexpr double kPacing = 1.2;
 constexpr double kWindowParts = 3;
 constexpr double kSegmentMost = 64256;
-
-// A segment on the wire, with headers of Ethernet, IP and TCP.
-constexpr double kOnWire = 1514.0 / 1448;
 
 }  // namespace
 
@@ -88,12 +86,7 @@ TcpFlow::TcpFlow(const SimOptions& options,
                  int from,
                  int to,
                  Then sendable)
-    : options_(options),
-      events_(events),
-      network_(network),
-      from_(from),
-      to_(to),
-      sendable_(std::move(sendable)),
+    : Flow(options, events, network, from, to, std::move(sendable)),
       idleSince_(events->now()) {
   sampled(std::max<Duration>(network->way(from, to) + network->way(to, from),
                              std::chrono::microseconds(1)));
@@ -148,11 +141,9 @@ void TcpFlow::transmit(uint64_t begin) {
   segment.number = ++numbers_;
   segment.sentAt = events_->now();
   inFlight_ += segment.bytes;
-  const auto onWire =
-      static_cast<size_t>(static_cast<double>(segment.bytes) * kOnWire);
   network_->offer(from_,
                   to_,
-                  onWire,
+                  onWire(segment.bytes),
                   &lastArrival_,
                   [this, begin, bytes = segment.bytes, number = numbers_] {
                     received(begin, bytes, number);

@@ -7,10 +7,7 @@
 #include <set>
 
 #include "transport_ubt/core/base/clock.h"
-#include "transport_ubt/sim/event_queue.h"
 #include "transport_ubt/sim/flow.h"
-#include "transport_ubt/sim/network.h"
-#include "transport_ubt/sim/sim_options.h"
 
 namespace ubt::sim {
 
@@ -61,8 +58,6 @@ class TcpFlow : public Flow {
           int from,
           int to,
           Then sendable);
-  TcpFlow(const TcpFlow&) = delete;
-  TcpFlow& operator=(const TcpFlow&) = delete;
 
   void write(uint64_t bytes, Then arrived) override;
   bool maySend() const override;
@@ -99,13 +94,6 @@ class TcpFlow : public Flow {
   Duration timeout() const;
   void armTimer();
   void timerFired(uint64_t generation);
-
-  const SimOptions& options_;
-  EventQueue* const events_;
-  Network* const network_;
-  const int from_;
-  const int to_;
-  const Then sendable_;
 
   // The sender.
   CubicWindow window_;
