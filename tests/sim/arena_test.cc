@@ -113,6 +113,25 @@ TEST(SimArena, AnOwnerKeepsEveryShardThatALateRankLacks) {
   EXPECT_EQ(result.errors, 0u) << ::testing::PrintToString(result.errorTexts);
 }
 
+// An op that only its early rank has begun makes way for others, and with it
+// the news that this rank has entered. A late rank begins the op anew, and
+// learns that from the early rank's questions.
+TEST(SimArena, AnEarlyRankWhoseOpMadeWayIsNotWaitedFor) {
+  for (const uint64_t seed : {10401055, 1, 2, 3}) {
+    SimOptions options;
+    options.seed = seed;
+    options.ranks = 2;
+    options.threads = 3;
+    options.arenaBytes = 64 << 10;
+    options.protocol.repair = RepairPolicy::kNone;
+    options.protocol.warmupOps = 0;
+    options.lateOps = 0.1;
+    const SimResult result = runChecked(options);
+    EXPECT_EQ(result.errors, 0u);
+    EXPECT_GT(result.counters.get(Counter::kEvictedOps), 0u);
+  }
+}
+
 // Ranks without repair keep only the slots that they have room for. A late rank
 // with repair asks for the rest. All calls then fail at once, not at the
 // timeout.

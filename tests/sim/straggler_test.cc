@@ -146,6 +146,23 @@ TEST(Stragglers, ARankWhoseAnnouncementIsLostStillCountsAsEntered) {
   }
 }
 
+// Ranks 0, 4 and 6 have no warm-up. A late rank made a small op take long, so
+// the usual time of a large one is guessed to be as long as the timeout. Rank 6
+// lacks the last slot of rank 1, and still asks for it in time.
+TEST(Stragglers, WrongUsualTimesDelayNoQuestion) {
+  const SimResult result = runChecked(SimOptions::parse(
+      "seed=11001013 ranks=8 elements_max=1484 slot_bytes=512 "
+      "window_bytes=16384 auth=2 cut_budget=0 warmup_ops=0 lead_ops=1 "
+      "timeout_ns=5000000000 loss=0.050000000000000003 delay_ns=27000 "
+      "late_ops=0.10000000000000001 late_by_ns=223000000 cut0_from=1 "
+      "cut0_to=3 cut0_at_ns=98000000 cut0_lasting_ns=91000000 "
+      "corruption=0.01 send_fails=0.01 send_later_ns=683000 "
+      "per_datagram_ns=7000 clock_offset_ns=7200000000000 clock_rate=0.0001 "
+      "clock_slew=0.00050000000000000001 clock_slew_every_ns=506000000 "
+      "unlike_link_ranks=121 unlike_policy_ranks=174"));
+  EXPECT_EQ(result.errors, 0u);
+}
+
 // A late caller is a straggler if its host's engine answers.
 TEST(Stragglers, ALateCallerIsNotTakenForDead) {
   SimOptions options = bounded(10);

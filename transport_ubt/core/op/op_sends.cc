@@ -12,12 +12,14 @@ bool Op::repairAsked(
       (stage == Stage::kScatter && !state_.ranks.isMember(peer))) {
     return true;
   }
+  if (stage == Stage::kBroadcast && state_.ranks.isMember(peer)) {
+    // Only a rank that has entered asks for results. Its announcement may have
+    // reached an op that made way for others since (OpRoom).
+    rankEntered(now, peer);
+  }
   if (slots == 0) {
     moreAsked(now, peer, stage);
     return true;
-  }
-  if (stage == Stage::kBroadcast) {
-    rankEntered(now, peer);  // only a rank that has entered asks for results
   }
   const uint32_t end = state_.layout.endOfRange(stage == Stage::kScatter
                                                     ? state_.ranks.shardOf(peer)

@@ -10,8 +10,9 @@
 namespace ubt {
 namespace {
 
-// The longest wait before a first request for an owner's results.
-constexpr Duration kFirstRequestMax = std::chrono::milliseconds(50);
+// The longest wait before a first request or question. Usual times of a new
+// size class are guesses and may be as long as the call's timeout.
+constexpr Duration kFirstMost = std::chrono::milliseconds(50);
 // The most ranges of slots that one request names.
 constexpr int kRepairRangesMax = 16;
 
@@ -57,17 +58,18 @@ void SlotRequests::scheduleQuestions(TimePoint now) {
   }
   const OpBounds& bounds = op_->bounds;
   const OpRanks& ranks = op_->ranks;
+  const auto first = [](Duration usual) { return std::min(usual, kFirstMost); };
   const Duration scatter =
-      bounds.byHand() ? bounds.scatter / 2 : bounds.stop.usual;
+      bounds.byHand() ? bounds.scatter / 2 : first(bounds.stop.usual);
   const Duration results =
-      bounds.byHand() ? op_->limit() / 2 : bounds.resultsStop.usual;
+      bounds.byHand() ? op_->limit() / 2 : first(bounds.resultsStop.usual);
   for (int rank = 0; rank < ranks.size(); rank++) {
     if (rank == ranks.rank()) {
       continue;
     }
     if (ranks.isCoOwner(rank) && !op_->needsEveryResult()) {
       scheduleFirst(&op_->exchangeRun.repairs,
-                    now + scatter + bounds.exchangeStop.usual,
+                    now + scatter + first(bounds.exchangeStop.usual),
                     rank);
     }
     if (!ranks.isMember(rank)) {
@@ -88,7 +90,7 @@ void SlotRequests::scheduleRepairs(TimePoint now) {
     if (op_->needsEveryResult()) {
       // An owner has nothing to repeat before its scatter stage is over.
       scheduleFirst(&op_->broadcastRun.repairs,
-                    now + std::min(op_->bounds.usual(), kFirstRequestMax),
+                    now + std::min(op_->bounds.usual(), kFirstMost),
                     rank);
     }
     if (op_->repairsScatter()) {

@@ -33,6 +33,13 @@ class OpRequests : public OneOp {
     }
     return now_ - start;
   }
+  // Whether rank 1 was asked if more of this stage will come.
+  bool asked(Stage stage) const {
+    return std::any_of(
+        host_.all.begin(), host_.all.end(), [stage](const auto& request) {
+          return request.second.stage == stage && request.second.slots == 0;
+        });
+  }
 };
 
 // Each result that comes shows that its owner is alive. The next request for
@@ -73,6 +80,25 @@ TEST_F(OpRequests, NameSlotsOnceNoMoreWillCome) {
   }
   EXPECT_EQ(untilRequest(), kPause);
   EXPECT_EQ(host_.all.size(), 4u);
+}
+
+// Usual times of a new size class are guesses. They may be as long as the
+// call's timeout, and a question that comes then is of no use.
+TEST_F(OpRequests, ComeSoonEvenIfTheUsualTimeIsLong) {
+  begin(2, 4, farAway());
+  contribution(1, 0, false);
+  pass(milliseconds(50) + kPause);
+  EXPECT_TRUE(asked(Stage::kScatter));
+}
+
+// Its announcement reached an op that made way for others since.
+TEST_F(OpRequests, OfResultsShowThatTheirRankHasEntered) {
+  begin(2, 4, farAway());
+  pass(milliseconds(50) + kPause);
+  EXPECT_FALSE(asked(Stage::kScatter));
+  op_->repairAsked(now_, 1, Stage::kBroadcast, 0, 0);
+  pass(milliseconds(50) + kPause);
+  EXPECT_TRUE(asked(Stage::kScatter));
 }
 
 // This op is exact here. The other one was bounded, and has returned there.
