@@ -379,7 +379,9 @@ std::string summary(const Statistics::Totals& totals) {
   return "optireduce: " + grouped(totals.boundedOps) + " ops, " +
          rounded(100 * missing, 2) + " % missing, p50/p99 " +
          rounded(milliseconds(totals.p50), 3) + "/" +
-         rounded(milliseconds(totals.p99), 3) + " ms";
+         rounded(milliseconds(totals.p99), 3) + " ms" +
+         (totals.skippedOps > 0 ? ", " + grouped(totals.skippedOps) + " skipped"
+                                : "");
 }
 
 }  // namespace gloo_ext

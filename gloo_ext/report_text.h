@@ -27,6 +27,7 @@ std::string prometheusText(const Statistics::Totals& totals,
                            const Process& process);
 
 // "optireduce: 1,234 ops, 0.07 % missing, p50/p99 1.2/3.4 ms", of bounded ops.
+// Ends in ", 5 skipped" if any were (GLOO_UBT_SKIP_LOSS).
 std::string summary(const Statistics::Totals& totals);
 
 }  // namespace gloo_ext

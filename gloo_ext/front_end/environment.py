@@ -7,6 +7,7 @@ import dataclasses
 import os
 import re
 import shutil
+import socket
 import subprocess
 import zlib
 from collections.abc import Mapping
@@ -78,6 +79,20 @@ def of_startup(program: Program,
     return {"PYTHONPATH": ":".join([*folders, *others])}
 
 
+def check_ports(ports: str, ranks: int) -> None:
+    """Raises UserError if GLOO_UBT_PORTS has too few for this host's ranks.
+    The library checks the form."""
+    limits = re.fullmatch(r"(\d+)-(\d+)|(\d+)", ports)
+    if limits is None:
+        return
+    low, high, single = (int(limit or 0) for limit in limits.groups())
+    count = 1 if single else high - low + 1
+    if 0 < count < ranks:
+        raise UserError(
+            f"GLOO_UBT_PORTS={ports} has too few ports ({count}): each of the "
+            f"{ranks} ranks here needs one", EXIT_USAGE)
+
+
 def of_network(environment: Mapping[str, str]) -> dict[str, str]:
     """The interface, if this rank is one of several hosts', nobody has named
     one, and the host's name does not tell. `environment`: of the rank.
@@ -94,6 +109,22 @@ def _has_other_hosts(environment: Mapping[str, str]) -> bool:
     if "LOCAL_WORLD_SIZE" in environment:
         return environment["LOCAL_WORLD_SIZE"] != environment["WORLD_SIZE"]
     return not is_this_host(environment.get("MASTER_ADDR", _LOOPBACK))
+
+
+def unknown_first_host(environment: Mapping[str, str]) -> str | None:
+    """A warning if this host cannot resolve MASTER_ADDR: PyTorch would try
+    for minutes. None: it can, or another local rank warns. In a cluster that
+    starts, the name may become known later, so this is no error."""
+    host = environment.get("MASTER_ADDR", _LOOPBACK)
+    if environment.get("LOCAL_RANK", "0") != "0":
+        return None
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError as error:
+        return (f"this host cannot resolve MASTER_ADDR={host} "
+                f"({error.strerror}). Set MASTER_ADDR to an address of rank "
+                "0's host, or make the name known here (/etc/hosts)")
+    return None
 
 
 def is_this_host(name: str) -> bool:

@@ -14,6 +14,9 @@ from . import arguments, environment, preload, ranks
 from .errors import EXIT_USAGE, UserError
 from .program import Program
 
+# Variables that name a folder. The library only warns if it is not there.
+_FOLDERS = ("GLOO_UBT_REPORT", "GLOO_UBT_METRICS", "GLOO_UBT_TRACE")
+
 _HAS_TORCH = """\
 import importlib.util, sys
 sys.exit(importlib.util.find_spec("torch") is None)
@@ -54,9 +57,13 @@ def _check_library(program: Program, python: str,
 def _check(program: Program, options: argparse.Namespace) -> None:
     """Raises UserError early for errors that would otherwise appear only after
     an installation."""
-    if options.report and not os.path.isdir(options.report):
-        raise UserError(f"--report: there is no folder '{options.report}'; "
-                        "make it first", EXIT_USAGE)
+    for name, folder in (("--report", options.report), *(
+            (name, os.environ.get(name)) for name in _FOLDERS)):
+        if folder and not os.path.isdir(folder):
+            raise UserError(f"{name}: there is no folder '{folder}'; make it "
+                            "first", EXIT_USAGE)
+    environment.check_ports(os.environ.get("GLOO_UBT_PORTS", ""),
+                            options.nproc_per_node or 1)
     preload.check(program.path, program.no_path)
     if options.print_env:
         return
@@ -85,6 +92,9 @@ def _run(program: Program, options: argparse.Namespace) -> int:
     full = {**os.environ, **launched, **variables}
     if not options.nproc_per_node:
         full |= environment.of_network(full)
+        warning = environment.unknown_first_host(full)
+        if warning is not None:
+            print(f"{program.name}: warning: {warning}", file=sys.stderr)
     command = [shutil.which(options.python), options.script,
                *options.arguments]
     _check_library(program, command[0], full)

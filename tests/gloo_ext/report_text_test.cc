@@ -335,6 +335,14 @@ TEST(ReportText, SummaryIsALineToRead) {
             "optireduce: 999 ops, 0 % missing, p50/p99 0.1/100 ms");
 }
 
+TEST(ReportText, SummaryTellsOfSkippedCalls) {
+  Statistics::Totals totals;
+  totals.boundedOps = 40;
+  totals.skippedOps = 39;
+  EXPECT_EQ(summary(totals),
+            "optireduce: 40 ops, 0 % missing, p50/p99 0/0 ms, 39 skipped");
+}
+
 TEST(ReportText, SummaryWritesLargeNumbersInFull) {
   EXPECT_EQ(
       summaryOf(1234567, 9970, microseconds(1234600), microseconds(60000000)),

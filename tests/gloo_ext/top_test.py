@@ -119,6 +119,14 @@ class Command(unittest.TestCase):
         self.assertEqual(["rank", "0", "1"], [
             line.split()[0] for line in out.splitlines()[2:]])
 
+    def test_ends_when_all_ranks_have(self):
+        with open(os.path.join(self.folder, "rank0.prom"), "w",
+                  encoding="utf-8") as file:
+            file.write(TEXT + 'gloo_ubt_running{rank="0"} 0\n')
+        code, out, _ = self.run_top(self.folder)
+        self.assertEqual(0, code)
+        self.assertTrue(out.splitlines()[-1].endswith("ended"), out)
+
     def test_says_that_there_is_nothing_yet(self):
         code, out, _ = self.run_top("--once", self.folder)
         self.assertEqual(1, code)

@@ -218,6 +218,14 @@ class Environment(unittest.TestCase):
                 self.assertEqual({}, environment.of_network(said))
             find.assert_not_called()
 
+    def test_an_unknown_first_host_is_named_by_one_rank_of_each_host(self):
+        unknown = {"MASTER_ADDR": "no-such-host.invalid", "LOCAL_RANK": "0"}
+        self.assertIn("MASTER_ADDR=no-such-host.invalid",
+                      environment.unknown_first_host(unknown))
+        for said in ({**unknown, "LOCAL_RANK": "1"},
+                     {"MASTER_ADDR": "127.0.0.1"}, {}):
+            self.assertIsNone(environment.unknown_first_host(said))
+
     def test_variables_that_a_launcher_does_not_set_are_named(self):
         batch_script = {"SLURM_PROCID": "0", "SLURM_NTASKS": "4",
                         "SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "4"}
@@ -251,6 +259,24 @@ class Mistakes(unittest.TestCase):
                 said = self.error_of(*words)
                 self.assertIn(culprit, said)
                 self.assertIn(remedy, said)
+
+    def test_variables_that_do_not_fit_this_host_are_named(self):
+        for name, value, remedy in (
+                ("GLOO_UBT_REPORT", "/nowhere", "make it first"),
+                ("GLOO_UBT_METRICS", "/nowhere", "make it first"),
+                ("GLOO_UBT_TRACE", "/nowhere", "make it first"),
+                ("GLOO_UBT_PORTS", "4000", "3 ranks here needs one"),
+                ("GLOO_UBT_PORTS", "4000-4001", "3 ranks here needs one")):
+            with self.subTest(name), unittest.mock.patch.dict(
+                    os.environ, {name: value}):
+                said = self.error_of("--nproc-per-node", "3", __file__)
+                self.assertIn(name, said)
+                self.assertIn(value, said)
+                self.assertIn(remedy, said)
+
+    def test_enough_ports_and_other_forms_pass(self):
+        for ports in ("", "4000-4002", "x", "5-4"):
+            environment.check_ports(ports, 3)
 
 
 class Ranks(unittest.TestCase):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 from typing import Any, Optional
@@ -15,6 +16,10 @@ from gloo_ubt.library import library
 # As in gloo_ubt.h.
 EXACT = 0
 BOUNDED = 1
+
+# The newest tensors. If torch's worker threads released one last while Python
+# ends, the process would abort: they would need the interpreter.
+_kept: collections.deque = collections.deque(maxlen=16)
 
 
 def choose(group: Any, choice: int) -> Optional[int]:
@@ -33,8 +38,9 @@ def choose(group: Any, choice: int) -> Optional[int]:
     for _ in interfaces:
         token = os.urandom(64)
         found.expect(token, choice)
-        dist.all_reduce(torch.frombuffer(bytearray(token), dtype=torch.uint8),
-                        group=group)
+        tensor = torch.frombuffer(bytearray(token), dtype=torch.uint8)
+        _kept.append(tensor)
+        dist.all_reduce(tensor, group=group)
         replaced = found.came(token)
         if replaced is None and dist.get_world_size(group) > 1:
             raise RuntimeError(

@@ -19,7 +19,7 @@ _STALE_S = 5.0  # a rank that calls renews its file every second
 
 _DESCRIPTION = """\
 Shows what the ranks of a job do: how many allreduces they call, how long these
-take, and how much their results lack. Ctrl-C ends it.
+take, and how much their results lack. Ends with the job, or with Ctrl-C.
 """
 
 _EPILOG = """\
@@ -212,6 +212,8 @@ def main(argv: Sequence[str]) -> int:
             _show(arguments.folder, now, rates)
             if arguments.once:
                 return 0 if now else 1
+            if now and not any(sample.runs for sample in now.values()):
+                return 0
             before = now
     except BrokenPipeError:  # nobody reads the table any more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

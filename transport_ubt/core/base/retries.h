@@ -18,6 +18,7 @@ namespace ubt {
 // whichever is longer.
 class Retries {
  public:
+  // A longer first pause may double beyond this.
   static constexpr Duration kPauseMost = std::chrono::milliseconds(50);
 
   // REQUIRES ranks > 0.
@@ -62,7 +63,8 @@ class Retries {
 
  private:
   static constexpr uint8_t kDoublings = 5;
-  static constexpr uint8_t kDoublingsMost = 20;  // of a microsecond
+  // Enough for a first pause of a microsecond to reach kPauseMost.
+  static constexpr uint8_t kDoublingsMost = 20;
 
   int ranks_;
   Deadlines at_;

@@ -10,9 +10,9 @@ namespace ubt {
 // Not thread-safe.
 class BudgetSplit {
  public:
-  // Without `adapts` each user always gets half. `first`: the share of an op
-  // that each user is assumed to cut, until ops show its own. With zero, both
-  // together may cut twice the budget at first.
+  // Without `adapts` each user always gets half. `first`: the initial mean of
+  // each user's cut share of an op. With zero, both together may cut twice the
+  // budget at first.
   explicit BudgetSplit(bool adapts = true, double first = 0)
       : adapts_(adapts), first_(first), second_(first) {}
 

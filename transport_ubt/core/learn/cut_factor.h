@@ -30,7 +30,7 @@ class CutFactor {
   }
 
  private:
-  // The gain falls from 1/20 to 1/200 in the first 180 ops.
+  // The gain falls from about 1/20 to 1/200 in the first 180 ops.
   static constexpr int kInverseFirst = 20;
   static constexpr int kInverseLast = 200;
 

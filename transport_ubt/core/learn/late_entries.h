@@ -14,9 +14,9 @@ namespace ubt {
 // Ranks that compute longer come much later. Not thread-safe.
 class LateEntries {
  public:
-  static constexpr size_t kRecent = 64;  // ops
-  // A new job counts as one where this many late ranks came soon. One long
-  // delay may be chance, for instance the first fork of a large process.
+  static constexpr size_t kRecent = 64;  // late entries
+  // This many entries that came soon are added. One long delay may be chance,
+  // for instance the first fork of a large process.
   static constexpr size_t kCameSoon = 2;
 
   // The last rank entered this long after the base time (StopRule) of an op,
@@ -27,8 +27,8 @@ class LateEntries {
     }
   }
 
-  // True if at least half of the entries later than `wait` were at least twice
-  // as late. kCameSoon more entries were not.
+  // True if at least half of the entries later than `wait`, kCameSoon included,
+  // were at least twice as late.
   bool cutsPay(Duration wait) const {
     size_t longer = kCameSoon;
     size_t twice = 0;

@@ -46,7 +46,7 @@ struct OpBounds {
   // because ranks are absent.
   double absentMost = 0;
 
-  // A call asks for results after this time. Before that, owners have none.
+  // After this time, owners should have results. In warm-up: the timeout.
   Duration usual() const {
     switch (rule) {
       case Rule::kExact:

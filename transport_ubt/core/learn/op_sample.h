@@ -27,8 +27,8 @@ struct OpSample {
     bool cut = false;
   };
   std::vector<Sender> senders;  // by rank
-  // The last rank entered this long after the base time (StopRule); zero or
-  // less: before it.
+  // From the end of the base time (StopRule) to the last entry. Not positive:
+  // the last rank entered before it.
   Duration lastEntry{0};
   Duration exchangeTook{0};  // from the end of the scatter stage; zero: none
   // Until all results were here, from the start of the clock; zero: none.

@@ -65,7 +65,8 @@ class Multicast {
   // some rank hears.
   bool available() const;
   // There is data, but some rank's credit is missing. Asks for it after
-  // `after`, or kAnswerWithin if that is longer.
+  // `after`, if that is longer than kAnswerWithin; if such a rank was asked
+  // before, than kCheckAfter.
   void blocked(TimePoint now, Duration after);
   // Completes a data packet, like PeerLink::dataOut(). REQUIRES available().
   void dataOut(TimePoint now,

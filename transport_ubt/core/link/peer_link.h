@@ -128,8 +128,7 @@ class PeerLink {
   // The smoothed round trip; zero: unknown.
   Duration roundTrip() const { return roundTrip_; }
 
-  // The form that this side prefers for slots that it receives, and the peer's
-  // preference.
+  // The form in which this rank, and the peer, prefer to receive slots.
   Form wish = Form::kPlain;
   Form peerWish = Form::kPlain;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/op/exchange_stage.h"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>

@@ -83,7 +83,7 @@ class Op {
 
   // The local caller enters. The op reads and writes `bucket`, which holds the
   // caller's contribution, until leave(). `form`: of the contribution; a
-  // warm-up op is exact and uses plain ones. `bounds`: as they are known now.
+  // warm-up op is exact and uses plain ones. `bounds`: as of entry.
   // `room`: OwnedShard::keptBytes() of the arena, to keep the own shard after
   // leave(). Without room, a call that needs every result ends only when no
   // rank lacks the own shard.
@@ -153,8 +153,8 @@ class Op {
                                      : state_.exchangeRun.progress().owed()) +
            (state_.call.finished() ? 0 : state_.broadcastRun.progress().owed());
   }
-  // Those that a peer may be about to send: its contributions, and once the own
-  // shard is closed the others.
+  // Slots that a peer may send next: its contributions, or, once the own shard
+  // is closed, sums and results.
   uint64_t slotsComing(int peer) const;
   // Whether the own shard will not be complete in time at the present pace, so
   // that results, which cannot be left out, should come before contributions.

@@ -24,7 +24,7 @@ class OpHost {
   // How long after a slot an overtaken earlier one of the same peer may still
   // arrive; then it counts as lost (RFC 9002, section 6.1.2).
   virtual Duration lossAfter(TimePoint now, int peer) const = 0;
-  // The part of lossAfter() that is left a round trip after that slot came.
+  // lossAfter() less a round trip: what is left when the peer's report comes.
   virtual Duration lossAfterTrip(TimePoint now, int peer) const = 0;
   // When the last datagram of a peer arrived.
   virtual TimePoint lastHeard(int peer) const = 0;

@@ -14,11 +14,11 @@ Duration completedAfter(const OpState& op, int rank) {
   if (progress.hasEnded(rank)) {
     return std::max(progress.lastArrival(rank) - start, Duration{1});
   }
-  // An absent rank would have taken as long as the others.
   const TimePoint end = progress.projectedEnd(rank);
   if (end != kNever) {
     return std::max(end - start, Duration{1});
   }
+  // A rank of which nothing came would have taken as long as the others.
   const TimePoint q = op.attendance.halfThroughAt(Stage::kScatter);
   return op.attendance.hasEntered(rank) && q != kNever
              ? std::max(op.attendance.enteredAt(rank) - start, Duration{0}) +

@@ -27,8 +27,8 @@ class ReportedLosses {
   // The most bytes that one allocates.
   static size_t bytesFor(int ranks) { return kEach * ranks * sizeof(Report); }
 
-  // They count as lost at `due`. Forgets them if too many wait: then the end of
-  // the stage decides.
+  // They count as lost at `due`. If too many wait, drops the report. Then the
+  // end of the stage decides.
   void add(TimePoint due, const Slots& slots) {
     if (reports_.size() < most_) {
       reports_.reserve(most_);

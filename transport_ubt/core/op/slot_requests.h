@@ -19,7 +19,7 @@ class SlotRequests {
   explicit SlotRequests(OpState* op) : op_(op) {}
 
   // The clock runs, or the caller has entered: the first questions come after
-  // the usual time, at most 50 ms.
+  // the usual time, at most 50 ms. With bounds by hand: after half of them.
   void scheduleQuestions(TimePoint now);
   // The caller has entered: schedules the first requests in the stages that the
   // op repairs.

@@ -58,7 +58,8 @@ TimePoint StageEnds::learnedScatter() const {
   }
   if (!op_.allMembersEntered()) {
     end = std::max(end, absentEnd());
-    if (pending && op_.setup.options->has(Loop::kMajority) &&
+    if (pending && op_.needsEveryResult() &&
+        op_.setup.options->has(Loop::kMajority) &&
         !op_.owned.sum().holdsMajority()) {
       // Else ranks that enter late could leave less than a majority.
       end = std::max(end, start + mostWait());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport_ubt/core/op/stage_progress.h"
 
-#include <algorithm>
-
 #include "transport_ubt/core/base/require.h"
 
 namespace ubt {

@@ -52,10 +52,11 @@ class StageProgress {
   TimePoint halfEndedAt() const { return halfEndedAt_; }
   // When all had; kNever: not yet.
   TimePoint allEndedAt() const { return allEndedAt_; }
-  // Of a new slot. TimePoint{}: none has arrived.
+  // Of a new slot, or of a sender's word that nothing more comes. TimePoint{}:
+  // neither has come.
   TimePoint lastArrival() const { return last_; }
   int lastSender() const { return lastSender_; }
-  // Of a new slot of one sender; or when it was known that nothing more comes.
+  // The same of one sender.
   TimePoint lastArrival(int sender) const { return flows_[sender].last; }
   // When the sender would be complete at its pace; kNever: unknown.
   TimePoint projectedEnd(int sender) const;

@@ -49,9 +49,9 @@ class ReceiveCredit {
     return std::min(next_, limit_) - std::min(before, limit_);
   }
 
-  // The sender reports that it is out of credit at `next`. Lower numbers that
-  // have not come are lost or late, and no longer count as in flight.
-  void blocked(uint64_t next) {
+  // The sender has used all numbers below `next`. Those that have not come are
+  // lost or late, and no longer count as in flight.
+  void usedBelow(uint64_t next) {
     next_ = std::max(next_, std::min(next, limit_));
   }
 

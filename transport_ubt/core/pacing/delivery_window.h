@@ -28,23 +28,22 @@ namespace ubt {
 //
 // Loss has three causes, and each has a LossResponse, which sets its part. If
 // the socket says that its buffer was full, the buffer is the cause. If data
-// arrives at about the best rate, no other traffic takes a part of the link, so
-// this window fills a queue alone. A window of kNeed leaves a queue almost
-// empty. So even a little loss counts, and none is base loss, but this cause
-// never makes the window smaller than that. The length of a queue rarely
+// arrives at 0.6 of the best rate or more, no other traffic takes a part of the
+// link, so this window fills a queue alone. A window of kNeed leaves a queue
+// almost empty. So even a little loss counts, and none is base loss, but this
+// cause never makes the window smaller than that. The length of a queue rarely
 // changes, so the window returns slowly (kQueueReturn). Otherwise, other
 // traffic takes a part of the link. That may end soon, so the window returns
 // fast (kTrafficReturn). A loss shows later than it happens, so a window after
 // a lossy one tells nothing about the own queue.
 //
 // Data that came through a long queue is marked (ECN). While other traffic
-// takes a part of the link, a fifth of the marked data counts as lost, so a
-// window shrinks by a fifth (RFC 3168: as for a loss). If this window fills the
-// queue alone, marks tell only of delay.
+// takes a part of the link, a fifth of the marked data counts as lost. So a
+// window whose data is all marked shrinks by a fifth (RFC 3168: as for a loss).
+// If this window fills the queue alone, marks tell only of delay.
 //
-// A window is reduced once for the data that was in flight when it was: as in
-// RFC 9002, section 7.3.2, the next window's bytes of the old size are not
-// judged.
+// After a reduction, as many bytes as the old window had are not judged: they
+// were in flight before (RFC 9002, section 7.3.2).
 //
 // Delay alone never shrinks the window: TCP fills queues, and a window that
 // follows delay would starve. All sizes are bytes. Not thread-safe.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 
@@ -44,8 +43,8 @@ class Admission {
   bool remove(const OpId& id) { return waiting_.erase(id) > 0; }
   void clear() { waiting_.clear(); }
 
-  // When the call may try to begin its op, as long as nothing else changes; in
-  // the past: at once. kNever: the lead is used up. `awaited`: others have
+  // The time of the next try to begin the op, unless something changes first. A
+  // past time: now. kNever: not before the lead shrinks. `awaited`: others have
   // begun the op. A call that lacks room looks for it after a moment.
   TimePoint triesAt(const Call& call, bool awaited) const {
     return !lead_.mayBegin(awaited) ? kNever

@@ -28,11 +28,11 @@ class CreditGrants {
 
   // A peer's share of the window, in slots. Half of the window is split
   // equally, the other half in proportion to the slots that each peer still
-  // owes. So a peer that falls behind catches up, and stages end earlier. More
-  // than an equal share (rounded up) is only for slots that the peer owes: it
-  // would keep the rest, and others would begin the next op with too little. A
-  // share may have grown while other peers hold credit of larger ones, so all
-  // credit together is limited, too.
+  // owes. So a peer that falls behind catches up, and stages end earlier. A
+  // peer gets more than an equal share (rounded up) only for slots that it
+  // owes. Otherwise it would keep unused credit, and others would lack credit
+  // when the next op begins. A share may have grown while other peers hold
+  // credit of larger ones, so all credit together is limited, too.
   uint64_t share(const Load& load) const {
     const uint64_t slots = slotsOf(load);
     const uint64_t alike = slots / peers_;

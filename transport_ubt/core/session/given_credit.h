@@ -29,8 +29,8 @@ class GivenCredit {
   // ops.
   void write(int peer, WriteCursor* out);
 
-  // The paper's loops. With others dueAt() is kNever, limitIn() returns
-  // `number`, and the rest does nothing.
+  // Used by the paper's loops. With others, dueAt() is kNever, limitIn()
+  // returns `number`, and the other functions do nothing.
   //
   // A peer may have begun to send, or to wait.
   void passTurns(TimePoint now);

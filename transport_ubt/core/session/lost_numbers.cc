@@ -30,7 +30,7 @@ void LostNumbers::used(TimePoint now, int rank, uint64_t next) {
   if (next <= peer.receive.next()) {
     return;
   }
-  peer.receive.blocked(next);
+  peer.receive.usedBelow(next);
   peer.losses.used(now, std::min(next, peer.receive.limit()));
   find(now, rank);
 }

@@ -78,9 +78,9 @@ class OpTable {
   size_t heldFor(int rank, Measure measure) const {
     return heldByRank(measure)[rank];
   }
-  // The rank that holds most, beyond `share`; not `except`. Without its newest
-  // op it must still hold `wanted`, if that is more than a share. Otherwise two
-  // ranks would evict each other's ops in turns.
+  // The rank that holds most. It must hold more than `share`, and not be
+  // `except`. If `wanted` exceeds a share, it must hold that even without its
+  // newest op. Otherwise two ranks would evict each other's ops in turns.
   Holder greediest(Measure measure,
                    size_t share,
                    int except,

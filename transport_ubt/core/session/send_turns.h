@@ -21,7 +21,7 @@ class SendTurns {
     bytes_ = 0;
   }
 
-  // Whether anything was sent, or looked for, in this turn.
+  // Whether this turn has sent a datagram, or found that there is none.
   bool begun() const { return begun_; }
   // Whether only control goes out in the rest of this turn.
   bool controlOnly() const { return controlOnly_; }

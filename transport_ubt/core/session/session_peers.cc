@@ -3,7 +3,6 @@
 // Ranks that fall silent, close their connections or leave, and how a session
 // itself leaves.
 
-#include <algorithm>
 #include <chrono>
 
 #include "transport_ubt/core/session/session.h"

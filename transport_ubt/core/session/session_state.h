@@ -56,7 +56,7 @@ struct SharedState {
   LinkRate link;
   TrainLength trains;
   Reduction reduction;
-  int activeSenders = 0;  // peers that owe data to some session
+  int activeSenders = 0;  // peers of active sessions
   std::vector<SessionState*> sessions;
 };
 
@@ -103,8 +103,8 @@ struct SessionState {
   bool hasData(int peer) const;
   // The most bytes of data that go to one peer in its turn.
   size_t trainBytes(TimePoint now) const;
-  // Data flows into this session while a call is open here. Call this when an
-  // op begins or returns, and when one that has not returned is erased.
+  // Data flows into this session while some op has not returned. Call this when
+  // an op begins or returns, and when one that has not returned is erased.
   void updateActivity();
   bool active() const { return active_; }
   // The session is broken: erases all ops. Only their destructors run. No data

@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <new>
-#include <utility>
 
 #include "transport_ubt/core/base/require.h"
 #include "transport_ubt/core/session/session.h"

@@ -102,7 +102,7 @@ struct Options {
   size_t tagEntriesMax = 1 << 20;
   // Whether reports tell when contributions arrived (OpTrace).
   bool trace = false;
-  // The context's timeout. It limits warm-up ops and the waits before an op.
+  // The context's timeout. It limits each call.
   Duration timeout = std::chrono::seconds(30);
 
   // Must be the same on all ranks. Otherwise their data cannot be summed.

@@ -208,10 +208,10 @@ TEST(Credit, ReceiverLetsTheSenderBeOneShareAhead) {
   EXPECT_EQ(receive.limit(), 8u);
   receive.grant(2);
   EXPECT_EQ(receive.limit(), 8u);  // never lower
-  receive.blocked(8);              // 4 to 7 are lost
+  receive.usedBelow(8);            // 4 to 7 are lost
   receive.grant(2);
   EXPECT_EQ(receive.limit(), 10u);
-  receive.blocked(1000);  // cannot exceed the granted limit
+  receive.usedBelow(1000);  // cannot exceed the granted limit
   receive.grant(2);
   EXPECT_EQ(receive.limit(), 12u);
 }

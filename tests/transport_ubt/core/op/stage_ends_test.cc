@@ -206,6 +206,16 @@ TEST_F(OpStopTest, AnAbsentRankIsNotCutBeforeAMajorityIsHere) {
   EXPECT_DOUBLE_EQ(op_->sample().cutAbsent, .25);
 }
 
+TEST_F(OpStopTest, AnAbsentRankIsCutWithoutAMajorityIfNothingIsRepaired) {
+  options_.repair = RepairPolicy::kNone;
+  start();
+  passTo(50);
+  contributions(1, kSlots);
+  op_->shardClosed(now_, 2, 0);
+  passTo(100);
+  EXPECT_TRUE(closed());
+}
+
 TEST_F(OpStopTest, AnEndThatOnlyNewsShowsIsNoStopOfTheHost) {
   start();
   contributions(1, kSlots);
