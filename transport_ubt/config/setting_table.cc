@@ -505,8 +505,8 @@ std::vector<Setting> experimentRows() {
           kExperiment,
           "nap",
           [](auto& s) -> auto& { return s.idle.nap; },
-          "How long a waiting call sleeps before a datagram may wake it, per "
-          "rank sharing the CPU."),
+          "How long a waiting call sleeps at least, for each rank that shares "
+          "its CPU."),
   };
 }
 
