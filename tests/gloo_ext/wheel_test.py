@@ -22,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 CACHE = os.path.join(pwd.getpwuid(os.getuid()).pw_dir, ".cache", "gloo_ubt")
 TORCH = os.path.join(CACHE, "torch-2.13.0")
 TOOLS = os.path.join(CACHE, "wheel-tools-1", "complete")
+EXAMPLE = os.path.join(ROOT, "docs", "example", "train.py")
 SCRIPT = """\
 import os
 import torch
@@ -99,6 +100,15 @@ class Wheel(unittest.TestCase):
         self.assertEqual(0, done.returncode, done.stderr)
         return os.path.join(folder, "bin", "python")
 
+    def launched(self, python, script, **variables):
+        """The standard error of two ranks, of a user without root."""
+        # Nobody's process that may read root's files.
+        done = run("unshare", "--user", "--", python, "-m", "gloo_ubt", "run",
+                   "--nproc-per-node", "2", script, GLOO_SOCKET_IFNAME="lo",
+                   **variables)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stderr
+
     def test_runs_a_training_for_a_user_without_root(self):
         if not os.path.exists(os.path.join(TORCH, "complete")):
             self.skipTest("no torch: third_party/install_torch brings it")
@@ -113,11 +123,8 @@ class Wheel(unittest.TestCase):
         script = os.path.join(self.folder, "train.py")
         with open(script, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(SCRIPT))
-        # Nobody's process that may read root's files.
-        done = run("unshare", "--user", "--", python, "-m", "gloo_ubt", "run",
-                   "--nproc-per-node", "2", script, GLOO_UBT_BOUND="20s",
-                   GLOO_SOCKET_IFNAME="lo")
-        self.assertEqual(0, done.returncode, done.stderr)
+        self.launched(python, script, GLOO_UBT_BOUND="20s")
+        self.assertIn("optireduce: 80 ops", self.launched(python, EXAMPLE))
         self.assertIn("optireduce: 40 ops, 0 % missing", done.stderr)
 
     def test_a_wrong_setting_ends_it_before_ranks_start(self):
