@@ -33,16 +33,21 @@ void warnUser(const std::string& text) noexcept {
   }
 }
 
+// `heard`: datagrams of the rank have arrived before.
 void warnOfSilence(int rank,
+                   bool heard,
                    const std::string& address,
                    const std::string& own) noexcept {
   try {
     warnUser("no valid UDP datagram has arrived from rank " +
              std::to_string(rank) + " (" + address + ") to " + own +
-             " for 5 s, and a call here waits for it. Does a firewall block "
-             "it? Open the ports of GLOO_UBT_PORTS on both hosts, or choose "
-             "another interface (GLOO_SOCKET_IFNAME). Or has that rank died, "
-             "or been stopped?");
+             " for 5 s, and a call here waits for it. " +
+             (heard ? "Has that rank died, or been stopped? Or has its network "
+                      "failed?"
+                    : "Does a firewall block it? Open the ports of "
+                      "GLOO_UBT_PORTS on both hosts, or choose another "
+                      "interface (GLOO_SOCKET_IFNAME). Or has that rank died, "
+                      "or been stopped?"));
   } catch (const std::exception&) {  // as above
   }
 }
@@ -236,8 +241,8 @@ void Channel::open(const std::vector<Hello>& hellos,
   }
   setup.groups = agreeOnGroups(hellos);
   setup.multicastSeed = KeyExchange::multicastSeed();
-  setup.silent = [own = address().str(), addresses](int rank) {
-    warnOfSilence(rank, addresses[rank].str(), own);
+  setup.silent = [own = address().str(), addresses](int rank, bool heard) {
+    warnOfSilence(rank, heard, addresses[rank].str(), own);
   };
   setup.warn = warnUser;
   if (setup.options.multicast) {

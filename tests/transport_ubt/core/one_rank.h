@@ -39,7 +39,7 @@ class OneRank {
     int sessions = 1;
     int groups = 1;
     Options options = boundedBy(std::chrono::milliseconds(10));
-    std::function<void(int rank)> silent;
+    std::function<void(int rank, bool heard)> silent;
     std::function<void(const std::string& text)> warn;
   };
 

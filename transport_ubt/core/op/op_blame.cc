@@ -90,7 +90,8 @@ OpFailure::Blame missingRanks(const OpState& op) {
 
 std::string warningOfWait(const OpState& op) {
   const OpFailure::Blame missing = missingRanks(op);
-  if (missing.text.empty()) {
+  // A silent rank was named earlier (SilenceWatch), and soon ends the call.
+  if (missing.text.empty() || op.setup.host->isSilent(missing.rank)) {
     return "";
   }
   std::ostringstream text;

@@ -172,7 +172,7 @@ void Session::lookForSilence(TimePoint now) {
     const auto verdict = silence_.look(peer, now, state_.peers[peer].heardAt);
     if (verdict == SilenceWatch::Verdict::kAsk && silence_.becameLong(peer) &&
         state_.setup.silent != nullptr) {
-      state_.setup.silent(peer);
+      state_.setup.silent(peer, state_.peers[peer].heard());
     }
     switch (verdict) {
       case SilenceWatch::Verdict::kWait:

@@ -76,9 +76,9 @@ struct SessionState {
     std::optional<RankGroups> groups;
     Options options;
     // Called once for each long silence of a rank that is needed
-    // (SilenceWatch). May be empty. REQUIRES that it calls nothing of this
-    // session's endpoint.
-    std::function<void(int rank)> silent;
+    // (SilenceWatch). `heard`: the rank was heard before. May be empty.
+    // REQUIRES that it calls nothing of this session's endpoint.
+    std::function<void(int rank, bool heard)> silent;
     // Called with a warning for the user of this rank. As above.
     std::function<void(const std::string& text)> warn;
   };

@@ -31,8 +31,9 @@ class SessionSilenceTest : public ::testing::Test {
     setup.size = kRanks;
     setup.options = Options();  // warm-up: a call needs every rank
     setup.options.timeout = std::chrono::minutes(30);
-    setup.silent = [this](int rank) {
+    setup.silent = [this](int rank, bool heard) {
       warnings_.emplace_back(rank, rank_->now - start_);
+      heard_ = heard;
     };
     setup.warn = [this](const std::string& text) {
       waits_.emplace_back(text, rank_->now - start_);
@@ -63,6 +64,7 @@ class SessionSilenceTest : public ::testing::Test {
   std::vector<float> bucket_ = std::vector<float>(1000, 1);
   OpId id_;
   std::vector<std::pair<int, Duration>> warnings_;
+  bool heard_ = false;  // the rank of the newest of them, before
   std::vector<std::pair<std::string, Duration>> waits_;  // warnings of these
 };
 
@@ -77,6 +79,7 @@ TEST_F(SessionSilenceTest, ARankThatIsNeverHeardIsGivenUpWithTheRemedy) {
   EXPECT_THAT(failure(), StartsWith("rank 2 has not answered for 60 s"));
   EXPECT_THAT(failure(), HasSubstr("GLOO_UBT_PORTS"));
   EXPECT_EQ(warnings_.size(), 1u);
+  EXPECT_FALSE(heard_);
 }
 
 TEST_F(SessionSilenceTest, OfARankThatFallsSilentUsersLearnBeforeItIsGone) {
@@ -88,6 +91,8 @@ TEST_F(SessionSilenceTest, OfARankThatFallsSilentUsersLearnBeforeItIsGone) {
   pass(seconds(2), {1});
   EXPECT_THAT(failure(), StartsWith("rank 2 has not answered for 10 s"));
   EXPECT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(heard_);
+  EXPECT_TRUE(waits_.empty());  // it is silent, and not only late
 }
 
 // Its control datagrams got lost.
