@@ -15,10 +15,10 @@ extern "C" {
 #define GLOO_UBT_API_VERSION 5
 int gloo_ubt_api_version(void);
 
-/* Each writes a JSON object (docs/drop_in.md, "Reports") with a closing zero to
- * `out`, if its `bytes` suffice, and returns the number of bytes needed.
- * stats() covers all calls, last() the last call on the bounded path ("null" if
- * there was none). Zero means that no memory is left to write the object. */
+/* Each writes a JSON object (docs/watching.md) with a closing zero to `out`, if
+ * its `bytes` suffice, and returns the number of bytes needed. stats() covers
+ * all calls, last() the last call on the bounded path ("null" if there was
+ * none). Zero means that no memory is left to write the object. */
 size_t gloo_ubt_stats(char* out, size_t bytes);
 size_t gloo_ubt_last(char* out, size_t bytes);
 

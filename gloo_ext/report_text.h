@@ -8,7 +8,7 @@
 namespace gloo_ext {
 
 // Text and JSON for statistics and single ops, with the names and units of
-// docs/drop_in.md, "Reports".
+// docs/watching.md.
 
 // One JSON object, on one line.
 std::string opJson(const BoundedOp& op);

@@ -201,7 +201,7 @@ def reports() -> Iterator[str]:
 def lost_share(folder: str, ranks: int) -> float | None:
     """The missing share, 0 to 1, of the (contributor, element) pairs that all
     bounded calls were to sum: the mean over ranks. None: nothing was bounded.
-    `folder` has the library's reports (docs/drop_in.md) of ranks that have
+    `folder` has the library's reports (docs/watching.md) of ranks that have
     ended."""
     counts = [_counts(os.path.join(folder, f"rank{rank}.prom"))
               for rank in range(ranks)]

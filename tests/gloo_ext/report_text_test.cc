@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and units are those of docs/drop_in.md.
+// Names and units are those of docs/watching.md.
 #include "gloo_ext/report_text.h"
 
 #include <gtest/gtest.h>

@@ -123,6 +123,22 @@ class Timeline(unittest.TestCase):
             {event["args"]["name"] for event in events
              if event["name"] == "process_name"})
 
+    def test_tracks_stand_in_the_order_of_ranks_and_of_a_call(self):
+        events = self.events(*map(record, range(3)))
+        self.assertEqual([0, 1, 2], [
+            event["args"]["sort_index"] - 1 for event in events
+            if event["name"] == "process_sort_index"])
+        first = [event for event in events if event["pid"] == events[0]["pid"]]
+        names = {event["tid"]: event["args"]["name"] for event in first
+                 if event["name"] == "thread_name"}
+        order = {event["tid"]: event["args"]["sort_index"] for event in first
+                 if event["name"] == "thread_sort_index"}
+        self.assertEqual(["calls", "own shard", "from rank 1", "from rank 2"],
+                         [names[tid] for tid in sorted(names, key=order.get)])
+        # Perfetto would move such a thread to the front.
+        self.assertFalse({event["pid"] for event in events}
+                         & {event["tid"] for event in events})
+
     def test_what_did_not_happen_is_left_out(self):
         events = self.events(record(
             0, entered_us=[0, 5, None], arrivals=[[1, 100, 4]],

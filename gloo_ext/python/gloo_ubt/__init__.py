@@ -73,7 +73,7 @@ def stats() -> Dict[str, Any]:
 def last() -> Optional[Dict[str, Any]]:
     """The report on the last call that took the bounded path, in any group.
 
-    Times are in microseconds (took_us, bound_scatter_us, ...); docs/drop_in.md
+    Times are in microseconds (took_us, bound_scatter_us, ...); docs/watching.md
     lists all keys. None if there was no such call, or without the library.
     """
     found = library()

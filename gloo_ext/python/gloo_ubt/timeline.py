@@ -31,6 +31,10 @@ OpKey = Tuple[int, str]
 Ops = Dict[OpKey, Dict[int, Record]]
 Event = Dict[str, Any]
 
+# Above the numbers of threads: Perfetto moves a thread that has its
+# process's number to the front. It sorts ranks by how much they show.
+_FIRST_PROCESS = 1000
+
 _KEYS = ("bytes", "slots", "entered_us", "arrivals", "called_us", "closed_us",
          "results_us", "returned_us", "began_unix_us")
 
@@ -145,11 +149,14 @@ def _spans(op: str, ranks: Dict[int, Record], rank: int) -> Iterator[Span]:
 def _process(number: int, name: str, spans: Sequence[Span]) -> Iterator[Event]:
     """The events of one rank. Spans that overlap get lanes of their own,
     because those of one lane have to contain each other."""
-    def named(kind: str, thread: int, text: str) -> Event:
-        return {"ph": "M", "name": kind, "pid": number, "tid": thread,
-                "args": {"name": text}}
+    process = _FIRST_PROCESS + number
 
-    yield named("process_name", 1, name)
+    def told(kind: str, thread: int, **arguments: Any) -> Event:
+        return {"ph": "M", "name": kind, "pid": process, "tid": thread,
+                "args": arguments}
+
+    yield told("process_name", 1, name=name)
+    yield told("process_sort_index", 1, sort_index=number)
     tracks: Dict[str, List[Span]] = {}
     for span in spans:
         tracks.setdefault(span.track, []).append(span)
@@ -163,9 +170,10 @@ def _process(number: int, name: str, spans: Sequence[Span]) -> Iterator[Event]:
             else:
                 lane, thread = len(free), next(threads)
                 free.append((0, thread))
-                yield named("thread_name", thread, track)
+                yield told("thread_name", thread, name=track)
+                yield told("thread_sort_index", thread, sort_index=thread)
             free[lane] = span.end, thread
-            yield {"ph": "X", "name": span.name, "pid": number, "tid": thread,
+            yield {"ph": "X", "name": span.name, "pid": process, "tid": thread,
                    "ts": span.begin, "dur": span.end - span.begin,
                    "args": span.arguments}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A live table of the ranks of a running job, from their reports
-(docs/drop_in.md, Reports)."""
+(docs/watching.md)."""
 
 from __future__ import annotations
 
