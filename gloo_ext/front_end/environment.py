@@ -60,11 +60,21 @@ def of_library(options: argparse.Namespace, library: str,
                         ("GLOO_UBT_BOUNDED", options.bounded),
                         ("GLOO_UBT_REPORT", options.report and
                          os.path.abspath(options.report)),
-                        (INTERFACE, options.interface and
-                         interface.named(options.interface))):
+                        (INTERFACE, _interface(options, environment))):
         if value:
             result[name] = value
     return result
+
+
+def _interface(options: argparse.Namespace,
+               environment: Mapping[str, str]) -> str | None:
+    """What the ranks need as INTERFACE, for Gloo knows only names. None: what
+    `environment` has."""
+    if options.interface:
+        return interface.named(options.interface)
+    given = environment.get(INTERFACE, "")
+    names = given and interface.named(given, f"{INTERFACE}=")
+    return None if names == given else names
 
 
 def of_startup(program: Program,
@@ -102,6 +112,17 @@ def of_network(environment: Mapping[str, str]) -> dict[str, str]:
     if environment.get(INTERFACE) or not _has_other_hosts(environment):
         return {}
     name = interface.for_other_hosts()
+    return {} if name is None else {INTERFACE: name}
+
+
+def of_unknown_network(environment: Mapping[str, str]) -> dict[str, str]:
+    """The same before a launcher has told whether there are other hosts. Empty
+    if the interface is unknown, too: one host needs none."""
+    try:
+        name = (None if environment.get(INTERFACE)
+                else interface.for_other_hosts())
+    except UserError:
+        return {}
     return {} if name is None else {INTERFACE: name}
 
 

@@ -38,53 +38,77 @@ def addresses() -> dict[str, list[_Address]]:
     return found
 
 
-def named(text: str) -> str:
+def named(text: str, setting: str = "--interface ") -> str:
     """The names of the interfaces that `text` describes, separated by commas.
     It has names, addresses and networks (10.0.0.0/8), separated by commas. With
     a ^ before it, it is one interface that other hosts may reach, but none of
     these.
 
-    Raises UserError if there is none.
+    Raises UserError, which begins with `setting`, if there is none.
     """
     here = addresses()
     if not text.startswith("^"):
-        return ",".join(_found(word, here) for word in text.split(","))
+        return ",".join(_found(word, here, setting)
+                        for word in text.split(","))
     excluded = {_find(word, here) for word in text[1:].split(",")}  # or None
     routed = default_routes()
     for name in [*routed, *here]:
         if name in here and name not in excluded and any(
                 not address.is_loopback for address in here[name]):
             return name
-    raise UserError(f"--interface {text}: no other interface is left; there "
-                    f"are {_listed(here)}", EXIT_USAGE)
+    raise UserError(f"{setting}{text}: no other interface is left; there are "
+                    f"{_listed(here)}", EXIT_USAGE)
 
 
 def for_other_hosts() -> str | None:
-    """The interface through which other hosts can reach this one, if the
-    host's name resolves to loopback, as by default in Debian and Ubuntu: that
-    of the default route. None if the name resolves to another address, which
-    Gloo then uses.
+    """The interface through which other hosts can reach this one, if Gloo
+    would use loopback: if the first of this host's addresses that its name
+    resolves to is loopback, as by default in Debian and Ubuntu, or if there is
+    none. It is the interface of the name's next address, otherwise that of the
+    default route. None if Gloo finds an address that is not loopback.
 
     Raises UserError if there is no default route.
     """
     name = socket.gethostname()
     try:
-        resolved = sorted({info[4][0] for info in socket.getaddrinfo(
-            name, None, type=socket.SOCK_DGRAM)})
+        resolved = [info[4] for info in socket.getaddrinfo(
+            name, None, type=socket.SOCK_STREAM)]
     except OSError:
         resolved = []
-    if not all(ipaddress.ip_address(address.partition("%")[0]).is_loopback
-               for address in resolved):
+    own = list(map(_parsed, filter(_can_bind, resolved)))
+    if own and not own[0].is_loopback:
         return None
+    here = addresses()
+    for address in own:
+        for interface, its in here.items():
+            if not address.is_loopback and address in its:
+                return interface
     routes = default_routes()
     if routes:
         return routes[0]
-    where = (f"resolves to {', '.join(resolved)}" if resolved
-             else "does not resolve")
+    listed = ", ".join(sorted({str(_parsed(address)) for address in resolved}))
+    where = f"resolves to {listed}" if resolved else "does not resolve"
     raise UserError(
         f"this host's name, {name}, {where}, so other hosts cannot reach it, "
         "and no default route tells its interface; name that with --interface",
         EXIT_USAGE)
+
+
+def _parsed(address: tuple) -> _Address:
+    """A socket's address, without port and scope."""
+    return ipaddress.ip_address(address[0].partition("%")[0])
+
+
+def _can_bind(address: tuple) -> bool:
+    """Whether it is an address of this host."""
+    family = (socket.AF_INET if _parsed(address).version == 4
+              else socket.AF_INET6)
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+    except OSError:
+        return False
+    return True
 
 
 def default_routes() -> list[str]:
@@ -127,11 +151,12 @@ def _find(word: str, here: Mapping[str, Sequence[_Address]]) -> str | None:
     return None
 
 
-def _found(word: str, here: Mapping[str, Sequence[_Address]]) -> str:
+def _found(word: str, here: Mapping[str, Sequence[_Address]],
+           setting: str) -> str:
     name = _find(word, here)
     if name is None:
         raise UserError(
-            f"--interface {word}: this host has no interface of that name, "
+            f"{setting}{word}: this host has no interface of that name, "
             f"nor with such an address; there are {_listed(here)}", EXIT_USAGE)
     return name
 

@@ -86,6 +86,9 @@ def _run(program: Program, options: argparse.Namespace) -> int:
     variables = environment.of_library(options, program.library(), os.environ)
     variables |= environment.of_startup(program, {**os.environ, **variables})
     if options.print_env:
+        full = {**os.environ, **variables}
+        variables |= environment.of_unknown_network(full)
+        _check_library(program, sys.executable, full)
         for name, value in variables.items():
             print(f"export {name}={shlex.quote(value)}")
         return 0

@@ -85,9 +85,25 @@ class Named(Test):
 
 
 class ForOtherHosts(Test):
+    def setUp(self):
+        super().setUp()
+        self.patch("_can_bind", lambda address: address[0].startswith(
+            "127.") or any(address[0] in own for own in HERE.values()))
+
     def test_gloo_finds_a_name_that_is_not_loopback(self):
-        self.host_name("127.0.1.1", "10.0.0.5")
+        self.host_name("10.0.0.5", "127.0.1.1")
         self.assertIsNone(interface.for_other_hosts())
+        self.host_name("10.9.9.9", "10.0.0.5")  # the first is another host's
+        self.assertIsNone(interface.for_other_hosts())
+
+    # A distribution and a cluster have each added a line to /etc/hosts.
+    def test_gloo_would_take_the_first_address(self):
+        self.host_name("127.0.1.1", "192.168.1.5")
+        self.assertEqual("eth1", interface.for_other_hosts())
+
+    def test_a_name_of_another_host_means_the_default_route(self):
+        self.host_name("10.9.9.9")
+        self.assertEqual("eth0", interface.for_other_hosts())
 
     def test_a_name_that_is_loopback_means_the_default_route(self):
         self.host_name("127.0.1.1", "::1")
@@ -111,6 +127,10 @@ class ForOtherHosts(Test):
 
 
 class ThisHost(unittest.TestCase):
+    def test_can_bind_its_own_addresses(self):
+        self.assertTrue(interface._can_bind(("127.0.0.1", 0)))
+        self.assertFalse(interface._can_bind(("192.0.2.1", 0)))
+
     def test_has_loopback(self):
         self.assertIn(ipaddress.ip_address("127.0.0.1"),
                       interface.addresses()["lo"])

@@ -70,6 +70,15 @@ class Packaged(unittest.TestCase):
         self.assertIn("export GLOO_UBT_MIN_BYTES=1\n", done.stdout)
         self.assertIn("/gloo_ubt/libgloo_ubt.so\n", done.stdout)
 
+    def test_env_refuses_what_ranks_would_refuse(self):
+        self.install()
+        for argv, words in ((["--bound", "20"], "GLOO_UBT_BOUND=20: expected"),
+                            (["--interface", "nosuch0"],
+                             "--interface nosuch0: this host has no")):
+            done = self.run_it("env", *argv)
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
+            self.assertIn(words, done.stderr)
+
     def test_env_leads_to_the_start_up_code_if_it_is_needed(self):
         self.install()
         done = self.run_it("env", "--bounded", "ddp")

@@ -218,6 +218,30 @@ class Environment(unittest.TestCase):
                 self.assertEqual({}, environment.of_network(said))
             find.assert_not_called()
 
+    def test_the_interface_may_be_described_in_the_variable(self):
+        for given, names in (("127.0.0.0/8", "lo"), ("lo", None),
+                             ("lo,127.0.0.1", "lo,lo")):
+            self.assertEqual(names, environment.of_library(
+                parse("a.py"), "/lib.so", {"GLOO_SOCKET_IFNAME": given}
+            ).get("GLOO_SOCKET_IFNAME"))
+        with self.assertRaisesRegex(
+                UserError, "^GLOO_SOCKET_IFNAME=nosuch0: this host has no"):
+            environment.of_library(parse("a.py"), "/lib.so",
+                                   {"GLOO_SOCKET_IFNAME": "nosuch0"})
+
+    def test_before_a_launcher_the_interface_is_for_several_hosts(self):
+        with unittest.mock.patch.object(
+                environment.interface, "for_other_hosts") as find:
+            find.return_value = "eth7"
+            self.assertEqual({"GLOO_SOCKET_IFNAME": "eth7"},
+                             environment.of_unknown_network({}))
+            self.assertEqual({}, environment.of_unknown_network(
+                {"GLOO_SOCKET_IFNAME": "eth1"}))
+            find.return_value = None
+            self.assertEqual({}, environment.of_unknown_network({}))
+            find.side_effect = UserError("no route")
+            self.assertEqual({}, environment.of_unknown_network({}))
+
     def test_an_unknown_first_host_is_named_by_one_rank_of_each_host(self):
         unknown = {"MASTER_ADDR": "no-such-host.invalid", "LOCAL_RANK": "0"}
         self.assertIn("MASTER_ADDR=no-such-host.invalid",

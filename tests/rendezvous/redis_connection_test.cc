@@ -17,6 +17,7 @@ namespace rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
@@ -145,6 +146,16 @@ TEST(RedisConnection, SomethingElseListens) {
               HasSubstr("does not speak Redis' protocol"));
   other.join();
   close(listener);
+}
+
+// As Redis 4 answers to the commands of streams.
+TEST(RedisConnection, AServerThatIsTooOldIsNamed) {
+  test::RedisServer server;
+  auto connection = connect(server.unixUrl(), 5000);
+  EXPECT_THAT(
+      failure([&] { connection->command({"XADD4", "a", "*"}, in(5000)); }),
+      AllOf(HasSubstr("refused XADD4"),
+            HasSubstr("Streams need Redis 5 or later")));
 }
 
 TEST(RedisConnection, TransactionIsAllOrNothing) {

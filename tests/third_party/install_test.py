@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """third_party/install, with programs in place of Debian's that only pretend."""
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -48,6 +49,19 @@ class InstallTest(unittest.TestCase):
     def lines(self, path):
         with open(path, encoding="utf-8") as file:
             return file.read().splitlines()
+
+    def test_without_root_it_tells_what_needs_none(self):
+        os.remove(os.path.join(self.programs, "sudo"))
+        for name in "bash", "sed", "awk", "dirname":
+            os.symlink(shutil.which(name), os.path.join(self.programs, name))
+        # Nobody's process that may read root's files.
+        done = subprocess.run(
+            [shutil.which("unshare"), "--user", "--", _INSTALL],
+            env={"PATH": self.programs}, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(1, done.returncode, done.stdout)
+        self.assertIn("as root, or install sudo", done.stdout)
+        self.assertIn("third_party/wheel", done.stdout)
 
     def test_installs_missing_packages_and_cleans_up(self):
         process = self.start(f'[[ -x "{self.policy}" ]]')
