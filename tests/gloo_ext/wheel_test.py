@@ -39,6 +39,7 @@ assert gloo_ubt.loaded()
 assert tensor.eq(3).all(), tensor
 assert gloo_ubt.stats()["bounded_ops"] == 40
 assert os.environ["LD_PRELOAD"] == gloo_ubt.preload_path()
+dist.destroy_process_group()  # PyTorch may abort without it
 """
 
 

@@ -28,6 +28,7 @@ for step in range(30):
     dist.all_reduce(tensor)
     assert tensor.eq(3).all(), tensor
 assert gloo_ubt.stats()["bounded_ops"] == 30
+dist.destroy_process_group()  # PyTorch may abort without it
 """
 
 
