@@ -59,10 +59,6 @@ uint16_t portOf(const sockaddr_storage& storage) {
                    : reinterpret_cast<const sockaddr_in6&>(storage).sin6_port);
 }
 
-bool isLoopback(const std::vector<char>& tcp) {
-  return SocketAddress(storageOf(tcp), 0).isLoopback();
-}
-
 // Clears the fields that the family does not use: Gloo leaves old memory there.
 std::vector<char> plain(const std::vector<char>& tcp) {
   const sockaddr_storage storage = storageOf(tcp);
@@ -172,20 +168,13 @@ void Address::check(const std::string& secret, int rank) const {
   }
 }
 
+RankPlace Address::place() const {
+  const sockaddr_storage storage = storageOf(tcp_);
+  return {hello_.groups.host, SocketAddress(storage, portOf(storage))};
+}
+
 std::string Address::whyUnreachable(const Address& peer, int rank) const {
-  if (hello_.groups.host == peer.hello_.groups.host) {
-    return "";
-  }
-  const bool own = isLoopback(tcp_);
-  if (!own && !isLoopback(peer.tcp_)) {
-    return "";
-  }
-  const std::string who = "rank " + std::to_string(rank);
-  return who + " is on another host, and " +
-         (own ? "this rank's address, " + tcp::Address(tcp_).str()
-              : "its address, " + tcp::Address(peer.tcp_).str()) +
-         ", is a loopback address. Name an interface that other hosts reach "
-         "(attr::iface, --tcp-device, GLOO_SOCKET_IFNAME or --interface)";
+  return place().whyUnreachable(peer.place(), rank);
 }
 
 std::string Address::str() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "transport_ubt/bounded/hello.h"
+#include "transport_ubt/bounded/rank_place.h"
 #include "transport_ubt/bounded/secret_proof.h"
 
 namespace gloo {
@@ -15,6 +16,7 @@ namespace transport {
 namespace ubt {
 
 using ::ubt::Hello;
+using ::ubt::RankPlace;
 using ::ubt::SecretProof;
 
 // The address that Gloo swaps: a pair's TCP address, the rank's Hello, and a
@@ -49,6 +51,7 @@ class Address : public ::gloo::transport::Address {
 
  private:
   std::vector<uint8_t> proven() const;
+  RankPlace place() const;
 
   std::vector<char> tcp_;
   Hello hello_;

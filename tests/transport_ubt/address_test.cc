@@ -100,7 +100,7 @@ TEST(Address, ALoopbackAddressIsNamedIfThePeerIsOnAnotherHost) {
   const std::string why = ownLoopback.whyUnreachable(peer, 5);
   EXPECT_THAT(why, HasSubstr("this rank's address, "));
   EXPECT_THAT(why, HasSubstr("127.0.1.1"));
-  EXPECT_THAT(why, HasSubstr("GLOO_SOCKET_IFNAME"));
+  EXPECT_THAT(why, HasSubstr("GLOO_SOCKET_IFNAME or --interface"));
 }
 
 TEST(Address, FitsWhereGloosContextFactoryPutsIt) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport_ubt/bounded/hello.h"
+#include "transport_ubt/bounded/rank_place.h"
 #include "transport_ubt/bounded/secret_proof.h"
 #include "transport_ubt/io/socket_address.h"
 
@@ -32,6 +33,8 @@ struct Greeting {
   // Why that rank of this job cannot have sent this, or which field is out of
   // bounds. Names the rank. Empty if the greeting is good.
   std::string refusal(const std::string& secret, int rank) const;
+
+  RankPlace place() const { return {hello.groups.host, address}; }
 };
 
 }  // namespace ubt

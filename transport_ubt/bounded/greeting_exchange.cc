@@ -33,6 +33,7 @@ GreetingExchange::GreetingExchange(Mesh mesh,
     : mesh_(std::move(mesh)),
       secret_(std::move(secret)),
       own_(own.encode()),
+      place_(own.place()),
       peers_(mesh_.size),
       all_(mesh_.size),
       answered_(mesh_.size, false) {
@@ -91,9 +92,12 @@ std::string GreetingExchange::take(int rank) {
     return nameOf(rank) +
            " has another version of the library: use one on all ranks";
   }
-  std::string refusal = greeting.refusal(secret_, rank);
-  if (!refusal.empty()) {
-    return refusal;
+  std::string fault = greeting.refusal(secret_, rank);
+  if (fault.empty()) {
+    fault = place_.whyUnreachable(greeting.place(), rank);
+  }
+  if (!fault.empty()) {
+    return fault;
   }
   std::lock_guard<std::mutex> lock(mutex_);
   all_[rank] = greeting;

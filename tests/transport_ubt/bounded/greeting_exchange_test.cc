@@ -71,13 +71,22 @@ class GreetingExchangeTest : public ::testing::Test {
       const Waits& waits = kPatient,
       const std::string& secret = "secret",
       const GreetingExchange::Warn& warn = [](const std::string&) {}) {
+    return exchangeOf(
+        context, greetingOf(context->rank, secret), waits, secret, warn);
+  }
+
+  // The rank's greeting is `own`.
+  std::vector<Greeting> exchangeOf(const ContextPtr& context,
+                                   const Greeting& own,
+                                   const Waits& waits,
+                                   const std::string& secret,
+                                   const GreetingExchange::Warn& warn) {
     const Mesh mesh{
         context->rank, context->size, [context](void* ptr, size_t bytes) {
           return context->createUnboundBuffer(ptr, bytes);
         }};
     auto& exchange = exchanges_[context->rank];
-    exchange = std::make_unique<GreetingExchange>(
-        mesh, greetingOf(context->rank, secret), secret);
+    exchange = std::make_unique<GreetingExchange>(mesh, own, secret);
     return exchange->run(waits, warn);
   }
 
@@ -241,6 +250,32 @@ TEST_F(GreetingExchangeTest, NamesARankOfAnotherVersion) {
     expectThatTheMeshWorks();
     exchanges_.clear();
   }
+}
+
+// Gloo's connections may use another interface.
+TEST_F(GreetingExchangeTest, NamesALoopbackAddressOfAnotherHost) {
+  connect(2);
+  std::string failures[2];
+  EXPECT_EQ(mesh_->run([&](const ContextPtr& context) {
+    const int rank = context->rank;
+    Greeting own =
+        greetingOf(rank, "secret", rank == 0 ? "10.0.0.1" : "127.0.1.1");
+    own.hello.groups.host = rank;
+    own.prove("secret", rank);
+    try {
+      exchangeOf(context, own, kPatient, "secret", [](const auto&) {});
+    } catch (const gloo::IoException& error) {
+      failures[rank] = error.what();
+    }
+  }),
+            "");
+  EXPECT_THAT(failures[0],
+              AllOf(HasSubstr("rank 1 is on another host, and its address, "
+                              "127.0.1.1:1001"),
+                    HasSubstr("GLOO_SOCKET_IFNAME or --interface")));
+  EXPECT_THAT(failures[1],
+              HasSubstr("rank 0 is on another host, and this rank's address, "
+                        "127.0.1.1:1001"));
 }
 
 TEST_F(GreetingExchangeTest, NamesARankWithAnotherSecret) {
