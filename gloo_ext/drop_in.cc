@@ -4,7 +4,6 @@
 #include <gloo/common/error.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -26,11 +25,9 @@ namespace {
 
 using Options = gloo::detail::AllreduceOptionsImpl;
 
-void warnOnce(const std::string& text) {
-  static std::atomic<bool> warned{false};
-  if (!warned.exchange(true)) {
-    ubt::warn("libgloo_ubt.so: " + text + "; plain Gloo serves every call");
-  }
+void warnOfPlainGloo(const std::string& why) {
+  ubt::warnOncePerHost("libgloo_ubt.so: " + why +
+                       "; plain Gloo serves every call");
 }
 
 size_t bytesOf(const Options& options) {
@@ -132,12 +129,13 @@ bool bounded(const OriginalGloo& original,
 std::optional<ubt::Mesh> meshOf(const OriginalGloo& original,
                                 const Options& options) {
   if (!original.notUnderstood().empty()) {
-    warnOnce(original.notUnderstood());
+    warnOfPlainGloo(original.notUnderstood());
     return std::nullopt;
   }
   auto mesh = original.mesh(options.context);
   if (!mesh) {
-    warnOnce("the Gloo in " + original.file() + " has an unknown layout");
+    warnOfPlainGloo("the Gloo in " + original.file() +
+                    " has an unknown layout");
   }
   return mesh;
 }

@@ -139,6 +139,12 @@ class Timeline(unittest.TestCase):
         self.assertFalse({event["pid"] for event in events}
                          & {event["tid"] for event in events})
 
+    def test_reports_in_the_same_folder_are_no_records(self):
+        with open(os.path.join(self.folder, "rank0.jsonl"), "w",
+                  encoding="utf-8") as file:
+            file.write('{"tag": 1}\n')
+        self.assertTrue(self.events(*map(record, range(3))))
+
     def test_what_did_not_happen_is_left_out(self):
         events = self.events(record(
             0, entered_us=[0, 5, None], arrivals=[[1, 100, 4]],
@@ -170,7 +176,7 @@ class Timeline(unittest.TestCase):
     def test_a_folder_without_records_is_named(self):
         code, _, err = self.run_it()
         self.assertEqual(2, code)
-        self.assertIn(f"no records (*.jsonl) in '{self.folder}'", err)
+        self.assertIn(f"no records (*-rank*.jsonl) in '{self.folder}'", err)
 
     def test_a_file_that_cannot_be_written_is_named(self):
         self.write(json.dumps(record(0)))

@@ -224,6 +224,8 @@ class Features(TorchTest):
             self.assertEqual(one.keys(), other.keys())
             self.assertFalse(one.pop("bounded range"))
             self.assertEqual(has_ranges, other.pop("bounded range"))
+            if has_ranges:
+                self.assertGreater(one["flight_recorder"]["values"][0], 0)
             for name, result in other.items():
                 with self.subTest(name):
                     self.assertEqual(name in self.BOUNDED,

@@ -127,7 +127,18 @@ class Wheel(unittest.TestCase):
         self.assertIn(
             "optireduce: 40 ops, 0 % missing",
             self.launched(python, script, GLOO_UBT_BOUND="20s"))
-        self.assertIn("optireduce: 80 ops", self.launched(python, EXAMPLE))
+        watched = os.path.join(self.folder, "watched")
+        os.mkdir(watched)
+        self.assertIn("optireduce: 80 ops", self.launched(
+            python, EXAMPLE, GLOO_UBT_REPORT=watched, GLOO_UBT_TRACE=watched))
+        done = run(python, "-m", "gloo_ubt", "top", "--once", watched)
+        ranks = [line.split() for line in done.stdout.splitlines()[3:]]
+        self.assertEqual([["0", "80"], ["1", "80"]],
+                         [row[:2] for row in ranks], done.stdout + done.stderr)
+        timeline = os.path.join(self.folder, "timeline.json")
+        done = run(python, "-m", "gloo_ubt", "timeline", "--out", timeline,
+                   watched)
+        self.assertIn("100 allreduces of 2 files", done.stdout, done.stderr)
 
     def test_a_wrong_setting_ends_it_before_ranks_start(self):
         python = self.install("checks")

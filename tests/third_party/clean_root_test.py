@@ -14,6 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 EXAMPLE = os.path.join(ROOT, "docs", "example")
 TORCH = os.path.expanduser("~root/.cache/gloo_ubt/torch-2.13.0")
 RANKS = 2
+USER = 1000  # the root has no such user, and needs none
 # Shows the root the folder with the packages.
 _LETS_IN = "/usr/share/mmdebstrap/hooks/file-mirror-automount"
 SCRIPT = """\
@@ -66,9 +67,10 @@ class CleanRoot(unittest.TestCase):
                   encoding="ascii") as file:  # as Debian's installer does
             file.write("127.0.0.1 localhost\n")
 
-    def inside(self, *command, **variables):
+    def inside(self, *command, user=0, **variables):
         """Runs a command in the root. Returns its output."""
-        done = run("chroot", self.root, *command, **variables)
+        done = run("chroot", f"--userspec={user}:{user}", self.root, *command,
+                   **variables)
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout
 
@@ -96,9 +98,10 @@ class CleanRoot(unittest.TestCase):
         [wheel] = made("wheel", "--out", os.path.join(self.root, "tmp"),
                        "--library",
                        os.path.join(ROOT, "gloo_ext", "libgloo_ubt.so"))
-        self.inside("python3", "-m", "venv", "/tmp/venv")
+        self.inside("sh", "-c", "! command -v bazel")
+        self.inside("python3", "-m", "venv", "/tmp/venv", user=USER)
         self.inside("/tmp/venv/bin/pip", "install", "--no-index",
-                    f"/tmp/{os.path.basename(wheel)}")
+                    f"/tmp/{os.path.basename(wheel)}", user=USER)
         packages = "lib/python3.11/site-packages"
         shutil.copytree(os.path.join(TORCH, packages),
                         os.path.join(self.root, "tmp", "torch"))
@@ -106,8 +109,9 @@ class CleanRoot(unittest.TestCase):
                   encoding="utf-8") as file:
             file.write(SCRIPT)
         self.inside("/tmp/venv/bin/gloo_ubt", "run", "--nproc-per-node",
-                    str(RANKS), "/tmp/train.py", PYTHONPATH="/tmp/torch",
-                    GLOO_UBT_BOUND="20s", GLOO_SOCKET_IFNAME="lo")
+                    str(RANKS), "/tmp/train.py", user=USER,
+                    PYTHONPATH="/tmp/torch", GLOO_UBT_BOUND="20s",
+                    GLOO_SOCKET_IFNAME="lo")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ constexpr size_t kInboxBytes = 4096;
 
 constexpr char kRemedy[] =
     " has not answered: it has not reached its first large sum, or it lacks "
-    "this library, GLOO_ALGO or the same GLOO_UBT_MIN_BYTES";
+    "this library, GLOO_ALGO or the same GLOO_UBT_MIN_BYTES and "
+    "GLOO_UBT_BOUNDED";
 
 std::string nameOf(int rank) {
   return "rank " + std::to_string(rank);

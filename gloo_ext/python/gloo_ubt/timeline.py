@@ -35,6 +35,8 @@ Event = Dict[str, Any]
 # process's number to the front. It sorts ranks by how much they show.
 _FIRST_PROCESS = 1000
 
+# Not the reports of calls, which may lie in the same folder.
+_FILES = "*-rank*.jsonl"
 _KEYS = ("bytes", "slots", "entered_us", "arrivals", "called_us", "closed_us",
          "results_us", "returned_us", "began_unix_us")
 
@@ -206,10 +208,10 @@ def main(argv: Sequence[str]) -> int:
                         help="the timeline (default: timeline.json)")
     arguments = parser.parse_args(argv)
     paths = sorted(glob.glob(os.path.join(glob.escape(arguments.folder),
-                                          "*.jsonl")))
+                                          _FILES)))
     if not paths:
-        parser.error(f"no records (*.jsonl) in '{arguments.folder}'; name the "
-                     "folder that GLOO_UBT_TRACE named")
+        parser.error(f"no records ({_FILES}) in '{arguments.folder}'; name "
+                     "the folder that GLOO_UBT_TRACE named")
     try:
         ops = read(paths)
         with open(arguments.out, "w", encoding="utf-8") as file:
