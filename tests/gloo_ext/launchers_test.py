@@ -15,6 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
+import namespaces_or_skip
 from tests import junit_main
 from tests.gloo_ext import private_slurm
 from tests.gloo_ext.ranks import HERE, LIBRARY, PATIENT, is_alive
@@ -26,6 +27,25 @@ PYTHON = str(_WHEEL / "python")
 TORCHRUN = str(_WHEEL / "torchrun")
 ROOT = HERE.parent.parent
 _LIMIT_S = 120
+
+# What a host of the lab does first, and the ranks' command. Its own name means
+# $ADDRESSES; one that ends with a dot lacks its last number. It has a default
+# route if $ROUTE is not empty.
+_HOST = """\
+set -e
+[ -z "$ROUTE" ] || ip route add default dev eth0
+hostname "host$RANK"
+{
+  echo 127.0.0.1 localhost
+  for address in $ADDRESSES; do
+    case $address in *.) address=$address$((RANK + 1)) ;; esac
+    echo "$address host$RANK"
+  done
+} > "$TMPDIR/hosts$RANK"
+mount --bind "$TMPDIR/hosts$RANK" /etc/hosts
+unset GLOO_SOCKET_IFNAME
+exec "$@"
+"""
 
 
 def clone(folder):
@@ -79,8 +99,11 @@ class UbtrunTest(unittest.TestCase):
         return str(HERE / "scripts" / name)
 
 
-class Launchers(UbtrunTest):
-    def check_ranks(self, command, environment=None):
+    def one_of_many(self, *options):
+        return [self.ubtrun, "--python", PYTHON, *options,
+                self.script("place.py")]
+
+    def check_ranks(self, command, environment=None, hosts=1):
         """Checks two ranks with their places in a job, and bounded sums."""
         code = self.start(command, environment).wait(_LIMIT_S)
         self.assertEqual(code, 0, self.said())
@@ -88,12 +111,35 @@ class Launchers(UbtrunTest):
                 for line in self.said().splitlines() if '"rank"' in line]
         self.assertEqual(
             sorted(said, key=lambda one: one["rank"]),
-            [{"rank": rank, "size": 2, "local_rank": rank, "local_size": 2,
-              "bounded": 5} for rank in range(2)], self.said())
+            [{"rank": rank, "size": 2, "local_rank": rank % (2 // hosts),
+              "local_size": 2 // hosts, "bounded": 5}
+             for rank in range(2)], self.said())
 
-    def one_of_many(self, *options):
-        return [self.ubtrun, "--python", PYTHON, *options,
-                self.script("place.py")]
+
+@unittest.skipIf(namespaces_or_skip.why_not(), namespaces_or_skip.why_not())
+class TwoHosts(UbtrunTest):
+    """In the lab, and set up as distributions and clusters do it."""
+
+    def command(self, addresses, route="yes"):
+        self.environment.update(ADDRESSES=addresses, ROUTE=route)
+        script = self.folder / "host.sh"
+        script.write_text(_HOST)
+        return [ROOT / "benchmark/lab", "--hosts", "2", "--", "unshare",
+                "--mount", "--uts", "sh", str(script), *self.one_of_many()]
+
+    def test_meet_whatever_their_names_mean(self):
+        for addresses in "127.0.1.1", "127.0.1.1 10.77.0.", "10.77.0.", "":
+            with self.subTest(addresses):
+                self.check_ranks(self.command(addresses), hosts=2)
+
+    def test_without_a_route_each_names_the_remedy(self):
+        process = self.start(self.command("127.0.1.1", route=""))
+        self.assertNotEqual(0, process.wait(_LIMIT_S))
+        self.assertRegex(self.said(), "this host's name, host[01], resolves to "
+                         "127.0.1.1, .*--interface")
+
+
+class Launchers(UbtrunTest):
 
     def launcher(self, name):
         if not shutil.which(name):
