@@ -79,7 +79,8 @@ TEST(FailingGreeting, EndsCallsInTimeWithACause) {
       errors[context->rank] = sum(context->rank, contexts[context->rank].get());
     }),
               "");
-    failed = FailingHeap::failures() > 0;
+    // Without a failure, a busy machine may need more than the timeout.
+    failed = FailingHeap::failures() > 0 || errors != decltype(errors)();
     FailingHeap::heal();
     EXPECT_TRUE(failed || before > 50) << "next to nothing was tried";
     for (const std::string& error : errors) {
