@@ -25,16 +25,16 @@ _DEFAULT = ("ring", "tree", "transpose", "optireduce:none")
 _DESCRIPTION = """\
 Allreduces of any number of ranks, in virtual time on one simulated switch.
 optireduce is the protocol itself. The others are messages over ideal
-connections, which lose and repeat nothing and share their host's link evenly;
-their ranks begin an op once all have finished the one before. Computing takes
-no time, and data is summed only with --errors.
+connections, which lose and repeat nothing and share their host's link evenly,
+or over TCP with --also tcp=1; their ranks begin an op once all have finished
+the one before. Computing takes no time, and data is summed only with --errors.
 """
 
 _EPILOG = """\
 algorithms
-  ring, halving_doubling, tree (two binary trees, in chunks of 32 KiB),
-  transpose, optireduce, and both as hierarchical_transpose and
-  hierarchical_optireduce, in --groups
+  ring (each shard at once, as NCCL's), ring_chunked, halving_doubling, bcube
+  (Gloo's), tree (two binary trees, in chunks of 32 KiB), transpose, optireduce,
+  and both as hierarchical_transpose and hierarchical_optireduce, in --groups
 
 """ + algorithms.SETTINGS_HELP + """\
 examples

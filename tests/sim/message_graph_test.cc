@@ -51,10 +51,42 @@ TEST(MessageGraph, EveryGateOpens) {
   }
 }
 
+// Gloo's ring has room for two chunks at a receiver.
+TEST(MessageGraph, AChunkLeavesOnceTheChunkBeforeTheLastIsUsed) {
+  const MessageGraph graph = MessageGraph::of("ring_chunked", 4, 1 << 20, 1);
+  int chunks = 0;
+  int notices = 0;
+  for (const auto& message : graph.messages()) {
+    if (message.from != 0 && message.to != 0) {
+      continue;
+    }
+    const bool forward = message.from == 0 && message.to == 1;
+    const bool backward = message.from == 1 && message.to == 0;
+    if (forward) {
+      EXPECT_EQ(message.bytes, (1u << 20) / 8);
+      EXPECT_EQ(message.waitsFor == MessageGraph::kNone, chunks < 2);
+      EXPECT_LE(chunks++, notices + 1);
+    } else if (backward) {
+      EXPECT_EQ(message.bytes, 4u);
+      notices++;
+    }
+  }
+  EXPECT_EQ(chunks, 12);
+  EXPECT_EQ(notices, 11);
+}
+
+TEST(MessageGraph, OneRankSendsNothing) {
+  for (const char* name : MessageGraph::kNames) {
+    EXPECT_TRUE(MessageGraph::of(name, 1, 1 << 20, 1).messages().empty())
+        << name;
+  }
+}
+
 TEST(MessageGraph, NamesUnsupportedJobs) {
   EXPECT_THROW(MessageGraph::of("rign", 4, 1, 1), std::invalid_argument);
-  EXPECT_THROW(MessageGraph::of("halving_doubling", 6, 1, 1),
-               std::invalid_argument);
+  for (const char* name : {"halving_doubling", "bcube"}) {
+    EXPECT_THROW(MessageGraph::of(name, 6, 1, 1), std::invalid_argument);
+  }
   EXPECT_THROW(MessageGraph::of("hierarchical_transpose", 6, 1, 4),
                std::invalid_argument);
 }

@@ -11,6 +11,9 @@ namespace {
 // levels.
 constexpr uint64_t kTreeChunkBytes = 32 << 10;
 
+// A message that only tells something: Gloo's have an int.
+constexpr uint64_t kNoticeBytes = 4;
+
 uint64_t share(uint64_t bytes, int parts) {
   return (bytes + parts - 1) / parts;
 }
@@ -24,8 +27,14 @@ MessageGraph MessageGraph::of(const std::string& name,
   if (name == "ring") {
     return ring(ranks, bytes);
   }
+  if (name == "ring_chunked") {
+    return ringChunked(ranks, bytes);
+  }
   if (name == "halving_doubling") {
     return halvingDoubling(ranks, bytes);
+  }
+  if (name == "bcube") {
+    return bcube(ranks, bytes);
   }
   if (name == "tree") {
     return tree(ranks, bytes);
@@ -38,13 +47,21 @@ MessageGraph MessageGraph::of(const std::string& name,
   }
   throw std::invalid_argument(
       name +
-      ": no such algorithm; there are ring, halving_doubling, tree, transpose "
-      "and hierarchical_transpose");
+      ": no such algorithm; there are ring, ring_chunked, halving_doubling, "
+      "bcube, tree, transpose and hierarchical_transpose");
 }
 
 uint32_t MessageGraph::gate(uint32_t arrivals) {
   gates_.push_back({arrivals, kNone});
   return static_cast<uint32_t>(gates_.size() - 1);
+}
+
+uint32_t MessageGraph::gateAfter(uint32_t before, uint32_t arrivals) {
+  const uint32_t after = gate(arrivals + (before != kNone));
+  if (before != kNone) {
+    gates_[before].opens = after;
+  }
+  return after;
 }
 
 void MessageGraph::add(
@@ -66,6 +83,53 @@ MessageGraph MessageGraph::ring(int ranks, uint64_t bytes) {
       graph.add(rank, to, share(bytes, ranks), waits[rank], next[to]);
     }
     waits = next;
+  }
+  return graph;
+}
+
+// Gloo's AllreduceRingChunked. A shard is two chunks, and a rank has an inbox
+// for each. So it sends two chunks at once. It passes each later one on after
+// it has emptied an inbox, told the left neighbour so, and heard the same from
+// the right one.
+MessageGraph MessageGraph::ringChunked(int ranks, uint64_t bytes) {
+  MessageGraph graph(ranks);
+  if (ranks == 1) {
+    return graph;
+  }
+  const int chunks = 4 * (ranks - 1);  // that a rank sends
+  // By chunk and receiver: it has come. By chunk and sender: the inbox of the
+  // one after the next is free.
+  std::vector<std::vector<uint32_t>> come(chunks);
+  std::vector<std::vector<uint32_t>> free(chunks);
+  std::vector<uint32_t> last(ranks, kNone);
+  for (int chunk = 0; chunk < chunks; chunk++) {
+    for (uint32_t& gate : last) {
+      gate = graph.gateAfter(gate, 1);
+      come[chunk].push_back(gate);
+      if (chunk + 2 < chunks) {
+        gate = graph.gateAfter(gate, 1);
+        free[chunk].push_back(gate);
+      }
+    }
+  }
+  for (int chunk = 0; chunk < chunks; chunk++) {
+    for (int rank = 0; rank < ranks; rank++) {
+      const int right = (rank + 1) % ranks;
+      graph.add(rank,
+                right,
+                share(bytes, 2 * ranks),
+                chunk < 2 ? kNone : free[chunk - 2][rank],
+                come[chunk][right]);
+      if (chunk + 2 < chunks) {
+        graph.add(
+            right, rank, kNoticeBytes, come[chunk][right], free[chunk][rank]);
+      }
+    }
+  }
+  // Nobody begins the next allreduce before the right neighbour has ended.
+  for (int rank = 0; rank < ranks; rank++) {
+    const int right = (rank + 1) % ranks;
+    graph.add(right, rank, kNoticeBytes, come[chunks - 1][right], kNone);
   }
   return graph;
 }
@@ -95,6 +159,51 @@ MessageGraph MessageGraph::halvingDoubling(int ranks, uint64_t bytes) {
       graph.add(rank, to, share(bytes, 1 << depth), waits[rank], next[to]);
     }
     waits = next;
+  }
+  return graph;
+}
+
+// Gloo's AllreduceBcube with base 2: halvings with ever more distant partners,
+// then doublings with ever nearer ones. A rank doubles with a partner only
+// after the partner has told that it has used the half.
+MessageGraph MessageGraph::bcube(int ranks, uint64_t bytes) {
+  if ((ranks & (ranks - 1)) != 0) {
+    throw std::invalid_argument("bcube: needs a power of 2 ranks");
+  }
+  MessageGraph graph(ranks);
+  if (ranks == 1) {
+    return graph;
+  }
+  std::vector<uint32_t> last(ranks, kNone);
+  std::vector<std::vector<uint32_t>> used;  // by halving and rank
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    const std::vector<uint32_t> before = last;
+    for (uint32_t& gate : last) {
+      gate = graph.gateAfter(gate, 1);
+    }
+    used.push_back(last);
+    for (int rank = 0; rank < ranks; rank++) {
+      const int to = rank ^ distance;
+      graph.add(rank, to, share(bytes, 2 * distance), before[rank], last[to]);
+    }
+  }
+  for (int distance = ranks / 2; distance > 0; distance /= 2) {
+    std::vector<uint32_t> told;
+    for (uint32_t& gate : last) {
+      gate = graph.gateAfter(gate, 1);
+      told.push_back(gate);
+      gate = graph.gateAfter(gate, 1);
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+      const int to = rank ^ distance;
+      graph.add(rank, to, kNoticeBytes, used.back()[rank], told[to]);
+      graph.add(rank, to, share(bytes, 2 * distance), told[rank], last[to]);
+    }
+    used.pop_back();
+  }
+  // The next allreduce begins once the first partner has ended this one.
+  for (int rank = 0; rank < ranks; rank++) {
+    graph.add(rank, rank ^ 1, kNoticeBytes, last[rank], kNone);
   }
   return graph;
 }

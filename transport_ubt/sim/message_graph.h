@@ -13,7 +13,9 @@ class MessageGraph {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr const char* kNames[] = {"ring",
+                                           "ring_chunked",
                                            "halving_doubling",
+                                           "bcube",
                                            "tree",
                                            "transpose",
                                            "hierarchical_transpose"};
@@ -48,11 +50,16 @@ class MessageGraph {
   explicit MessageGraph(int ranks) : ranks_(ranks) {}
 
   static MessageGraph ring(int ranks, uint64_t bytes);
+  static MessageGraph ringChunked(int ranks, uint64_t bytes);
   static MessageGraph halvingDoubling(int ranks, uint64_t bytes);
+  static MessageGraph bcube(int ranks, uint64_t bytes);
   static MessageGraph tree(int ranks, uint64_t bytes);
   static MessageGraph transpose(int ranks, uint64_t bytes, int groups);
 
   uint32_t gate(uint32_t arrivals);
+  // Opens after `arrivals` arrivals and after `before`, a gate of the same
+  // rank, or kNone.
+  uint32_t gateAfter(uint32_t before, uint32_t arrivals);
   void add(int from, int to, uint64_t bytes, uint32_t waits, uint32_t opens);
   void addTree(uint64_t bytes, int shift);
 

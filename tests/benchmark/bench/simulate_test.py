@@ -14,7 +14,8 @@ from bench.lab.environments import parse
 from tests import junit_main
 
 MEASURE = os.path.abspath("benchmark/measure")
-ALGORITHMS = ("ring", "halving_doubling", "tree", "transpose",
+ALGORITHMS = ("ring", "ring_chunked", "halving_doubling", "bcube", "tree",
+              "transpose",
               "hierarchical_transpose", "optireduce", "optireduce:none",
               "optireduce:broadcast", "optireduce:both",
               "hierarchical_optireduce:none")
