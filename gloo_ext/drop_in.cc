@@ -26,8 +26,7 @@ namespace {
 using Options = gloo::detail::AllreduceOptionsImpl;
 
 void warnOfPlainGloo(const std::string& why) {
-  ubt::warnOncePerHost("libgloo_ubt.so: " + why +
-                       "; plain Gloo serves every call");
+  ubt::warnOnce("libgloo_ubt.so: " + why + "; plain Gloo serves every call");
 }
 
 size_t bytesOf(const Options& options) {

@@ -107,7 +107,7 @@ __attribute__((constructor)) void checkIsFirst() {
   void* const found = dlsym(RTLD_DEFAULT, gloo_ext::OriginalGloo::kAllreduce);
   if (found != nullptr && dladdr(found, &first) != 0 &&
       first.dli_fbase != own.dli_fbase) {
-    ubt::warnOncePerHost("libgloo_ubt.so: " + precededBy(first.dli_fname));
+    ubt::warn("libgloo_ubt.so: " + precededBy(first.dli_fname));
   }
 }
 

@@ -24,7 +24,7 @@ as one of many, which a launcher starts
   rank's host is known under torchrun and srun, and where all are on one host;
   for mpirun on several, set MASTER_ADDR to it. MASTER_PORT may be set, too.
 
-  torchrun --nproc-per-node 4 --no-python {name} train.py
+  torchrun --nproc_per_node 4 --no_python {name} train.py
   srun --ntasks 16 {name} train.py
   mpirun -n 4 {name} train.py
   MASTER_ADDR=host1 mpirun -n 16 --host host1:8,host2:8 -x MASTER_ADDR \\
@@ -32,7 +32,7 @@ as one of many, which a launcher starts
 
 by hand, with any launcher
   eval "$({name} --print-env)"
-  torchrun --nproc-per-node 4 train.py
+  torchrun --nproc_per_node 4 train.py
 
 {note}
 GLOO_UBT_* variables (docs/configuration.md) reach the ranks as they are.

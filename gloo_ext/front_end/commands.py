@@ -1,16 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error handling and exit codes that all commands share."""
-import errno
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from .errors import EXIT_FAILED, EXIT_INTERRUPTED, UserError
 
 
-# Of a file or a pipe that takes no more.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
+class _Output:
+    """Standard output. An error while it is written is told to the user."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with self._told():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with self._told():
+            self._stream.flush()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            # Python writes the rest at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if isinstance(error, BrokenPipeError):  # nobody reads it any more
+                raise SystemExit(EXIT_FAILED) from error
+            raise UserError(
+                f"standard output: {error.strerror}") from error
 
 
 def run_command(run: Callable[[Sequence[str]], int],
@@ -23,8 +50,9 @@ def run_command(run: Callable[[Sequence[str]], int],
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
-        code = run(argv)
-        sys.stdout.flush()
+        with contextlib.redirect_stdout(_Output(sys.stdout)):
+            code = run(argv)
+            sys.stdout.flush()
         return code
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -32,13 +60,3 @@ def run_command(run: Callable[[Sequence[str]], int],
     except KeyboardInterrupt:
         print("interrupted; all processes have been ended", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except OSError as error:
-        # Those who write files name them.
-        if error.filename is not None or error.errno not in _FULL:
-            raise
-        # Python would write the rest at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno != errno.EPIPE:  # otherwise its reader wants no more
-            print(f"error: standard output: {error.strerror}",
-                  file=sys.stderr)
-        return EXIT_FAILED

@@ -3,7 +3,7 @@
 describes."""
 from __future__ import annotations
 
-import contextlib
+import array
 import fcntl
 import ipaddress
 import socket
@@ -13,7 +13,8 @@ from typing import Union
 
 from .errors import EXIT_USAGE, UserError
 
-_SIOCGIFADDR = 0x8915
+_SIOCGIFCONF = 0x8912
+_IFREQ_BYTES = 40
 _ROUTES = "/proc/net/route"
 _ROUTES6 = "/proc/net/ipv6_route"
 _ADDRESSES6 = "/proc/net/if_inet6"
@@ -26,15 +27,25 @@ def addresses() -> dict[str, list[_Address]]:
     """The addresses of each of this host's interfaces."""
     found: dict[str, list[_Address]] = {
         name: [] for _, name in socket.if_nameindex()}
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        for name in found:
-            with contextlib.suppress(OSError):  # it has none
-                answer = fcntl.ioctl(any_socket, _SIOCGIFADDR, struct.pack(
-                    "256s", name.encode()[:15]))
-                found[name].append(ipaddress.IPv4Address(answer[20:24]))
+    for name, address in _addresses4():
+        found.setdefault(name, []).append(address)
     for number, *_, name in _lines(_ADDRESSES6):
         if name in found:
             found[name].append(ipaddress.IPv6Address(bytes.fromhex(number)))
+    return found
+
+
+def _addresses4() -> list[tuple[str, _Address]]:
+    """IPv4 addresses, each with its interface or its label (eth0:1)."""
+    entries = array.array("B", bytes(_IFREQ_BYTES * 4096))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        answer = fcntl.ioctl(any_socket, _SIOCGIFCONF, struct.pack(
+            "iL", len(entries), entries.buffer_info()[0]))
+    used, _ = struct.unpack("iL", answer)
+    found: list[tuple[str, _Address]] = []
+    for at in range(0, used, _IFREQ_BYTES):
+        name, ip = struct.unpack_from("16s4x4s", entries, at)
+        found.append((name.rstrip(b"\0").decode(), ipaddress.IPv4Address(ip)))
     return found
 
 

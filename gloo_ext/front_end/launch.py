@@ -88,7 +88,8 @@ def _run(program: Program, options: argparse.Namespace) -> int:
     if options.print_env:
         full = {**os.environ, **variables}
         variables |= environment.of_unknown_network(full)
-        _check_library(program, sys.executable, full)
+        _check_library(program, shutil.which(options.python) or sys.executable,
+                       full)
         for name, value in variables.items():
             print(f"export {name}={shlex.quote(value)}")
         return 0

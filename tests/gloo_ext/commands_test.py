@@ -18,8 +18,9 @@ from front_end.errors import UserError
 def main(argv):
     if argv == ["wrong"]:
         raise UserError("it is wrong", 2)
-    if argv == ["missing"]:
-        open("/nowhere")
+    if argv == ["file"]:
+        with open("/dev/full", "w") as file:
+            file.write("x" * 1000000)
     print("x" * 1000000)
     return 0
 
@@ -56,7 +57,9 @@ class Commands(unittest.TestCase):
         self.assertEqual((1, ""), (done.returncode, done.stderr))
 
     def test_a_fault_of_ours_is_told_in_full(self):
-        self.assertIn("Traceback", run(subprocess.PIPE, "missing").stderr)
+        done = run(subprocess.PIPE, "file")
+        self.assertIn("Traceback", done.stderr)
+        self.assertNotIn("standard output", done.stderr)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ class TwoHosts(UbtrunTest):
             with self.subTest(addresses):
                 self.check_ranks(self.command(addresses), hosts=2)
 
-    def test_without_a_route_each_names_the_remedy(self):
+    def test_without_a_route_the_remedy_is_named(self):
         process = self.start(self.command("127.0.1.1", route=""))
         self.assertNotEqual(0, process.wait(_LIMIT_S))
         self.assertRegex(self.said(), "this host's name, host[01], resolves to "

@@ -91,7 +91,7 @@ class Packaged(unittest.TestCase):
 
     def test_help_and_errors_have_its_name(self):
         self.install()
-        self.assertIn("torchrun --nproc-per-node 4 --no-python python -m "
+        self.assertIn("torchrun --nproc_per_node 4 --no_python python -m "
                       "gloo_ubt run train.py",
                       self.run_it("run", "--help").stdout)
         done = self.run_it("run", "--nproc-per-node", "1", "/nowhere.py")

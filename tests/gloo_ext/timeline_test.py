@@ -123,11 +123,8 @@ class Timeline(unittest.TestCase):
             {event["args"]["name"] for event in events
              if event["name"] == "process_name"})
 
-    def test_tracks_stand_in_the_order_of_ranks_and_of_a_call(self):
+    def test_tracks_of_a_rank_stand_in_the_order_of_a_call(self):
         events = self.events(*map(record, range(3)))
-        self.assertEqual([0, 1, 2], [
-            event["args"]["sort_index"] - 1 for event in events
-            if event["name"] == "process_sort_index"])
         first = [event for event in events if event["pid"] == events[0]["pid"]]
         names = {event["tid"]: event["args"]["name"] for event in first
                  if event["name"] == "thread_name"}

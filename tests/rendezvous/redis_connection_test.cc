@@ -152,10 +152,11 @@ TEST(RedisConnection, SomethingElseListens) {
 TEST(RedisConnection, AServerThatIsTooOldIsNamed) {
   test::RedisServer server;
   auto connection = connect(server.unixUrl(), 5000);
-  EXPECT_THAT(
-      failure([&] { connection->command({"XADD4", "a", "*"}, in(5000)); }),
-      AllOf(HasSubstr("refused XADD4"),
-            HasSubstr("Streams need Redis 5 or later")));
+  EXPECT_THAT(failure([&] {
+                connection->command({"XADD4", "a", "*"}, in(5000));
+              }),
+              AllOf(HasSubstr("refused XADD4"),
+                    HasSubstr("Streams need Redis 5 or later")));
 }
 
 TEST(RedisConnection, TransactionIsAllOrNothing) {

@@ -51,17 +51,23 @@ class InstallTest(unittest.TestCase):
             return file.read().splitlines()
 
     def test_without_root_it_tells_what_needs_none(self):
-        os.remove(os.path.join(self.programs, "sudo"))
+        sudo = os.path.join(self.programs, "sudo")
         for name in "bash", "sed", "awk", "dirname":
             os.symlink(shutil.which(name), os.path.join(self.programs, name))
-        # Nobody's process that may read root's files.
-        done = subprocess.run(
-            [shutil.which("unshare"), "--user", "--", _INSTALL],
-            env={"PATH": self.programs}, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, check=False)
-        self.assertEqual(1, done.returncode, done.stdout)
-        self.assertIn("as root, or install sudo", done.stdout)
-        self.assertIn("third_party/wheel", done.stdout)
+        for refuses in (True, False):
+            if refuses:
+                with open(sudo, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/bash\nexit 1\n")
+            else:
+                os.remove(sudo)
+            # Nobody's process that may read root's files.
+            done = subprocess.run(
+                [shutil.which("unshare"), "--user", "--", _INSTALL],
+                env={"PATH": self.programs}, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertEqual(1, done.returncode, done.stdout)
+            self.assertIn("as root, or with sudo", done.stdout)
+            self.assertIn("third_party/wheel", done.stdout)
 
     def test_installs_missing_packages_and_cleans_up(self):
         process = self.start(f'[[ -x "{self.policy}" ]]')

@@ -39,15 +39,14 @@ void warnOfSilence(int rank,
                    const std::string& address,
                    const std::string& own) noexcept {
   try {
+    const std::string died = "has that rank died, or been stopped?";
+    const std::string blocked =
+        "does a firewall block it? Open the ports of GLOO_UBT_PORTS on both "
+        "hosts, or choose another interface (GLOO_SOCKET_IFNAME).";
     warnUser("no valid UDP datagram has arrived from rank " +
              std::to_string(rank) + " (" + address + ") to " + own +
-             " for 5 s, and a call here waits for it. " +
-             (heard ? "Has that rank died, or been stopped? Or has its network "
-                      "failed?"
-                    : "Does a firewall block it? Open the ports of "
-                      "GLOO_UBT_PORTS on both hosts, or choose another "
-                      "interface (GLOO_SOCKET_IFNAME). Or has that rank died, "
-                      "or been stopped?"));
+             " for 5 s, and a call here waits for it: " +
+             (heard ? died + " Or " + blocked : blocked + " Or " + died));
   } catch (const std::exception&) {  // as above
   }
 }

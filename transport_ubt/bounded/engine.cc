@@ -51,7 +51,7 @@ std::unique_ptr<Driver> makeDriver(const sockaddr_storage& address,
   options.socket.receiveBufferBytes =
       std::max(options.socket.receiveBufferBytes,
                static_cast<int>(settings.windowBytes));
-  options.socket.warn = warnOncePerHost;
+  options.socket.warn = warnOnce;
   options.limits.arenaBytes = settings.arenaBytes;
   options.limits.arenaBudget = &processBudget();
   options.limits.windowBytesMax = settings.windowBytes;

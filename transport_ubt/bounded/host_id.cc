@@ -32,8 +32,10 @@ std::string networkNamespace() {
 
 // An FNV-1a hash.
 uint64_t hostId() {
+  const std::string boot = bootId();
+  const std::string network = networkNamespace();
   const std::string text =
-      hostName() + "\n" + bootId() + "\n" + networkNamespace();
+      boot.empty() || network.empty() ? hostName() : boot + "\n" + network;
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -44,22 +44,11 @@ void writeAll(const std::string& line) noexcept {
   }
 }
 
-// The value of a variable, if it is a number; else empty.
-std::string numberIn(const char* variable) {
-  const char* const value = std::getenv(variable);
-  const std::string text = value == nullptr ? "" : value;
+// The value of RANK, if it is a number; else empty.
+std::string rankText() {
+  const char* const rank = std::getenv("RANK");
+  const std::string text = rank == nullptr ? "" : rank;
   return text.find_first_not_of("0123456789") == text.npos ? text : "";
-}
-
-// Only the process whose `variable` is 0 writes it, or each if none has it.
-void warnOnceIfFirst(const char* variable, const std::string& text) noexcept {
-  try {
-    if (numberIn(variable).find_first_not_of('0') != std::string::npos) {
-      return;
-    }
-  } catch (const std::exception&) {  // a repeated warning is better than none
-  }
-  warnOnce(text);
 }
 
 // Who warns, and when.
@@ -71,7 +60,7 @@ std::string originText() {
   std::strftime(clock, sizeof(clock), "%H:%M:%S ", &local);
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, sizeof(host) - 1);
-  const std::string rank = numberIn("RANK");
+  const std::string rank = rankText();
   return std::string(clock) + host + (rank.empty() ? "" : " rank " + rank);
 }
 
@@ -112,11 +101,14 @@ void warnOnce(const std::string& text) noexcept {
 }
 
 void warnOncePerJob(const std::string& text) noexcept {
-  warnOnceIfFirst("RANK", text);
-}
-
-void warnOncePerHost(const std::string& text) noexcept {
-  warnOnceIfFirst("LOCAL_RANK", text);
+  try {
+    const std::string rank = rankText();
+    if (rank.find_first_not_of('0') != rank.npos) {
+      return;
+    }
+  } catch (const std::exception&) {  // as above
+  }
+  warnOnce(text);
 }
 
 }  // namespace ubt

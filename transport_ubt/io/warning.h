@@ -20,8 +20,5 @@ void warnOnce(const std::string& text) noexcept;
 // The same, for warnings that are equal on all ranks of a job: only rank 0
 // writes them. Without RANK, every process does.
 void warnOncePerJob(const std::string& text) noexcept;
-// The same, for warnings that are equal on all ranks of a host: only the one
-// with LOCAL_RANK 0 writes them. Without LOCAL_RANK, every process does.
-void warnOncePerHost(const std::string& text) noexcept;
 
 }  // namespace ubt

@@ -158,7 +158,6 @@ def _process(number: int, name: str, spans: Sequence[Span]) -> Iterator[Event]:
                 "args": arguments}
 
     yield told("process_name", 1, name=name)
-    yield told("process_sort_index", 1, sort_index=number)
     tracks: Dict[str, List[Span]] = {}
     for span in spans:
         tracks.setdefault(span.track, []).append(span)

@@ -104,21 +104,6 @@ TEST(Warning, OfAJobWithoutRanksIsEveryProcesss) {
               ElementsAre(EndsWith(" warning: without ranks\n")));
 }
 
-TEST(Warning, OfAHostIsItsFirstRanks) {
-  const EnvironmentVariable rank("RANK", "12");
-  const Stderr captured;
-  for (const char* const local : {"1", "10", "0"}) {
-    const EnvironmentVariable variable("LOCAL_RANK", local);
-    warnOncePerHost("what a host's ranks say");
-  }
-  const EnvironmentVariable none("LOCAL_RANK", nullptr);
-  warnOncePerHost("without a launcher");
-  EXPECT_THAT(
-      captured.writes(),
-      ElementsAre(EndsWith(" rank 12 warning: what a host's ranks say\n"),
-                  EndsWith(" warning: without a launcher\n")));
-}
-
 std::string drained(int pipe) {
   std::string all;
   char buffer[4096];

@@ -90,8 +90,7 @@ OpFailure::Blame missingRanks(const OpState& op) {
 
 std::string warningOfWait(const OpState& op) {
   const OpFailure::Blame missing = missingRanks(op);
-  // A silent rank was named earlier (SilenceWatch), and soon ends the call.
-  if (missing.text.empty() || op.setup.host->isSilent(missing.rank)) {
+  if (missing.text.empty()) {
     return "";
   }
   std::ostringstream text;

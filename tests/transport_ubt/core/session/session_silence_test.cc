@@ -92,7 +92,6 @@ TEST_F(SessionSilenceTest, OfARankThatFallsSilentUsersLearnBeforeItIsGone) {
   EXPECT_THAT(failure(), StartsWith("rank 2 has not answered for 10 s"));
   EXPECT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(heard_);
-  EXPECT_TRUE(waits_.empty());  // it is silent, and not only late
 }
 
 // Its control datagrams got lost.
