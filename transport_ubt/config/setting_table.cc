@@ -403,7 +403,7 @@ std::vector<Setting> contextRows() {
        "a folder",
        "none",
        "Where each rank records when contributions arrive "
-       "(docs/experiments.md).",
+       "(docs/watching.md).",
        readTrace},
       choice<AuthMode>(
           kVariable,
