@@ -53,8 +53,7 @@ std::vector<std::string> knownAlgorithms() {
 
 // Why the algorithm cannot work; empty if it can.
 std::string whyNot(const std::string& algorithm, int ranks, int groups) {
-  if ((algorithm == "halving_doubling" || algorithm == "bcube") &&
-      (ranks & (ranks - 1)) != 0) {
+  if (MessageGraph::needsPowerOf2(algorithm) && (ranks & (ranks - 1)) != 0) {
     return "needs a power of 2 ranks, not " + std::to_string(ranks);
   }
   if (algorithm.rfind("hierarchical_", 0) == 0 && ranks % groups != 0) {

@@ -68,13 +68,15 @@ def of_library(options: argparse.Namespace, library: str,
 
 def _interface(options: argparse.Namespace,
                environment: Mapping[str, str]) -> str | None:
-    """What the ranks need as INTERFACE, for Gloo knows only names. None: what
-    `environment` has."""
+    """The names that ranks need in INTERFACE, because Gloo knows only names.
+    None: what `environment` has serves them."""
     if options.interface:
         return interface.named(options.interface)
-    given = environment.get(INTERFACE, "")
-    names = given and interface.named(given, f"{INTERFACE}=")
-    return None if names == given else names
+    given = environment.get(INTERFACE)
+    if not given:
+        return None
+    names = interface.named(given, f"{INTERFACE}=")
+    return names if names != given else None
 
 
 def of_startup(program: Program,
@@ -109,20 +111,23 @@ def of_network(environment: Mapping[str, str]) -> dict[str, str]:
 
     Raises UserError if it is unknown.
     """
-    if environment.get(INTERFACE) or not _has_other_hosts(environment):
-        return {}
-    name = interface.for_other_hosts()
-    return {} if name is None else {INTERFACE: name}
+    return (_for_other_hosts(environment) if _has_other_hosts(environment)
+            else {})
 
 
 def of_unknown_network(environment: Mapping[str, str]) -> dict[str, str]:
     """The same before a launcher has told whether there are other hosts. Empty
     if the interface is unknown, too: one host needs none."""
     try:
-        name = (None if environment.get(INTERFACE)
-                else interface.for_other_hosts())
+        return _for_other_hosts(environment)
     except UserError:
         return {}
+
+
+def _for_other_hosts(environment: Mapping[str, str]) -> dict[str, str]:
+    if environment.get(INTERFACE):
+        return {}
+    name = interface.for_other_hosts()
     return {} if name is None else {INTERFACE: name}
 
 

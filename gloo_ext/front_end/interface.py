@@ -72,13 +72,15 @@ def named(text: str, setting: str = "--interface ") -> str:
 
 
 def for_other_hosts() -> str | None:
-    """The interface through which other hosts can reach this one, if Gloo
-    would use loopback: if the first of this host's addresses that its name
-    resolves to is loopback, as by default in Debian and Ubuntu, or if there is
-    none. It is the interface of the name's next address, otherwise that of the
-    default route. None if Gloo finds an address that is not loopback.
+    """The interface through which other hosts can reach this one. None if
+    Gloo finds it itself.
 
-    Raises UserError if there is no default route.
+    Gloo takes the first address of this host that its name resolves to. In
+    Debian and Ubuntu, that is loopback by default. Then this is the interface
+    of the name's next address, or of the default route. The same holds if the
+    name resolves to no address of this host.
+
+    Raises UserError if there is no such address, and no default route.
     """
     name = socket.gethostname()
     try:
@@ -91,9 +93,9 @@ def for_other_hosts() -> str | None:
         return None
     here = addresses()
     for address in own:
-        for interface, its in here.items():
-            if not address.is_loopback and address in its:
-                return interface
+        found = None if address.is_loopback else _find(str(address), here)
+        if found is not None:
+            return found
     routes = default_routes()
     if routes:
         return routes[0]
@@ -167,8 +169,8 @@ def _found(word: str, here: Mapping[str, Sequence[_Address]],
     name = _find(word, here)
     if name is None:
         raise UserError(
-            f"{setting}{word}: this host has no interface of that name, "
-            f"nor with such an address; there are {_listed(here)}", EXIT_USAGE)
+            f"{setting}{word}: this host has no interface with that name or "
+            f"address; there are {_listed(here)}", EXIT_USAGE)
     return name
 
 

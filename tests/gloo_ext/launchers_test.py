@@ -28,9 +28,9 @@ TORCHRUN = str(_WHEEL / "torchrun")
 ROOT = HERE.parent.parent
 _LIMIT_S = 120
 
-# What a host of the lab does first, and the ranks' command. Its own name means
-# $ADDRESSES; one that ends with a dot lacks its last number. It has a default
-# route if $ROUTE is not empty.
+# Each host of the lab runs this, with the ranks' command as arguments. $ROUTE
+# is empty for a host without a default route. The host's name resolves to
+# $ADDRESSES. The script adds the last number to one that ends with a dot.
 _HOST = """\
 set -e
 [ -z "$ROUTE" ] || ip route add default dev eth0
@@ -98,7 +98,6 @@ class UbtrunTest(unittest.TestCase):
     def script(self, name):
         return str(HERE / "scripts" / name)
 
-
     def one_of_many(self, *options):
         return [self.ubtrun, "--python", PYTHON, *options,
                 self.script("place.py")]
@@ -140,7 +139,6 @@ class TwoHosts(UbtrunTest):
 
 
 class Launchers(UbtrunTest):
-
     def launcher(self, name):
         if not shutil.which(name):
             self.skipTest(f"no {name}: third_party/install "

@@ -34,7 +34,6 @@ GreetingExchange::GreetingExchange(Mesh mesh,
     : mesh_(std::move(mesh)),
       secret_(std::move(secret)),
       own_(own.encode()),
-      place_(own.place()),
       peers_(mesh_.size),
       all_(mesh_.size),
       answered_(mesh_.size, false) {
@@ -94,15 +93,14 @@ std::string GreetingExchange::take(int rank) {
            " has another version of the library: use one on all ranks";
   }
   std::string fault = greeting.refusal(secret_, rank);
-  if (fault.empty()) {
-    fault = place_.whyUnreachable(greeting.place(), rank);
-  }
-  if (!fault.empty()) {
-    return fault;
-  }
   std::lock_guard<std::mutex> lock(mutex_);
-  all_[rank] = greeting;
-  return "";
+  if (fault.empty()) {
+    fault = all_[mesh_.rank].place().whyUnreachable(greeting.place(), rank);
+  }
+  if (fault.empty()) {
+    all_[rank] = greeting;
+  }
+  return fault;
 }
 
 // Throws gloo::IoException if a rank's greeting has failed.

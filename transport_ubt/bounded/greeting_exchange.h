@@ -67,7 +67,6 @@ class GreetingExchange {
   const Mesh mesh_;
   const std::string secret_;
   std::vector<uint8_t> own_;
-  const RankPlace place_;
   std::vector<Peer> peers_;  // by rank; this rank's is empty
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -24,6 +24,9 @@ MessageGraph MessageGraph::of(const std::string& name,
                               int ranks,
                               uint64_t bytes,
                               int groups) {
+  if (needsPowerOf2(name) && (ranks & (ranks - 1)) != 0) {
+    throw std::invalid_argument(name + ": needs a power of 2 ranks");
+  }
   if (name == "ring") {
     return ring(ranks, bytes);
   }
@@ -137,9 +140,6 @@ MessageGraph MessageGraph::ringChunked(int ranks, uint64_t bytes) {
 // Ranks exchange halves with ever nearer partners. Then they double them with
 // ever more distant ones.
 MessageGraph MessageGraph::halvingDoubling(int ranks, uint64_t bytes) {
-  if ((ranks & (ranks - 1)) != 0) {
-    throw std::invalid_argument("halving_doubling: needs a power of 2 ranks");
-  }
   MessageGraph graph(ranks);
   std::vector<int> distances;
   for (int distance = ranks / 2; distance > 0; distance /= 2) {
@@ -167,9 +167,6 @@ MessageGraph MessageGraph::halvingDoubling(int ranks, uint64_t bytes) {
 // then doublings with ever nearer ones. A rank doubles with a partner only
 // after the partner has told that it has used the half.
 MessageGraph MessageGraph::bcube(int ranks, uint64_t bytes) {
-  if ((ranks & (ranks - 1)) != 0) {
-    throw std::invalid_argument("bcube: needs a power of 2 ranks");
-  }
   MessageGraph graph(ranks);
   if (ranks == 1) {
     return graph;

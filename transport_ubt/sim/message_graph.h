@@ -43,6 +43,11 @@ class MessageGraph {
                          uint64_t bytes,
                          int groups);
 
+  // Whether of() needs a power of 2 ranks for this name.
+  static bool needsPowerOf2(const std::string& name) {
+    return name == "halving_doubling" || name == "bcube";
+  }
+
   const std::vector<Message>& messages() const { return messages_; }
   const std::vector<Gate>& gates() const { return gates_; }
 

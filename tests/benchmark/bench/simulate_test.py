@@ -15,9 +15,8 @@ from tests import junit_main
 
 MEASURE = os.path.abspath("benchmark/measure")
 ALGORITHMS = ("ring", "ring_chunked", "halving_doubling", "bcube", "tree",
-              "transpose",
-              "hierarchical_transpose", "optireduce", "optireduce:none",
-              "optireduce:broadcast", "optireduce:both",
+              "transpose", "hierarchical_transpose", "optireduce",
+              "optireduce:none", "optireduce:broadcast", "optireduce:both",
               "hierarchical_optireduce:none")
 
 
