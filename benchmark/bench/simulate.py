@@ -25,16 +25,21 @@ _DEFAULT = ("ring", "tree", "transpose", "optireduce:none")
 _DESCRIPTION = """\
 Allreduces of any number of ranks, in virtual time on one simulated switch.
 optireduce is the protocol itself. The others are messages over ideal
-connections, which lose and repeat nothing and share their host's link evenly,
-or over TCP with --also tcp=1; their ranks begin an op once all have finished
+connections, which lose and repeat nothing and share their host's link evenly.
+With --also tcp=1 they use TCP. Their ranks begin an op once all have finished
 the one before. Computing takes no time, and data is summed only with --errors.
 """
 
 _EPILOG = """\
 algorithms
-  ring (each shard at once, as NCCL's), ring_chunked, halving_doubling, bcube
-  (Gloo's), tree (two binary trees, in chunks of 32 KiB), transpose, optireduce,
-  and both as hierarchical_transpose and hierarchical_optireduce, in --groups
+  ring                    each shard at once, as NCCL's
+  ring_chunked, halving_doubling, bcube
+                          Gloo's
+  tree                    two binary trees, in chunks of 32 KiB
+  transpose               exact: each shard goes to its owner, and back
+  optireduce              the same, bounded in time
+  hierarchical_transpose, hierarchical_optireduce
+                          the same in --groups
 
 """ + algorithms.SETTINGS_HELP + """\
 examples
